@@ -151,10 +151,10 @@ def test_training_validates_and_tests(train, sections, validated, monkeypatch, t
     counted = []
     classify = ClassificationModel.output
 
-    def count(self, logits, label=None, metadata=None):
+    def count(self, logits, label=None, metadata=None, shown=None):
         if not self.training:
             counted.append([int(pair["premise"].split()[0]) for pair in metadata])
-        return classify(self, logits, label, metadata)
+        return classify(self, logits, label, metadata, shown)
 
     monkeypatch.setattr(ClassificationModel, "output", count)
     train(**sections)

@@ -62,7 +62,12 @@ _registered_only: ContextVar[bool] = ContextVar("registered_only", default=False
 
 
 def load_archive(
-    archive_file: AnyPath, cuda_device: int = -1, trust: bool = False, **options: Any
+    archive_file: AnyPath,
+    cuda_device: int = -1,
+    trust: bool = False,
+    *,
+    overrides: Union[str, dict[str, Any]] = "",
+    weights_file: Optional[str] = None,
 ) -> Archive:
     """AllenNLP's `load_archive`, for archives from untrusted sources.
 
@@ -80,8 +85,10 @@ def load_archive(
     trust : `bool`, optional (default = `False`)
         Let the configuration be jsonnet, name any importable class and open other archives, as
         AllenNLP does: this can run any code.
-    options
-        Further arguments of `allennlp.models.archival.load_archive`.
+    overrides : `Union[str, dict[str, Any]]`, optional (default = `""`)
+        Changes of the configuration, as JSON or a dictionary.
+    weights_file : `str`, optional (default = `None`)
+        The weights to load in place of the archive's.
 
     # Raises
 
@@ -91,11 +98,11 @@ def load_archive(
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)
         try:
-            _check_files(folder, options.get("weights_file"))
+            _check_files(folder, weights_file)
             if not trust:
                 _check_configuration(Path(folder) / CONFIG_NAME)
                 stack.enter_context(registered_names_only())
-            return archival.load_archive(folder, cuda_device=cuda_device, **options)
+            return archival.load_archive(folder, cuda_device, overrides, weights_file)
         except Exception as error:
             # Anything can be wrong with a file from elsewhere.
             raise ConfigurationError(

@@ -16,9 +16,14 @@ from torch import Tensor
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
-from allennlp_sentmatch.nn.pooling import AttentivePooling, Pooling
-from allennlp_sentmatch.nn.ranking import answer_pairs, rank_order, ranking_loss
-from allennlp_sentmatch.nn.shared_words import SharedWords
+from allennlp_sentmatch.nn import (
+    AttentivePooling,
+    Pooling,
+    SharedWords,
+    answer_pairs,
+    rank_order,
+    ranking_loss,
+)
 from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
 
 

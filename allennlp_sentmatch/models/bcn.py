@@ -14,9 +14,7 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import add_attention
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer, relu_layer
-from allennlp_sentmatch.nn import masked_softmax
-from allennlp_sentmatch.nn.checks import check_fraction
-from allennlp_sentmatch.nn.pooling import Pooling
+from allennlp_sentmatch.nn import Pooling, check_fraction, masked_softmax
 
 
 @Model.register("sentmatch_bcn")
@@ -123,12 +121,19 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         self._output_layer = output_layer
         self._initializer(self)
 
-    def classify(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
-        """The logits (B, num_labels) of B sentences; `attention` (B, T, T), a row of weights over
-        the sentence for each of its tokens, and `pooling_attention` (B, T).
+    def forward(
+        self,
+        tokens: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        score: Optional[Tensor] = None,
+    ) -> dict[str, Any]:
+        """Classify B sentences. Returns the results of `output`, `attention` (B, T, T), a row of
+        weights over the sentence for each of its tokens, and `pooling_attention` (B, T).
         """
         features, shown = self._features(tokens)
-        return self._output_layer(self._integrator_dropout(features)), shown
+        logits = self._output_layer(self._integrator_dropout(features))
+        return self.output(logits, label, metadata, shown)
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """The features (B, 4 * the integrator's output size) of B sentences."""

@@ -5,21 +5,25 @@ from typing import Any, Optional
 import torch
 from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.data import Vocabulary
 from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from torch import Tensor
 
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.modules.configuration_errors import inherits_settings
-from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
+from allennlp_sentmatch.nn import MLPClassifier
 
 
 class ClassificationModel(TextModel):
-    """A model that predicts one label: its `forward`, loss, metrics and human-readable output.
+    """A model that predicts one label: its loss, metrics and human-readable output.
 
-    A subclass computes the logits of texts in `classify`. Its constructor hands the parameters
-    below on. Not registered itself.
+    A subclass computes logits in `forward` and returns what `output` makes of them. Its constructor
+    hands the parameters below on. Not registered itself.
+
+    `forward` names the fields of the reader: `premise` and `hypothesis` (or `tokens`), `label`,
+    `metadata` and `score`, which no classifier uses: some data, such as SICK, have scores and
+    labels.
 
     # Parameters
 
@@ -91,38 +95,6 @@ class ClassificationModel(TextModel):
         self._f1 = {label: F1Measure(labels[label]) for label in sorted(scored)}
         self._loss = torch.nn.CrossEntropyLoss()
 
-    def classify(self, *texts: Any, **named_texts: Any) -> tuple[Tensor, dict[str, Any]]:
-        """The logits (B, num_labels) of B instances, and other tensors for the output."""
-        raise NotImplementedError
-
-    def forward(
-        self,
-        *texts: TextFieldTensors,
-        label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-        score: Optional[Tensor] = None,
-        **named_texts: TextFieldTensors,
-    ) -> dict[str, Any]:
-        """Classify a batch of B instances.
-
-        # Parameters
-
-        texts, named_texts : `TextFieldTensors`
-            Those of `classify`: `premise` and `hypothesis`, or `tokens`.
-        label : `Tensor`, optional (default = `None`)
-            (B,), the gold labels' indices. With it there is a loss, and the metrics are updated.
-        metadata : `list[dict[str, Any]]`, optional (default = `None`)
-        score : `Tensor`, optional (default = `None`)
-            Not used: some data, such as SICK, have scores and labels.
-
-        # Returns
-
-        `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B, num_labels),
-        what `classify` shows, and where they apply `loss` (a scalar) and `metadata`.
-        """
-        logits, shown = self.classify(*texts, **named_texts)
-        return {**self.output(logits, label, metadata), **shown}
-
     @property
     def labels(self) -> list[str]:
         """The names of the labels, in the order of the logits."""
@@ -134,9 +106,24 @@ class ClassificationModel(TextModel):
         logits: Tensor,
         label: Optional[Tensor] = None,
         metadata: Optional[list[dict[str, Any]]] = None,
+        shown: Optional[dict[str, Any]] = None,
     ) -> dict[str, Any]:
-        """The output of `forward` for logits (B, num_labels), not yet divided by the temperature,
-        without what `classify` shows.
+        """Make the output of `forward`.
+
+        # Parameters
+
+        logits : `Tensor`
+            (B, num_labels), not yet divided by the temperature.
+        label : `Tensor`, optional (default = `None`)
+            (B,), the gold labels' indices. With them there is a loss, and the metrics are updated.
+        metadata : `list[dict[str, Any]]`, optional (default = `None`)
+        shown : `dict[str, Any]`, optional (default = `None`)
+            Further entries, such as attention.
+
+        # Returns
+
+        `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B, num_labels),
+        the entries of `shown`, and where they apply `loss` (a scalar) and `metadata`.
         """
         logits = logits / self.temperature
         output: dict[str, Any] = {"label_logits": logits, "label_probs": logits.softmax(dim=-1)}
@@ -147,7 +134,7 @@ class ClassificationModel(TextModel):
             self._accuracy(logits, label)
             for f1 in self._f1.values():
                 f1(logits, label)
-        return output
+        return {**output, **(shown or {})}
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Add `label`, the most probable label, and `probs_by_label`, {name: probability}; the rest

@@ -13,7 +13,7 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
-from allennlp_sentmatch.nn.similarity import expected_grade, grade_divergence, num_grades
+from allennlp_sentmatch.nn import expected_grade, grade_divergence, num_grades
 
 _LINEAR_CLASSIFIER = Lazy(Classifier, num_layers=0, dropout=0.1, batch_norm=False)
 
@@ -55,10 +55,16 @@ class CrossEncoder(ClassificationModel):
         self._classifier = self._construct_classifier(classifier, encoder.get_output_dim())
         self._initializer(self)
 
-    def classify(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
-        """The logits (B, num_labels) of B pairs, each one text, and what the encoder shows."""
+    def forward(
+        self,
+        tokens: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        score: Optional[Tensor] = None,
+    ) -> dict[str, Any]:
+        """Classify B joined pairs. Returns the results of `output`, and what the encoder shows."""
         (vectors,), shown = self._encode({"": tokens})
-        return self._classifier(vectors), shown
+        return self.output(self._classifier(vectors), label, metadata, shown)
 
 
 @Model.register("cross_encoder_regressor")
@@ -101,10 +107,16 @@ class CrossEncoderRegressor(ScoreModel):
         ).module
         self._initializer(self)
 
-    def read(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
-        """The logits (B, number of grades) of B pairs, and what the encoder shows."""
+    def forward(
+        self,
+        tokens: TextFieldTensors,
+        score: Optional[Tensor] = None,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+    ) -> dict[str, Any]:
+        """Score B joined pairs. Returns the results of `output`, and what the encoder shows."""
         (vectors,), shown = self._encode({"": tokens})
-        return self._classifier(vectors), shown
+        return self.output(self._classifier(vectors), score, metadata, shown)
 
     def scores(self, features: Tensor) -> Tensor:
         """The expected grades (B,)."""

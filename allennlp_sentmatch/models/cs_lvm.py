@@ -15,15 +15,15 @@ from allennlp.nn.beam_search import BeamSearch, StateType
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
-from allennlp_sentmatch.models.vae_siamese import GenerativeClassificationModel
+from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.generation import LengthPenaltyScorer
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
-from allennlp_sentmatch.nn.checks import check_choice
-from allennlp_sentmatch.nn.cs_lvm import (
+from allennlp_sentmatch.nn import (
     LSTMState,
     VonMisesFisherInferenceNetwork,
     append_end,
+    check_choice,
     freeze_parameters,
     generate_relaxed,
     generative_loss,
@@ -187,12 +187,14 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         self,
         premise: TextFieldTensors,
         hypothesis: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
         unlabeled_premise: Optional[TextFieldTensors] = None,
         unlabeled_hypothesis: Optional[TextFieldTensors] = None,
-        **other_fields: Any,
+        score: Optional[Tensor] = None,
     ) -> Tensor:
-        """R, eqs 6.20 to 6.23, of the labeled pairs and of the unlabeled ones of a batch as
-        `forward` takes it, added up to a scalar.
+        """R, eqs 6.20 to 6.23, of the labeled pairs and of the unlabeled ones of a batch, added up
+        to a scalar. The fields are those of `forward`; only the sentences are used.
 
         Its gradient reaches the generator, the word embeddings, wherever they are read, and the
         constraints' weights. Words are read without dropout. The temperature advances by one step.

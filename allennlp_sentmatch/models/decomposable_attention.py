@@ -86,10 +86,17 @@ class DecomposableAttention(ClassificationModel):
         )
         self._initializer(self)
 
-    def classify(
-        self, premise: TextFieldTensors, hypothesis: TextFieldTensors
-    ) -> tuple[Tensor, dict[str, Any]]:
-        """The logits (B, num_labels) of B pairs, and the attention of `attend_to_each_other`."""
+    def forward(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        score: Optional[Tensor] = None,
+    ) -> dict[str, Any]:
+        """Classify B pairs. Returns the results of `output`, `premise_attention` and
+        `hypothesis_attention`, see `attend_to_each_other`.
+        """
         embedded, mask = self._embed(premise, hypothesis)
         encoded = self._encoder(embedded, mask)  # (2B, T, E)
         # Shape: (2B, T, E), beta and alpha
@@ -99,4 +106,5 @@ class DecomposableAttention(ClassificationModel):
         compared = self._compare_feedforward(torch.cat([encoded, aligned], dim=-1))  # (2B, T, G)
         # Shape: (B, G) twice
         sums = (compared * mask.unsqueeze(-1)).sum(dim=1).chunk(2)
-        return self._classifier(torch.cat(sums, dim=-1)), shown
+        logits = self._classifier(torch.cat(sums, dim=-1))
+        return self.output(logits, label, metadata, shown)

@@ -23,9 +23,14 @@ from allennlp_sentmatch.modules.encoder_states import encode_with_states, num_la
 from allennlp_sentmatch.modules.generation import OutputWords
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
-from allennlp_sentmatch.nn import AttentionalDecoder, DecoderState, StateBridge
-from allennlp_sentmatch.nn.checks import check_fraction, check_positive
-from allennlp_sentmatch.nn.decoders import AttentionalState
+from allennlp_sentmatch.nn import (
+    AttentionalDecoder,
+    AttentionalState,
+    DecoderState,
+    StateBridge,
+    check_fraction,
+    check_positive,
+)
 from allennlp_sentmatch.training.metrics import SacreBleu
 
 

@@ -11,7 +11,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.meta import META_NAME, Meta
 from allennlp.common.params import remove_keys_from_params
-from allennlp.data import Vocabulary
+from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.models.archival import CONFIG_NAME, Archive, archive_model
 from torch import Tensor
@@ -64,26 +64,29 @@ class Ensemble(ClassificationModel):
         super().__init__(vocab, label_namespace, positive_label)
         self.members = torch.nn.ModuleList(members)
 
-    def forward(  # type: ignore[override]
+    def forward(
         self,
+        premise: Optional[TextFieldTensors] = None,
+        hypothesis: Optional[TextFieldTensors] = None,
         label: Optional[Tensor] = None,
         metadata: Optional[list[dict[str, Any]]] = None,
-        **fields: Any,
+        score: Optional[Tensor] = None,
+        tokens: Optional[TextFieldTensors] = None,
     ) -> dict[str, Any]:
-        """Classify a batch of B instances; the `fields` are arguments of the members' `forward`.
+        """Classify B pairs or, if the members read `tokens`, B sentences.
 
-        The output is that of `ClassificationModel.forward`, where the logits are the logarithms of
-        the averaged probabilities, with `member_probs` (B, number of members, num_labels).
+        Returns the results of `output`, whose logits are the logarithms of the averaged
+        probabilities, and `member_probs` (B, number of members, num_labels).
         """
+        texts = {"premise": premise, "hypothesis": hypothesis, "tokens": tokens}
+        given = {name: text for name, text in texts.items() if text is not None}
         # Shape: (B, number of members, num_labels)
         log_probs = torch.stack(
-            [member(**fields)["label_logits"].log_softmax(dim=-1) for member in self.members], dim=1
+            [member(**given)["label_logits"].log_softmax(dim=-1) for member in self.members], dim=1
         )
         # Shape: (B, num_labels)
         log_means = log_probs.logsumexp(dim=1) - math.log(len(self.members))
-        output = self.output(log_means, label, metadata)
-        output["member_probs"] = log_probs.exp()
-        return output
+        return self.output(log_means, label, metadata, {"member_probs": log_probs.exp()})
 
     @classmethod
     def _load(

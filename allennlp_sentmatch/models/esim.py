@@ -22,8 +22,7 @@ from allennlp_sentmatch.modules import Classifier, Matcher
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.matchers import HeuristicDifferenceMatcher
 from allennlp_sentmatch.modules.parts import check_fit, relu_layer
-from allennlp_sentmatch.nn.checks import check_fraction
-from allennlp_sentmatch.nn.pooling import Pooling
+from allennlp_sentmatch.nn import Pooling, check_fraction
 
 _DEFAULT_CLASSIFIER = Lazy(
     Classifier, hidden_size=300, activation="tanh", dropout=0.5, batch_norm=False
@@ -103,10 +102,17 @@ class ESIM(ClassificationModel):
         self._classifier = self._construct_classifier(classifier, 2 * self._pooling.output_size)
         self._initializer(self)
 
-    def classify(
-        self, premise: TextFieldTensors, hypothesis: TextFieldTensors
-    ) -> tuple[Tensor, dict[str, Any]]:
-        """The logits (B, num_labels) of B pairs, and the attention of `attend_to_each_other`."""
+    def forward(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        score: Optional[Tensor] = None,
+    ) -> dict[str, Any]:
+        """Classify B pairs. Returns the results of `output`, `premise_attention` and
+        `hypothesis_attention`, see `attend_to_each_other`.
+        """
         embedded, mask = self._embed(premise, hypothesis)
         # Shape: (2B, T, E)
         encoded = self._encoder(self._rnn_input_dropout(embedded), mask)
@@ -116,4 +122,5 @@ class ESIM(ClassificationModel):
         composed = self._inference_encoder(self._rnn_input_dropout(compared), mask)
         # Shape: (B, 2 * the inference encoder's output size) twice
         pooled = self._pooling(composed, mask).chunk(2)
-        return self._classifier(torch.cat(pooled, dim=-1)), shown
+        logits = self._classifier(torch.cat(pooled, dim=-1))
+        return self.output(logits, label, metadata, shown)

@@ -1,6 +1,6 @@
 """Two networks, one for each sentence of a pair, and a classifier of their joint vector."""
 
-from typing import Any
+from typing import Any, Optional
 
 from allennlp.common import Lazy
 from allennlp.common.checks import check_dimensions_match
@@ -57,12 +57,18 @@ class LstmnClassifier(ClassificationModel):
         self._classifier = self._construct_classifier(classifier, self._encoder.output_size)
         self._initializer(self)
 
-    def classify(
-        self, premise: TextFieldTensors, hypothesis: TextFieldTensors
-    ) -> tuple[Tensor, dict[str, Any]]:
-        """The logits (B, num_labels) of B pairs; as far as the encoder has them,
-        `premise_self_attention` (B, P, P) and `hypothesis_self_attention` (B, H, H), a row for each
-        token over the tokens before it, and `premise_attention` (B, P), the inter-attention.
+    def forward(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        score: Optional[Tensor] = None,
+    ) -> dict[str, Any]:
+        """Classify B pairs. Returns the results of `output` and, as far as the encoder has them,
+        `premise_self_attention` (B, P, P) and `hypothesis_self_attention` (B, H, H), a row
+        for each token over the tokens before it, and `premise_attention` (B, P), the
+        inter-attention.
         """
         texts = (*self._embed(premise), *self._embed(hypothesis))
         # Shape: (B, E)
@@ -76,4 +82,4 @@ class LstmnClassifier(ClassificationModel):
         ):
             if weights is not None:
                 add_attention(shown, name, weights, *masks)
-        return self._classifier(vectors), shown
+        return self.output(self._classifier(vectors), label, metadata, shown)

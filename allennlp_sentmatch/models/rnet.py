@@ -15,13 +15,15 @@ from torch import Tensor
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
-from allennlp_sentmatch.nn import masked_softmax
-from allennlp_sentmatch.nn.answer_spans import BestSpans, PassageWindows, best_spans
-from allennlp_sentmatch.nn.rnet import (
+from allennlp_sentmatch.nn import (
+    BestSpans,
     GatedMatching,
     GatedSelfMatching,
+    PassageWindows,
     PointerNetwork,
     QuestionPooling,
+    best_spans,
+    masked_softmax,
 )
 from allennlp_sentmatch.training.metrics import AnswerOverlap
 

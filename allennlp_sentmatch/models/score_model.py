@@ -4,7 +4,7 @@ import math
 from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.data import Vocabulary
 from torch import Tensor
 
 from allennlp_sentmatch.data.text import shorten
@@ -14,10 +14,15 @@ from allennlp_sentmatch.training.metrics import MeanSquaredError, ScoreCorrelati
 
 
 class ScoreModel(TextModel):
-    """A model that predicts a score for each instance: its `forward`, metrics and output.
+    """A model that predicts a score for each instance: its metrics and output.
 
-    A subclass implements `read`, `scores` and `loss`. Its constructor hands the parameters below
-    on. Not registered itself.
+    A subclass computes features in `forward` and returns what `output` makes of them by `scores`
+    and `loss`, which the subclass implements. Its constructor hands the parameters below on. Not
+    registered itself.
+
+    `forward` names the fields of the reader: `premise` and `hypothesis` (or `tokens`), `score`,
+    `metadata` and `label`, which no such model uses: some data, such as SICK, have scores and
+    labels.
 
     # Parameters
 
@@ -50,49 +55,43 @@ class ScoreModel(TextModel):
         self._correlations = ScoreCorrelations()
         self._mean_squared_error = MeanSquaredError()
 
-    def read(self, *texts: Any, **named_texts: Any) -> tuple[Tensor, dict[str, Any]]:
-        """The features (B, ...) of B instances, and other tensors for the output."""
-        raise NotImplementedError
-
     def scores(self, features: Tensor) -> Tensor:
-        """The scores (B,) of what `read` returns."""
+        """The scores (B,) of features (B, ...)."""
         raise NotImplementedError
 
     def loss(self, features: Tensor, score: Tensor) -> Tensor:
-        """The loss, a scalar, of what `read` returns with the true scores (B,)."""
+        """The loss, a scalar, of features (B, ...) with the true scores (B,)."""
         raise NotImplementedError
 
-    def forward(
+    def output(
         self,
-        *texts: TextFieldTensors,
+        features: Tensor,
         score: Optional[Tensor] = None,
-        label: Optional[Tensor] = None,
         metadata: Optional[list[dict[str, Any]]] = None,
-        **named_texts: TextFieldTensors,
+        shown: Optional[dict[str, Any]] = None,
     ) -> dict[str, Any]:
-        """Score a batch of B pairs.
+        """Make the output of `forward`.
 
         # Parameters
 
-        texts, named_texts : `TextFieldTensors`
-            Those of `read`: `premise` and `hypothesis`, or `tokens`.
+        features : `Tensor`
+            (B, ...), of which `scores` makes the predictions.
         score : `Tensor`, optional (default = `None`)
             (B,), the true scores. With them there is a loss, and the metrics are updated.
-        label : `Tensor`, optional (default = `None`)
-            Not used: some data, such as SICK, have scores and labels.
         metadata : `list[dict[str, Any]]`, optional (default = `None`)
+        shown : `dict[str, Any]`, optional (default = `None`)
+            Further entries, such as attention.
 
         # Returns
 
-        `score` (B,), the predictions, what `read` shows, and where they apply `loss` (a scalar) and
-        `metadata`.
+        `score` (B,), the predictions, the entries of `shown`, and where they apply `loss` (a
+        scalar) and `metadata`.
 
         # Raises
 
         `ConfigurationError` if a true score is not between the lowest and the highest one.
         """
-        features, shown = self.read(*texts, **named_texts)
-        output: dict[str, Any] = {"score": self.scores(features), **shown}
+        output: dict[str, Any] = {"score": self.scores(features), **(shown or {})}
         if metadata is not None:
             output["metadata"] = metadata
         if score is not None:

@@ -1,6 +1,6 @@
 """One sentence through an encoder and a classifier."""
 
-from typing import Any
+from typing import Any, Optional
 
 from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
@@ -49,10 +49,16 @@ class SentenceClassifier(ClassificationModel):
         self._classifier = self._construct_classifier(classifier, encoder.get_output_dim())
         self._initializer(self)
 
-    def classify(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
-        """The logits (B, num_labels) of B sentences, and what the encoder shows."""
+    def forward(
+        self,
+        tokens: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        score: Optional[Tensor] = None,
+    ) -> dict[str, Any]:
+        """Classify B sentences. Returns the results of `output`, and what the encoder shows."""
         (vectors,), shown = self._encode({"": tokens})
-        return self._classifier(vectors), shown
+        return self.output(self._classifier(vectors), label, metadata, shown)
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """The vectors (B, E) of B sentences."""

@@ -1,6 +1,6 @@
 """Models that encode the two sentences of a pair separately, by one shared encoder."""
 
-from typing import Any
+from typing import Any, Optional
 
 from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
@@ -72,12 +72,17 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         self._classifier = self._construct_classifier(classifier, self._matcher.get_output_dim())
         self._initializer(self)
 
-    def classify(
-        self, premise: TextFieldTensors, hypothesis: TextFieldTensors
-    ) -> tuple[Tensor, dict[str, Any]]:
-        """The logits (B, num_labels) of B pairs, and what the encoder shows."""
+    def forward(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        score: Optional[Tensor] = None,
+    ) -> dict[str, Any]:
+        """Classify B pairs. Returns the results of `output`, and what the encoder shows."""
         vectors, shown = self._encode({"premise_": premise, "hypothesis_": hypothesis})
-        return self.match(*vectors), shown
+        return self.output(self.match(*vectors), label, metadata, shown)
 
     def match(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Tensor:
         """The logits (B, num_labels) of B pairs of encoded sentences, each (B, E)."""
@@ -132,12 +137,17 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
         )
         self._initializer(self)
 
-    def read(
-        self, premise: TextFieldTensors, hypothesis: TextFieldTensors
-    ) -> tuple[Tensor, dict[str, Any]]:
-        """The scorer's comparisons (B, ...) of B pairs, and what the encoder shows."""
+    def forward(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        score: Optional[Tensor] = None,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+    ) -> dict[str, Any]:
+        """Score B pairs. Returns the results of `output`, and what the encoder shows."""
         vectors, shown = self._encode({"premise_": premise, "hypothesis_": hypothesis})
-        return self._scorer(*vectors), shown
+        return self.output(self._scorer(*vectors), score, metadata, shown)
 
     def scores(self, features: Tensor) -> Tensor:
         """The scorer's."""
@@ -149,4 +159,4 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
 
     def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> dict[str, Any]:
         """The scores of B pairs of encoded sentences, each (B, E)."""
-        return {"score": self.scores(self._scorer(premise_vectors, hypothesis_vectors))}
+        return self.output(self._scorer(premise_vectors, hypothesis_vectors))

@@ -21,8 +21,7 @@ from allennlp_sentmatch.modules.interpretable_encoder import (
 )
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
-from allennlp_sentmatch.nn import masked_softmax
-from allennlp_sentmatch.nn.padding import stack_padded
+from allennlp_sentmatch.nn import masked_softmax, stack_padded
 
 PREFIXES = ("", "premise_", "hypothesis_")
 """Of the names in the output: of a single text, or of each of two."""

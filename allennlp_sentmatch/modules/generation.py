@@ -18,14 +18,14 @@ from allennlp.nn.util import min_value_of_dtype
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import constructs
-from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel
+from allennlp_sentmatch.nn import ConditionalLanguageModel
 
 
 class SentenceGenerator(FromParams):
     """Holds the `ConditionalLanguageModel` that a configuration states.
 
     A model takes a `Lazy[SentenceGenerator]`, fills in all but the last argument, and keeps the
-    `module`. The parameters are those of `allennlp_sentmatch.nn.cs_lvm.ConditionalLanguageModel`.
+    `module`. The parameters are those of `allennlp_sentmatch.nn.ConditionalLanguageModel`.
     """
 
     @constructs(ConditionalLanguageModel)

@@ -3,7 +3,7 @@
 from allennlp.common import Registrable
 
 from allennlp_sentmatch.modules.configuration_errors import constructs
-from allennlp_sentmatch.nn.cs_lvm import (
+from allennlp_sentmatch.nn import (
     GaussianInferenceNetwork,
     InferenceNetwork,
     VonMisesFisherInferenceNetwork,
@@ -26,7 +26,7 @@ class GaussianPosterior(Posterior):
 
     Thesis table 6.3, ablation (ii).
 
-    The parameters are those of `allennlp_sentmatch.nn.cs_lvm.GaussianInferenceNetwork`.
+    The parameters are those of `allennlp_sentmatch.nn.GaussianInferenceNetwork`.
     """
 
     @constructs(GaussianInferenceNetwork)
@@ -40,7 +40,7 @@ class VonMisesFisherPosterior(Posterior):
 
     Thesis section 6.3.2 and eq. 6.3.
 
-    The parameters are those of `allennlp_sentmatch.nn.cs_lvm.VonMisesFisherInferenceNetwork`.
+    The parameters are those of `allennlp_sentmatch.nn.VonMisesFisherInferenceNetwork`.
     """
 
     @constructs(VonMisesFisherInferenceNetwork)

@@ -4,8 +4,8 @@ import torch
 from allennlp.common import FromParams
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.nn import LinearSchedule, UncertaintyWeighting
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.cs_lvm import LinearSchedule, UncertaintyWeighting
 
 CONSTRAINTS = ("y", "z", "mu")
 """R^y (eq. 6.20), R^z (eq. 6.21) and R^mu (eq. 6.22)."""
@@ -24,12 +24,12 @@ class SemanticConstraints(torch.nn.Module, FromParams):
     max_length : `int`, optional (default = `30`)
         The maximum number of words in a generated sentence.
     straight_through : `bool`, optional (default = `False`)
-        See `allennlp_sentmatch.nn.cs_lvm.generate_relaxed`.
+        See `allennlp_sentmatch.nn.generate_relaxed`.
     source_length : `bool`, optional (default = `False`)
         Generate as many words as the source sentence has with its start and end symbols, whether or
         not they include the end symbol, as the author's code does.
     normalize_mean : `bool`, optional (default = `False`)
-        See `allennlp_sentmatch.nn.cs_lvm.mean_direction_constraint`; `True` in the author's code.
+        See `allennlp_sentmatch.nn.mean_direction_constraint`; `True` in the author's code.
 
     # Raises
 

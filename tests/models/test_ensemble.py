@@ -16,7 +16,7 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.models.ensemble import Ensemble, ensemble_archives
 from tests.conftest import REPOSITORY
-from tests.models.samples import EMBEDDER
+from tests.models.samples import EMBEDDER, TWO_SENTENCES
 
 ESIM = "fixtures/models/esim.jsonnet"
 PAIR = {"premise": "A woman waits for the bus .", "hypothesis": "She waits ."}
@@ -67,6 +67,15 @@ def test_mean_of_probabilities(vocab):
     assert output["metadata"] == [{"id": 1}, {"id": 2}]
     right = (mean.argmax(dim=1) == INPUTS["label"]).double().mean().item()
     assert model.get_metrics()["accuracy"] == right
+
+
+def test_pairs_by_position(vocab):
+    siamese = {"type": "siamese_classifier", "matcher": "concat"}
+    model = make(vocab, [{**MEMBERS[0], **siamese, "classifier": {"hidden_size": 3}}])
+    output = model(*TWO_SENTENCES.values(), INPUTS["label"])
+    expected = model.members[0](**TWO_SENTENCES, label=INPUTS["label"])
+    for name in ("label_probs", "loss"):
+        torch.testing.assert_close(output[name], expected[name])
 
 
 def test_certain_members_do_not_make_an_infinite_loss(vocab):

@@ -97,6 +97,10 @@ MODELS = {
 CLASSIFIERS = [name for name, kind in MODELS.items() if kind.scores == "label_logits"]
 
 
+REGISTERED = {name: Model.resolve_class_name(name)[0] for name in Model.list_available()}
+OWN = [n for n, kind in REGISTERED.items() if kind.__module__.startswith("allennlp_sentmatch.")]
+
+
 def scores(name: str, model: Model, instances: list[Instance], padding: int = 0) -> list[Any]:
     with torch.no_grad():
         found = model(**sample(name).batch(instances, padding))[MODELS[name].scores]
@@ -107,6 +111,26 @@ def scores(name: str, model: Model, instances: list[Instance], padding: int = 0)
 def models():
     """The models, by name, in evaluation mode."""
     return {name: sample(name).model() for name in MODELS}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_forward_names_its_fields(name):
+    fields = inspect.signature(REGISTERED[name].forward).parameters.values()
+    assert {field.kind for field in fields} == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    assert all(field.annotation is not field.empty for field in fields if field.name != "self")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_fields_by_position(name, models):
+    """The texts, what is to be predicted, and the others."""
+    tensors = sample(name).batch()
+    names = list(inspect.signature(models[name].forward).parameters)
+    if name != "encoder_decoder":  # whose metadata are before the texts to be predicted
+        texts = {field for field, value in tensors.items() if isinstance(value, dict)}
+        assert set(names[: len(texts)]) == texts
+        assert names[len(texts)] == models[name].gold_field
+    expected = models[name](**tensors)["loss"]
+    assert torch.equal(models[name](*map(tensors.get, names))["loss"], expected)
 
 
 @pytest.mark.parametrize("name", MODELS)

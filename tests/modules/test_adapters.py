@@ -12,7 +12,6 @@ from allennlp.modules import Seq2SeqEncoder, Seq2VecEncoder
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.modules import Matcher, PairEncoder, Posterior, SentenceGenerator
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
-from allennlp_sentmatch.nn import cs_lvm
 from allennlp_sentmatch.nn.matching import ElementwiseBilinear, FactorizedBilinear, LowRankBilinear
 
 SIZES = {"input_size": 4, "hidden_size": 3}
@@ -42,20 +41,20 @@ ADAPTERS = [
     (
         Posterior,
         "gaussian",
-        cs_lvm.GaussianInferenceNetwork,
+        nn.GaussianInferenceNetwork,
         {"input_size": 4, "kl_annealing_rate": 0.5},
     ),
     (
         Posterior,
         "von_mises_fisher",
-        cs_lvm.VonMisesFisherInferenceNetwork,
+        nn.VonMisesFisherInferenceNetwork,
         {"input_size": 4, "latent_size": 6, "concentration": 7},
     ),
-    (SentenceGenerator, None, cs_lvm.ConditionalLanguageModel, OF_GENERATOR),
+    (SentenceGenerator, None, nn.ConditionalLanguageModel, OF_GENERATOR),
     (
         SentenceGenerator,
         None,
-        cs_lvm.ConditionalLanguageModel,
+        nn.ConditionalLanguageModel,
         {**OF_GENERATOR, "num_labels": 2, "label_embedding_size": 7},
     ),
     (

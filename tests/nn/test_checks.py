@@ -3,7 +3,7 @@ from functools import partial
 import pytest
 
 from allennlp_sentmatch import nn
-from allennlp_sentmatch.nn import cs_lvm, rnet
+from allennlp_sentmatch.nn import rnet
 from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 from allennlp_sentmatch.nn.matching import ElementwiseBilinear
 from allennlp_sentmatch.nn.shared_words import SharedWords
@@ -34,12 +34,12 @@ CHECKED = [
         {"encoder_size": 7, "output_size": 3, "dropout": 0.0},
     ),
     (
-        partial(cs_lvm.ConditionalLanguageModel, num_labels=2),
+        partial(nn.ConditionalLanguageModel, num_labels=2),
         {"vocab_size": 5, "embedding_size": 3, "latent_size": 2, "label_embedding_size": 2},
     ),
-    (cs_lvm.GaussianInferenceNetwork, {"input_size": 4, "latent_size": 3}),
-    (cs_lvm.VonMisesFisherInferenceNetwork, {"input_size": 4}),
-    (cs_lvm.UncertaintyWeighting, {"num_losses": 3}),
+    (nn.GaussianInferenceNetwork, {"input_size": 4, "latent_size": 3}),
+    (nn.VonMisesFisherInferenceNetwork, {"input_size": 4}),
+    (nn.UncertaintyWeighting, {"num_losses": 3}),
 ]
 
 

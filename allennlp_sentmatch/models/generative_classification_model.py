@@ -1,0 +1,237 @@
+"""The base class of models that generate sentences and classify pairs of them."""
+
+from functools import reduce
+from typing import Any, Optional, Union
+
+import torch.nn.functional as F
+from allennlp.common import Lazy
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import END_SYMBOL, START_SYMBOL
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.modules.token_embedders import Embedding
+from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
+from allennlp.training.metrics import Average
+from torch import Tensor
+from torch.distributions import Distribution
+
+from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.modules import Classifier, Matcher
+from allennlp_sentmatch.modules.configuration_errors import inherits_settings
+from allennlp_sentmatch.modules.generation import OutputWords, SentenceGenerator
+from allennlp_sentmatch.modules.posteriors import Posterior
+from allennlp_sentmatch.nn import append_end, stack_padded, teacher_forcing
+
+
+class GenerativeClassificationModel(ClassificationModel):
+    """A classifier of pairs that also learns to generate sentences, from labeled and unlabeled
+    pairs.
+
+    The word embeddings are the generator's output matrix too, so that `text_field_embedder` must
+    consist of one `Embedding` without a projection; and the vocabulary must hold the symbols of a
+    sentence's start and end, which a configuration adds by
+    `"vocabulary": {"tokens_to_add": {"tokens": ["@start@", "@end@"]}}`. Not registered itself.
+
+    # Parameters
+
+    encoder : `Seq2VecEncoder`
+        Reads each of the two sentences.
+    posterior : `Lazy[Posterior]`
+        Its input is an encoded sentence.
+    matcher : `Lazy[Matcher]`
+    classifier : `Lazy[Classifier]`
+    classification_weight : `float`, optional (default = `1.0`)
+        The weight of the classifier's loss, the thesis's lambda.
+    average_over_words : `bool`, optional (default = `False`)
+        Divide the log-likelihood of a sentence in the loss by the number of words with the end
+        symbol, as the author's code does, with which the thesis's lambdas were chosen.
+    read_end_symbol : `bool`, optional (default = `False`)
+        Whether the encoder reads the end symbol after a sentence's words.
+    embedding_dropout : `float`, optional (default = `0.0`)
+        Drop probability on the word embeddings that the encoder and the generator read, the
+        thesis's p_w.
+    generator : `Lazy[SentenceGenerator]`, optional
+        A configuration states only its `label_embedding_size`.
+    settings
+        Those of `ClassificationModel`.
+
+    # Raises
+
+    `ConfigurationError` where the parts do not fit together or the vocabulary lacks a symbol.
+    """
+
+    match_latents = False
+    """If `True`, the matcher gets latent vectors, and otherwise encoded sentences."""
+
+    generate_from_label = False
+    """If `True`, the generator reads a label in addition to the latent vector."""
+
+    @inherits_settings(ClassificationModel)
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: Seq2VecEncoder,
+        posterior: Lazy[Posterior],
+        matcher: Lazy[Matcher],
+        classifier: Lazy[Classifier],
+        classification_weight: float = 1.0,
+        average_over_words: bool = False,
+        read_end_symbol: bool = False,
+        embedding_dropout: float = 0.0,
+        generator: Lazy[SentenceGenerator] = Lazy(SentenceGenerator),  # noqa: B008
+        **settings: Any,
+    ) -> None:
+        super().__init__(vocab, **settings)
+        embedding = _word_embedding(text_field_embedder)
+        if classification_weight < 0:
+            raise ConfigurationError(
+                f"classification_weight is {classification_weight}; it must be at least 0"
+            )
+        namespace = embedding._vocab_namespace or "tokens"
+        self._words = OutputWords(
+            vocab,
+            namespace,
+            f'; give "vocabulary" the setting "tokens_to_add": {{"{namespace}": '
+            f'["{START_SYMBOL}", "{END_SYMBOL}"]}} in the configuration',
+        )
+        self.output_sizes[namespace] = embedding.num_embeddings
+        self._set_encoder(text_field_embedder, encoder, embedding_dropout)
+        self._posterior = posterior.construct(input_size=encoder.get_output_dim()).module
+        self._generator = generator.construct(
+            vocab_size=embedding.num_embeddings,
+            embedding_size=embedding.get_output_dim(),
+            latent_size=self._posterior.latent_size,
+            num_labels=len(self.labels) if self.generate_from_label else 0,
+        ).module
+        size = self._posterior.latent_size if self.match_latents else encoder.get_output_dim()
+        self._matcher = matcher.construct(input_size=size)
+        self._classifier = self._construct_classifier(classifier, self._matcher.get_output_dim())
+        self._classification_weight = classification_weight
+        self._average_over_words = average_over_words
+        self._read_end_symbol = read_end_symbol
+        self._averages: dict[str, Average] = {}
+
+    def forward(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        unlabeled_premise: Optional[TextFieldTensors] = None,
+        unlabeled_hypothesis: Optional[TextFieldTensors] = None,
+        score: Optional[Tensor] = None,
+    ) -> dict[str, Any]:
+        """Classify a batch of B pairs; with labels, also compute the loss.
+
+        Returns the results of `output`. Unlabeled pairs count only where there is a `label`, and
+        `score` not at all.
+        """
+        pair = self._read_pair(premise, hypothesis)
+        output = self.output(pair.logits, label, metadata)
+        if label is None:
+            return output
+        loss = self._labeled_loss(pair, label)
+        if unlabeled_premise is not None and unlabeled_hypothesis is not None:
+            pair = self._read_pair(unlabeled_premise, unlabeled_hypothesis)
+            loss = loss + self._record("unsupervised_loss", self._unlabeled_losses(pair))
+        if self.training:
+            loss = loss + self._training_loss(pair)
+            self._posterior.advance()
+        output["loss"] = loss
+        return output
+
+    def _read_pair(self, premise: TextFieldTensors, hypothesis: TextFieldTensors) -> Any:
+        """Encode and classify B pairs. The result has their `logits` (B, num_labels)."""
+        raise NotImplementedError
+
+    def _labeled_loss(self, pair: Any, label: Tensor) -> Tensor:
+        """The loss, a scalar, of B pairs with labels (B,)."""
+        raise NotImplementedError
+
+    def _unlabeled_losses(self, pair: Any) -> Tensor:
+        """The losses (B,) of B pairs without labels."""
+        raise NotImplementedError
+
+    def _training_loss(self, pair: Any) -> Union[Tensor, float]:
+        """The term of the loss that only training has."""
+        return 0.0
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """Those of `ClassificationModel`, and the mean of each term of the loss that occurred."""
+        metrics = super().get_metrics(reset)
+        for name, average in self._averages.items():
+            metrics[name] = average.get_metric()
+        if reset:
+            # Validation has fewer terms than training: what does not occur is not reported.
+            self._averages = {}
+        return metrics
+
+    def _record(self, name: str, value: Tensor) -> Tensor:
+        """The mean of a loss term, remembered for `get_metrics`."""
+        mean = value.mean()
+        self._averages.setdefault(name, Average())(mean.item())
+        return mean
+
+    @property
+    def _word_embeddings(self) -> Tensor:
+        """The table of word embeddings (V, D)."""
+        weight: Tensor = _word_embedding(self._text_field_embedder).weight
+        return weight
+
+    def _embed(self, *texts: TextFieldTensors, dropout: bool = True) -> tuple[Tensor, Tensor]:
+        parts: list[tuple[Tensor, Tensor]] = []
+        for text in texts:
+            embedded: Tensor = self._text_field_embedder(text)
+            mask: Tensor = get_text_field_mask(text)
+            if self._read_end_symbol:
+                embedded, mask = append_end(embedded, mask, self._word_embeddings[self._words.end])
+            parts.append((self._embedding_dropout(embedded) if dropout else embedded, mask))
+        return reduce(stack_padded, parts)
+
+    def _draw(self, posterior: Distribution) -> Tensor:
+        """Latent vectors (B, m): samples in training; the means otherwise, to be reproducible."""
+        latent: Tensor = posterior.rsample() if self.training else posterior.mean
+        return latent
+
+    def _log_likelihood(
+        self, tokens: TextFieldTensors, latent: Tensor, labels: Optional[Tensor] = None
+    ) -> Tensor:
+        """The log-probabilities (B, K) of B sentences with latent vectors (B, m) and K labels each
+        (B, K), or (B, 1) without labels; or their means over words.
+        """
+        inputs, targets, mask = teacher_forcing(
+            get_token_ids_from_text_field_tensors(tokens),
+            get_text_field_mask(tokens),
+            self._words.start,
+            self._words.end,
+        )
+        # shape: (B, T + 1, D)
+        embedded = self._embedding_dropout(F.embedding(inputs, self._word_embeddings))
+        num_repeats = 1 if labels is None else labels.size(1)
+        # shape: (B * K,)
+        log_likelihood = self._generator.log_likelihood(
+            embedded.repeat_interleave(num_repeats, dim=0),
+            targets.repeat_interleave(num_repeats, dim=0),
+            mask.repeat_interleave(num_repeats, dim=0),
+            latent.repeat_interleave(num_repeats, dim=0),
+            None if labels is None else labels.flatten(),
+            self._word_embeddings,
+            self._average_over_words,
+        )
+        return log_likelihood.view(-1, num_repeats)
+
+
+def _word_embedding(text_field_embedder: TextFieldEmbedder) -> Embedding:
+    """The one `Embedding` that `text_field_embedder` consists of."""
+    if isinstance(text_field_embedder, BasicTextFieldEmbedder):
+        embedders = list(text_field_embedder._token_embedders.values())
+        if len(embedders) == 1:
+            (embedding,) = embedders
+            if isinstance(embedding, Embedding) and embedding._projection is None:
+                return embedding
+    raise ConfigurationError(
+        "text_field_embedder must consist of a single token embedder of type 'embedding' without "
+        "projection_dim, because its weight is the generator's output matrix too"
+    )

@@ -1,0 +1,150 @@
+"""The approximate posterior of an encoded sentence m, and its prior.
+
+Choi 2020, thesis sections 6.3.2 and 6.4.3:
+
+    q(z | x) = vMF(g_code(m), kappa),  g_code(m) = (W m + b) / |W m + b|     p(z) = U(S^{m-1})
+    q(z | x) = N(W m + b, diag(exp(W' m + b')))    (ablation (ii))           p(z) = N(0, I)
+
+For the first, with a fixed kappa, the KL divergence from the prior is a constant. For the second
+(Kingma and Welling 2014), the KL term's weight grows from 0 to 1, which keeps the posterior from
+collapsing onto the prior (KL cost annealing, Bowman et al. 2016b).
+"""
+
+from typing import Optional
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.distributions import Distribution, Independent, Normal, kl_divergence
+
+from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
+from allennlp_sentmatch.nn.precision import at_least_float32
+from allennlp_sentmatch.nn.schedules import LinearSchedule
+
+
+class InferenceNetwork(torch.nn.Module):
+    """Maps an encoded sentence to q(z | x), a distribution over latent vectors, and has the prior
+    p(z).
+
+    # Parameters
+
+    input_size : `int`
+        The size of an encoded sentence.
+    latent_size : `Optional[int]`
+        m, the size of z; `None`: `input_size`.
+    """
+
+    def __init__(self, input_size: int, latent_size: Optional[int]) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.latent_size = input_size if latent_size is None else latent_size
+        check_positive(input_size=input_size, latent_size=self.latent_size)
+
+    def forward(self, sentence: Tensor) -> Distribution:
+        """The distributions of `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
+        raise NotImplementedError
+
+    def kl_divergence(self, posterior: Distribution) -> Tensor:
+        """KL(q(z | x) || p(z)), (B,), as it enters the loss."""
+        raise NotImplementedError
+
+    def advance(self) -> None:
+        """Move annealed weights on by one training step; by default there are none."""
+
+
+class GaussianInferenceNetwork(InferenceNetwork):
+    """Maps encoded sentences to Gaussian distributions with diagonal covariance.
+
+    # Parameters
+
+    input_size : `int`
+        The size of an encoded sentence.
+    latent_size : `int`, optional (default = `input_size`)
+        The size of z.
+    kl_annealing_rate : `float`, optional (default = `1e-4`)
+        The increase of the KL term's weight per training step, from 0 up to 1. The thesis tuned
+        the rate and does not report it.
+
+    # Raises
+
+    `ValueError`
+        If a size is less than 1 or `kl_annealing_rate` is not positive.
+    """
+
+    def __init__(
+        self, input_size: int, latent_size: Optional[int] = None, kl_annealing_rate: float = 1e-4
+    ) -> None:
+        super().__init__(input_size, latent_size)
+        self.mean_projection = torch.nn.Linear(input_size, self.latent_size)
+        self.log_variance_projection = torch.nn.Linear(input_size, self.latent_size)
+        self.kl_weight = LinearSchedule(start=0.0, end=1.0, rate=kl_annealing_rate)
+
+    def forward(self, sentence: Tensor) -> Distribution:
+        """Return q(z | x) for `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
+        mean = self.mean_projection(sentence)
+        scale = torch.exp(self.log_variance_projection(sentence) / 2)
+        return Independent(Normal(mean, scale, validate_args=False), 1, validate_args=False)
+
+    def kl_divergence(self, posterior: Distribution) -> Tensor:
+        """Return KL(q(z|x) || p(z)) times its current weight, (B,)."""
+        mean = posterior.mean
+        # Without validation, which would wait for a GPU.
+        normal = Normal(torch.zeros_like(mean), torch.ones_like(mean), validate_args=False)
+        prior = Independent(normal, 1, validate_args=False)
+        divergence: Tensor = self.kl_weight() * kl_divergence(posterior, prior)
+        return divergence
+
+    def advance(self) -> None:
+        """Advance the annealing by one training step."""
+        self.kl_weight.advance()
+
+
+class VonMisesFisherInferenceNetwork(InferenceNetwork):
+    """Maps encoded sentences to von Mises-Fisher distributions.
+
+    # Parameters
+
+    input_size : `int`
+        The size of an encoded sentence.
+    latent_size : `int`, optional (default = `input_size`)
+        m >= 2, the size of z.
+    concentration : `float`, optional (default = `100.0`)
+        kappa > 0, the same for every sentence and not trained. The best values were 100 to 150
+        (thesis tables 6.6 and 6.7).
+
+    # Raises
+
+    `ValueError`
+        If `input_size` is less than 1, `latent_size` is less than 2 or `concentration` is not
+        positive.
+    """
+
+    concentration: Tensor
+
+    def __init__(
+        self, input_size: int, latent_size: Optional[int] = None, concentration: float = 100.0
+    ) -> None:
+        super().__init__(input_size, latent_size)
+        if self.latent_size < 2:
+            raise ValueError(
+                f"latent_size must be at least 2, for a sphere; got {self.latent_size}"
+            )
+        if not concentration > 0:
+            raise ValueError(f"concentration is {concentration}; it must be positive")
+        self.projection = torch.nn.Linear(input_size, self.latent_size)
+        self.register_buffer("concentration", torch.tensor([float(concentration)]))
+
+    def forward(self, sentence: Tensor) -> VonMisesFisher:
+        """Return q(z | x) for `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
+        # Half precision is too coarse for a unit vector.
+        projected = at_least_float32(self.projection(sentence))
+        # The arguments are valid by construction; a check would synchronize with the GPU.
+        concentration = self.concentration.to(projected.dtype)
+        return VonMisesFisher(F.normalize(projected, dim=-1), concentration, validate_args=False)
+
+    def kl_divergence(self, posterior: Distribution) -> Tensor:
+        """Return KL(q(z|x) || p(z)), (B,), eq. 6.3."""
+        prior = HypersphericalUniform(self.latent_size, validate_args=False)
+        divergence: Tensor = kl_divergence(posterior, prior)
+        return divergence
