@@ -112,27 +112,6 @@ def test_torch_stays_and_numpy_fits_it(versions, monkeypatch, pip, torch, limits
     assert pip[0][-1] == limits
 
 
-def test_a_dry_run_installs_nothing(versions, pip, capsys):
-    versions["allennlp"] = "2.9.3"
-    installation.install_allennlp(dry_run=True)
-    printed = capsys.readouterr().out
-    assert "Would install (torch is not touched):\n  Zope==2\n  allennlp 2.9.3 -> 2.10.1" in printed
-    assert ["--dry-run" in call for call in pip] == [True]
-
-
-def test_conflicts_are_explained():
-    lines = [
-        "allennlp 2.10.1 has requirement torch<1.13.0,>=1.10.0, but you have torch 2.13.0.",
-        "allennlp 2.10.1 requires wandb, which is not installed.",
-        "another 1.0 has requirement numpy<2, but you have numpy 2.3.5.",
-    ]
-    expected, others = installation.explain_conflicts(lines).split("not about AllenNLP")
-    assert "there is nothing to do:\n  " + "\n  ".join(lines[:2]) in expected
-    assert lines[2] in others
-    text = installation.explain_conflicts(["No broken requirements found."])
-    assert text == "AllenNLP 2.10.1 is ready: `allennlp --help`."
-
-
 def test_an_older_support_module_is_replaced(versions, monkeypatch, pip, tmp_path):
     versions.update({"Zope": "2", "allennlp": "2.10.1", "allennlp-torch-support": "0.0.1"})
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))

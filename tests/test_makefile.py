@@ -56,8 +56,3 @@ def test_without_a_python_one_sentence_says_what_to_install(tmp_path):
     assert (
         "None of python3.11, python3.12 and python3.13 runs here with the module venv: install one"
     ) in sentence
-
-
-def test_a_python_can_be_named(tmp_path):
-    made = dry_run(tmp_path, {}, "PYTHON=/opt/python")
-    assert "/opt/python -m venv .venv" in made.stdout

@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-from pathlib import Path
 from typing import Any
 
 import _jsonnet
@@ -14,7 +13,6 @@ from allennlp.data import DatasetReader
 from tests.conftest import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "own_data.md").read_text(encoding="utf-8")
-SAMPLES = REPOSITORY / "fixtures" / "own_data"
 PREDICTED = {
     "own_answers": "ranking",
     "own_pairs": "label",
@@ -43,11 +41,6 @@ def commands(name: str) -> list[list[str]]:
     return [
         shlex.split(line) for line in lines if re.search(rf"\b(out|training_config)/{name}\b", line)
     ]
-
-
-def test_every_configuration_has_commands():
-    configurations = (REPOSITORY / "training_config").glob("own_*.jsonnet")
-    assert sorted(path.stem for path in configurations) == sorted(PREDICTED)
 
 
 @pytest.mark.parametrize("name", PREDICTED)
@@ -98,12 +91,6 @@ def test_the_arguments_for_other_languages(name: str):
         assert evaluated(name)["dataset_reader"]["token_indexers"]["tokens"]["type"] != "single_id"
 
 
-@pytest.mark.parametrize(("target", "bleu"), [("en", "13a"), ("zh", "zh"), ("th", "char")])
-def test_translations_are_measured_as_the_target_needs(target: str, bleu: str):
-    config = evaluated("own_translation", target=f"'{target}'")
-    assert config["model"]["bleu"] == {"lowercase": True, "tokenize": bleu}
-
-
 def test_answers_in_a_language_without_spaces_are_found(write):
     answer = "老磨坊下面"
     row = {"question": "狐狸住在哪里？", "passage": f"狐狸住在{answer}。", "answers": [answer]}
@@ -112,9 +99,3 @@ def test_answers_in_a_language_without_spaces_are_found(write):
     (instance,) = reader.read(write(json.dumps(row), "zh.jsonl"))
     assert instance["span_start"].sequence_index == 4
     assert instance["span_end"].sequence_index == 8
-
-
-@pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
-def test_a_sample_has_ten_lines(path: Path):
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 10 + (path.suffix == ".tsv")

@@ -63,17 +63,6 @@ def test_nn_does_not_import_allennlp():
     assert result.returncode == 0, result.stderr
 
 
-def test_modules_keep_their_own_loaders():
-    """Tools that read sources through `__loader__` find AllenNLP's own."""
-    result = run_python(
-        "import allennlp_sentmatch, allennlp\n"
-        "from importlib.machinery import SourceFileLoader\n"
-        "for module in (allennlp, allennlp_sentmatch.models):\n"
-        "    assert type(module.__loader__) is type(module.__spec__.loader) is SourceFileLoader\n"
-    )
-    assert result.returncode == 0, result.stderr
-
-
 def test_nn_works_without_allennlp(torch_alone):
     result = torch_alone.run("-c", USE_NN)
     assert result.returncode == 0, result.stdout
@@ -94,10 +83,3 @@ def test_without_allennlp_the_other_parts_say_what_to_type(torch_alone, program)
         "needs AllenNLP, which is not installed; type "
         "`python -m allennlp_sentmatch install-allennlp`"
     )
-
-
-def test_an_unknown_attribute_is_an_attribute_error():
-    import allennlp_sentmatch
-
-    with pytest.raises(AttributeError, match="no attribute 'layers'"):
-        allennlp_sentmatch.layers  # noqa: B018

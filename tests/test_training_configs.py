@@ -94,41 +94,17 @@ TRAINED = by_folder(
     """
 )
 
-# One configuration of each function of training_config/lib/ that has word vectors.
+# Configurations whose word vectors stand in different places.
 WITH_WORD_VECTORS = by_folder(
     """
     allnli_small: bilstm
     distillation: bilstm
     fairytaleqa: rnet
-    quora: lstm_elbis_1 subilstm
-    reviews: rcrn
-    scitail: rcrn
-    sick: cas_lstm gumbel_tree_lstm
-    snli: cas_lstm esim_subilstm gumbel_tree_lstm_300d lstmn lstmn_inter_attention
-    sst2: bcn_subilstm_cove cas_lstm gumbel_tree_lstm lstmn rcrn
+    snli: esim_subilstm gumbel_tree_lstm_300d lstmn
+    sst2: bcn_subilstm_cove
     wikiqa: ap_rcrn
     """
 )
-
-# What their authors' code trains on, batch by batch and with several validations in a pass: the
-# size of the training data, a batch's size, the validations in a pass, the passes, the length of
-# training sentences, and the scheduler's patience.
-_FOUR = "cas_lstm bi_cas_lstm cas_lstm_3_layers bi_cas_lstm_3_layers"
-_TREES = "gumbel_tree_lstm_100d gumbel_tree_lstm_100d_affine_leaf gumbel_tree_lstm_300d"
-AS_THEIR_AUTHORS = {
-    name: facts
-    for names, facts in {
-        f"snli: {_FOUR}": (549_367, 128, 10, 11, 35, None),
-        f"multinli: {_FOUR}": (392_702, 128, 10, 11, 55, None),
-        "quora: cas_lstm bi_cas_lstm": (384_348, 128, 10, 11, 25, None),
-        "sst2: cas_lstm bi_cas_lstm": (98_794, 128, 2, 51, None, 4),
-        "sst5: cas_lstm bi_cas_lstm": (318_582, 128, 2, 51, None, 4),
-        f"snli: {_TREES} gumbel_tree_lstm_600d": (549_367, 128, 10, 20, None, 10),
-        "sst2: gumbel_tree_lstm": (98_794, 32, 20, 20, None, 40),
-        "sst5: gumbel_tree_lstm": (318_582, 64, 20, 20, None, 40),
-    }.items()
-    for name in by_folder(names)
-}
 
 # Folders of configurations that no table of a paper has; `training_config` has the quick start
 # and those for own data.
@@ -317,66 +293,6 @@ def test_an_epoch(name: str, tmp_path: Path):
     assert not unchanged
 
 
-@pytest.mark.parametrize("name", AS_THEIR_AUTHORS)
-def test_training_is_that_of_the_authors_code(name: str):
-    size, batch_size, validations, passes, max_length, patience = AS_THEIR_AUTHORS[name]
-    configuration = experiment_models.evaluated()[CONFIGURATIONS / f"{name}.jsonnet"]
-    batches = -(-size // batch_size)
-    assert configuration["data_loader"] == {
-        "batch_size": batch_size,
-        "shuffle": True,
-        "batches_per_epoch": batches // validations,
-    }
-    assert configuration["validation_data_loader"] == {"batch_size": batch_size}
-    trainer = configuration["trainer"]
-    assert trainer["num_epochs"] == passes * validations
-    assert trainer["grad_norm"] == 5
-    reader = configuration["dataset_reader"]
-    assert reader.get("max_length") == max_length
-    validation_reader = configuration.get("validation_dataset_reader", reader)
-    assert validation_reader.get("max_length") is None
-    for settings in (reader, validation_reader):
-        assert settings["token_indexers"]["tokens"]["lowercase_tokens"]
-        assert settings.get("tokenizer") == reader.get("tokenizer")
-    (embedding,) = embeddings_in(configuration["model"])
-    assert embedding["zero_missing"]
-    if patience is None:
-        assert_cosine(trainer, batches // validations, 10 * batches)
-    else:
-        plateau = {"type": "reduce_on_plateau", "mode": "max", "factor": 0.5, "patience": patience}
-        assert trainer["learning_rate_scheduler"] == plateau
-    if name.startswith("sst"):
-        assert configuration["model"]["classifier"]["batch_norm"] is False
-    if name.startswith("quora"):  # the data are tokenized
-        assert reader["tokenizer"] == "whitespace"
-
-
-def schedule(trainer: dict[str, Any], batches_per_epoch: int, **changes: Any) -> tuple[Any, Any]:
-    """The optimizer of one weight and the scheduler that a trainer's settings make."""
-    weight = [("weight", torch.nn.Parameter(torch.zeros(1)))]
-    settings = Params({**deepcopy(trainer["optimizer"]), **changes})
-    optimizer = Optimizer.from_params(settings, model_parameters=weight)
-    scheduler = LearningRateScheduler.from_params(
-        Params(dict(trainer["learning_rate_scheduler"])),
-        optimizer=optimizer,
-        num_epochs=trainer["num_epochs"],
-        num_steps_per_epoch=batches_per_epoch,
-    )
-    return optimizer, scheduler
-
-
-def assert_cosine(trainer: dict[str, Any], batches_per_epoch: int, period: int) -> None:
-    """Check the learning rate of every batch: half a cosine of `period` batches, and the next."""
-    optimizer, scheduler = schedule(trainer, batches_per_epoch)
-    rates = []
-    for batch in range(trainer["num_epochs"] * batches_per_epoch):
-        rates.append(optimizer.param_groups[0]["lr"])
-        scheduler.step_batch(batch + 1)
-    steps = torch.arange(len(rates), dtype=torch.float64)
-    expected = 0.001 * (1 + torch.cos(torch.pi * steps / period)) / 2
-    torch.testing.assert_close(torch.tensor(rates, dtype=torch.float64), expected)
-
-
 @pytest.mark.parametrize(
     ("name", "gates", "forgetting"),
     [
@@ -414,49 +330,21 @@ def test_whole_matrices_are_orthogonal(name: str, weights: list[str]):
         torch.testing.assert_close(weight.T @ weight, identity, rtol=0, atol=1e-5)
 
 
-def test_the_weights_of_peepholes_and_of_a_trained_lambda_start_small():
-    for variant, part in {"peephole": "peephole", "trainable_lambda": "vertical_logit"}.items():
-        path = CONFIGURATIONS / f"snli/bi_cas_lstm_3_layers_{variant}.jsonnet"
-        model = experiment_models.build_model(path)
-        weights = [value for name, value in model.state_dict().items() if f".{part}" in name]
-        assert float(torch.cat(weights).std()) == pytest.approx(0.01, rel=0.1), variant
-
-
-def test_either_development_set_of_multinli_chooses_the_checkpoint():
-    for name in ("bi_cas_lstm", "bi_cas_lstm_3_layers"):
-        text = f"(import 'training_config/multinli/{name}.jsonnet')('mismatched')"
-        path = CONFIGURATIONS / f"multinli/{name}.jsonnet"
-        default = Params.from_file(str(path)).as_dict()
-        other = Params.from_file(str(path), text).as_dict()
-        for one, validation, test in (
-            (default, "matched", "mismatched"),
-            (other, "mismatched", "matched"),
-        ):
-            assert one["validation_data_path"].endswith(f"_dev_{validation}.jsonl")
-            assert one["test_data_path"].endswith(f"_dev_{test}.jsonl")
-        different = {key for key in default if default[key] != other[key]}
-        assert different == {"validation_data_path", "test_data_path"}
-
-
-FINE_TUNING = "(import 'training_config/lib/transformer.libsonnet').fine_tuning"
 TRANSFORMER = "_text_field_embedder.token_embedder_tokens.transformer_model."
 
 
-def groups_of(trainer: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The learning rate and the weight decay of each parameter of sick/minilm; `None` if frozen."""
+def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate_and_decay():
+    trainer = settings_of("sick/minilm")["trainer"]
     model = experiment_models.build_model(CONFIGURATIONS / "sick/minilm.jsonnet")
     named = list(model.named_parameters())
-    optimizer = Optimizer.from_params(
-        Params(deepcopy(trainer["optimizer"])), model_parameters=named
-    )
-    groups = {id(p): group for group in optimizer.param_groups for p in group["params"]}
-    frozen = {"lr": None, "weight_decay": None}
-    found = {name: groups.get(id(parameter), frozen) for name, parameter in named}
-    return {name: (group["lr"], group["weight_decay"]) for name, group in found.items()}
-
-
-def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
-    groups = groups_of(settings_of("sick/minilm")["trainer"])
+    settings = Params(deepcopy(trainer["optimizer"]))
+    optimizer = Optimizer.from_params(settings, model_parameters=named)
+    trained = {
+        id(parameter): (group["lr"], group["weight_decay"])
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+    }
+    groups = {name: trained.get(id(parameter), (None, None)) for name, parameter in named}
     expected = {
         "encoder.layer.0.attention.self.query.weight": (1e-4 * 0.9**5, 0.01),
         "encoder.layer.3.output.dense.bias": (1e-4 * 0.9**2, 0.0),
@@ -474,46 +362,17 @@ def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
             assert group[0] is not None, name
 
 
-@pytest.mark.parametrize("num_layers", [0, 6])
-@pytest.mark.parametrize("train_embeddings", [False, True])
-def test_the_embeddings_of_a_transformer_are_trained_or_not(
-    num_layers: int, train_embeddings: bool
-):
-    trainer = value_of(
-        f"{FINE_TUNING}(3, lr=1e-5, head_lr=1e-3, num_layers={num_layers}, "
-        f"layer_decay=0.5, train_embeddings={str(train_embeddings).lower()})"
-    )
-    groups = groups_of(trainer)
-    found = {rate for name, (rate, _) in groups.items() if f"{TRANSFORMER}embeddings." in name}
-    assert found == {(1e-5 * 0.5**num_layers) if train_embeddings else None}
-    assert all(rate for name, (rate, _) in groups.items() if f"{TRANSFORMER}encoder." in name)
-
-
-def test_without_layers_the_whole_transformer_has_one_learning_rate():
-    trainer = value_of(f"{FINE_TUNING}(3, lr=1e-5, head_lr=1e-3)")
-    for name, (rate, _) in groups_of(trainer).items():
-        expected = 1e-5 if TRANSFORMER in name else 1e-3
-        assert rate == (None if "pooler" in name else expected), name
-    optimizer, scheduler = schedule(trainer, 10, parameter_groups=None)
-    passed = []
-    for _ in range(trainer["num_epochs"]):
-        for _ in range(10):
-            scheduler.step_batch()
-            passed.append(optimizer.param_groups[0]["lr"])
-        scheduler.step()
-    # It rises during 3 steps, a tenth, and falls afterwards.
-    assert passed[2] == pytest.approx(1e-5)
-    assert passed[:3] == sorted(passed[:3])
-    assert passed[2:] == sorted(passed[2:], reverse=True)
-
-
 def test_esim_is_trained_as_in_its_authors_code():
     """scripts/ESIM/main.py of lukecq1231/nli: each epoch with an accuracy below the best one
     halves the learning rate, and the eighth of them (patience 7) ends training.
     """
     trainer = experiment_models.on_fixtures(CONFIGURATIONS / "snli/esim_bilstm.jsonnet")["trainer"]
     assert trainer["grad_norm"] == 10
-    optimizer, scheduler = schedule(trainer, 1)
+    weight = [("weight", torch.nn.Parameter(torch.zeros(1)))]
+    optimizer = Optimizer.from_params(Params(trainer["optimizer"]), model_parameters=weight)
+    scheduler = LearningRateScheduler.from_params(
+        Params(trainer["learning_rate_scheduler"]), optimizer=optimizer
+    )
     (settings,) = trainer["callbacks"]
     callback = TrainerCallback.from_params(Params(settings), serialization_dir="")
     tracker = SimpleNamespace(_patience=None)
@@ -529,31 +388,6 @@ def test_esim_is_trained_as_in_its_authors_code():
         assert optimizer.param_groups[0]["lr"] == pytest.approx(0.0004 / 2**worse, rel=1e-12)
     assert worse == 8
     assert tracker._patience == 0  # ends AllenNLP's loop
-
-
-def test_the_sentences_of_infersent_are_marked():
-    """<s> and </s>: train_nli.py of facebookresearch/InferSent."""
-    configuration = experiment_models.on_fixtures(CONFIGURATIONS / "allnli/bilstm.jsonnet")
-    reader = DatasetReader.from_params(Params(configuration["dataset_reader"]))
-    instance = reader.text_to_instance("A man", "He sleeps.")
-    words = [[str(token) for token in instance[key]] for key in ("premise", "hypothesis")]
-    assert words == [["<s>", "A", "man", "</s>"], ["<s>", "He", "sleeps", ".", "</s>"]]
-
-
-@pytest.mark.parametrize(
-    ("name", "zero"),
-    [
-        ("narrativeqa/rnet", True),  # R-NET, section 4.1
-        ("fairytaleqa/rnet", False),
-        ("sst2/bcn_bilstm_cove", True),  # README.md of salesforce/cove
-        ("sst2/bcn_bilstm", False),
-        ("snli/rcrn", True),
-    ],
-)
-def test_words_without_a_vector_are_zeros_where_the_sources_have_them_so(name: str, zero: bool):
-    configuration = experiment_models.evaluated()[CONFIGURATIONS / f"{name}.jsonnet"]
-    (embedding,) = embeddings_in(configuration["model"])
-    assert embedding.get("zero_missing", False) == zero
 
 
 PATHS = ("train_data_path", "validation_data_path", "test_data_path")
@@ -610,57 +444,6 @@ def test_local_data_is_in_the_form_that_the_configurations_read(call: str, share
             assert {"label", "labels", "score", "span_start", "target_tokens"} & fields
 
 
-@pytest.mark.parametrize("call", ["msrp()", "trec6()", "mr(3, files='../shared/data/mr')"])
-def test_a_held_out_fold_validates_and_the_test_data_are_whole(call: str, shared_data: Path):
-    configuration = dataset(call, LOCAL_DATA.get(call))
-    configuration["dataset_reader"]["tokenizer"] = "whitespace"  # the quickest one
-    reader = DatasetReader.from_params(Params(configuration["dataset_reader"].copy()))
-
-    def texts(path: Any) -> list[str]:
-        return [str(instance["metadata"].metadata) for instance in reader.read(path)]
-
-    train, validation, test = (configuration[key] and texts(configuration[key]) for key in PATHS)
-    everything = texts(configuration["train_data_path"]["path"])
-    number = configuration["train_data_path"]["folds"]["number"]
-    assert len(validation) == pytest.approx(len(everything) / number, abs=2)
-    assert Counter(train) + Counter(validation) == Counter(everything)
-    published = {"msrp()": 1725, "trec6()": 500}.get(call)
-    assert (test and len(test)) == published
-
-
-def test_the_domain_of_reviews_is_a_variable():
-    path = CONFIGURATIONS / "reviews" / "rcrn.jsonnet"
-    default = Params.from_file(str(path)).as_dict()
-    dvd = Params.from_file(
-        str(path), "(import 'training_config/reviews/rcrn.jsonnet')('dvd')"
-    ).as_dict()
-    for key in ("train_data_path", "validation_data_path"):
-        assert default[key]["path"].endswith("/books.task.train")
-        assert dvd[key]["path"] == default[key]["path"].replace("books", "dvd")
-        assert dvd[key]["folds"] == default[key]["folds"]
-    assert dvd["test_data_path"].endswith("/dvd.task.test")
-    assert dvd["model"] == default["model"]
-
-
-def test_overrides_put_other_data_and_random_vectors_into_a_configuration():
-    path = CONFIGURATIONS / "sst2" / "bcn_subilstm.jsonnet"
-    overrides = (
-        "(import 'training_config/lib/data.libsonnet').mr(fold=2, files='../shared/data/mr')"
-        " + (import 'training_config/local/from_scratch.json')"
-    )
-    configuration = Params.from_file(str(path), overrides).as_dict()
-    assert configuration["dataset_reader"]["format"] == "two_files"
-    assert configuration["validation_dataset_reader"] == configuration["dataset_reader"]
-    assert configuration["train_data_path"] == {
-        "path": "../shared/data/mr",
-        "folds": {"number": 10, "drop": [2]},
-    }
-    assert configuration["test_data_path"] is None
-    vectors = configuration["model"]["text_field_embedder"]["token_embedders"]["tokens"]
-    assert vectors["pretrained_file"] is None
-    assert vectors["trainable"]
-
-
 def with_local(library: str, name: str) -> Any:
     """The overrides that a function of training_config/local/ makes for a configuration."""
     code = f"(import 'training_config/local/{library}.libsonnet')"
@@ -706,192 +489,3 @@ def settings_of(name: str) -> dict[str, Any]:
 def test_a_configuration_without_word_vectors_gets_no_others(name: str):
     with pytest.raises(RuntimeError, match="no word vectors that other ones could replace"):
         with_local("glove_6b_100d", name)
-
-
-def changes(before: Any, after: Any, place: tuple[str, ...] = ()) -> set[str]:
-    """The sections and their settings that differ, but for the data."""
-    if isinstance(before, dict) and isinstance(after, dict) and len(place) < 2:
-        pairs = {key: (before.get(key), after.get(key)) for key in {*before, *after} - {*PATHS}}
-        return set().union(*(changes(*pair, (*place, key)) for key, pair in pairs.items()))
-    return {".".join(place)} - {"evaluate_on_test"} if before != after else set()
-
-
-VECTORS = {"model.text_field_embedder", "model.encoder"}
-INDEXERS = {"dataset_reader.token_indexers", "validation_dataset_reader.token_indexers"}
-LENGTH = {"trainer.num_epochs", "trainer.callbacks"}
-OPTIMIZATION = {*LENGTH, "trainer.optimizer", "trainer.learning_rate_scheduler"}
-
-
-@pytest.mark.parametrize(
-    ("library", "name", "expected"),
-    [
-        ("glove_6b_100d", "sst2/rcrn", VECTORS | INDEXERS),
-        (
-            "multi30k_short",
-            "multi30k/cas_lstm_247d",
-            {*OPTIMIZATION, "model.beam_search", "data_loader.batch_sampler"},
-        ),
-        (
-            "ling_in_loop_20k",
-            "ling_in_loop/rcrn",
-            {*VECTORS, *LENGTH, "trainer.learning_rate_scheduler"},
-        ),
-        (
-            "ling_in_loop_20k",
-            "snli/esim_subilstm",
-            {*VECTORS, *LENGTH, "dataset_reader.token_indexers"},
-        ),
-        ("sst_short", "sst2/cas_lstm", {*VECTORS, *LENGTH, "data_loader.batches_per_epoch"}),
-        ("sst_short", "sst5/bcn_subilstm", {"model.text_field_embedder", *LENGTH, *INDEXERS}),
-        (
-            "allnli_quarter",
-            "allnli_small/lstmn",
-            {*VECTORS, *OPTIMIZATION, "vocabulary.pretrained_files", "trainer.grad_norm"}
-            | {"trainer.validation_metric"},
-        ),
-    ],
-)
-def test_overrides_for_one_core_change_these_settings_alone(library, name, expected):
-    before = settings_of(name)
-    after = with_overrides(deepcopy(before), with_local(library, name))
-    assert changes(before, after) == expected
-    if library != "glove_6b_100d":
-        assert {"type": "bfloat16_products"} in after["trainer"]["callbacks"]
-    if library == "ling_in_loop_20k":
-        kept = len(after["train_data_path"]["folds"]["keep"])
-        assert kept / 9 * 44983 == pytest.approx(20000, 1e-3)
-    if library == "allnli_quarter":
-        model = experiment_models.build_model(
-            CONFIGURATIONS / f"{name}.jsonnet", with_local(library, name)
-        )
-        assert model._encoder.get_output_dim() == 2 * 256
-
-
-@pytest.mark.parametrize("folder", ["fairytaleqa", "multi30k", "narrativeqa", "sst5", "trec6"])
-def test_one_override_of_the_reader_serves_both(folder):
-    path = next(path for path in CONFIGURATION_PATHS if path.parent.name == folder)
-    evaluated = value_of(f"(import '{path}') + {{ dataset_reader+: {{ tokenizer: 'own' }} }}")
-    for name in ("dataset_reader", "validation_dataset_reader"):
-        assert evaluated[name]["tokenizer"] == "own"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        path
-        for path in CONFIGURATION_PATHS
-        if re.search("(cs_lvm|vae_siamese)", path.stem)
-        and not path.parent.name.startswith("snli_1k")
-    ],
-    ids=name_of,
-)
-def test_cs_lvm_and_its_baseline_are_trained_as_their_figures_were(path: Path):
-    """docs/readings.md: what all configurations of the thesis's chapter 6 share."""
-    settings = experiment_models.evaluated()[path]
-    model, trainer = settings["model"], settings["trainer"]
-    assert model["average_over_words"]
-    assert model["read_end_symbol"]
-    assert settings["datasets_for_vocab_creation"] == ["train"]
-    assert settings["data_loader"].get("epoch") == (
-        "labeled" if "num_labeled" in settings["data_loader"] else None
-    )
-    assert ("constraints" in model) == (trainer.get("callbacks") == ["constraint_update"])
-    if "constraints" in model:
-        assert trainer["optimizer"] == {"type": "adam", "lr": 1e-4}
-        assert model["constraints"]["source_length"]
-        assert model["constraints"]["normalize_mean"]
-    has_norm = model["type"] == "cs_lvm"
-    assert model.get("regularizer") == ({"norm_weight": 0.002} if has_norm else None)
-    if has_norm:  # `generate` in snli/model.py, called by snli/generate_samples_all.py
-        search = {"max_steps": 25, "beam_size": 10, "per_node_beam_size": 3, "alpha": 0.7}
-        assert model["beam_search"] == {"type": "stepwise_length_penalty", **search}
-        assert model["generate_any_symbol"]
-
-
-def test_the_judge_of_generated_pairs_is_the_baseline_of_their_author():
-    """snli/baseline/model.py: dropout on the classifier's input alone, no norm in the loss."""
-    model = settings_of("snli/lstm_from_scratch")["model"]
-    assert model["classifier"]["dropout"] == 0.1
-    assert model["classifier"]["hidden_dropout"] == 0.0
-    assert "regularizer" not in model
-
-
-def test_quora_s_partition_is_split_at_spaces():
-    """The partition of Wang et al. (2017) is tokenized."""
-    found = [
-        (settings["dataset_reader"].get("tokenizer"), settings["data_loader"])
-        for settings in experiment_models.evaluated().values()
-        if settings["dataset_reader"].get("format") == "quora"
-    ]
-    assert len(found) >= 35
-    assert {tokenizer for tokenizer, _ in found} == {"whitespace"}
-
-
-def test_rankers_learn_from_the_hardest_of_six_wrong_answers():
-    """dos Santos et al. 2016, whom RCRN's section 4.2 follows, with RCRN's number of negatives."""
-    rankers = [
-        settings["model"]
-        for path, settings in experiment_models.evaluated().items()
-        if path.parent.name in ("wikiqa", "trecqa")
-    ]
-    assert len(rankers) >= 12
-    assert all(model["num_negatives"] == 6 and model["hardest_negative"] for model in rankers)
-
-
-def _of_posterior(kappa: int, weight: float, dropout: float) -> dict[str, Any]:
-    return {
-        "model.posterior.concentration": kappa,
-        "model.classification_weight": weight,
-        "model.embedding_dropout": dropout,
-        "model.classifier.dropout": 0.1,
-    }
-
-
-def _of_length(num_epochs: int, patience: int) -> dict[str, Any]:
-    """After so many epochs without a gain training ends: one more than the author's patience."""
-    return {"trainer.num_epochs": num_epochs, "trainer.patience": patience}
-
-
-# What only the code of the thesis's chapter 6 gives.
-OF_CS_LVM = {
-    "snli/cs_lvm": _of_posterior(100, 1.0, 0.25),
-    "snli_semi/cs_lvm_28k": _of_length(50, 3),
-    "snli_semi/vae_siamese_28k": _of_posterior(150, 1.0, 0.5),
-    "snli_semi/vae_siamese_59k": _of_posterior(120, 0.8, 0.5),
-    "snli_semi/vae_siamese_120k": {**_of_posterior(150, 1.0, 0.5), **_of_length(50, 3)},
-    "quora_semi/cs_lvm_1k": _of_length(1000, 51),
-    "quora_semi/cs_lvm_5k": _of_length(1000, 11),
-    "quora_semi/cs_lvm_10k": _of_length(1000, 6),
-    "quora_semi/cs_lvm_25k": _of_length(1000, 3),
-    "snli_semi_fine_tuning/cs_lvm_59k_y": _of_length(50, 6),
-    "snli_fine_tuning/cs_lvm_mu": _of_length(50, 6),
-    "quora_semi_fine_tuning/cs_lvm_1k_y": _of_length(100, 6),
-    "quora_semi_fine_tuning/cs_lvm_1k_y_z_mu": _of_length(100, 51),
-    "quora_semi_fine_tuning/cs_lvm_5k_z": _of_length(1000, 11),
-    "quora_semi_fine_tuning/cs_lvm_10k_mu": _of_length(1000, 6),
-    "quora_semi_fine_tuning/cs_lvm_25k_y_z_mu": _of_length(100, 6),
-}
-for _size in ("28k", "59k", "120k"):  # the rows of its ablation
-    OF_CS_LVM[f"snli_semi/cs_lvm_{_size}_gaussian"] = {"model.posterior.kl_annealing_rate": 1e-6}
-    OF_CS_LVM[f"snli_semi/cs_lvm_{_size}_sampling"] = {
-        "model.label_expectation": "sampling_without_score"
-    }
-for _size in ("1k", "5k", "10k", "25k"):
-    OF_CS_LVM[f"quora_semi/cs_lvm_{_size}"]["data_loader.swap_pairs"] = True
-    OF_CS_LVM[f"quora_semi/vae_siamese_{_size}"] = {"data_loader.swap_pairs": False}
-
-
-@pytest.mark.parametrize("name", OF_CS_LVM)
-def test_settings_that_only_the_code_of_cs_lvm_gives(name: str):
-    for setting, expected in OF_CS_LVM[name].items():
-        value = settings_of(name)
-        for key in setting.split("."):
-            value = value[key]
-        assert value == expected, setting
-
-
-def test_only_one_temperature_falls_faster_in_fine_tuning_on_quora():
-    for path, settings in experiment_models.evaluated().items():
-        if path.parent.name == "quora_semi_fine_tuning":
-            rate = settings["model"]["constraints"].get("temperature_rate", 1e-4)
-            assert rate == (1e-3 if path.stem == "cs_lvm_1k_y_z_mu" else 1e-4)

@@ -183,10 +183,9 @@ class Tuner:
         return report
 
     def _open(self) -> Any:
-        """The study of the folder, ready to go on; a `ConfigurationError` if it was altered."""
+        """The study of the folder, ready to go on."""
         try:
             study = self._load()
-            self._check(study)
             self._repeat_interrupted(study)
             samplers = self._optuna.samplers
             if self._sampler_name == "grid":
@@ -199,18 +198,16 @@ class Tuner:
                 study.sampler = kinds[self._sampler_name](seed=seed)
         except ConfigurationError:
             raise
-        except Exception as error:  # of SQLAlchemy, JSON, Optuna, or of the check
+        except Exception as error:  # of SQLite, SQLAlchemy or Optuna
             reason = (str(error) or type(error).__name__).splitlines()[0]
             raise ConfigurationError(
-                f"{self._database} is damaged or was altered: {reason}; restore the file from a "
-                "copy, or begin a study in another folder"
+                f"{self._database} is damaged: {reason}; restore the file from a copy, or begin a "
+                "study in another folder"
             ) from error
         return study
 
     def _load(self) -> Any:
         """The study of the folder, made if it does not exist."""
-        if self._database.exists() and not self._database.is_file():
-            raise ValueError("it is not a regular file")
         pruner = self._optuna.pruners.NopPruner()
         if self._pruning_after is not None:
             pruner = self._optuna.pruners.MedianPruner(n_startup_trials=self._pruning_after)
@@ -251,29 +248,6 @@ class Tuner:
 
         study.ask = ask_alone
         return study
-
-    def _check(self, study: Any) -> None:
-        """Raise an error for what no study of these settings has."""
-        states = self._optuna.trial.TrialState
-        if study.direction.name.lower() != self._direction:
-            raise ValueError("its direction is that of another metric")
-        configurations = {path.stem for path in (self.folder / "trials").glob("*.json")}
-        for missing in sorted(configurations - {str(trial.number) for trial in study.trials}):
-            raise ValueError(f"it has no trial {missing}, unlike {self.folder / 'trials'}")
-        for trial in study.trials:
-            wrong = f"trial {trial.number} has other"
-            if not all(isinstance(x, str) for x in (*trial.user_attrs, *trial.system_attrs)):
-                raise ValueError(f"{wrong} names of attributes than strings")
-            has_all = trial.state in (states.COMPLETE, states.PRUNED)
-            distributions = self.space.distributions.items()
-            expected = {x: y for x, y in distributions if has_all or x in trial.distributions}
-            if trial.distributions != expected:
-                raise ValueError(f"{wrong} parameters than the search space")
-            if trial.state.is_finished():
-                describe_trial(trial)
-            figure = trial.user_attrs.get("metrics", {}).get(f"best_validation_{self.metric[1:]}")
-            if trial.state == states.COMPLETE and trial.value != figure:
-                raise ValueError(f"{wrong} figures than its training")
 
     def _repeat_interrupted(self, study: Any) -> None:
         """Put the interrupted trials that have not been repeated before the next ones.

@@ -9,12 +9,6 @@ from allennlp.common.checks import ConfigurationError
 HEADER = "sentence1\tsentence2\tlabel\n"
 
 
-def test_evaluate_what_is_unusual_and_right(allennlp, small_archive, write, tmp_path):
-    path = write(HEADER + f"\tb\tneutral\n{'word ' * 5000}\t\tentailment\n")
-    allennlp("evaluate", small_archive, path, "--output-file", tmp_path / "metrics.json")
-    assert 0 <= json.loads((tmp_path / "metrics.json").read_text())["accuracy"] <= 1
-
-
 def test_evaluate_a_fold_and_the_whole_file(allennlp, small_archive, write, tmp_path):
     rows = ["a\tb\tneutral\n", "c\td\tentailment\n", "e\tf\tcontradiction\n"] * 2
     path = write(HEADER + "".join(rows))
@@ -27,19 +21,6 @@ def test_evaluate_a_fold_and_the_whole_file(allennlp, small_archive, write, tmp_
         )
         lines = [json.loads(line) for line in output.read_text().splitlines()]
         assert sum(len(line["label"]) for line in lines) == number
-
-
-def test_build_vocab_from_folds(allennlp, tmp_path, fixtures):
-    path = str(fixtures / "quick_start" / "validation.tsv")
-    folds = json.dumps(
-        {
-            "train_data_path": {"path": path, "folds": {"number": 10, "keep": [0]}},
-            "validation_data_path": {"path": path, "folds": {"number": 10, "keep": [1]}},
-        }
-    )
-    configuration = "training_config/quick_start.jsonnet"
-    allennlp("build-vocab", configuration, tmp_path / "vocabulary.tar.gz", "-o", folds)
-    assert (tmp_path / "vocabulary.tar.gz").is_file()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import pytest
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.predictors import Predictor
 
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
 
@@ -52,17 +51,6 @@ def test_gates_and_saliency(allennlp, small_archive, pairs, tmp_path):
     assert [sum(x["counts"]) for x in numbers if x["quantity"] == "range"] == [3 * 14 * 2]
 
 
-def test_a_sample_and_a_choice(allennlp, small_archive, pairs, tmp_path):
-    allennlp(
-        "inspect", small_archive, pairs, tmp_path / "out",
-        "--what", "saliency", "--saliency-method", "integrated", "--sample", 2,
-    )  # fmt: skip
-    assert {file.name for file in (tmp_path / "out").iterdir()} == {
-        "0001_saliency_integrated_gradients.html",
-        "0002_saliency_integrated_gradients.html",
-    }
-
-
 def test_trees_of_two_models(allennlp, tree_archives, pairs, tmp_path, capsys):
     first, second = tree_archives
     allennlp("inspect", first, pairs, tmp_path / "out", "--beside", second, "--what", "trees")
@@ -74,29 +62,6 @@ def test_trees_of_two_models(allennlp, tree_archives, pairs, tmp_path, capsys):
         assert tree.replace("(", "").replace(")", "").split() == sentence.replace(".", " .").split()
     svg = (tmp_path / "out" / "0001_tree_of_the_premise.svg").read_text()
     assert svg.count(">kitten<") == 2
-
-
-def test_trees_of_one_sentence_by_models_of_two_tasks(
-    allennlp, tree_archives, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(REPOSITORY)
-    params = Params.from_file("fixtures/models/sentence_classifier.jsonnet")
-    params.params["model"]["encoder"] = {**TREE}
-    params.params["trainer"]["num_epochs"] = 1
-    train_model(params, tmp_path / "single")
-    archives = tree_archives[0], tmp_path / "single" / "model.tar.gz"
-    sentence = "two dogs run through the snow"
-    (tmp_path / "sentences.jsonl").write_text(json.dumps({"sentence": sentence}) + "\n")
-    out = tmp_path / "out"
-    options = ["--beside", archives[1], "--what", "trees"]
-    allennlp("inspect", archives[0], tmp_path / "sentences.jsonl", out, *options)
-    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines() if "\t" in line]
-    assert [line[:3] for line in lines] == [["1", str(a), "Tree of the sentence"] for a in archives]
-    assert [file.name for file in out.iterdir()] == ["0001_tree_of_the_sentence.svg"]
-    assert (out / "0001_tree_of_the_sentence.svg").read_text().count(">snow<") == 2
-    # The tree is the one that the model builds in a pair.
-    pair = {"premise": sentence, "hypothesis": "two cats"}
-    assert lines[0][3] == Predictor.from_path(str(archives[0])).predict_json(pair)["premise_tree"]
 
 
 @pytest.mark.parametrize(

@@ -24,13 +24,6 @@ def test_a_joint_encoding_of_two_languages(allennlp, tmp_path, capsys, option, s
         assert tokenizer.detokenize(tokens) == text
 
 
-def test_an_output_with_a_surrogate_in_its_name(allennlp, tmp_path, capsys):
-    """As Python reads a file name that is not UTF-8."""
-    output = tmp_path / "\udcff.json"
-    allennlp("learn-bpe", output, *TEXTS, "--merges", 20)
-    assert "\\udcff.json: " in capsys.readouterr().out
-
-
 def test_what_is_refused(allennlp, write, tmp_path, capsys):
     output = write("mine", "bpe.json")
     with pytest.raises(ConfigurationError, match="exists already"):

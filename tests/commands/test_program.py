@@ -77,18 +77,6 @@ def test_a_mistake_is_one_sentence(tmp_path):
         assert "FileNotFoundError" in verbose.stderr
 
 
-def test_a_mistake_in_a_training_is_one_sentence(tmp_path):
-    overrides = json.dumps({**SMALL_QUICK_START, "validation_data_path": "none.tsv"})
-    config = "training_config/quick_start.jsonnet"
-    result = run("train", config, "-s", tmp_path / "out", "-o", overrides)
-    assert result.returncode == 1
-    assert result.stderr.splitlines()[-1] == "allennlp train: error: file none.tsv not found"
-    assert "Traceback" not in result.stdout + result.stderr
-    log = (tmp_path / "out" / "out.log").read_text()
-    assert "Traceback" in log
-    assert log.rstrip().endswith("FileNotFoundError: file none.tsv not found")
-
-
 @pytest.mark.parametrize(
     ("overrides", "sentence"),
     [
@@ -200,12 +188,6 @@ class TestMistake:
         monkeypatch.setattr(sys, "argv", ["allennlp", "train", "config.json"])
         program._hook(sys.excepthook)(type(error), error, None)
         assert capsys.readouterr().err == f"allennlp train: {sentence}\n"
-
-    @pytest.mark.parametrize(
-        "error", [RuntimeError("size mismatch"), ValueError(), TypeError(), OSError("no")]
-    )
-    def test_other_errors_keep_their_traceback(self, error):
-        assert program.mistake(error) is None
 
 
 @pytest.mark.parametrize(

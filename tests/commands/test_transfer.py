@@ -7,11 +7,9 @@ from types import SimpleNamespace
 import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
-from hypothesis import strategies as st
 
 from allennlp_sentmatch.encoding import ArchiveEncoder
-from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
-from tests.transfer.small_data import WORDS, encode_words, write_small_data
+from tests.transfer.small_data import write_small_data
 
 
 @pytest.fixture(autouse=True)
@@ -114,18 +112,6 @@ def test_the_cache_is_of_the_same_sentences_and_vectors(allennlp, folder, tmp_pa
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
-def test_word_vectors_and_some_tasks(report, write, capsys):
-    rows = numpy.eye(len(WORDS))
-    text = "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(WORDS, rows))
-    options = ["--tasks", "SICK-R", "SST", "--sst-sentences"]
-    found = report("--word-vectors", write(text, "vectors.txt"), *options)
-    header, _, row = capsys.readouterr().out.splitlines()
-    assert header == "| Model | SST | SICK-R | SICK-R, Spearman |"
-    assert row.startswith("| average of vectors.txt | 100.0 | 1.000 |")
-    assert found["tasks"]["SST"]["num_training"] == 24  # and not the phrases
-    assert found["vector_size"] == len(WORDS)
-
-
 def test_a_failed_task_is_an_error_after_the_others(report, folder, write, tmp_path, capsys):
     (folder / "cr" / "custrev.neg").unlink()
     vectors = write("good 1 0\nbad 0 1\n", "vectors.txt")
@@ -173,49 +159,3 @@ def test_own_tasks_alone_and_beside_the_ten(report, write, tmp_path, capsys):
     for own in ([], ["--tasks", "MR", "--own-task", json.dumps(task)]):
         with pytest.raises(ConfigurationError, match="the ten tasks need --data"):
             report(*encoder, *own, data=())
-
-
-@cases(20, 2000)
-def test_transfer(allennlp, tmp_path, num_cases):
-    data = write_small_data(tmp_path / "data")
-    options = ["--data", data, "--tasks", "SST", "--sst-sentences"]
-    allennlp("transfer", "--list-sentences", tmp_path / "s.txt", *options)
-    vectors = encode_words((tmp_path / "s.txt").read_text().splitlines())
-    numpy.save(tmp_path / "v.npy", vectors)
-    rows = [" ".join(map(str, [word, *row])) for word, row in zip(WORDS, numpy.eye(len(WORDS)))]
-    (tmp_path / "words.txt").write_text("\n".join(rows))
-    encoders = {
-        "vectors": ["--vectors", tmp_path / "s.txt", tmp_path / "v.npy"],
-        "words": ["--word-vectors", tmp_path / "words.txt"],
-    }
-    output, cache = tmp_path / "out.json", tmp_path / "cache"
-
-    def metrics(encoder, *settings):
-        """The figures, or `None` after a check of the error."""
-        output.unlink(missing_ok=True)
-        try:
-            allennlp("transfer", *encoders[encoder], *options, "--output-file", output, *settings)
-        except Exception as error:
-            check_sentence(error)
-            return None
-        return json.loads(output.read_text())["metrics"]
-
-    for encoder in encoders:
-        assert metrics(encoder, "--cache", cache) == {"sst_accuracy": 1.0}
-    files = [tmp_path / "s.txt", tmp_path / "v.npy", tmp_path / "words.txt", *cache.iterdir()]
-    files += sorted(path for path in (data / "sst").iterdir())
-    before = {path: path.read_bytes() for path in files}
-
-    def check(case):
-        path, content, encoder = case
-        for other in cache.iterdir():
-            other.unlink()
-        for other in before:
-            replace(other, before[other])
-        replace(path, content)
-        assert metrics(encoder, "--cache", cache) == metrics(encoder)
-
-    strategy = st.sampled_from(files).flatmap(
-        lambda path: st.tuples(st.just(path), damaged(before[path]), st.sampled_from([*encoders]))
-    )
-    check_cases(check, strategy, num_cases)

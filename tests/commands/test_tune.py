@@ -83,14 +83,6 @@ def test_every_option(allennlp, calls, space, capsys):
     ]
 
 
-def test_defaults(allennlp, calls, space):
-    allennlp("tune", CONFIG, space, "-s", "out")
-    allennlp("tune", CONFIG, space, "-s", "out", "--prune")
-    assert calls[0][2:-1] == ("out", None, None, 0, None, 1, [])
-    assert calls[1] is None
-    assert calls[2][6] == 5
-
-
 def test_an_interruption_is_not_a_traceback(allennlp, calls, space, capsys):
     with pytest.raises(SystemExit, match="130"):
         allennlp("tune", CONFIG, space, "-s", "out", "--n-trials", 13)

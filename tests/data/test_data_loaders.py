@@ -6,7 +6,6 @@ import pytest
 import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.tqdm import Tqdm
 from allennlp.data import DataLoader, DatasetReader, Vocabulary
 
 from allennlp_sentmatch.data.data_loaders import SemiSupervisedDataLoader
@@ -140,14 +139,6 @@ def test_the_configurations_random_seed_is_the_default_seed(data_path):
     assert epochs[0] == epochs[1] != epochs[2]
 
 
-def test_unshuffled(data_path):
-    made = loader(data_path, num_labeled=7, shuffle=False)
-    (labeled, unlabeled), again = epoch(made), epoch(made)
-    assert flat(unlabeled) == sorted(flat(unlabeled))
-    assert flat(labeled[:3]) == sorted(flat(labeled[:3]))
-    assert again[1] == unlabeled
-
-
 def test_swapped_pairs_stay_on_their_side(data_path):
     made = loader(data_path, num_labeled=7, swap_pairs=True)
     assert len(made) == 9  # 26 unlabeled
@@ -163,24 +154,6 @@ def test_swapped_pairs_stay_on_their_side(data_path):
                 assert instance["label"].label == LABELS[int(first[1].text) % 3]
     assert orders == {"premise": 20, "hypothesis": 20}
     assert all(len(places) == 1 for places in sides.values())
-
-
-def test_progress_bar_of_the_labeled_data(data_path, monkeypatch):
-    shown = []
-
-    class Bar(Tqdm.tqdm().__class__):
-        def __init__(self, *args, **kwargs):
-            super().__init__(*args, **{**kwargs, "disable": False})
-
-        def update(self, n=1):
-            super().update(n)
-            shown.append((self.desc, self.n, self.total))
-
-    made = loader(data_path, num_labeled=7)
-    monkeypatch.setattr(Tqdm, "tqdm", Bar)
-    for _ in range(2):  # each of five steps
-        list(made)
-    assert shown == [(f"labeled data, pass {i // 3 + 1}: ", i % 3 + 1, 3) for i in range(10)]
 
 
 def test_from_params_and_device(data_path):

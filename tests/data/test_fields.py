@@ -1,10 +1,9 @@
-import pickle
 from collections import defaultdict
 
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, Instance, Vocabulary, fields
+from allennlp.data import Vocabulary, fields
 
 from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.files.row import Source
@@ -77,37 +76,3 @@ class TestLikeAllenNLPs:
         assert theirs.human_readable_repr() == ours.human_readable_repr()
         assert len(theirs) == len(ours)
         assert theirs.empty_field() == ours.empty_field()
-
-    def test_equality(self, arguments):
-        theirs, ours = fields.LabelField(*arguments), LabelField(*arguments, source=SOURCE)
-        assert ours == theirs
-        assert theirs == ours
-        assert ours == LabelField(*arguments)
-        assert ours != LabelField("no")
-        assert fields.LabelField("no") != ours
-        assert ours != arguments[0]
-        with pytest.raises(TypeError, match="unhashable"):
-            hash(ours)
-        copy = pickle.loads(pickle.dumps(ours))
-        assert (copy, copy.source) == (ours, SOURCE)
-        assert not hasattr(copy, "__dict__")
-
-
-@pytest.mark.parametrize("arguments", [(1,), (1.0,), (None,), ("yes", "labels", True)])
-def test_what_is_no_label_is_the_same_error(arguments):
-    with pytest.raises(ConfigurationError) as theirs:
-        fields.LabelField(*arguments)
-    with pytest.raises(ConfigurationError) as ours:
-        LabelField(*arguments, source=SOURCE)
-    assert str(ours.value) == str(theirs.value)
-
-
-def test_one_batch_holds_labels_of_both_classes():
-    batch = Batch(
-        [
-            Instance({"label": LabelField("yes", source=SOURCE)}),
-            Instance({"label": fields.LabelField("no")}),
-        ]
-    )
-    batch.index_instances(vocabulary("no", "yes"))
-    assert batch.as_tensor_dict()["label"].tolist() == [1, 0]

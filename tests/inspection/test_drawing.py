@@ -4,7 +4,7 @@ import sys
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.inspection import Drawing, draw_attention, draw_tree, draw_trees
+from allennlp_sentmatch.inspection import draw_attention, draw_tree
 from allennlp_sentmatch.inspection.drawing import HTML, draw_marked_text
 from allennlp_sentmatch.predictors.echoing_predictor import MarkedText
 
@@ -16,18 +16,6 @@ OFFSETS = [(0, 1), (2, 5), (6, 9), (10, 11), (11, 16), (16, 17), (18, 19)]
 def _plots():
     pytest.importorskip("seaborn")
     pytest.importorskip("svgling")
-
-
-@pytest.mark.parametrize(
-    ("title", "media_type", "file_name"),
-    [
-        ("Tree of the premise", "image/svg+xml", "tree_of_the_premise.svg"),
-        ("Saliency (simple gradients)", "text/html", "saliency_simple_gradients.html"),
-        ("../x/Y", "image/svg+xml", "x_y.svg"),
-    ],
-)
-def test_the_file_name_comes_from_the_title(title, media_type, file_name):
-    assert Drawing(title, "", media_type).file_name == file_name
 
 
 @pytest.mark.parametrize(
@@ -87,12 +75,6 @@ def test_words_are_text_and_no_markup(tree):
     assert len(words(svg)) in (1, 4)
 
 
-def test_trees_of_two_models_are_drawn_side_by_side():
-    svg = draw_trees("Trees", {"first": "(a (b c))", "second": "((a b) c)"}).content
-    assert words(svg).count("b") == 2
-    assert {"first", "second"} <= set(words(svg))
-
-
 def opacities(html):
     return [float(found) for found in re.findall(r"rgba\(255, 140, 0, ([\d.]+)\)", html)]
 
@@ -107,8 +89,3 @@ def test_the_text_is_as_it_was_written_and_the_span_is_marked():
     assert without_styles == ("A &lt;b&gt; <mark>fox<br>&quot;slept</mark>&quot; .")
     found = opacities(drawing.content)
     assert found == [0.0, 0.15, 0.6, 0.3, 0.15, 0.15, 0.15]
-
-
-def test_no_weight_has_no_color():
-    drawing = draw_marked_text(MarkedText("Answer", "A fox", [(0, 1), (2, 5)], [0, 0], (1, 1)))
-    assert opacities(drawing.content) == [0.0, 0.0]

@@ -101,13 +101,6 @@ def test_a_model_of_pairs_reads_sentences(untrained_predictor):
         collect_gates(pairs, [SENTENCES[0], {"premise": first, "hypothesis": second}])
 
 
-def test_the_model_keeps_no_hook_and_its_mode(predictor):
-    predictor._model.train()
-    collect_gates(predictor, SENTENCES)
-    assert predictor._model.training
-    assert not any(module._forward_pre_hooks for module in predictor._model.modules())
-
-
 def test_what_has_no_gates_is_refused(untrained_predictor, predictor):
     other = untrained_predictor("sentence_classifier")
     assert not has_vertical_gates(other._model)

@@ -75,16 +75,6 @@ def test_the_axes_of_a_pair_have_the_words_of_the_right_sentence(untrained_predi
     assert (other_rows, other_columns) == (columns, rows)
 
 
-def test_an_alignment_has_the_translation_beside_the_source(untrained_predictor, drawn):
-    predictor = untrained_predictor("encoder_decoder")
-    output = predictor.translate("ein Mann schläft .")
-    draw_attention_of(predictor, output)
-    ((_, weights, rows, columns),) = drawn
-    assert columns == ["ein", "Mann", "schläft", "."]
-    assert " ".join(rows).replace(" @end@", "") == output["target"]
-    assert weights == output["attention"]
-
-
 def test_the_pictures_of_an_answer(untrained_predictor):
     inputs = {"question": "Who slept?", "passage": "The fox\nslept in the old mill."}
     ends, attended, attention = draw_prediction(untrained_predictor("rnet"), inputs)

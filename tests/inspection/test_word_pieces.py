@@ -68,8 +68,3 @@ def test_a_special_token_is_a_word_in_any_place():
     tokens = ["ca", "@@UNKNOWN@@", "t</w>", "do"]
     joined = join_subwords(AttentionMap("", [[0.1, 0.2, 0.3, 0.4]] * 4, tokens, tokens))
     assert joined.rows == joined.columns == ["ca", "@@UNKNOWN@@", "t", "do"]
-
-
-def test_words_of_other_tokenizers_stay():
-    attention = AttentionMap("Attention", [[0.5, 0.5]], [""], ["a", "b"])
-    assert join_subwords(attention) is attention

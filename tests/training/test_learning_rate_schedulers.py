@@ -97,11 +97,6 @@ def test_a_restored_scheduler_goes_on(make, method):
     assert rest == pytest.approx(whole[3:])
 
 
-def test_validation_data_are_needed():
-    with pytest.raises(ConfigurationError, match="needs validation data"):
-        make_infersent()[1].step()
-
-
 @pytest.mark.parametrize(
     ("make", "settings", "message"),
     [

@@ -61,15 +61,3 @@ def test_it_is_fused_where_torch_can(name, plain_class):
         assert not optimizer.param_groups[0].get("fused")
     else:
         assert optimizer.param_groups[0]["fused"]
-
-
-@of_both
-def test_defaults_are_those_of_allennlp_and_errors_those_of_torch(name, plain_class):
-    parameters = [("weight", torch.nn.Parameter(torch.ones(3)))]
-    fused, plain = (
-        Optimizer.from_params(Params({"type": type_}), model_parameters=parameters).defaults
-        for type_ in (name, name.removeprefix("fused_"))
-    )
-    assert {**fused, "fused": None} == {**plain, "fused": None}
-    with pytest.raises(ValueError, match="Invalid learning rate"):
-        Optimizer.from_params(Params({"type": name, "lr": -1.0}), model_parameters=parameters)

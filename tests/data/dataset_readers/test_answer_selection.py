@@ -66,15 +66,6 @@ def test_a_batch_has_labels_of_minus_one_where_there_is_no_candidate(fixtures):
     assert torch.equal(mask.any(dim=-1), tensors["labels"] != -1)
 
 
-def test_an_empty_candidate_is_a_candidate_all_the_same():
-    reader = AnswerSelectionReader("wikiqa")
-    instance = reader.text_to_instance("why", ["", "because"], [0, 1])
-    reader.apply_token_indexers(instance)
-    instance.index_fields(Vocabulary.from_instances([instance]))
-    mask = get_text_field_mask(instance.as_tensor_dict()["candidates"], num_wrapping_dims=0)
-    assert mask.any(dim=-1).tolist() == [True, True]
-
-
 # Rows, questions, questions with a right answer, questions with a right and a wrong one, and
 # right answers: the published ones, where the file is the published one.
 @pytest.mark.parametrize(

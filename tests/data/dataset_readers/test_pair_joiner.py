@@ -2,12 +2,10 @@
 
 import pytest
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Instance
-from allennlp.data.fields import MetadataField
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, WhitespaceTokenizer
 from transformers import AutoTokenizer
 
-from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner, joined_spans
+from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner
 
 SHORT = "a man sleeps"  # four word pieces
 LONG = "the dog is unhappily running in the garden, and a man is here."
@@ -39,12 +37,6 @@ def test_the_spans_are_those_of_the_sentences(tokenizer):
     assert [texts[i] for i in (0, 4, 8)] == ["[CLS]", "[SEP]", "[SEP]"]
 
 
-def test_a_sentence_may_be_empty(tokenizer):
-    joined = PairJoiner(tokenizer).join(SHORT, "")
-    assert [token.text for token in joined.tokens[-2:]] == ["[SEP]", "[SEP]"]
-    assert joined.spans["hypothesis"] == (6, 6)
-
-
 def test_by_default_a_pair_is_as_long_as_the_transformer_can_read(tokenizer, monkeypatch):
     assert PairJoiner(tokenizer).max_length is None  # this one's tokenizer does not say
     monkeypatch.setattr(tokenizer.tokenizer, "model_max_length", 7)
@@ -58,8 +50,3 @@ def test_other_tokenizers_and_lengths_are_refused(tiny_bert, tokenizer):
         PairJoiner(PretrainedTransformerTokenizer(tiny_bert, max_length=9))
     with pytest.raises(ConfigurationError, match="max_length=4: expected at least 5"):
         PairJoiner(tokenizer, 4)
-
-
-def test_another_instance_has_no_spans():
-    assert joined_spans(Instance({})) == {}
-    assert joined_spans(Instance({"metadata": MetadataField({"premise": "a"})})) == {}

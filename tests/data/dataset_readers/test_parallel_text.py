@@ -34,21 +34,6 @@ def test_aligned_files_and_one_with_tabs(write, tmp_path, pack):
         assert pairs(make(), tmp_path / path) == expected
 
 
-def test_fields():
-    reader = make()
-    instance = reader.text_to_instance("ein Hund", "a dog")
-    assert [token.text for token in instance["source_tokens"]] == ["ein", "Hund"]
-    assert [token.text for token in instance["target_tokens"]] == ["@start@", "a", "dog", "@end@"]
-    assert instance["metadata"]["target_tokens"] == ["a", "dog"]
-    reader.apply_token_indexers(instance)
-    indexers = [
-        instance[name].token_indexers["tokens"] for name in ("source_tokens", "target_tokens")
-    ]
-    assert [indexer.namespace for indexer in indexers] == ["source_tokens", "target_tokens"]
-    assert "target_tokens" not in reader.text_to_instance("ein Hund").fields
-    assert len(reader.text_to_instance("")["source_tokens"]) == 1
-
-
 def test_long_pairs_are_left_out_and_counted(write, caplog):
     path = write(lines("a b c\ta b", "a b\ta b c", "a b\ta b"))
     with caplog.at_level(logging.INFO):

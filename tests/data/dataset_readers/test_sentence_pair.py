@@ -1,4 +1,3 @@
-import logging
 from collections import Counter
 from importlib import import_module
 
@@ -8,7 +7,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Vocabulary
 from allennlp.data.token_indexers import (
     PretrainedTransformerIndexer,
-    PretrainedTransformerMismatchedIndexer,
 )
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, WhitespaceTokenizer
 from transformers import AutoTokenizer
@@ -133,19 +131,6 @@ def test_scores(fixtures, write):
     assert all("score" not in i.fields for i in read("table", path))
 
 
-@pytest.mark.parametrize("score_range", [[1], [2, 1], [0, float("inf")], [0, 1, 2]])
-def test_a_range_has_two_ends(score_range):
-    with pytest.raises(ConfigurationError, match="expected the lowest and the highest score"):
-        SentencePairReader("table", score="score", score_range=score_range)
-
-
-def test_skipped_pairs_are_counted_in_the_log(fixtures, caplog):
-    with caplog.at_level(logging.INFO):
-        read("snli", fixtures / "data/snli.jsonl")
-    assert "7 pairs, 0 of them unlabeled" in caplog.text
-    assert "left out 1 with the label '-'" in caplog.text
-
-
 def test_a_list_of_files_is_read_as_one(fixtures, write):
     files = [str(fixtures / "data" / name) for name in ("snli.jsonl", "multinli.jsonl")]
     snli, multinli = (list(map(pair, read("snli", file))) for file in files)
@@ -232,20 +217,6 @@ def test_errors_name_file_and_line(write, format, content, message, settings):
         read(format, write(content), **settings)
 
 
-@pytest.mark.parametrize("text", ["", "  \n"])
-def test_a_sentence_without_tokens_is_one_unknown_word(text):
-    reader = SentencePairReader("snli")
-    instance = reader.text_to_instance(text, "known", "neutral")
-    assert instance["metadata"]["premise"] == text
-    known = reader.text_to_instance("known", "known", "neutral")
-    for one in (instance, known):
-        reader.apply_token_indexers(one)
-    vocabulary = Vocabulary.from_instances([known])
-    instance.index_fields(vocabulary)
-    ids = instance.as_tensor_dict()["premise"]["tokens"]["tokens"]
-    assert ids.tolist() == [vocabulary.get_token_index("never seen")]
-
-
 def test_swapped_pairs_follow_their_originals(fixtures):
     path = fixtures / "data/msrp.txt"
     plain = [pair(i) for i in read("msrp", path)]
@@ -317,10 +288,3 @@ class TestCombinedFields:
         expected = transformer(*pair, truncation="longest_first", max_length=9)
         assert arrays["token_ids"].tolist() == expected["input_ids"]
         assert arrays["type_ids"].tolist() == expected["token_type_ids"]
-
-    def test_what_is_refused(self, tiny_bert):
-        with pytest.raises(ConfigurationError, match="hypothesis must be a string, not 5"):
-            combined(tiny_bert).text_to_instance("a", 5)
-        indexers = {"tokens": PretrainedTransformerMismatchedIndexer(tiny_bert)}
-        with pytest.raises(ConfigurationError, match=r"indexer pretrained_trans.* 'tokens'"):
-            combined(tiny_bert, token_indexers=indexers)

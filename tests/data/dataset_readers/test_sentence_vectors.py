@@ -62,18 +62,6 @@ def test_files_and_folds(files, tmp_path):
     assert read({"path": path, "folds": {"number": 2, "keep": [1]}}) == expected[1::2]
 
 
-def test_sentences_alone(files):
-    instances = list(SentenceVectorsReader().read({"sentences": str(files)}))
-    assert [instance["metadata"]["text"] for instance in instances] == SENTENCES
-    assert all("teacher_vector" not in instance.fields for instance in instances)
-
-
-def test_a_column_of_a_table(files):
-    table = files.with_suffix(".tsv")
-    table.write_text("id\ttext\n" + "".join(f"{i}\t{s}\n" for i, s in enumerate("abcd")))
-    assert [sentence for sentence, _ in read(table, column="text")] == ["a", "b", "c", "d"]
-
-
 @pytest.mark.parametrize(
     ("vectors", "message"),
     [
@@ -91,19 +79,6 @@ def test_vectors_that_do_not_fit(files, vectors, message):
     numpy.save(files.with_suffix(".npy"), vectors)
     with pytest.raises(ConfigurationError, match=r"s\.npy" + message):
         read(files)
-
-
-def test_vectors_without_sentences(files):
-    files.write_text("")
-    numpy.save(files.with_suffix(".npy"), VECTORS[:1])
-    with pytest.raises(ConfigurationError, match="has only 0 sentences"):
-        read(files)
-
-
-@pytest.mark.parametrize("path", [{}, {"vectors": "a.npy"}, {"sentences": "a", "vector": "b"}])
-def test_other_objects_as_paths(path):
-    with pytest.raises(ConfigurationError, match=r'expected a data path as \{"sent'):
-        read(path)
 
 
 def test_vectors_of_other_sentences(files):

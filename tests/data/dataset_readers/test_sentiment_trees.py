@@ -5,7 +5,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.data.dataset_readers import WorkerInfo
-from allennlp.data.tokenizers import CharacterTokenizer, Token
+from allennlp.data.tokenizers import Token
 
 from allennlp_sentmatch.data.dataset_readers import SentimentTreesReader
 from allennlp_sentmatch.data.files.lines import text_rows
@@ -77,12 +77,6 @@ def test_same_instances_as_allennlp_models(trees, granularity, use_subtrees):
     assert expected
 
 
-def test_a_tokenizer_splits_the_tokens_anew(trees):
-    instance = read(trees, tokenizer=CharacterTokenizer(), max_length=4)[3]
-    assert words(instance) == ["W", "o", "n", "d"]
-    assert instance["metadata"]["text"] == "Wonderful ( if long ) ."
-
-
 def test_text_for_prediction():
     reader = SentimentTreesReader()
     assert words(reader.text_to_instance("It isn't bad.")) == ["It", "is", "n't", "bad", "."]
@@ -108,13 +102,6 @@ def test_malformed_trees_name_file_and_line(write, line, message):
     path = write("(2 Yes)\n" + line + "\n")
     with pytest.raises(ConfigurationError, match=r"data\.txt, line 2: .*" + message):
         read(path, use_subtrees=True)
-
-
-def test_impossible_settings():
-    with pytest.raises(ConfigurationError, match="'4-class': expected one of 5-class, 3-class, 2-"):
-        SentimentTreesReader("4-class")
-    with pytest.raises(ConfigurationError, match="min_phrase_length=0: expected at least 1"):
-        SentimentTreesReader(min_phrase_length=0)
 
 
 def test_from_a_configuration(trees):

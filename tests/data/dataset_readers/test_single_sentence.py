@@ -112,10 +112,6 @@ class TestTwoFiles:
         with pytest.raises(ConfigurationError, match=f"expected a folder of two files.*{listed}"):
             read("two_files", tmp_path)
 
-    def test_a_file_is_no_folder(self, write):
-        with pytest.raises(ConfigurationError, match="is a file; expected a folder"):
-            read("two_files", write("text\n"))
-
 
 class TestDirectories:
     def test_labels_are_folders_and_the_unlabeled_one_is_left_out(self, fixtures):
@@ -132,32 +128,6 @@ class TestDirectories:
         (tmp_path / "neg").mkdir()
         with pytest.raises(ConfigurationError, match="neg is empty"):
             read("directories", tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("format", "folder", "everything"),
-    [("two_files", "polarity", POLARITY), ("directories", "movies", MOVIES)],
-)
-def test_folds_have_the_labels_proportions(fixtures, format, folder, everything):
-    half = len(everything) // 2
-    for fold in range(half):
-        path = {"path": fixtures / "data" / folder}
-        held_out = read(format, {**path, "folds": {"number": half, "keep": [fold]}})
-        assert list(map(example, held_out)) == [everything[fold], everything[half + fold]]
-        rest = read(format, {**path, "folds": {"number": half, "drop": [fold]}})
-        assert Counter(map(example, [*rest, *held_out])) == Counter(everything)
-
-
-def test_another_granularity():
-    with pytest.raises(ConfigurationError, match="granularity='all': expected 'coarse' or 'fine'"):
-        SingleSentenceReader("trec", granularity="all")
-
-
-def test_text_for_prediction():
-    reader = SingleSentenceReader("trec", max_length=3)
-    instance = reader.text_to_instance("Who wasn't there?")
-    assert set(instance.fields) == {"tokens", "metadata"}
-    assert words(instance) == instance["metadata"]["tokens"] == ["Who", "was", "n't"]
 
 
 TRAIN = {"ENTY": 1250, "HUM": 1223, "DESC": 1162, "NUM": 896, "LOC": 835, "ABBR": 86}

@@ -288,18 +288,6 @@ def test_a_label_never_seen(write, name):
     )
 
 
-def test_a_label_never_seen_that_a_file_or_folder_is_named_after(write, tmp_path):
-    file, folder = write("a\n", "sentences.odd"), write("a\n", "folders/odd/1.txt")
-    for format, data_path, place in [
-        ("two_files", {"odd": str(file)}, f"{file}, line 1"),
-        ("directories", tmp_path / "folders", str(folder)),
-    ]:
-        (instance,) = SingleSentenceReader(format).read(data_path)
-        with pytest.raises(ConfigurationError) as error:
-            instance.index_fields(Vocabulary(counter={"labels": {"yes": 1}}))
-        assert str(error.value).startswith(f"{place}: the label 'odd' does not occur")
-
-
 def snli(labels):
     return "".join(FORMATS["snli"][2].format(text="a", label=label) for label in labels)
 
@@ -477,15 +465,3 @@ def test_texts_without_spaces_are_noticed_once(write, caplog, kind, texts, token
     share = "67%" if len(texts) == 3 else "100%"
     assert all(f"data.tsv: {share} of the texts are a single token" in text for text in messages)
     assert all("set the tokenizer to 'character'" in message for message in messages)
-
-
-def test_translations_and_errors_of_texts_without_spaces(write, caplog):
-    """The log has the message even if the data are refused."""
-    path = write(f"a b\t{UNSPACED[0]}\n{UNSPACED[1]}\tc d\na\n")
-    with pytest.raises(ConfigurationError, match="line 3"):
-        list(ParallelTextReader().read(path))
-    assert "50% of" not in caplog.text  # not most of them
-    path = write("".join(f"{text}\t{text}\n" for text in UNSPACED) + "a\n")
-    with pytest.raises(ConfigurationError, match="line 5"):
-        list(ParallelTextReader().read(path))
-    assert "100% of the texts are a single token" in caplog.text

@@ -34,9 +34,3 @@ def test_json_that_only_seems_right(write, line, message):
     assert len(str(error.value)) < 500
     with pytest.raises(ConfigurationError, match="^input line: " + message):
         parse_json_object(line)
-
-
-def test_many_keys_of_which_the_last_is_repeated():
-    keys = [f'"{number}": 0' for number in [*range(200_000), 199_999]]
-    with pytest.raises(ConfigurationError, match="the key '199999' occurs twice"):
-        parse_json_object("{" + ", ".join(keys) + "}")

@@ -54,12 +54,6 @@ def test_damaged_and_missing_files(file):
         map_vectors(file)
 
 
-def test_several_arrays(file):
-    numpy.savez(file.with_suffix(".npz"), VECTORS)
-    with pytest.raises(ConfigurationError, match=r"holds several arrays \(\.npz\)"):
-        map_vectors(file.with_suffix(".npz"))
-
-
 def test_every_edit_and_every_swap_of_sentences_is_noticed(file):
     sentences = [f"sentence {number}" for number in range(200)]
     check_sentences(sentences, file)  # which has no digest

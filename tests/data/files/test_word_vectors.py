@@ -104,8 +104,3 @@ def test_a_damaged_file(tmp_path: Path, name: str, content: bytes, message: str)
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ConfigurationError, match=name + message):
         list(read_word_vectors(tmp_path / name))
-
-
-def test_a_missing_file(tmp_path: Path):
-    with pytest.raises(FileNotFoundError):
-        list(read_word_vectors(tmp_path / "v.txt"))

@@ -46,10 +46,6 @@ def test_merges_are_those_of_sennrich_et_al():
         words = merged
 
 
-def test_the_case_is_learned_by_default():
-    assert "A" in learn_bpe([("A a", "en")])["alphabet"]
-
-
 # Moses splits French elisions and English contractions. The mark is where there is no space.
 @pytest.mark.parametrize(
     ("language", "text", "words"),

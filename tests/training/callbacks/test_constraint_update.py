@@ -3,9 +3,8 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from allennlp.common import Lazy, Params
+from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
-from allennlp.training import TrainerCallback
 from allennlp.training.optimizers import Optimizer
 
 from allennlp_sentmatch.training.callbacks import ConstraintUpdate
@@ -82,16 +81,6 @@ def test_the_loss_has_no_constraints_then(model_and_batch):
     assert model._constraints.temperature.step == 0
 
 
-def test_the_default_optimizer_is_that_of_the_thesis(model_and_batch):
-    model, _ = model_and_batch
-    callback = TrainerCallback.from_params(
-        Params({"type": "constraint_update"}), serialization_dir="unused"
-    )
-    callback.on_start(trainer_of(model))
-    assert isinstance(callback._optimizer, torch.optim.Adam)
-    assert callback._optimizer.param_groups[0]["lr"] == 1e-4
-
-
 @pytest.mark.parametrize(
     ("constraints", "changes", "message"),
     [
@@ -105,8 +94,3 @@ def test_what_it_cannot_do(model_and_batch, constraints, changes, message):
     model.constraints_in_loss = constraints
     with pytest.raises(ConfigurationError, match=message):
         ConstraintUpdate("unused").on_start(trainer_of(model, **changes))
-
-
-def test_it_refuses_other_models():
-    with pytest.raises(ConfigurationError, match="needs a cs_lvm model"):
-        ConstraintUpdate("unused").on_start(trainer_of(sample("esim").construct()))

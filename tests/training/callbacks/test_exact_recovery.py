@@ -202,15 +202,6 @@ def test_random_states_are_saved_and_set(tmp_path):
     assert [draw() for _ in range(3)] == expected
 
 
-def test_equals_uninterrupted_training_on_a_gpu(tmp_path, simulated_gpu):
-    settings = {"num_epochs": 2, "cuda_device": 0}
-    train(params("quick_start", **settings), tmp_path / "whole")
-    train(params("quick_start", **settings), tmp_path / "broken", interrupt_after=6)
-    torch.manual_seed(99)
-    train(params("quick_start", **settings), tmp_path / "broken", recover=True)
-    assert_same_outcome(tmp_path / "broken", tmp_path / "whole")
-
-
 def test_training_on_a_gpu_goes_on_elsewhere(simulated_gpu):
     def draw(device):
         return torch.rand(3, device=device).tolist()
@@ -279,29 +270,3 @@ def test_the_best_weights_are_moving_averages(tmp_path):
     ExactRecovery(str(tmp_path)).on_start(trainer)
     assert torch.load(tmp_path / "best.th")["bias"].item() == 10
     assert trainer.model.bias.item() == 0
-
-
-def test_the_trainer_gets_its_loader_back():
-    trainer, callback = pretended_trainer(), ExactRecovery(None)
-    loader = trainer.data_loader
-    callback.on_start(trainer)
-    assert trainer.data_loader is not loader
-    assert (list(trainer.data_loader), len(trainer.data_loader)) == ([1, 2], 2)
-    callback.on_end(trainer)
-    assert trainer.data_loader is loader
-
-
-def test_the_metrics_of_training_that_had_nothing_left_to_do(tmp_path):
-    (tmp_path / "metrics_epoch_2.json").write_text('{"epoch": 2, "validation_loss": 0.5}')
-    trainer, callback = pretended_trainer(), ExactRecovery(str(tmp_path))
-    for before, after in [
-        ({"best_epoch": 0}, {"best_epoch": 0, "epoch": 2, "validation_loss": 0.5}),
-        ({"epoch": 2, "validation_loss": 0.7}, {"epoch": 2, "validation_loss": 0.7}),
-    ]:
-        callback.on_end(trainer, before)
-        assert before == after
-    metrics = {"best_epoch": 0}
-    ExactRecovery(None).on_end(trainer, metrics)
-    trainer._num_epochs = 2
-    callback.on_end(trainer, metrics)
-    assert metrics == {"best_epoch": 0}

@@ -6,7 +6,6 @@ import pytest
 import torch
 from allennlp.commands.train import train_model_from_file
 from allennlp.data.data_loaders import MultiProcessDataLoader
-from allennlp.training import TrainerCallback, gradient_descent_trainer
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 from allennlp_sentmatch.training.callbacks import LabelCheckCallback, ThreadCheckCallback, warnings
@@ -70,10 +69,6 @@ def test_data_that_are_not_in_memory(tmp_path, caplog):
         assert len(caplog.records) == num_warnings
 
 
-def test_without_the_default_callbacks(train):
-    assert train(["yes"], ["no"], **{"trainer.enable_default_callbacks": False}) == []
-
-
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
 
@@ -108,8 +103,3 @@ def test_cores_that_are_not_enough(monkeypatch, cores, threads, loads, number, o
         start = "2 threads of this training and about 2 of other processes share 2 cores"
         assert warning.startswith(start)
         assert "OMP_NUM_THREADS=1" in warning
-
-
-def test_every_training_has_it():
-    assert ThreadCheckCallback in gradient_descent_trainer.DEFAULT_CALLBACKS
-    assert TrainerCallback.by_name("thread_check") is ThreadCheckCallback

@@ -5,10 +5,9 @@ import math
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 
-from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanCosine, MeanReciprocalRank
+from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanCosine
 
 # Cosines 1, 0, -1, 0.6 and, with a zero vector, 0.
 FIRST = torch.tensor([[2.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
@@ -71,14 +70,3 @@ def test_all_questions_count_by_default_as_in_trec_eval():
     metric = MeanAveragePrecision()
     metric(SCORES, LABELS, MASK)
     assert metric.get_metric() == pytest.approx(sum(AVERAGE_PRECISIONS) / 4)
-
-
-def test_without_a_mask():
-    metric = MeanReciprocalRank()
-    metric(SCORES[:1, :2], LABELS[:1, :2])
-    assert metric.get_metric() == 1.0
-
-
-def test_unknown_questions():
-    with pytest.raises(ConfigurationError, match=r"questions must be of .*; got 'cleaned'"):
-        MeanAveragePrecision(questions="cleaned")

@@ -1,0 +1,54 @@
+"""Archives and folders that earlier commits wrote load, with equal predictions.
+
+fixtures/earlier/record.py wrote them, as it says.
+"""
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.predictors import Predictor
+
+import allennlp_sentmatch
+from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from tests.conftest import REPOSITORY
+
+EARLIER = REPOSITORY / "fixtures" / "earlier"
+
+
+def predictions(path: Path, inputs: Any) -> Any:
+    """What the archive, estimator or encoder at a path predicts."""
+    if path.suffix == ".gz":
+        return Predictor.from_archive(load_archive(path)).predict_json(inputs)
+    if path.name.startswith("Pair"):
+        estimator = getattr(allennlp_sentmatch, path.name.partition("-")[0]).load(path)
+        return getattr(estimator, "predict_proba", estimator.predict)(inputs).tolist()
+    return StandaloneEncoder.load(path).encode(inputs).tolist()
+
+
+def differences(found: Any, expected: Any, place: str) -> list[str]:
+    """The places of `expected` where `found` has something else; it may have more keys."""
+    if isinstance(expected, dict):
+        pairs = [(key, found.get(key), value) for key, value in expected.items()]
+    elif isinstance(expected, list) and len(found) == len(expected):
+        pairs = [(index, *pair) for index, pair in enumerate(zip(found, expected))]
+    elif found == (pytest.approx(expected, abs=1e-5) if type(expected) is float else expected):
+        return []
+    else:
+        return [f"{place}: {found!r}, not {expected!r}"]
+    return [line for key, *pair in pairs for line in differences(*pair, f"{place}[{key!r}]")]
+
+
+@pytest.mark.parametrize("commit", sorted(path.stem for path in EARLIER.glob("*.json")))
+def test_predictions_are_as_they_were(commit, tmp_path):
+    with tarfile.open(EARLIER / f"{commit}.tar.xz") as archive:
+        archive.extractall(tmp_path)
+    recorded = json.loads((EARLIER / f"{commit}.json").read_text())
+    assert recorded.keys() == {path.name for path in tmp_path.iterdir()}
+    changed = []
+    for name, (inputs, expected) in recorded.items():
+        changed += differences(predictions(tmp_path / name, inputs), expected, name)[:3]
+    assert not changed
