@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
@@ -132,7 +131,9 @@ def _index_kind(text: str) -> IndexKind:
     """The kind that `--index-kind` names or describes."""
     settings = json_or_text(text, "--index-kind")
     try:
-        return IndexKind.from_params(Params({"type": text} if settings == text else settings))
+        return (
+            IndexKind(text) if settings == text else IndexKind(settings.pop("type", ""), settings)
+        )
     except ConfigurationError as error:
         raise ConfigurationError(f"--index-kind {text}: {error}") from None
 

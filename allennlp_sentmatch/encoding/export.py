@@ -19,7 +19,6 @@ from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
 from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, PooledEncoder
 from allennlp_sentmatch.modules.token_embedders import PretrainedEmbedding
-from allennlp_sentmatch.nn import StackedRNN
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.files import write_json, written_folder
 from allennlp_sentmatch.standalone.networks import load_state, settings_of
@@ -132,13 +131,9 @@ def _sequence_encoder(encoder: torch.nn.Module) -> _Described:
     """The settings and the parameters of an encoder of sequences."""
     if type(encoder) is PassThroughEncoder:
         return {"type": "pass_through", "input_size": encoder.get_input_dim()}, {}
-    module: Any = None
+    module: Any = encoder.module if isinstance(encoder, ModuleEncoder) else None
     prefix = ""
-    if isinstance(encoder, ModuleEncoder):
-        module = encoder.module
-        if isinstance(module, StackedRNN):  # written as the network that it holds
-            module, prefix = module.network, "network."
-    elif isinstance(encoder, PytorchSeq2SeqWrapper) and not encoder.stateful:
+    if isinstance(encoder, PytorchSeq2SeqWrapper) and not encoder.stateful:
         module, prefix = encoder._module, "network."
     try:
         settings = settings_of(module)

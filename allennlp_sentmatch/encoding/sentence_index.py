@@ -19,6 +19,7 @@ from allennlp_sentmatch.data.files.digests import (
     is_whole,
 )
 from allennlp_sentmatch.encoding.index_kinds import (
+    KINDS,
     TRAINING_VECTORS_PER_LIST,
     IndexKind,
     default_kind,
@@ -124,9 +125,9 @@ class SentenceIndex:
         chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)
         kind = kind or default_kind(len(chosen))
         index = kind.create(vectors.shape[1], len(chosen))
-        logger.info("building an index of kind %s for %d vectors", kind.kind_name(), len(chosen))
+        logger.info("building an index of kind %s for %d vectors", kind.name, len(chosen))
         if not index.is_trained:
-            needed = max(index.nlist * TRAINING_VECTORS_PER_LIST, kind.num_training_vectors)
+            needed = max(index.nlist * TRAINING_VECTORS_PER_LIST, kind.row.num_training_vectors)
             index.train(_read(vectors, chosen[evenly(len(chosen), needed)]))
         # A graph of equal vectors would be a trap for searches, which never leave it.
         distinct = numpy.empty(len(chosen), numpy.int64)
@@ -164,7 +165,7 @@ class SentenceIndex:
         # when more are asked for, since it must not depend on how many are wanted.
         found: list[list[tuple[float, int]]] = [[] for _ in queries]
         unfinished = [*range(len(queries))] if wanted else []
-        count = FIRST_COUNT + (0 if self._kind.depends_on_count else k)
+        count = FIRST_COUNT + (0 if self._kind.row.depends_on_count else k)
         while unfinished:
             candidates = zip(unfinished, *self._candidates(queries[unfinished], count))
             unfinished = []
@@ -209,7 +210,7 @@ class SentenceIndex:
         parts = []
         for part in numpy.array_split(queries, num_parts):
             _, numbers, vectors = self._index.search_and_reconstruct(part, count)
-            if self._kind.compressed and self._vectors is not None:
+            if self._kind.row.compressed and self._vectors is not None:
                 # Each is read once, in the order of the file.
                 read, places = numpy.unique(numbers, return_inverse=True)
                 first = read if self._distinct is None else self._positions[self._starts[read]]
@@ -242,11 +243,11 @@ class SentenceIndex:
         They may differ by rounding, by `TOLERANCE` at most.
         """
         expected = normalized(vectors)
-        if self._kind.compressed:
+        if self._kind.row.compressed:
             expected = self._index.sa_decode(self._index.sa_encode(expected))
         same = numpy.abs(self.vectors(positions) - expected) <= TOLERANCE
         # By rounding, a part of a vector may get another code; few parts of others have the same.
-        agreement: BoolArray = same.mean(axis=1) >= (0.5 if self._kind.compressed else 1)
+        agreement: BoolArray = same.mean(axis=1) >= (0.5 if self._kind.row.compressed else 1)
         return agreement
 
     def save(
@@ -296,8 +297,7 @@ class SentenceIndex:
         faiss = faiss_library()
         expected = f"{path} is not an index that `allennlp search` wrote"
         remedy = "name another file, to build the index there"
-        registered: list[Any] = [IndexKind.by_name(name) for name in IndexKind.list_available()]
-        kinds: dict[bytes, type[IndexKind]] = {one.magic: one for one in registered}
+        kinds = {row.magic: name for name, row in KINDS.items()}
         try:
             with open(path, "rb") as file:
                 magic = file.read(4)
@@ -305,11 +305,10 @@ class SentenceIndex:
             raise ConfigurationError(f"{path} cannot be read: {error}") from error
         if magic not in kinds:
             raise ConfigurationError(expected)
-        file_kind = kinds[magic]
-        if kind is not None and type(kind) is not file_kind:
+        file_kind = IndexKind(kinds[magic])
+        if kind is not None and kind.name != file_kind.name:
             raise ConfigurationError(
-                f"{path} is an index of kind {file_kind.kind_name()}, not {kind.kind_name()}; "
-                f"{remedy}"
+                f"{path} is an index of kind {file_kind.name}, not {kind.name}; {remedy}"
             )
         has_digest = ending_digest(path) is not None
         if not has_digest:
@@ -319,7 +318,7 @@ class SentenceIndex:
         try:
             # Older releases of FAISS lack the flag for some kinds. A file of an earlier version has
             # no digest; it is not mapped, since FAISS crashes on mapped files that end too early.
-            flag = getattr(faiss, file_kind.read_flag, 0) if has_digest else 0
+            flag = getattr(faiss, file_kind.row.read_flag, 0) if has_digest else 0
             index = faiss.read_index(os.fspath(path), flag)
             if index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:
                 raise RuntimeError(f"it has a {type(index).__name__}")
@@ -328,14 +327,14 @@ class SentenceIndex:
             distinct = _distinct(path)
             if distinct is not None and len(numpy.bincount(distinct)) != index.ntotal:
                 raise RuntimeError(f"its positions do not have {index.ntotal} vectors")
-            loaded = cls(index, kind or file_kind(), vectors, rows, distinct)
+            loaded = cls(index, kind or file_kind, vectors, rows, distinct)
             sample = loaded.vectors(evenly(len(loaded), NUM_CHECKED))
         except (RuntimeError, MemoryError, ValueError, OSError) as error:
             raise ConfigurationError(f"{expected}, or it is damaged: {error}; {remedy}") from error
         with numpy.errstate(over="ignore", invalid="ignore"):  # of what is refused below
             lengths = numpy.linalg.norm(sample, axis=1)
         is_normalized = (numpy.abs(lengths - 1) < TOLERANCE) | (lengths == 0)
-        if not (numpy.isfinite(lengths) if file_kind.compressed else is_normalized).all():
+        if not (numpy.isfinite(lengths) if file_kind.row.compressed else is_normalized).all():
             raise ConfigurationError(f"{expected}: its vectors are not normalized")
         if kind is not None:
             kind.prepare_search(index)

@@ -32,6 +32,8 @@ class StackedRNN(LayeredEncoder):
         Whether each layer reads the sentence in both directions.
     dropout : `float`, optional (default = `0.0`)
         The dropout probability between layers. With one layer it has no effect, and torch warns.
+    bias : `bool`, optional (default = `True`)
+        Whether the gates have biases.
 
     # Raises
 
@@ -47,6 +49,7 @@ class StackedRNN(LayeredEncoder):
         num_layers: int = 1,
         bidirectional: bool = False,
         dropout: float = 0.0,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
@@ -59,11 +62,13 @@ class StackedRNN(LayeredEncoder):
         self.num_layers = num_layers
         self.bidirectional = bidirectional
         self.dropout = dropout
+        self.bias = bias
         kind = torch.nn.LSTM if cell == "lstm" else torch.nn.GRU
         self.network = kind(
             input_size,
             hidden_size,
             num_layers,
+            bias,
             batch_first=True,
             dropout=dropout,
             bidirectional=bidirectional,

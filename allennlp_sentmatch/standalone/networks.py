@@ -2,7 +2,8 @@
 
 import inspect
 from collections.abc import Sequence
-from typing import Any, ClassVar, Union
+from functools import partial
+from typing import Any, Callable, Union
 
 from torch import Tensor, nn
 
@@ -10,51 +11,11 @@ from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
 from allennlp_sentmatch.nn.lstmn import LSTMN
-from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.rcrn import RecurrentlyControlledRNN
-from allennlp_sentmatch.nn.recurrent_networks import run_networks
+from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.nn.subilstm import SuffixBiLSTM
 from allennlp_sentmatch.standalone.files import errors_name
-
-
-class TorchNetwork(nn.Module):
-    """A `torch.nn.LSTM` or `GRU`, with its arguments, over sentences of different lengths."""
-
-    kind: ClassVar[type[Union[nn.LSTM, nn.GRU]]]
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        bidirectional: bool = False,
-    ) -> None:
-        super().__init__()
-        self.network = self.kind(
-            input_size, hidden_size, num_layers, bias, batch_first=True, bidirectional=bidirectional
-        )
-        self.input_size = input_size
-        self.bidirectional = bidirectional
-        self.output_size = hidden_size * (2 if bidirectional else 1)
-
-    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """The outputs (B, T, E), zero at padded steps, of inputs (B, T, D) and a mask (B, T)."""
-        check_padded(inputs, mask, self.input_size, self.network.all_weights[0][0].dtype)
-        return run_networks([self.network], inputs, mask)[0]
-
-
-class LSTMNetwork(TorchNetwork):
-    """A `torch.nn.LSTM`; see `TorchNetwork`."""
-
-    kind = nn.LSTM
-
-
-class GRUNetwork(TorchNetwork):
-    """A `torch.nn.GRU`; see `TorchNetwork`."""
-
-    kind = nn.GRU
 
 
 class Identity(nn.Module):
@@ -88,10 +49,10 @@ class Pooled(nn.Module):
         return pooled
 
 
-SEQUENCE_NETWORKS: dict[str, type[nn.Module]] = {
+SEQUENCE_NETWORKS: dict[str, Callable[..., nn.Module]] = {
     "cas_lstm": CellAwareLSTM,
-    "gru": GRUNetwork,
-    "lstm": LSTMNetwork,
+    "gru": partial(StackedRNN, cell="gru"),
+    "lstm": partial(StackedRNN, cell="lstm"),
     "lstmn": LSTMN,
     "pass_through": Identity,
     "rcrn": RecurrentlyControlledRNN,
@@ -144,7 +105,7 @@ def sentence_network(settings: Any, limit: int) -> nn.Module:
     return Pooled(encoder, pooling)
 
 
-def _made(kind: type[nn.Module], settings: dict[str, Any], limit: int) -> nn.Module:
+def _made(kind: Callable[..., nn.Module], settings: dict[str, Any], limit: int) -> nn.Module:
     arguments = {argument: value for argument, value in settings.items() if argument != "type"}
     parameters = _arguments_of(kind)
     with errors_name(settings["type"]):
@@ -165,13 +126,16 @@ def _made(kind: type[nn.Module], settings: dict[str, Any], limit: int) -> nn.Mod
         return kind(**arguments)
 
 
-def _arguments_of(kind: type[nn.Module]) -> dict[str, inspect.Parameter]:
+def _arguments_of(kind: Callable[..., nn.Module]) -> dict[str, inspect.Parameter]:
+    left_out = (*_OF_TRAINING, *getattr(kind, "keywords", ()))  # the type names the latter
     parameters = inspect.signature(kind).parameters
-    return {name: value for name, value in parameters.items() if name not in _OF_TRAINING}
+    return {name: value for name, value in parameters.items() if name not in left_out}
 
 
 def settings_of(module: nn.Module) -> dict[str, Any]:
     """The settings of which `_made` makes a module of the same kind and size.
+
+    A `StackedRNN` may be given, or its `network` alone.
 
     # Raises
 
@@ -184,9 +148,9 @@ def settings_of(module: nn.Module) -> dict[str, Any]:
             "hidden_size": module.hidden_size,
             "leaf": module.leaf_kind,
         }
-    # Networks of torch are given without `TorchNetwork`, whose arguments are theirs.
-    names = {getattr(kind, "kind", kind): name for name, kind in SEQUENCE_NETWORKS.items()}
-    name = names[type(module)]
+    names: dict[Any, str] = {kind: name for name, kind in SEQUENCE_NETWORKS.items()}
+    names |= {nn.LSTM: "lstm", nn.GRU: "gru"}
+    name = str(module.cell) if isinstance(module, StackedRNN) else names[type(module)]
     arguments = _arguments_of(SEQUENCE_NETWORKS[name])
     return {"type": name, **{argument: getattr(module, argument) for argument in arguments}}
 

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.pooling import Pooling
+from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
 from allennlp_sentmatch.standalone.files import written_folder
-from allennlp_sentmatch.standalone.networks import Identity, Pooled, TorchNetwork
+from allennlp_sentmatch.standalone.networks import Identity, Pooled
 from allennlp_sentmatch.standalone.quantization import SCALES, dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter, WhitespaceSplitter
 from allennlp_sentmatch.standalone.text_indexer import PADDING, PADDING_WORD, TextIndexer
@@ -192,7 +193,7 @@ class _Graph:
         if not isinstance(network, Pooled):
             return self._exported(network, embedded, mask)
         layers = network.encoder
-        if isinstance(layers, TorchNetwork):
+        if isinstance(layers, StackedRNN):
             states = self._recurrent(layers.network, embedded, mask)
         elif isinstance(layers, Identity):
             states = embedded

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy
 import pytest
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.data.files.digests import MARK
 from allennlp_sentmatch.encoding import IndexKind, SentenceIndex
-from allennlp_sentmatch.encoding.index_kinds import HnswKind, IvfKind, IvfPqKind, default_kind
+from allennlp_sentmatch.encoding.index_kinds import default_kind
 
 SIZE = 12
 
@@ -51,15 +50,11 @@ def exact(vectors, queries, k):
     return numpy.take_along_axis(cosines, rows, axis=1), rows
 
 
-def kind_of(name, **settings):
-    return IndexKind.from_params(Params({"type": name, **settings}))
-
-
 @pytest.mark.parametrize("rows", [None, range(599, 99, -1)])
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_a_search_of_everything_is_exact(vectors, queries, name, rows):
     """Chosen rows have positions of their own."""
-    index = SentenceIndex.build(vectors, rows, 100, kind_of(name, **EXHAUSTIVE[name]))
+    index = SentenceIndex.build(vectors, rows, 100, IndexKind(name, EXHAUSTIVE[name]))
     assert (len(index), index.vector_size) == (500 if rows else 600, SIZE)
     cosines, positions = index.search(queries, k=7)
     expected_cosines, expected = exact(vectors if rows is None else vectors[rows], queries, 7)
@@ -85,7 +80,7 @@ def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, nam
     queries = numpy.array([[2, 1, 1, 0, 0, 0, 0, 0], [1, -1, 0, 0, 0, 0, 0, 3]], "f4")
     # All lengths are equal, but for the zero vectors.
     expected = numpy.argsort(-(queries @ numpy.sign(tied).T), axis=1, kind="stable")
-    index = SentenceIndex.build(tied, kind=kind_of(name, **EXHAUSTIVE[name]), block_size=90)
+    index = SentenceIndex.build(tied, kind=IndexKind(name, EXHAUSTIVE[name]), block_size=90)
     index.save(tmp_path / "s.faiss")
     content = (tmp_path / "s.faiss").read_bytes()
     (tmp_path / "bare.faiss").write_bytes(without_digest(content))
@@ -111,7 +106,7 @@ def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, nam
 )
 def test_fewer_neighbors_are_the_beginning_of_more(vectors, queries, name, settings):
     """Also of an index that misses many, and finds others if it is asked for more."""
-    index = SentenceIndex.build(vectors, kind=kind_of(name, **settings))
+    index = SentenceIndex.build(vectors, kind=IndexKind(name, settings))
     cosines, positions = index.search(queries, 600)
     for k in (*range(1, 20), 63, 64, 65, 255, 256, 257):
         for few, many in zip(index.search(queries, k), (cosines, positions)):
@@ -122,7 +117,7 @@ def test_equal_vectors_are_no_trap_in_a_graph():
     """Report F13."""
     vectors = numpy.random.default_rng(0).standard_normal((2000, 50)).astype("f4")
     equal = numpy.concatenate([numpy.ones((2000, 50), "f4"), vectors])
-    index = SentenceIndex.build(equal, kind=HnswKind())
+    index = SentenceIndex.build(equal, kind=IndexKind("hnsw"))
     positions = index.search(vectors[:300], 1)[1][:, 0]
     assert (positions == numpy.arange(2000, 2300)).mean() > 0.98
     cosines, positions = index.search(numpy.ones((1, 50), "f4"), 2001)
@@ -133,7 +128,7 @@ def test_equal_vectors_are_no_trap_in_a_graph():
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_the_default_settings_find_nearly_all(vectors, queries, name):
-    index = SentenceIndex.build(vectors, kind=IndexKind.by_name(name)())
+    index = SentenceIndex.build(vectors, kind=IndexKind(name))
     _, positions = index.search(queries, k=10)
     _, expected = exact(vectors, queries, 10)
     found = [len(set(a) & set(b)) for a, b in zip(positions.tolist(), expected.tolist())]
@@ -143,10 +138,10 @@ def test_the_default_settings_find_nearly_all(vectors, queries, name):
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_a_saved_index_is_mapped_and_finds_the_same(vectors, queries, tmp_path, name):
     path = tmp_path / "s.faiss"
-    index = SentenceIndex.build(vectors, kind=kind_of(name, **EXHAUSTIVE[name]))
+    index = SentenceIndex.build(vectors, kind=IndexKind(name, EXHAUSTIVE[name]))
     index.save(path)
     # FAISS saves the settings, except for `refine_factor`.
-    for kind in [None, kind_of(name, **EXHAUSTIVE[name])][name == "ivfpq" :]:
+    for kind in [None, IndexKind(name, EXHAUSTIVE[name])][name == "ivfpq" :]:
         loaded = SentenceIndex.load(path, kind, vectors)
         for ours, theirs in zip(loaded.search(queries, 4), index.search(queries, 4)):
             numpy.testing.assert_allclose(ours, theirs, atol=1e-6)
@@ -168,7 +163,7 @@ def without_digest(content):
 @pytest.mark.parametrize("name", ["ivf", "ivfpq"])
 def test_numbers_of_vectors_that_do_not_exist_are_refused(vectors, tmp_path, name):
     path = tmp_path / "s.faiss"
-    SentenceIndex.build(vectors, kind=kind_of(name, nlist=1)).save(path)
+    SentenceIndex.build(vectors, kind=IndexKind(name, {"nlist": 1})).save(path)
     content = without_digest(path.read_bytes())
     numbers = numpy.arange(600, dtype="i8")
     wrong = numpy.where(numbers == 300, 10**6, numbers)
@@ -187,7 +182,7 @@ def test_numbers_of_vectors_that_do_not_exist_are_refused(vectors, tmp_path, nam
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_any_damage_is_found(vectors, tmp_path, name):
     path = tmp_path / "s.faiss"
-    SentenceIndex.build(vectors, kind=IndexKind.by_name(name)()).save(path, "0" * 64)
+    SentenceIndex.build(vectors, kind=IndexKind(name)).save(path, "0" * 64)
     content = path.read_bytes()
     for position in numpy.linspace(0, len(content) - 1, 40).astype(int):
         changed = bytes([content[position] ^ 1])
@@ -206,19 +201,22 @@ def test_any_damage_is_found(vectors, tmp_path, name):
     ],
 )
 def test_settings_must_be_large_enough(name, setting, least):
-    kind_of(name, **{setting: least})
+    IndexKind(name, {setting: least})
     message = f"{setting} must be an integer of at least {least}, got"
     with pytest.raises(ConfigurationError, match=f"{message} {least - 1}"):
-        kind_of(name, **{setting: least - 1})
+        IndexKind(name, {setting: least - 1})
     with pytest.raises(ConfigurationError, match=f"{message} 2.5"):
-        IndexKind.by_name(name)(**{setting: 2.5})
+        IndexKind(name, {setting: 2.5})
 
 
 def test_settings_that_are_unknown_or_too_large():
-    with pytest.raises(ConfigurationError, match="nprobe"):
-        kind_of("hnsw", nprobe=3)
+    with pytest.raises(ConfigurationError, match="hnsw: there is a superfluous setting 'nprobe'"):
+        IndexKind("hnsw", {"nprobe": 3})
+    for name in ("hsnw", "", ["hnsw"]):
+        with pytest.raises(ConfigurationError, match=r"\['flat', 'hnsw', 'ivf', 'ivfpq'\] as the"):
+            IndexKind(name)
     with pytest.raises(ConfigurationError, match="FAISS cannot make HNSW1000000000000: "):
-        HnswKind(m=10**12).create(6, 50)
+        IndexKind("hnsw", {"m": 10**12}).create(6, 50)
 
 
 @pytest.mark.parametrize(
@@ -226,18 +224,20 @@ def test_settings_that_are_unknown_or_too_large():
     [(200_000, "flat"), (200_001, "hnsw"), (2_000_000, "hnsw"), (2_000_001, "ivfpq")],
 )
 def test_the_number_of_vectors_decides(num_vectors, name):
-    assert default_kind(num_vectors).kind_name() == name
+    assert default_kind(num_vectors).name == name
 
 
 def test_the_settings_reach_the_graph(tmp_path):
     vectors = numpy.random.default_rng(0).normal(size=(50, 6)).astype("f4")
-    built = SentenceIndex.build(vectors, kind=HnswKind(m=5, ef_construction=31, ef_search=17))
+    built = SentenceIndex.build(
+        vectors, kind=IndexKind("hnsw", {"m": 5, "ef_construction": 31, "ef_search": 17})
+    )
     built.save(tmp_path / "s.faiss")
     faiss = pytest.importorskip("faiss")
     saved = faiss.read_index(str(tmp_path / "s.faiss"))
     assert saved.hnsw.nb_neighbors(1) == 5
     assert (saved.hnsw.efConstruction, saved.hnsw.efSearch) == (31, 17)
-    loaded = SentenceIndex.load(tmp_path / "s.faiss", HnswKind(ef_search=23))
+    loaded = SentenceIndex.load(tmp_path / "s.faiss", IndexKind("hnsw", {"ef_search": 23}))
     assert loaded._index.hnsw.efSearch == 23
 
 
@@ -249,7 +249,7 @@ class TestOfInvertedLists:
         return centers + 0.1 * numpy.random.default_rng(0).normal(size=(90, 6)).astype("f4")
 
     def test_only_the_nearest_lists_are_searched(self, vectors, tmp_path):
-        index = SentenceIndex.build(vectors, kind=IvfKind(nlist=3, nprobe=1))
+        index = SentenceIndex.build(vectors, kind=IndexKind("ivf", {"nlist": 3, "nprobe": 1}))
         cosines, positions = index.search(vectors[:1], k=90)
         assert sorted(positions[0, :30]) == list(range(30))
         assert (positions[0, 30:] == -1).all()
@@ -258,24 +258,24 @@ class TestOfInvertedLists:
         assert (
             SentenceIndex.load(tmp_path / "s.faiss").search(vectors[:1], 90)[1] >= 0
         ).sum() == 30
-        loaded = SentenceIndex.load(tmp_path / "s.faiss", IvfKind(nprobe=3))
+        loaded = SentenceIndex.load(tmp_path / "s.faiss", IndexKind("ivf", {"nprobe": 3}))
         assert sorted(loaded.search(vectors[:1], k=90)[1][0]) == list(range(90))
 
     @pytest.mark.parametrize(
         ("num_vectors", "num_lists"), [(1, 1), (100, 2), (24336, 624), (1_000_000, 4000)]
     )
     def test_the_default_number_of_lists(self, num_vectors, num_lists):
-        assert IvfKind().create(4, num_vectors).nlist == num_lists
+        assert IndexKind("ivf").create(4, num_vectors).nlist == num_lists
 
     def test_more_lists_than_vectors(self, vectors):
         with pytest.raises(ConfigurationError, match=r"nlist must be at most .* is 90; got 91"):
-            SentenceIndex.build(vectors, kind=IvfKind(nlist=91))
+            SentenceIndex.build(vectors, kind=IndexKind("ivf", {"nlist": 91}))
         with pytest.raises(ConfigurationError, match=r"nlist must be at most .* is 0; got 1"):
-            SentenceIndex.build(vectors[:0], kind=IvfKind())
+            SentenceIndex.build(vectors[:0], kind=IndexKind("ivf"))
 
     def test_few_vectors_print_no_warning(self, vectors, capfd):
-        SentenceIndex.build(vectors, kind=IvfKind(nlist=10))
-        SentenceIndex.build(numpy.repeat(vectors, 3, axis=0)[:256], kind=IvfPqKind())
+        SentenceIndex.build(vectors, kind=IndexKind("ivf", {"nlist": 10}))
+        SentenceIndex.build(numpy.repeat(vectors, 3, axis=0)[:256], kind=IndexKind("ivfpq"))
         assert capfd.readouterr() == ("", "")
 
 
@@ -285,7 +285,7 @@ class TestOfCompressedVectors:
         return numpy.random.default_rng(0).normal(size=(400, 6)).astype("f4")
 
     def test_cosines_are_exact_with_the_vectors_and_approximate_without(self, vectors, tmp_path):
-        kind = IvfPqKind(nlist=2, nprobe=2, code_size=2)
+        kind = IndexKind("ivfpq", {"nlist": 2, "nprobe": 2, "code_size": 2})
         rows = list(range(399, -1, -1))
         SentenceIndex.build(vectors, rows, kind=kind).save(tmp_path / "s.faiss")
         exact = SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors, rows=rows)
@@ -301,7 +301,7 @@ class TestOfCompressedVectors:
             assert (numpy.diff(cosines, axis=1) <= 0).all()
 
     def test_fewer_candidates_than_neighbors(self, vectors):
-        index = SentenceIndex.build(vectors, kind=IvfPqKind(nlist=40, nprobe=1))
+        index = SentenceIndex.build(vectors, kind=IndexKind("ivfpq", {"nlist": 40, "nprobe": 1}))
         cosines, positions = index.search(vectors[:2], k=400)
         num_found = (positions >= 0).sum(axis=1)
         assert (num_found < 100).all()
@@ -312,15 +312,15 @@ class TestOfCompressedVectors:
 
     @pytest.mark.parametrize(("vector_size", "parts"), [(6, 6), (300, 60), (384, 64), (1200, 75)])
     def test_the_default_code_size(self, vector_size, parts):
-        codes = IvfPqKind().create(vector_size, 1000).pq
+        codes = IndexKind("ivfpq").create(vector_size, 1000).pq
         assert codes.code_size == parts
 
     def test_what_does_not_suit_the_vectors(self, vectors):
         with pytest.raises(ConfigurationError, match=r"code_size must divide .* is 6; got 4"):
-            SentenceIndex.build(vectors, kind=IvfPqKind(code_size=4))
+            SentenceIndex.build(vectors, kind=IndexKind("ivfpq", {"code_size": 4}))
         with pytest.raises(ConfigurationError, match=r"256 codes .* got 255; choose the kind flat"):
-            SentenceIndex.build(vectors[:255], kind=IvfPqKind())
+            SentenceIndex.build(vectors[:255], kind=IndexKind("ivfpq"))
         with pytest.raises(
             ConfigurationError, match="vectors of size 1021 into equal parts of at most"
         ):
-            IvfPqKind().create(1021, 1000)
+            IndexKind("ivfpq").create(1021, 1000)
