@@ -60,9 +60,9 @@ setup(
     package_data={
         "allennlp_sentmatch": [
             "py.typed",
-            "demo/*.css",
-            "demo/*.json",
             "pretrained/sentence_encoder/*",
+            "serving/examples.json",
+            "serving/static/*",
             "site_packages/*.py",
         ]
     },
@@ -87,7 +87,6 @@ setup(
         "allennlp": [f"{requirement}; python_version < '3.11'" for requirement in CLASSIC],
         "search": ["faiss-cpu"],
         "plots": PLOTS,
-        "demo": ["gradio>=6", *PLOTS],
         "onnx": ["onnx>=1.16", "onnxscript>=0.5"],
         "ray": ["ray>=2.9"],
         # Later versions need transformers 5, which AllenNLP does not work with.

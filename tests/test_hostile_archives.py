@@ -22,7 +22,6 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.demo import DemoModel
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.models.archival import load_archive
 from tests.conftest import REPOSITORY
@@ -64,7 +63,6 @@ SUBCOMMANDS = {
 FUNCTIONS: dict[str, Callable[[Path], object]] = {
     "`load_archive` of this package": load_archive,
     "`ArchiveEncoder.from_archive`": ArchiveEncoder.from_archive,
-    "`DemoModel.from_archive`": DemoModel.from_archive,
 }
 
 ALLENNLP = {

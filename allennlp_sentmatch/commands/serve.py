@@ -6,14 +6,18 @@ from this machine, unless `--host` is given.
 
 import argparse
 from functools import partial
+from typing import ClassVar
 
 from allennlp.commands.subcommand import Subcommand
+from allennlp.common.checks import ConfigurationError
+from allennlp.models import Archive
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands.command import Command, add_address_options
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.serving import create_app, serve
+from allennlp_sentmatch.serving import Service, create_app, serve, service_of
+from allennlp_sentmatch.serving.limits import affordable_words
 
 
 @Subcommand.register("serve")
@@ -21,6 +25,8 @@ class Serve(Command):
     """Serve a model's predictions over HTTP."""
 
     shared_options = ("--cuda-device", "--overrides", "--trust-archive")
+    port: ClassVar[int] = 8000
+    served: ClassVar[str] = "model"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("archive_file", help="path to an archived model")
@@ -40,12 +46,23 @@ class Serve(Command):
             help="the dearest input costs as much as one text of that many words (default: up to "
             "1,000, as many as the model reads in 10 seconds; measured at the start)",
         )
-        add_address_options(parser, port=8000)
+        add_address_options(parser, self.port)
 
     def run(self, args: argparse.Namespace) -> None:
         archive = load_archive(
             args.archive_file, args.cuda_device, args.trust_archive, overrides=args.overrides
         )
         predictor = Predictor.from_archive(archive, args.predictor, extra_args=args.predictor_args)
-        app = create_app(predictor, args.batch_size, args.allowed_host, args.max_words)
-        serve(app, args.host, args.port, "model")
+        service = self.completed(service_of(predictor), predictor, archive, args)
+        words = affordable_words(predictor) if args.max_words is None else args.max_words
+        try:
+            app = create_app(service, args.batch_size, args.allowed_host, words)
+            serve(app, args.host, args.port, self.served)
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from error
+
+    def completed(
+        self, service: Service, predictor: Predictor, archive: Archive, args: argparse.Namespace
+    ) -> Service:
+        """The service of a subclass, which adds to this one."""
+        return service

@@ -20,7 +20,6 @@ from allennlp_sentmatch.inspection.prediction import (
     KINDS,
     draw_attention_of,
     draw_into_folder,
-    draw_prediction,
     trees_of,
 )
 from allennlp_sentmatch.inspection.saliency import (
@@ -30,6 +29,7 @@ from allennlp_sentmatch.inspection.saliency import (
     has_saliency,
     interpret,
 )
+from allennlp_sentmatch.inspection.word_pieces import join_subwords
 
 __all__ = [
     "KINDS",
@@ -43,12 +43,12 @@ __all__ = [
     "draw_attention_of",
     "draw_gates",
     "draw_into_folder",
-    "draw_prediction",
     "draw_saliency",
     "draw_tree",
     "draw_trees",
     "has_saliency",
     "has_vertical_gates",
     "interpret",
+    "join_subwords",
     "trees_of",
 ]

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -32,26 +31,6 @@ from allennlp_sentmatch.predictors.classification_predictor import SentencePairP
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 
 KINDS = ("trees", "attention", "gates", "saliency")
-
-
-def draw_prediction(
-    predictor: Predictor,
-    inputs: dict[str, Any],
-    lock: AbstractContextManager[Any] = nullcontext(),  # noqa: B008
-) -> list[Drawing]:
-    """Draw the trees, the attention and the gates of one prediction, as far as the model has them.
-
-    The `inputs` are a JSON object that the predictor takes. The `lock` is held while the model
-    runs, but not for drawing, which takes longer.
-    """
-    with lock:
-        output = predictor.predict_json(inputs)
-        has_gates = has_vertical_gates(predictor._model)
-        gates = collect_gates(predictor, [inputs]) if has_gates else []
-    drawings = _draw_trees({"": output}) + draw_attention_of(predictor, output)
-    if gates:
-        drawings.append(draw_gates("Vertical forget gates", gates))
-    return drawings
 
 
 def trees_of(output: dict[str, Any]) -> dict[str, str]:

@@ -1,15 +1,12 @@
-"""Predictions for many callers in batches."""
+"""Answers for many callers in batches."""
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Callable
-
-from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import JsonDict
 
 from allennlp_sentmatch.serving.limits import MOST_WORDS, Shape, cost, joined
 from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
@@ -20,11 +17,28 @@ SMALLEST = 100
 """The characters that an input counts as at least: it takes time and memory however short."""
 
 
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What a server computes from an input."""
+
+    read: Callable[[Any], tuple[Any, Shape]]
+    """Reads an input: gives what `compute` takes, and the input's shape, for its cost."""
+    compute: Callable[[list[Any]], Iterable[Any]]
+    """Gives the answers to a batch of inputs."""
+    plural: str = "predictions"
+    """The name of the answers to several inputs."""
+    weight: int = 1
+    """The number of predictions that cost as much as an answer."""
+    mistakes: tuple[type[Exception], ...] = (TypeError, ValueError)
+    """The errors whose message is for the caller; while reading, they are the caller's fault."""
+
+
 @dataclass(eq=False)
 class _Waiting:
-    """An input that waits for its prediction, or for the error in its place."""
+    """An input that waits for its answer, or for the error in its place."""
 
-    inputs: JsonDict
+    job: Job
+    inputs: Any
     size: int
     answer: "Future[Any]" = field(default_factory=Future)
     read: Any = None
@@ -32,38 +46,31 @@ class _Waiting:
 
 
 class Batcher:
-    """Predicts one batch after the other, of the inputs that have come meanwhile.
+    """Computes one batch after the other, of the inputs that have come meanwhile.
 
     A caller who is alone does not wait for others. Inputs of several callers share a batch in the
-    order in which they came, as long as the batch costs no more than the dearest single input. An
-    input that fails does not affect the others of its batch. An input whose caller has left is not
-    predicted.
+    order in which they came, as long as they are for the same job and the batch costs no more than
+    the dearest single input. An input that fails does not affect the others of its batch. An input
+    whose caller has left is not computed.
+
+    All jobs read and compute in one thread.
 
     # Parameters
 
-    read : `Callable[[JsonDict], tuple[Any, Shape]]`
-        Reads an input: gives what `predict` takes, and its shape, for its cost. A
-        `ConfigurationError` is the caller's fault. It runs in the same thread as `predict`.
-    predict : `Callable[[list[Any]], list[Any]]`
-        Makes the predictions of a batch, in a thread of its own.
     batch_size : `int`, optional (default = `32`)
         The largest number of inputs in a batch, at least 1.
     max_words : `int`, optional (default = `1000`)
         An input is refused if it costs more than one text of this many words; see `cost`.
+
+    # Raises
+
+    `ValueError` for a number below 1.
     """
 
-    def __init__(
-        self,
-        read: Callable[[JsonDict], tuple[Any, Shape]],
-        predict: Callable[[list[Any]], list[Any]],
-        batch_size: int = 32,
-        max_words: int = MOST_WORDS,
-    ) -> None:
+    def __init__(self, batch_size: int = 32, max_words: int = MOST_WORDS) -> None:
         for name, number in (("batch_size", batch_size), ("max_words", max_words)):
             if number < 1:
-                raise ConfigurationError(f"{name} must be at least 1, got {number}")
-        self._read = read
-        self._predict = predict
+                raise ValueError(f"{name} must be at least 1, got {number}")
         self._batch_size = batch_size
         self._max_words = max_words
         self._waiting: deque[_Waiting] = deque()
@@ -78,17 +85,19 @@ class Batcher:
         # Copied, since the thread takes inputs out meanwhile.
         return [one.size for one in [*self._waiting] if not one.answer.cancelled()]
 
-    async def __call__(self, inputs: Sequence[JsonDict], sizes: Sequence[int]) -> list[Any]:
-        """The predictions for some inputs of `sizes` characters; a `RequestError` if too many
-        inputs wait already, if one cannot be read or costs too much, and if the model fails.
+    async def __call__(self, job: Job, inputs: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
+        """The answers to some inputs of `sizes` characters; a `RequestError` if too many inputs
+        wait already, if one cannot be read or costs too much, and if the model fails.
         """
-        new = [_Waiting(one, max(size, SMALLEST)) for one, size in zip(inputs, sizes)]
+        new = [
+            _Waiting(job, one, job.weight * max(size, SMALLEST)) for one, size in zip(inputs, sizes)
+        ]
         before = sum(self._sizes())
         if before and before + sum(one.size for one in new) > MAX_BYTES:
             raise RequestError(503, "Too many requests are waiting; try again later.")
         self._waiting.extend(new)
         for _ in new:  # each batch takes one of the inputs at least
-            self._thread.submit(self._predict_next)
+            self._thread.submit(self._compute_next)
         answers = await asyncio.gather(
             *(asyncio.wrap_future(one.answer) for one in new), return_exceptions=True
         )
@@ -96,15 +105,16 @@ class Batcher:
             if isinstance(answer, RequestError):
                 raise RequestError(answer.status, f"Input {number}: {answer}")
             if isinstance(answer, BaseException):
-                reason = f": {answer.message}" if isinstance(answer, ConfigurationError) else "."
+                reason = f": {answer}" if isinstance(answer, job.mistakes) else "."
                 raise RequestError(500, f"The model failed on input {number}{reason}")
         return answers
 
-    def _predict_next(self) -> None:
+    def _compute_next(self) -> None:
         batch = self._next_batch()
-        answers = predict_each(self._predict, [waiting.read for waiting in batch])
-        for waiting, answer in zip(batch, answers):
-            _answer(waiting, answer)
+        if batch:
+            answers = _compute_each(batch[0].job, [waiting.read for waiting in batch])
+            for waiting, answer in zip(batch, answers):
+                _answer(waiting, answer)
 
     def _next_batch(self) -> list[_Waiting]:
         """The inputs that share the next batch, without those that nobody waits for any more."""
@@ -114,31 +124,37 @@ class Batcher:
             first = self._waiting[0]
             if not first.answer.cancelled() and self._is_read(first):
                 shape = joined(shape, first.shape)
-                if batch and cost(shape, len(batch) + 1) > self._max_words**2:
+                costs_too_much = self._costs_too_much(first.job, shape, len(batch) + 1)
+                if batch and (first.job is not batch[0].job or costs_too_much):
                     break
                 batch.append(first)
             self._waiting.popleft()
         return [one for one in batch if one.answer.set_running_or_notify_cancel()]
+
+    def _costs_too_much(self, job: Job, shape: Shape, num_inputs: int = 1) -> bool:
+        return job.weight * cost(shape, num_inputs) > self._max_words**2
 
     def _is_read(self, waiting: _Waiting) -> bool:
         """Read an input, unless it has been read. One that is refused is answered here."""
         if waiting.shape:
             return True
         try:
-            waiting.read, shape = self._read(waiting.inputs)
-            if cost(shape) > self._max_words**2:
+            waiting.read, shape = waiting.job.read(waiting.inputs)
+            if self._costs_too_much(waiting.job, shape):
                 counts = ", ".join(f"{name} {n} x {words:,}" for name, (n, words) in shape.items())
+                weight = waiting.job.weight
+                times = f", {weight} times" if weight > 1 else ""
                 raise RequestError(
                     413,
-                    f"the words of the longest text times the words of all texts ({counts}) are "
-                    f"limited to {self._max_words:,} x {self._max_words:,} (--max-words)",
+                    f"the words of the longest text times the words of all texts ({counts}){times} "
+                    f"are limited to {self._max_words:,} x {self._max_words:,} (--max-words)",
                 )
             waiting.shape = shape
             return True
         except Exception as error:
             if waiting.answer.set_running_or_notify_cancel():
-                is_named = isinstance(error, ConfigurationError)
-                _answer(waiting, RequestError(400, str(error)) if is_named else error)
+                is_mistake = isinstance(error, waiting.job.mistakes)
+                _answer(waiting, RequestError(400, str(error)) if is_mistake else error)
             return False
 
 
@@ -151,11 +167,11 @@ def _answer(waiting: _Waiting, answer: Any) -> None:
     waiting.answer.set_exception(answer)
 
 
-def predict_each(predict: Callable[[list[Any]], list[Any]], inputs: list[Any]) -> list[Any]:
-    """The predictions of a batch; if it fails, those of its inputs one by one, or their errors."""
+def _compute_each(job: Job, inputs: list[Any]) -> list[Any]:
+    """The answers to a batch; if it fails, those to its inputs one by one, or their errors."""
     try:
-        return [*predict(inputs)] if inputs else []
+        return [*job.compute(inputs)]
     except Exception as error:
         if len(inputs) == 1:
             return [error]
-        return [answer for one in inputs for answer in predict_each(predict, [one])]
+        return [answer for one in inputs for answer in _compute_each(job, [one])]

@@ -1,22 +1,19 @@
-"""An HTTP endpoint that answers programs with a model's predictions."""
+"""An HTTP endpoint that answers programs, and the page in a browser, with what a model computes."""
 
 import asyncio
-import html
-import inspect
-import json
 from collections.abc import Collection
+from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
-from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
-from allennlp_sentmatch.serving.batcher import Batcher
-from allennlp_sentmatch.serving.limits import Shape, affordable_words, shape_of
+from allennlp_sentmatch.serving.batcher import Batcher, Job
+from allennlp_sentmatch.serving.limits import MOST_WORDS
 from allennlp_sentmatch.serving.requests import HEALTH, MAX_TEXT, RequestError, RequestLimits
 from allennlp_sentmatch.version import __version__
 
@@ -31,91 +28,105 @@ ANSWER_SECONDS = 30
 OBJECT = {"type": "object"}
 OBJECTS = {"type": "array", "items": OBJECT}
 
-PAGE = """<!DOCTYPE html>
-<html lang="en"><meta charset="utf-8"><title>{title}</title>
-<h1>{title}</h1>
-<p>POST JSON to <code>/predict</code>: one input, or up to {max_inputs} as
-<code>{{"inputs": [...]}}</code>, which are answered by <code>{{"predictions": [...]}}</code>.
-<p><a href="/openapi.json">OpenAPI description</a>, <a href="/health">health</a>
-<pre>{description}</pre>
-</html>
-"""
+STATIC_FILES = Path(__file__).with_name("static")
+"""The page: HTML, a style sheet and JavaScript modules."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """What a server answers."""
+
+    title: str
+    description: str
+    """Which inputs it takes, for people and in the OpenAPI description."""
+    jobs: dict[str, Job]
+    """What is computed for a POST, by the path."""
+    page: Optional[JsonDict] = None
+    """What the page says about the model, see `page_of`; without it there is no page."""
 
 
 def create_app(
-    predictor: Predictor,
+    service: Service,
     batch_size: int = 32,
     allowed_hosts: Collection[str] = (),
-    max_words: Optional[int] = None,
+    max_words: int = MOST_WORDS,
 ) -> Any:
     """Create the endpoint as an ASGI application.
 
-    `POST /predict` takes an object as a line of the input of `allennlp predict`, and answers with
-    its prediction; or it takes `{"inputs": [...]}`, and answers `{"predictions": [...]}`.
-    `GET /health` says that the server answers, `GET /openapi.json` describes it to programs and
-    `GET /` to people. An error is an object with its `detail`.
+    A POST to a path of the service's jobs, such as `/predict`, takes an object as a line of the
+    input of `allennlp predict`, and answers with its prediction; or it takes `{"inputs": [...]}`,
+    and answers `{"predictions": [...]}`. `GET /health` says that the server answers, `GET
+    /openapi.json` describes it to programs and `GET /` to people: in a sentence, or by the page,
+    which reads `GET /model`. An error is an object with its `detail`.
 
-    The `predictor` is one of this package. See `Batcher` for `batch_size` and `max_words`, which is
-    by default `affordable_words(predictor)`, and `check_names` for `allowed_hosts`.
+    See `Batcher` for `batch_size` and `max_words`, and `check_names` for `allowed_hosts`.
 
-    A predictor of another package, or for models of another kind, is a `ConfigurationError`.
+    # Raises
+
+    `ValueError` for a number below 1, and where FastAPI is not installed.
     """
     try:
         from fastapi import FastAPI, Request
-        from fastapi.responses import HTMLResponse, JSONResponse, Response
+        from fastapi.responses import JSONResponse, PlainTextResponse, Response
+        from fastapi.staticfiles import StaticFiles
     except ImportError as error:
-        raise ConfigurationError(MISSING_FASTAPI) from error
-    if not isinstance(predictor, EchoingPredictor):
-        raise ConfigurationError(f"the predictor {type(predictor).__name__} cannot be served")
-    predictor.check_model()
-
-    def read(inputs: JsonDict) -> tuple[CheckedRequest, Shape]:
-        request = predictor.check(inputs)
-        return request, shape_of(request.instance)
-
-    def predict_json(requests: list[JsonDict]) -> list[bytes]:
-        outputs = predictor.predict_batch_json(requests)
-        return [json.dumps(x, ensure_ascii=False, allow_nan=False).encode() for x in outputs]
-
-    max_words = affordable_words(predictor) if max_words is None else max_words
-    batcher = Batcher(read, predict_json, batch_size, max_words)
-    title = f"{type(predictor._model).__name__} of allennlp_sentmatch"
-    description = inspect.getdoc(type(predictor)) or ""
+        raise ValueError(MISSING_FASTAPI) from error
+    batcher = Batcher(batch_size, max_words)
     app = FastAPI(
-        title=title, description=description, version=__version__, docs_url=None, redoc_url=None
+        title=service.title,
+        description=service.description,
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
     )
 
     @app.exception_handler(Exception)
     async def failed(_: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"detail": "The server failed; its log says why."}, 500)
 
-    @app.get("/", include_in_schema=False)
-    async def page() -> HTMLResponse:
-        parts = {"title": html.escape(title), "description": html.escape(description)}
-        return HTMLResponse(PAGE.format(max_inputs=MAX_INPUTS, **parts))
-
     @app.get(HEALTH)
     async def health() -> dict[str, Any]:
         """Say that the server answers, and how many inputs wait for the model."""
         return {"status": "ok", "waiting": batcher.num_waiting}
 
-    schema = {"anyOf": [OBJECT, {"type": "object", "properties": {"inputs": OBJECTS}}]}
-    body = {"required": True, "content": {"application/json": {"schema": schema}}}
-
-    @app.post("/predict", openapi_extra={"requestBody": body})
-    async def predict(request: Request) -> Response:
-        """Predict from one input, or from several as `{"inputs": [...]}`."""
+    async def answer(request: Request) -> Response:
+        job = service.jobs[request.url.path]
         try:
             inputs, are_several = _inputs(await request.body())
             sizes = [_size(one, number) for number, one in enumerate(inputs, start=1)]
-            predictions = await asyncio.wait_for(batcher(inputs, sizes), ANSWER_SECONDS)
+            answers = await asyncio.wait_for(batcher(job, inputs, sizes), ANSWER_SECONDS)
         except asyncio.TimeoutError:
             return JSONResponse({"detail": "The model is too busy; try again later."}, 503)
         except RequestError as error:
             return JSONResponse({"detail": str(error)}, error.status)
-        joined = b", ".join(predictions)
-        content = b'{"predictions": [%b]}' % joined if are_several else joined
+        joined = b", ".join(answers)
+        content = b'{"%b": [%b]}' % (job.plural.encode(), joined) if are_several else joined
         return Response(content, media_type="application/json")
+
+    schema = {"anyOf": [OBJECT, {"type": "object", "properties": {"inputs": OBJECTS}}]}
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    for path, job in service.jobs.items():
+        summary = f"The {job.plural} for one input, or for several as {{'inputs': [...]}}."
+        app.post(path, summary=summary, openapi_extra={"requestBody": body})(answer)
+
+    if service.page is None:
+
+        @app.get("/", include_in_schema=False)
+        async def description() -> PlainTextResponse:
+            paths = ", ".join(service.jobs)
+            return PlainTextResponse(
+                f"{service.title}\n\nPOST JSON to one of {paths}: one input, or up to {MAX_INPUTS} "
+                f'as {{"inputs": [...]}}. See also /openapi.json and /health.\n\n'
+                f"{service.description}\n"
+            )
+
+    else:
+
+        @app.get("/model", include_in_schema=False)
+        async def model() -> JSONResponse:
+            return JSONResponse(service.page)
+
+        app.mount("/", StaticFiles(directory=STATIC_FILES, html=True))
 
     app.add_middleware(RequestLimits, allowed_hosts=allowed_hosts)
     return app
@@ -148,6 +159,6 @@ def _size(inputs: Any, number: int) -> int:
     size = sum(len(text) for text in texts if isinstance(text, str))
     if size > MAX_TEXT:
         raise RequestError(
-            413, f"Input {number} has {size:,} characters; the limit is {MAX_TEXT:,}."
+            413, f"Input {number}: the texts have {size:,} characters; the limit is {MAX_TEXT:,}."
         )
     return size

@@ -1,10 +1,14 @@
 """What the input of a model costs, and how much a server can afford."""
 
+from __future__ import annotations
+
 import resource
+from typing import TYPE_CHECKING
 
-from allennlp.data import Instance
+if TYPE_CHECKING:  # without AllenNLP, encoders are served
+    from allennlp.data import Instance
 
-from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
+    from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 
 FEWEST_WORDS, MOST_WORDS = 125, 1000
 MOST_SECONDS, MOST_KILOBYTES = 10, 4 << 20

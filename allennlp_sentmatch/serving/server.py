@@ -8,7 +8,6 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Optional
 
-from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 
 from allennlp_sentmatch.serving import requests
@@ -24,7 +23,7 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
     """Serve an ASGI application until interrupted, and at most `SHUTDOWN_SECONDS` longer.
 
     Port 0 chooses a free port. The application's `name` is printed with its address. An
-    address that cannot be bound is a `ConfigurationError`.
+    address that cannot be bound is a `ValueError`.
     """
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -94,9 +93,7 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
     except (OSError, OverflowError) as error:
         listener.close()
         reason = getattr(error, "strerror", None) or error
-        raise ConfigurationError(
-            f"cannot serve at --host {host} --port {port}: {reason}"
-        ) from error
+        raise ValueError(f"cannot serve at --host {host} --port {port}: {reason}") from error
     bound = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     print(f"The {name} is at http://{shown}:{bound}/ (Ctrl-C ends it).", flush=True)

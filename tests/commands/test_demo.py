@@ -1,38 +1,36 @@
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.commands import demo
+from allennlp_sentmatch.commands import serve
+from allennlp_sentmatch.serving.page import CORPUS
 
 
 @pytest.fixture
 def served(monkeypatch):
-    """The model, the search, the allowed hosts, the host and the port of each call."""
+    """The service, the settings and the address of each call."""
     calls = []
-    monkeypatch.setattr(demo, "create_app", lambda *arguments: arguments)
-    monkeypatch.setattr(
-        demo, "serve", lambda app, host, port, name: calls.append((*app, host, port))
-    )
+    monkeypatch.setattr(serve, "create_app", lambda *arguments: arguments)
+    monkeypatch.setattr(serve, "serve", lambda app, *address: calls.append((*app, address)))
     return calls
 
 
 def test_serves_this_machine_alone_and_a_corpus_of_its_own(allennlp, small_archive, served):
     allennlp("demo", small_archive)
-    ((model, search, allowed_hosts, host, port),) = served
-    assert (allowed_hosts, host, port) == ([], "127.0.0.1", 7860)
-    assert [text_input.name for text_input in model.task.inputs] == ["premise", "hypothesis"]
-    assert "siamese_classifier · pooled cas_lstm · heuristic" in model.description
-    assert search.sentences == demo.CORPUS
+    ((service, batch_size, allowed_hosts, _, address),) = served
+    assert (batch_size, allowed_hosts, address) == (32, [], ("127.0.0.1", 7860, "page"))
+    assert "siamese_classifier · pooled cas_lstm · heuristic" in service.page["description"]
+    assert service.page["searched"] == len(CORPUS)
 
 
 def test_searches_the_sentences_of_a_file(allennlp, small_archive, served, tmp_path):
     (tmp_path / "corpus.txt").write_text("A cat.\n\nA dog.\n")
     arguments = ["--corpus", tmp_path / "corpus.txt", "--host", "::1", "--port", 80]
     arguments += ["--allowed-host", "demo.example", "--allowed-host", "other.example"]
+    arguments += ["--max-words", 50, "--batch-size", 8]
     allennlp("demo", small_archive, *arguments)
-    ((_, search, allowed_hosts, host, port),) = served
-    assert search.sentences == ["A cat.", "A dog."]
-    assert (host, port) == ("::1", 80)
-    assert allowed_hosts == ["demo.example", "other.example"]
+    ((service, *settings),) = served
+    assert service.page["searched"] == 2
+    assert settings == [8, ["demo.example", "other.example"], 50, ("::1", 80, "page")]
 
 
 def test_a_corpus_without_a_sentence_is_refused(allennlp, small_archive, served, tmp_path):

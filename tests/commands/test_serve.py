@@ -7,9 +7,11 @@ from allennlp_sentmatch.predictors import SentencePairPredictor, SingleSentenceP
 
 @pytest.fixture
 def served(monkeypatch):
-    """The predictor, the batch size, the allowed hosts, the host and the port of each call."""
+    """The predictor, the settings and the address of each call."""
     calls = []
     monkeypatch.setattr(serve, "create_app", lambda *arguments: arguments)
+    monkeypatch.setattr(serve, "service_of", lambda predictor: predictor)
+    monkeypatch.setattr(serve, "affordable_words", lambda predictor: 500)
     monkeypatch.setattr(serve, "serve", lambda app, *address: calls.append((*app, *address[:2])))
     return calls
 
@@ -18,7 +20,7 @@ def test_serves_this_machine_alone_with_the_model_s_predictor(allennlp, small_ar
     allennlp("serve", small_archive)
     ((predictor, batch_size, *others),) = served
     assert type(predictor) is SentencePairPredictor
-    assert (batch_size, others) == (32, [[], None, "127.0.0.1", 8000])
+    assert (batch_size, others) == (32, [[], 500, "127.0.0.1", 8000])
 
 
 def test_serves_with_other_settings(allennlp, small_archive, served):
@@ -37,3 +39,9 @@ def test_predictor_args_are_a_json_object(allennlp, small_archive, served, value
     with pytest.raises(ConfigurationError, match=r"--predictor-args: .*expected an? .*object"):
         allennlp("serve", small_archive, "--predictor-args", value)
     assert served == []
+
+
+def test_impossible_settings_are_sentences(allennlp, small_archive):
+    for option, value in (("--batch-size", 0), ("--max-words", 0), ("--port", 99999)):
+        with pytest.raises(ConfigurationError, match=f"(?i){option[2:].replace('-', '.')}"):
+            allennlp("serve", small_archive, option, value)

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from allennlp_sentmatch.inspection import Drawing, draw_attention_of, draw_prediction
+from allennlp_sentmatch.inspection import Drawing, draw_attention_of
 
 pytest.importorskip("seaborn")
 
@@ -77,14 +77,15 @@ def test_the_axes_of_a_pair_have_the_words_of_the_right_sentence(untrained_predi
 
 def test_the_pictures_of_an_answer(untrained_predictor):
     inputs = {"question": "Who slept?", "passage": "The fox\nslept in the old mill."}
-    ends, attended, attention = draw_prediction(untrained_predictor("rnet"), inputs)
+    predictor = untrained_predictor("rnet")
+    output = predictor.predict_json(inputs)
+    ends, attended, attention = draw_attention_of(predictor, output)
     assert [drawing.file_name for drawing in (ends, attended, attention)] == [
         "answer_in_the_passage.html",
         "attention_of_the_answer_to_the_passage.html",
         "attention_of_the_answer_to_the_question.svg",
     ]
-    answer = untrained_predictor("rnet").predict_json(inputs)["answer"]
     for drawing in (ends, attended):
         (marked,) = re.findall(r"<mark[^>]*>(.*)</mark>", drawing.content)
-        assert re.sub(r"<[^>]*>", "", marked.replace("<br>", "\n")) == answer
+        assert re.sub(r"<[^>]*>", "", marked.replace("<br>", "\n")) == output["answer"]
     assert {"Who", "slept", "?"} <= set(re.findall(r">([^<>]+)</text>", attention.content))

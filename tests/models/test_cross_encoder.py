@@ -10,7 +10,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 from transformers import AutoModel, AutoTokenizer
 
-from allennlp_sentmatch.demo import DemoModel, InputError
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.inspection import interpret
 from allennlp_sentmatch.models.archival import load_archive
@@ -129,16 +128,6 @@ def test_saliency_of_both_sentences(predictor):
 def test_there_are_no_vectors_of_single_sentences(predictor):
     with pytest.raises(ConfigurationError, match="holds no sentence encoder"):
         ArchiveEncoder(predictor._model, predictor._dataset_reader)
-
-
-def test_the_demo_shows_it(predictors):
-    model = DemoModel(predictors["cross_encoder"])
-    answer = model.predict("a man", "the dog is here").answer
-    assert sum(answer.values()) == pytest.approx(1)
-    assert "dog" in model.explain("a man", "the dog is here").content
-    model.predict("a " * 60, "a " * 60)
-    with pytest.raises(InputError, match=r"^The hypothesis has 61 words and marks"):
-        model.predict("a man", "a " * 61)
 
 
 @pytest.mark.parametrize("settings", [{"max_length": 9}, {"segment": 6}])

@@ -1,10 +1,10 @@
 import asyncio
 import threading
+from functools import partial
 
 import pytest
-from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.serving import Batcher
+from allennlp_sentmatch.serving import Batcher, Job
 from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
 
 
@@ -17,20 +17,23 @@ class Model:
 
     def read(self, inputs):
         if inputs["text"] == "unreadable":
-            raise ConfigurationError("this cannot be read")
+            raise TypeError("this cannot be read")
         return inputs["text"], {"text": inputs.get("shape", (1, 1))}
 
     def predict(self, texts):
         self.batches.append(texts)
         assert self.may_end.wait(20)
         if "broken" in texts:
-            raise ValueError("secret")
+            raise RuntimeError("secret")
         if "nan" in texts:
-            raise ConfigurationError("not finite")
+            raise ValueError("not finite")
         return [{"heard": text} for text in texts]
 
+    def job(self, **settings):
+        return Job(self.read, self.predict, **settings)
+
     def batcher(self, **settings):
-        return Batcher(self.read, self.predict, **settings)
+        return partial(Batcher(**settings), self.job())
 
 
 def ask(batcher, *texts, size=1, **more):
@@ -98,14 +101,30 @@ def test_a_queue_is_limited_but_not_a_single_request():
     assert answers[0] == [{"heard": "a"}, {"heard": "b"}]
     assert isinstance(answers[1], RequestError)
     assert answers[1].status == 503
-    assert batcher.num_waiting == 0
+    assert batcher.func.num_waiting == 0
 
 
 def test_no_input_has_no_prediction():
     assert asyncio.run(ask(Model().batcher())) == []
 
 
+def test_jobs_do_not_share_a_batch_and_a_dear_one_weighs_more():
+    model = Model()
+    whole = Batcher(max_words=20)
+    batcher, dear = partial(whole, model.job()), partial(whole, model.job(weight=4))
+    callers = [ask(batcher, "a"), ask(dear, "b", shape=(1, 10)), ask(dear, "c"), ask(batcher, "d")]
+    callers.append(ask(dear, "e", shape=(1, 11)))
+    *_, refused = asyncio.run(after_the_first(model, batcher, *callers))
+    assert model.batches == [["first"], ["a"], ["b"], ["c"], ["d"]]
+    assert (refused.status, "(text 1 x 11), 4 times are" in str(refused)) == (413, True)
+    model = Model()
+    batcher, dear = partial(whole, model.job()), partial(whole, model.job(weight=4))
+    waiting = ask(batcher, "a", size=MAX_BYTES // 2), ask(dear, "b", size=MAX_BYTES // 7)
+    _, refused = asyncio.run(after_the_first(model, batcher, *waiting))
+    assert refused.status == 503
+
+
 @pytest.mark.parametrize("name", ["batch_size", "max_words"])
 def test_impossible_limits(name):
-    with pytest.raises(ConfigurationError, match=f"{name} must be at least 1, got 0"):
-        Model().batcher(**{name: 0})
+    with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+        Batcher(**{name: 0})

@@ -5,11 +5,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from allennlp.common.checks import ConfigurationError
-from allennlp.predictors import Predictor
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.serving import create_app, endpoint
+from allennlp_sentmatch.inspection import SALIENCY_METHODS
+from allennlp_sentmatch.serving import create_app, endpoint, service_of
 from allennlp_sentmatch.serving.endpoint import MAX_INPUTS
 from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT
 from tests import fuzzing
@@ -29,7 +28,7 @@ def predictor(untrained_predictor):
 
 @pytest.fixture(scope="module")
 def port(predictor):
-    with serving(create_app(predictor, batch_size=4, allowed_hosts=["Model.Example"])) as port:
+    with serving(create_app(service_of(predictor), 4, ["Model.Example"])) as port:
         yield port
 
 
@@ -72,7 +71,7 @@ def test_answers_are_sent_at_once(predictor, monkeypatch):
         connections.append(transport.get_extra_info("socket"))
 
     monkeypatch.setattr(H11Protocol, "connection_made", connection_made)
-    with serving(create_app(predictor)) as port, httpx.Client() as http:
+    with serving(create_app(service_of(predictor))) as port, httpx.Client() as http:
         http.get(f"http://127.0.0.1:{port}/health")
         assert connections[0].getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
@@ -80,12 +79,14 @@ def test_answers_are_sent_at_once(predictor, monkeypatch):
 def test_it_describes_itself(http):
     assert http.get("/health").json() == {"status": "ok", "waiting": 0}
     described = http.get("/openapi.json").json()
-    assert set(described["paths"]) == {"/health", "/predict"}
+    saliency = {f"/saliency/{method}" for method in SALIENCY_METHODS}
+    assert set(described["paths"]) == {"/health", "/predict", "/inspect", *saliency}
     assert '{"premise": ..., "hypothesis": ...}' in described["info"]["description"]
-    page = http.get("/").text
-    assert "sentence2&quot;: ..." in page
-    assert "http" not in page  # nothing is loaded from elsewhere
-    assert http.get("/docs").status_code == 404
+    page = http.get("/")
+    assert page.headers["content-type"].startswith("text/plain")
+    assert '"sentence2": ...' in page.text
+    for path in ("/docs", "/model", "/page.js"):
+        assert http.get(path).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,11 @@ def test_it_describes_itself(http):
         (json.dumps({"inputs": [PAIR, 1]}).encode(), 400, "Input 2: expected a JSON object"),
         (json.dumps({"inputs": [PAIR, {}]}).encode(), 400, "Input 2: expected premise/hypothesis"),
         (json.dumps({"inputs": [PAIR] * (MAX_INPUTS + 1)}).encode(), 413, "limited to 256 inputs"),
-        (json.dumps({**PAIR, "premise": "a" * MAX_TEXT}).encode(), 413, "the limit is 20,000"),
+        (
+            json.dumps({**PAIR, "premise": "a" * MAX_TEXT}).encode(),
+            413,
+            "have 20,025 characters; the limit is 20,000",
+        ),
         (b" " * (MAX_BYTES + 1), 413, "limited to 1,000,000 bytes"),
     ],
     ids=lambda value: str(value)[:20],
@@ -146,55 +151,27 @@ BODIES = st.one_of(
 )
 
 
-@fuzzing.cases(60, 3000)
-def test_any_body_is_answered_or_refused(http, num_cases, caplog):
+PATHS = ["/predict", "/inspect", "/saliency/smooth", "/search"]
+
+
+@fuzzing.cases(80, 3000)
+def test_any_body_is_answered_or_refused(untrained_predictor, served, num_cases, caplog):
     logging.getLogger("uvicorn").addHandler(caplog.handler)
 
-    def check(body):
-        response = http.post("/predict", content=body)
+    def check(request):
+        response = http.post(*request[:1], content=request[1])
         assert response.status_code in (200, 400, 413), response.text
         json.loads(response.text, parse_constant=pytest.fail)  # without NaN
 
-    fuzzing.check_cases(check, BODIES, num_cases)
+    predictor = untrained_predictor("similarity_regressor")
+    with served(predictor) as port, httpx.Client(timeout=20) as http:
+        http.base_url = f"http://127.0.0.1:{port}"
+        fuzzing.check_cases(check, st.tuples(st.sampled_from(PATHS), BODIES), num_cases)
     logging.getLogger("uvicorn").removeHandler(caplog.handler)
     assert "Traceback" not in caplog.text
 
 
 def test_a_missing_extra_is_named(predictor, monkeypatch):
     monkeypatch.setitem(sys.modules, "fastapi", None)
-    with pytest.raises(ConfigurationError, match=r"\[serve\]: pip install fastapi uvicorn"):
-        create_app(predictor)
-
-
-def test_other_predictors_are_refused():
-    with pytest.raises(ConfigurationError, match="the predictor object cannot be served"):
-        create_app(object())
-
-
-def test_a_second_predictor_for_a_model_is_served(untrained_predictor):
-    predictor = untrained_predictor("cs_lvm")
-    create_app(Predictor.by_name("pair_generator")(predictor._model, predictor._dataset_reader))
-
-
-MODELS = {
-    "attentive_ranker": "answer_ranker",
-    "cs_lvm": "sentence_pair",
-    "distilled_encoder": "sentence_vector",
-    "encoder_decoder": "translation",
-    "esim": "sentence_pair",
-    "rnet": "answer_extractor",
-    "sentence_classifier": "single_sentence",
-    "similarity_regressor": "sentence_pair",
-}
-
-
-@pytest.mark.parametrize(("name", "own"), MODELS.items())
-def test_a_predictor_for_models_of_another_kind_is_refused(untrained_predictor, name, own):
-    predictor = untrained_predictor(name)
-    create_app(predictor)
-    for other in set(MODELS.values()) - {own}:
-        unfitting = Predictor.by_name(other)(predictor._model, predictor._dataset_reader)
-        with pytest.raises(
-            ConfigurationError, match=f"cannot use .*{type(predictor._model).__name__}"
-        ):
-            create_app(unfitting)
+    with pytest.raises(ValueError, match=r"\[serve\]: pip install fastapi uvicorn"):
+        create_app(service_of(predictor))

@@ -9,9 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.serving import create_app, endpoint, serve, server
+from allennlp_sentmatch.serving import create_app, endpoint, serve, server, service_of
 from tests.serving.running import serving
 
 httpx = pytest.importorskip("httpx")
@@ -32,7 +31,7 @@ def slow_server(predictor, monkeypatch):
         return predict(requests)
 
     monkeypatch.setattr(predictor, "predict_batch_json", wait)
-    app = create_app(predictor, max_words=100)
+    app = create_app(service_of(predictor), max_words=100)
     with httpx.Client(timeout=20) as http, serving(app) as port:
         http.base_url = f"http://127.0.0.1:{port}"
         yield http, batches, may_end
@@ -102,7 +101,7 @@ def test_accepted_requests_are_answered_at_the_end(predictor, monkeypatch, caplo
 
 def test_connections_without_a_request_give_way(predictor, monkeypatch, caplog):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (40, 40))  # at most 20 connections
-    with serving(create_app(predictor, max_words=100)) as port, ExitStack() as open_:
+    with serving(create_app(service_of(predictor), max_words=100)) as port, ExitStack() as open_:
         silent = [
             open_.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(100)
         ]
@@ -119,7 +118,7 @@ def test_connections_without_a_request_give_way(predictor, monkeypatch, caplog):
 
 
 def test_a_health_check_needs_no_name_and_no_body(predictor):
-    with serving(create_app(predictor, max_words=100)) as port:
+    with serving(create_app(service_of(predictor), max_words=100)) as port:
         answer = sent(port, b"GET /health HTTP/1.0\r\n\r\n")
         assert answer.startswith(b"HTTP/1.1 200")
         assert answer.endswith(b'"waiting":0}')
@@ -143,7 +142,7 @@ def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
         ]
 
     monkeypatch.setattr(predictor, "predict_batch_json", with_nan)
-    with serving(create_app(predictor, max_words=20)) as port:
+    with serving(create_app(service_of(predictor), max_words=20)) as port:
         url = url.format(port)
         gzip = {"Content-Encoding": "gzip"}
         long = {**PAIR, "premise": "a " * 20}
@@ -172,14 +171,14 @@ def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
 
 @pytest.mark.parametrize("port", [99999, -1])
 def test_a_port_that_does_not_exist(port):
-    with pytest.raises(ConfigurationError, match=rf"--port {port}: .*0-65535"):
+    with pytest.raises(ValueError, match=rf"--port {port}: .*0-65535"):
         serve(None, "127.0.0.1", port, "model")
 
 
 def test_a_port_that_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ConfigurationError, match=rf"--host 127.0.0.1 --port {port}: Address"):
+        with pytest.raises(ValueError, match=rf"--host 127.0.0.1 --port {port}: Address"):
             serve(None, "127.0.0.1", port, "page")
 
 
@@ -189,7 +188,7 @@ def test_all_addresses_of_both_kinds(predictor, host):
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("there is no IPv6 here")
-    with serving(create_app(predictor, max_words=100), "::") as port:
+    with serving(create_app(service_of(predictor), max_words=100), "::") as port:
         address = "127.0.0.1" if "1" not in host or "." in host or "7f" in host else "[::1]"
         url = f"http://{address}:{port}/predict"
         headers = {"Host": f"{host}:{port}"}

@@ -1,17 +1,15 @@
 import os
 import subprocess
 import sys
-import urllib.error
-import urllib.request
+import time
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
-from typing import Callable
 
 import pytest
 
-from allennlp_sentmatch.demo import DemoModel
+from allennlp_sentmatch.serving import create_app, service_of
+from allennlp_sentmatch.serving.page import with_page
 from tests.conftest import REPOSITORY
+from tests.serving.running import serving
 
 WATCHED = """
 import sys
@@ -33,38 +31,20 @@ run()
 """The `allennlp` command, which reports every connection to another machine."""
 
 
-@pytest.fixture(scope="session")
-def pair_model(small_archive) -> DemoModel:
-    """A classifier of pairs, trained on the quick start's sentences."""
-    return DemoModel.from_archive(small_archive)
-
-
-@pytest.fixture(scope="session")
-def untrained(untrained_predictor) -> Callable[[str], DemoModel]:
-    """Makes the model of a configuration in fixtures/models."""
-    return lambda name: DemoModel(untrained_predictor(name))
-
-
 @pytest.fixture(scope="module")
 def demo_process(small_archive, tmp_path_factory) -> Iterator[tuple[subprocess.Popen, str]]:
     """A running `allennlp demo`, which contacts no other machine until it ends, and its address."""
-    for module in ("gradio", "matplotlib"):
-        pytest.importorskip(module)
+    pytest.importorskip("fastapi")
     log = tmp_path_factory.mktemp("demo") / "log.txt"
     # allennlp-models, which `make test-slow` has on this path, downloads when it is imported.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-c", WATCHED, "demo", str(small_archive), "--port", "0"]
     with log.open("w") as output:
         process = subprocess.Popen(
-            command,
-            cwd=REPOSITORY,
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            text=True,
+            command, cwd=REPOSITORY, env=environment, stdout=output, stderr=subprocess.STDOUT
         )
     try:
-        yield process, wait_for_address(process, log)
+        yield process, address_in(log, process)
         assert process.poll() is None, log.read_text()
     finally:
         process.terminate()
@@ -73,23 +53,24 @@ def demo_process(small_archive, tmp_path_factory) -> Iterator[tuple[subprocess.P
     assert "Traceback" not in log.read_text(), log.read_text()
 
 
-@pytest.fixture(scope="module")
-def server(demo_process) -> str:
-    """The address of a running `allennlp demo`."""
-    return demo_process[1]
-
-
-def wait_for_address(process: subprocess.Popen, log: Path) -> str:
-    """The address that the command prints, once it answers."""
+def address_in(log, process) -> str:
+    """The address that the command prints once it listens."""
     for _ in range(240):
         assert process.poll() is None, log.read_text()
         for word in log.read_text().split():
             if word.startswith("http://127.0.0.1:"):
-                # The address is printed just before the server listens.
-                with suppress(urllib.error.URLError), urllib.request.urlopen(word):
-                    return word
-        try:
-            process.wait(0.25)
-        except subprocess.TimeoutExpired:
-            continue
+                return word
+        time.sleep(0.25)
     raise AssertionError(f"no address after a minute:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def served():
+    """Serves a predictor with the page, and gives the port."""
+
+    def serve(predictor, **settings):
+        corpus = settings.pop("corpus", None)
+        service = with_page(service_of(predictor), predictor, "a model", corpus)
+        return serving(create_app(service, **settings))
+
+    return serve

@@ -1,0 +1,263 @@
+"""What the page of `allennlp demo` shows for a model: its texts, its examples, and a search."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Optional
+
+import numpy
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import JsonDict
+from allennlp.models import Archive
+
+from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.data.unknown_words import unknown_words
+from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.inspection import SALIENCY_METHODS
+from allennlp_sentmatch.models import (
+    ClassificationModel,
+    CrossSentenceLatentVariableModel,
+    ScoreModel,
+)
+from allennlp_sentmatch.predictors import (
+    AnswerExtractorPredictor,
+    AnswerRankerPredictor,
+    PairGenerator,
+    SentenceVectorPredictor,
+    TranslationPredictor,
+)
+from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
+from allennlp_sentmatch.predictors.echoing_predictor import (
+    CheckedRequest,
+    EchoingPredictor,
+    check_string,
+    has_keys,
+)
+from allennlp_sentmatch.serving.batcher import Job
+from allennlp_sentmatch.serving.endpoint import Service
+from allennlp_sentmatch.serving.limits import Shape, shape_of
+from allennlp_sentmatch.serving.predictions import encoded_json, job_of
+from allennlp_sentmatch.standalone.encoder import normalized
+from allennlp_sentmatch.standalone.texts import noting
+
+NUM_EXAMPLES = 5
+NUM_NEIGHBORS = 10
+
+_TEXTS = json.loads(Path(__file__).with_name("examples.json").read_text(encoding="utf-8"))
+"""Texts to try a model with, all written for this page."""
+
+CAPTIONS, PARAPHRASES, QUESTIONS = _TEXTS["captions"], _TEXTS["paraphrases"], _TEXTS["questions"]
+CAPTION = [[text] for text in dict.fromkeys(pair[0] for pair in CAPTIONS)]
+
+CORPUS: list[str] = [
+    *dict.fromkeys(text for pair in CAPTIONS + _TEXTS["quick_start"] for text in pair),
+    *_TEXTS["more_to_search"],
+]
+"""Sentences to search."""
+
+
+@dataclass(frozen=True)
+class TextInput:
+    """A text that a model reads."""
+
+    name: str
+    """Its key in the predictor's JSON."""
+    label: str
+    """Its name on the page."""
+    lines: int = 1
+    """The height of its box, which grows."""
+    is_list: bool = False
+    """Whether the model reads a list, an element a line."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the page asks for, for one kind of predictor."""
+
+    title: str
+    verb: str
+    """The text of the button."""
+    inputs: list[TextInput]
+    examples: Sequence[Sequence[str]] = ()
+    """A text for each of `inputs`."""
+
+
+SENTENCE = [TextInput("sentence", "Sentence")]
+PAIR = [
+    TextInput("premise", "First sentence (premise)"),
+    TextInput("hypothesis", "Second sentence (hypothesis)"),
+]
+SOURCE = [TextInput("source", "Sentence")]
+PASSAGE = [TextInput("passage", "Passage", lines=6), TextInput("question", "Question")]
+CANDIDATES = [
+    TextInput("question", "Question"),
+    TextInput("candidates", "Possible answers, one per line", lines=4, is_list=True),
+]
+
+
+def task_of(predictor: EchoingPredictor) -> Task:
+    """The task of a predictor; for a predictor of another package, its texts and its output."""
+    if isinstance(predictor, AnswerRankerPredictor):
+        return Task("Answers to a question", "Rank", CANDIDATES, _TEXTS["answers"])
+    if isinstance(predictor, AnswerExtractorPredictor):
+        return Task("Reading comprehension", "Answer", PASSAGE, _TEXTS["passages"])
+    if isinstance(predictor, SentenceVectorPredictor):
+        return Task("Sentence vectors", "Encode", SENTENCE, CAPTION + QUESTIONS)
+    if isinstance(predictor, TranslationPredictor):
+        return Task("Translation", "Translate", SOURCE, _sources(predictor))
+    if isinstance(predictor, PairGenerator):
+        return Task("Second sentences of pairs", "Write", SOURCE, CAPTION)
+    if isinstance(predictor, ClassificationPredictor):
+        return _classification(predictor)
+    inputs = [TextInput(key, key.capitalize()) for key in predictor.input_keys[0]]
+    return Task(type(predictor).__name__, "Predict", inputs)
+
+
+def _sources(predictor: TranslationPredictor) -> list[list[str]]:
+    """Sentences in the source language, or in German and English if it is not known."""
+    by_language = {"de": _TEXTS["german_captions"], "en": CAPTION}
+    tokenizers = getattr(predictor._dataset_reader, "_tokenizers", {})
+    language = getattr(tokenizers.get("source"), "language", None)
+    return by_language.get(str(language), [*by_language["de"], *by_language["en"]])
+
+
+def _classification(predictor: ClassificationPredictor) -> Task:
+    """Labels or scores, with examples for the labels."""
+    model = predictor._model
+    if isinstance(model, ScoreModel):
+        return Task("Sentence pairs", "Compare", PAIR, PARAPHRASES + CAPTIONS)
+    labels = model.vocab.get_token_to_index_vocabulary(str(model._label_namespace))
+    if len(predictor.input_keys[0]) == 1:
+        texts = _TEXTS["reviews"]
+        return Task(
+            "Sentences", "Classify", SENTENCE, QUESTIONS + texts if "NUM" in labels else texts
+        )
+    others = _TEXTS["quick_start"] if "entailment" in labels else PARAPHRASES
+    return Task("Sentence pairs", "Classify", PAIR, CAPTIONS + others)
+
+
+def with_page(
+    service: Service,
+    predictor: EchoingPredictor,
+    description: str,
+    corpus: Optional[Sequence[str]] = None,
+) -> Service:
+    """Add the page to a service, and what only the page asks for.
+
+    This is `/search` where the model has a sentence encoder, and for a `cs_lvm` `/generate`, or
+    `/generate/drawn` by a latent vector that is drawn.
+
+    # Parameters
+
+    service : `Service`
+        What is served for the predictor.
+    predictor : `EchoingPredictor`
+    description : `str`
+        A line about the model.
+    corpus : `Sequence[str]`, optional (default = `None`)
+        The sentences to search; by default a few dozen.
+
+    # Raises
+
+    `ConfigurationError` where a corpus is given and the model has no sentence encoder.
+    """
+    jobs, model = dict(service.jobs), predictor._model
+    sentences = CORPUS if corpus is None else corpus
+    try:
+        # Nobody needs to know which words of our own sentences the model does not know.
+        with noting(()) if corpus is None else nullcontext():
+            jobs["/search"] = _search(predictor, sentences)
+    except ConfigurationError:
+        if corpus is not None:
+            raise
+    if isinstance(model, CrossSentenceLatentVariableModel):
+        for path, is_drawn in (("/generate", False), ("/generate/drawn", True)):
+            generator = PairGenerator(model, predictor._dataset_reader, is_drawn)
+            jobs[path] = job_of(generator, generator.predict_batch_json, "generations", weight=10)
+    task = task_of(predictor)
+    page = {
+        **asdict(task),
+        "examples": _best_known(predictor, task),
+        "description": description,
+        "saliency": [name for name in SALIENCY_METHODS if f"/saliency/{name}" in jobs],
+        "scale": [model.lowest_score, model.highest_score] if isinstance(model, ScoreModel) else [],
+        "generates": "/generate" in jobs,
+        "searched": len(sentences) if "/search" in jobs else 0,
+        "is_classifier": isinstance(model, ClassificationModel),
+    }
+    return replace(service, jobs=jobs, page=page)
+
+
+def _best_known(predictor: EchoingPredictor, task: Task) -> list[JsonDict]:
+    """The examples with the fewest unknown words, as the predictor takes them."""
+    examples = [
+        {
+            text_input.name: text.splitlines() if text_input.is_list else text
+            for text_input, text in zip(task.inputs, texts)
+        }
+        for texts in task.examples
+    ]
+    vocab = predictor._model.vocab
+    examples.sort(key=lambda one: len(unknown_words(predictor.check(one).instance, vocab)))
+    return examples[:NUM_EXAMPLES]
+
+
+def _search(predictor: EchoingPredictor, sentences: Sequence[str]) -> Job:
+    """The search for the sentences nearest to one, by the cosine of their vectors.
+
+    A `ConfigurationError` if the model has no sentence encoder.
+    """
+    encoder = ArchiveEncoder(predictor._model, predictor._dataset_reader)
+    # Shape: (number of sentences, E)
+    vectors = normalized(encoder.encode(sentences, show_progress=True))
+
+    def read(inputs: JsonDict) -> tuple[CheckedRequest, Shape]:
+        if not has_keys(inputs, ("sentence",)):
+            raise ConfigurationError(f"expected sentence in the JSON, got {shorten([*inputs])}")
+        sentence = check_string(inputs["sentence"], "'sentence'", inputs)
+        # The predictor may read pairs, or a question with its candidates.
+        texts = {
+            key: [sentence] if key == "candidates" else sentence for key in predictor.input_keys[0]
+        }
+        request = predictor.check(texts)
+        request["sentence"] = sentence
+        return request, shape_of(request.instance)
+
+    def found(requests: list[CheckedRequest]) -> Iterator[bytes]:
+        queries = [request["sentence"] for request in requests]
+        with noting(()):  # the answer names unknown words
+            cosines = normalized(encoder.encode(queries)) @ vectors.T  # (B, number of sentences)
+        for request, row in zip(requests, cosines):
+            nearest = numpy.argsort(-row, kind="stable")[:NUM_NEIGHBORS]
+            yield encoded_json(
+                {
+                    "sentence": request["sentence"],
+                    "unknown_words": unknown_words(request.instance, predictor._model.vocab),
+                    "neighbors": [
+                        {"sentence": sentences[i], "cosine": float(row[i])} for i in nearest
+                    ],
+                }
+            )
+
+    return Job(read, found, "searches", mistakes=(ConfigurationError,))
+
+
+def description_of(archive: Archive) -> str:
+    """A line about a model: the registered names of its parts, and its number of parameters."""
+    count = sum(parameter.numel() for parameter in archive.model.parameters())
+    parts = _parts(archive.config["model"].as_dict())
+    return " · ".join([*parts, f"{count / 1e6:.1f}M parameters"])
+
+
+def _parts(config: JsonDict) -> list[str]:
+    """The registered names of a model, of its encoders and of its matcher or scorer."""
+    parts = [str(config["type"])]
+    for key in ("encoder", "matcher", "scorer"):
+        part = config.get(key)
+        if isinstance(part, dict) and "type" in part:
+            parts.append(" ".join(_parts(part)))
+        elif isinstance(part, str):
+            parts.append(part)
+    return parts

@@ -1,0 +1,109 @@
+"""What a server computes with a model of an archive: predictions, their internals and saliency."""
+
+import inspect
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, Callable
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import JsonDict
+from allennlp.predictors import Predictor
+
+from allennlp_sentmatch.data.unknown_words import unknown_words
+from allennlp_sentmatch.inspection import (
+    SALIENCY_METHODS,
+    collect_gates,
+    has_saliency,
+    has_vertical_gates,
+    interpret,
+    join_subwords,
+    trees_of,
+)
+from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
+from allennlp_sentmatch.serving.batcher import Job
+from allennlp_sentmatch.serving.endpoint import Service
+from allennlp_sentmatch.serving.limits import Shape, shape_of
+
+WEIGHTS = {"simple": 5, "integrated": 50, "smooth": 50}
+"""For each kind of saliency, the number of predictions that cost as much: a sample takes about five
+times the time and the memory, since its gradients need the results of all layers.
+"""
+
+
+def service_of(predictor: Predictor) -> Service:
+    """What is served for a predictor of this package.
+
+    A predictor of another package, or for models of another kind, is a `ConfigurationError`.
+    """
+    if not isinstance(predictor, EchoingPredictor):
+        raise ConfigurationError(f"the predictor {type(predictor).__name__} cannot be served")
+    predictor.check_model()
+    jobs = {
+        "/predict": job_of(predictor, predictor.predict_batch_json, "predictions"),
+        "/inspect": _job_for_each(predictor, inspection_of, "inspections", weight=2),
+    }
+    if has_saliency(predictor):
+        for method in SALIENCY_METHODS:
+            jobs[f"/saliency/{method}"] = _job_for_each(
+                predictor, _saliency_by(method), "saliencies", WEIGHTS[method]
+            )
+    title = f"{type(predictor._model).__name__} of allennlp_sentmatch"
+    return Service(title, inspect.getdoc(type(predictor)) or "", jobs)
+
+
+def job_of(
+    predictor: EchoingPredictor,
+    compute: Callable[[list[JsonDict]], Any],
+    plural: str,
+    weight: int = 1,
+) -> Job:
+    """Make a job that reads what a predictor reads; `compute` takes and gives a batch."""
+
+    def read(inputs: JsonDict) -> tuple[CheckedRequest, Shape]:
+        request = predictor.check(inputs)
+        return request, shape_of(request.instance)
+
+    def encoded(requests: list[JsonDict]) -> Iterator[bytes]:
+        return map(encoded_json, compute(requests))
+
+    return Job(read, encoded, plural, weight, (ConfigurationError,))
+
+
+def encoded_json(value: Any) -> bytes:
+    """A value as JSON; NaN is a `ValueError`."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _job_for_each(
+    predictor: EchoingPredictor,
+    function: Callable[[EchoingPredictor, CheckedRequest], JsonDict],
+    plural: str,
+    weight: int,
+) -> Job:
+    return job_of(predictor, lambda batch: (function(predictor, x) for x in batch), plural, weight)
+
+
+def inspection_of(predictor: EchoingPredictor, request: CheckedRequest) -> JsonDict:
+    """The internals of a prediction, as far as the model has them.
+
+    `trees` are nested parentheses; `attention` has matrices, see `AttentionMap`; `marked_texts` are
+    passages with the marked answer, see `MarkedText`; `gates` are the histograms of a CAS-LSTM, see
+    `GateHistogram`. `unknown_words` are the words that are not in the model's vocabulary.
+    """
+    output = predictor.predict_json(request)
+    has_gates = has_vertical_gates(predictor._model)
+    return {
+        "unknown_words": unknown_words(request.instance, predictor._model.vocab),
+        "trees": [{"title": title, "tree": tree} for title, tree in trees_of(output).items()],
+        "attention": [join_subwords(one)._asdict() for one in predictor.attention_maps(output)],
+        "marked_texts": [one._asdict() for one in predictor.marked_texts(output)],
+        "gates": [*map(asdict, collect_gates(predictor, [request]))] if has_gates else [],
+    }
+
+
+def _saliency_by(method: str) -> Callable[[EchoingPredictor, CheckedRequest], JsonDict]:
+    def saliency(predictor: EchoingPredictor, request: CheckedRequest) -> JsonDict:
+        return {"saliency": [*map(asdict, interpret(predictor, request, method))]}
+
+    return saliency

@@ -1,0 +1,48 @@
+/** Elements of the page. All text becomes text nodes: what a visitor or a model writes is no HTML. */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * Create an element.
+ *
+ * Attributes whose name begins with "--" are variables of its style; those that are undefined or
+ * false are left out. Children are elements or strings.
+ */
+export function element(name, attributes = {}, ...children) {
+  return filled(document.createElement(name), attributes, children);
+}
+
+/** Create an element of an SVG image. */
+export function svgElement(name, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, name), attributes, children);
+}
+
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("--")) node.style.setProperty(name, value);
+    else if (value !== undefined && value !== false) node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+/** A table; the first column of a row is as narrow as its texts. */
+export function table(caption, headers, rows) {
+  return element(
+    "table",
+    {},
+    element("caption", {}, caption),
+    element("thead", {}, row(headers.map((text) => element("th", { scope: "col" }, text)))),
+    element("tbody", {}, ...rows.map((cells) => row(cells.map((cell) => element("td", {}, cell))))),
+  );
+}
+
+function row(cells) {
+  return element("tr", {}, ...cells);
+}
+
+/** A picture with its title. Wide ones are scrolled, by the keyboard, too. */
+export function figure(title, picture) {
+  const region = element("div", { class: "scrolled", tabindex: 0, role: "group", "aria-label": title }, picture);
+  return element("figure", {}, element("figcaption", {}, title), region);
+}

@@ -1,0 +1,153 @@
+/** Pictures of what a model did with its texts: trees, attention, gates, and words by weight. */
+
+import { element, figure, svgElement, table } from "./elements.js";
+
+/** Larger matrices are not drawn: a browser would need seconds. */
+const MOST_CELLS = 20000;
+/** With more columns, cells show their color alone. */
+const MOST_COLUMNS_WITH_NUMBERS = 10;
+
+const FONT = "14px system-ui, sans-serif"; // as in the style sheet
+const LINE = 24;
+const GAP = 14;
+
+const GATES = {
+  gate: "Vertical forget gate",
+  range: "Range of the gate within a token",
+  difference: "Distance of the gate from the lower output gate",
+};
+
+/** The figures for an answer of `/inspect`. */
+export function pictures({ trees, attention, marked_texts, gates }) {
+  return [
+    ...trees.map(({ title, tree }) => figure(title, drawnTree(title, tree))),
+    ...marked_texts.map((marked) => figure(marked.title, markedText(marked))),
+    ...attention.map((map) => figure(map.title, heatMap(map))),
+    ...gates.filter(({ quantity }) => quantity in GATES).map(histogram),
+  ];
+}
+
+/** The words of each text, each on a color for its share in the answer. */
+export function saliency(texts) {
+  return texts.map(({ text, tokens, values }) => {
+    const words = tokens.flatMap((token, i) => [" ", weighted(token, values[i], Math.max(...values))]);
+    return element("p", { class: "words" }, element("b", {}, `${text}:`), ...words);
+  });
+}
+
+function weighted(text, weight, strongest) {
+  const share = strongest > 0 ? weight / strongest : 0;
+  return element("span", { class: "word", "--share": share, title: weight.toFixed(3) }, text);
+}
+
+/** A text as it was written, its tokens weighted, and one part marked. */
+function markedText({ text, offsets, weights, span }) {
+  const characters = Array.from(text); // the offsets count characters, not units of UTF-16
+  const part = (start, end) => characters.slice(start, end).join("");
+  const strongest = Math.max(...weights);
+  const shown = element("p", { class: "words" });
+  const mark = element("mark");
+  let previous = 0;
+  offsets.forEach(([start, end], i) => {
+    const isMarked = span[0] <= i && i <= span[1];
+    const before = part(previous, start);
+    if (isMarked && i > span[0]) mark.append(before);
+    else shown.append(before);
+    if (i === span[0]) shown.append(mark);
+    (isMarked ? mark : shown).append(weighted(part(start, end), weights[i], strongest));
+    previous = end;
+  });
+  shown.append(part(previous));
+  return shown;
+}
+
+/** A matrix: a row for each word that attends, a column for each word that is attended to. */
+function heatMap({ weights, rows, columns }) {
+  if (rows.length * columns.length > MOST_CELLS) {
+    const words = `${rows.length} x ${columns.length} words`;
+    return element("p", {}, `The attention between ${words} is too large to be drawn.`);
+  }
+  const isNarrow = columns.length <= MOST_COLUMNS_WITH_NUMBERS;
+  const strongest = Math.max(...weights.flat());
+  const head = columns.map((word) => element("th", { scope: "col" }, element("span", {}, word)));
+  const body = weights.map((row, i) =>
+    element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, rows[i]),
+      ...row.map((weight, j) => {
+        const title = `${rows[i]} → ${columns[j]}: ${weight.toFixed(3)}`;
+        const share = strongest > 0 ? weight / strongest : 0;
+        return element("td", { "--share": share, title }, weight.toFixed(2));
+      }),
+    ),
+  );
+  return element(
+    "table",
+    { class: isNarrow ? "heat numbers" : "heat" },
+    element("thead", {}, element("tr", {}, element("td"), ...head)),
+    element("tbody", {}, ...body),
+  );
+}
+
+/** The distribution of one quantity of the gates in one layer, over [0, 1]. */
+function histogram({ layer, quantity, counts, mean, standard_deviation }) {
+  const title = `${GATES[quantity]}, layer ${layer}`;
+  const highest = Math.max(...counts, 1);
+  const bars = counts.map((count, i) => {
+    const height = (50 * count) / highest;
+    return svgElement("rect", { x: 2 * i, y: 50 - height, width: 1.8, height });
+  });
+  const figures = `mean ${mean.toFixed(2)}, standard deviation ${standard_deviation.toFixed(2)}`;
+  const label = `${title}: ${figures}`;
+  const image = svgElement("svg", { viewBox: "0 0 100 51", class: "histogram", role: "img", "aria-label": label });
+  image.append(...bars, svgElement("path", { d: "M0 50.5H100" }));
+  const axis = element("p", { class: "axis" }, ...["0", figures, "1"].map((text) => element("span", {}, text)));
+  return figure(title, element("div", {}, image, axis));
+}
+
+/** A tree of nested parentheses such as "((the cat) (sat down))". */
+function drawnTree(title, brackets) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = FONT;
+  const lines = [];
+  const words = [];
+  let right = 0;
+  const open = [[]];
+  for (const part of brackets.match(/[()]|[^\s()]+/g) ?? []) {
+    if (part === "(") {
+      open.push([]);
+    } else if (part === ")" && open.length > 1) {
+      const children = open.pop();
+      open.at(-1).push(joined(children, lines));
+    } else if (part !== ")") {
+      const width = context.measureText(part).width + GAP;
+      const leaf = { x: right + width / 2, height: 0 };
+      right += width;
+      words.push({ x: leaf.x, text: part });
+      open.at(-1).push(leaf);
+    }
+  }
+  const height = Math.max(...open[0].map((node) => node.height), 0);
+  const y = (node) => LINE * (height - node.height) + 6;
+  const size = { width: right, height: LINE * (height + 1) + 6 };
+  const image = svgElement("svg", { ...size, class: "tree", role: "img", "aria-label": `${title}: ${brackets}` });
+  for (const [parent, child] of lines) {
+    image.append(svgElement("path", { d: `M${parent.x} ${y(parent)}L${child.x} ${y(child)}` }));
+  }
+  for (const { x, text } of words) {
+    image.append(svgElement("text", { x, y: LINE * height + 20 }, text));
+  }
+  return image;
+}
+
+/** The node above some others; the lines to them are added to `lines`. */
+function joined(children, lines) {
+  if (children.length === 1) return children[0];
+  const node = {
+    x: (children[0].x + children.at(-1).x) / 2,
+    height: 1 + Math.max(...children.map((child) => child.height)),
+  };
+  lines.push(...children.map((child) => [node, child]));
+  return node;
+}
