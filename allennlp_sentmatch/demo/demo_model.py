@@ -8,7 +8,6 @@ from itertools import chain
 from threading import Lock
 from typing import Any, Union
 
-import numpy
 from allennlp.common.util import lazy_groups_of
 from allennlp.data import Instance
 from allennlp.data.fields import TextField
@@ -24,7 +23,7 @@ from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator
 from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
 from allennlp_sentmatch.serving.limits import FEWEST_WORDS, cost, joined, shape_of
-from allennlp_sentmatch.standalone.encoder import normalized
+from allennlp_sentmatch.standalone.encoder import nearest, normalized
 from allennlp_sentmatch.standalone.texts import noting
 
 NUMBER_OF_EXAMPLES = 5
@@ -179,9 +178,7 @@ class InMemorySearch:
     def nearest(self, query: str, count: int = 10) -> list[tuple[str, float]]:
         """The `count` nearest sentences and their cosines, the nearest first."""
         vector = normalized(self._model.encode([checked_text(query, "sentence")]))[0]
-        cosines = self._vectors @ vector
-        order = numpy.argsort(-cosines, kind="stable")[:count]
-        return [(self.sentences[i], float(cosines[i])) for i in order]
+        return [(self.sentences[i], cosine) for i, cosine in nearest(vector, self._vectors, count)]
 
     def unknown_words(self, query: str) -> list[str]:
         """The words of a query that are not in the model's vocabulary."""

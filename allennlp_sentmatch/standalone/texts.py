@@ -51,7 +51,8 @@ def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
     surrogate = None if text.isascii() else _SURROGATE.search(text)
     if surrogate is not None:
         raise ValueError(
-            f"{name} has half of a UTF-16 pair at character {surrogate.start()}; remove it"
+            f"{name} has the lone surrogate {surrogate[0]!r} at character {surrogate.start()}, "
+            "which is half of a UTF-16 pair; remove it"
         )
     if not of_any_length and is_blank(text):
         raise ValueError(f"{name} is blank; leave it out")
