@@ -23,7 +23,7 @@ REGISTERING_PARTS = (
 
 PARTS = (
     *REGISTERING_PARTS,
-    *("calibration", "corpus", "estimators.fine_tuning", "inspection", "serving"),
+    *("calibration", "encoding", "estimators.fine_tuning", "inspection", "serving"),
     *("transfer", "tuning"),
 )
 """The parts that need AllenNLP."""

@@ -28,7 +28,7 @@ from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.predictors.classification_predictor import Threshold
-from allennlp_sentmatch.standalone.files import write_json, written_folder
+from allennlp_sentmatch.standalone.files import check_absent, write_json, written_folder
 
 logger = logging.getLogger(__name__)
 
@@ -80,8 +80,8 @@ def calibrate_archive(
     example's label is missing or unknown, or no temperature fits.
     """
     output_dir = Path(output_dir)
-    if output_dir.exists():
-        raise ConfigurationError(f"{output_dir} exists already; delete it or name another folder")
+    with configuration_errors():
+        check_absent(output_dir, "folder")
     if precision is not None and not 0 < precision <= 1:
         raise ConfigurationError(f"precision must be above 0 and at most 1, got {precision}")
     archive = load_archive(archive_file, cuda_device, trust)

@@ -17,6 +17,8 @@ from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.files.lines import filled_lines
 from allennlp_sentmatch.inspection import KINDS, SALIENCY_METHODS, draw_into_folder
 from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.standalone.files import check_absent
 
 
 @Subcommand.register("inspect")
@@ -55,8 +57,8 @@ class Inspect(Command):
 
     def run(self, args: argparse.Namespace) -> None:
         folder = Path(args.output_dir)
-        if folder.exists():
-            raise ConfigurationError(f"{folder} exists already; delete it or name another folder")
+        with configuration_errors():
+            check_absent(folder, "folder")
         lines = filled_lines(args.input_file)
         inputs = [parse_json_object(line, str(source)) for source, line in lines]
         if args.sample is not None:

@@ -5,12 +5,13 @@ import json
 from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.data.text import printable
 from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.standalone.files import check_absent
 
 
 @Subcommand.register("learn-bpe")
@@ -37,9 +38,8 @@ class LearnBpe(Command):
 
     def run(self, args: argparse.Namespace) -> None:
         output = Path(args.output_file)
-        if output.exists():
-            raise ConfigurationError(f"{output} exists already; remove it or choose another name")
-
+        with configuration_errors():
+            check_absent(output)
         lines = ((line, language) for language, file in args.text for _, line in read_lines(file))
         encoding = learn_bpe(lines, args.merges, args.lowercase, args.vocabulary_size)
         output.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,6 @@ Without `--query` and `--queries`, queries are read from a prompt.
 import argparse
 import dataclasses
 import json
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 
@@ -23,6 +22,8 @@ from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.encoding.index_kinds import IndexKind
 from allennlp_sentmatch.encoding.sentence_search import lines
 from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.standalone.files import check_absent
 from allennlp_sentmatch.standalone.texts import is_blank
 
 
@@ -83,10 +84,9 @@ class Search(Command):
                 f"--candidates must be at least --top-k, which is {args.top_k}; got "
                 f"{args.candidates}"
             )
-        if args.output_file and os.path.exists(args.output_file):
-            raise ConfigurationError(
-                f"{args.output_file} exists already; delete it or name another file"
-            )
+        if args.output_file:
+            with configuration_errors():
+                check_absent(args.output_file)
         index_kind = None if args.index_kind is None else _index_kind(args.index_kind)
         archive_options = (args.cuda_device, args.trust_archive)
         encoder = ArchiveEncoder.from_archive(args.archive_file, *archive_options)

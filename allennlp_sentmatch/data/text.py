@@ -9,9 +9,10 @@ from typing import Any
 import regex
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.standalone.texts import checked_text
+
 _BRACKETS = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
 _ESCAPE = re.compile(r"-([LR][RSC]B)-|\\([/*])", re.IGNORECASE)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 UNSPACED = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]\p{M}*"
@@ -22,23 +23,24 @@ _short_repr = reprlib.Repr()
 _short_repr.maxstring = _short_repr.maxother = 80
 
 
-def check_text(text: str, name: str) -> str:
-    r"""Return `text`, unless it holds half of a UTF-16 pair.
+def check_text(text: Any, name: str) -> str:
+    r"""Return a text that can be read, as a plain string.
 
-    JSON's `"\ud800"` is such a half, a lone surrogate. No encoding can write it: spaCy's tokenizer
-    and the vocabulary's files would fail on it later, without saying where it came from.
+    Half of a UTF-16 pair, which JSON's `"\ud800"` is, cannot be read: no encoding can write it.
+    spaCy's tokenizer and the vocabulary's files would fail on it later, without its place.
 
     # Raises
 
     `ConfigurationError`, which begins with `name`.
     """
-    surrogate = None if text.isascii() else _SURROGATE.search(text)
-    if surrogate is not None:
+    if not isinstance(text, str):
         raise ConfigurationError(
-            f"{name} has the lone surrogate {surrogate[0]!r} at character {surrogate.start()}, "
-            "which is half of a UTF-16 pair and not a character; remove it"
+            f"{name} must be a string, not {shorten(text)} of type {type(text).__name__}"
         )
-    return text
+    try:
+        return checked_text(text, name, of_any_length=True)
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from None
 
 
 def printable(text: str) -> str:

@@ -30,7 +30,9 @@ from allennlp_sentmatch.data.files.digests import (
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.encoding.ray_encoder import RayEncoder
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.standalone.encoder import FloatArray
+from allennlp_sentmatch.standalone.files import check_absent
 
 logger = logging.getLogger(__name__)
 
@@ -91,8 +93,8 @@ def encode_corpus(
         if size < 1:
             raise ConfigurationError(f"{name} must be at least 1, got {size}")
     output = Path(output_file)
-    if output.exists():
-        raise ConfigurationError(f"{output} exists already; delete it or name another file")
+    with configuration_errors():
+        check_absent(output)
     survey = sentences_digest(sentences())
     settings = {
         "sentences": survey.hexdigest(),

@@ -16,6 +16,7 @@ from allennlp_sentmatch.standalone.encoder import (
     FloatArray,
     StandaloneEncoder,
     cosines,
+    nearest,
     normalized,
 )
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
@@ -205,9 +206,7 @@ class SentenceEncoder:
                     "sentence; encode the sentences again"
                 )
             rows = given
-        found = cosines(rows, vector)
-        order = numpy.argsort(-found, kind="stable")[:count]
-        return [(texts[i], float(found[i])) for i in order]
+        return [(texts[row], cosine) for row, cosine in nearest(vector, rows, count)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "SentenceEncoder":
         """The same object: nothing changes it, and scikit-learn copies its estimators often."""

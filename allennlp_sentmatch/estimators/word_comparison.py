@@ -24,20 +24,31 @@ def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
     order of the sentences or, unless `ordered`, of their sizes.
     """
     features: list[float] = []
-    words = [
-        [_NUMBERS.get(word, word) for word in _WORD.findall(text.lower().replace("\u2019", "'"))]
-        for text in (first, second)
-    ]
+    words = [_words(text) for text in (first, second)]
     for a, b in (map(set, words), (set(zip(side, side[1:])) for side in words)):
         common = len(a & b)
         features += [common / max(1, len(a)), common / max(1, len(b))]
-    negations = [sum(bool(_NEGATION.fullmatch(word)) for word in side) for side in words]
+    negations, numbers = zip(*map(_marks, words))
     features += [min(count, 2) for count in negations]
     features.append(min(abs(negations[0] - negations[1]), 2))
-    numbers = [{word for word in side if word[0].isdigit()} for side in words]
     features.append(numbers[0] != numbers[1])
     features += [log1p(len(side)) for side in words]
     if not ordered:
         for i in (0, 2, 4, 8):
             features[i : i + 2] = sorted(features[i : i + 2])
     return features
+
+
+def negations_and_numbers(text: str) -> tuple[int, frozenset[str]]:
+    """How often a text negates, and its numbers in digits."""
+    return _marks(_words(text))
+
+
+def _words(text: str) -> list[str]:
+    words = _WORD.findall(text.lower().replace("\u2019", "'"))
+    return [_NUMBERS.get(word, word) for word in words]
+
+
+def _marks(words: list[str]) -> tuple[int, frozenset[str]]:
+    negations = sum(bool(_NEGATION.fullmatch(word)) for word in words)
+    return negations, frozenset(word for word in words if word[0].isdigit())

@@ -258,3 +258,13 @@ def cosines(first: FloatArray, second: FloatArray) -> FloatArray:
     """
     sums: FloatArray = numpy.einsum("...e,...e->...", first, second, dtype=numpy.float64)
     return sums.clip(-1, 1).astype(numpy.float32)
+
+
+def nearest(query: FloatArray, vectors: FloatArray, count: int) -> list[tuple[int, float]]:
+    """The rows of the vectors (N, E) nearest to a query (E,), all normalized, with their cosines.
+
+    The nearest is first, and of equal ones the first row; there are at most `count`.
+    """
+    found = cosines(vectors, query)  # (N,)
+    order = numpy.argsort(-found, kind="stable")[:count]
+    return [(int(row), float(found[row])) for row in order]

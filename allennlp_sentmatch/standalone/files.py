@@ -67,6 +67,12 @@ def errors_name(name: Union[str, Path]) -> Iterator[None]:
         raise ValueError(f"{name}: {error}") from error
 
 
+def check_absent(path: Union[str, "os.PathLike[str]"], kind: str = "file") -> None:
+    """Raise a `ValueError` if something is where a file, or a folder, is to be written."""
+    if os.path.exists(path):
+        raise ValueError(f"{path} exists already; delete it or name another {kind}")
+
+
 @contextmanager
 def written_folder(folder: Union[str, "os.PathLike[str]"]) -> Iterator[Path]:
     """Yield a temporary folder, which is moved to its place once it is whole.
@@ -78,9 +84,8 @@ def written_folder(folder: Union[str, "os.PathLike[str]"]) -> Iterator[Path]:
     `ValueError` if something is there; `OSError`, which names the file, if one cannot be written.
     """
     place = Path(os.path.realpath(folder))
-    taken = ValueError(f"{folder} exists already; delete it or name another folder")
-    if place.exists() and not (place.is_dir() and not any(place.iterdir())):
-        raise taken
+    if not place.is_dir() or any(place.iterdir()):
+        check_absent(folder, "folder")
     if place == Path.cwd():
         raise ValueError(f"{folder} is the current folder, which is not replaced; name another one")
     temporary = place.with_name(f"{place.name}.{uuid.uuid4().hex}.partial")
@@ -90,7 +95,7 @@ def written_folder(folder: Union[str, "os.PathLike[str]"]) -> Iterator[Path]:
         os.rename(temporary, place)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            raise taken from None
+            check_absent(folder, "folder")
         if error.errno is None:  # none of the disk
             raise
         # An error in the middle of a file does not name it; the newest file is the one.

@@ -26,6 +26,9 @@ _LETTER = re.compile(f"[^\\W{_FILLERS}]")
 _INVISIBLE = ("Cc", "Cf", "Co", "Mn", "Zl", "Zp", "Zs")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
+# The texts of which no word is known, where they are collected.
+_unknown: ContextVar[Optional[set[str]]] = ContextVar("unknown", default=None)
+
 # For each message, the number of texts that it holds for, and the first of them.
 _notes: ContextVar[Optional[dict[str, tuple[int, list[str]]]]] = ContextVar("notes", default=None)
 
@@ -51,7 +54,8 @@ def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
     surrogate = None if text.isascii() else _SURROGATE.search(text)
     if surrogate is not None:
         raise ValueError(
-            f"{name} has half of a UTF-16 pair at character {surrogate.start()}; remove it"
+            f"{name} has the lone surrogate {surrogate[0]!r} at character {surrogate.start()}, "
+            "which is half of a UTF-16 pair; remove it"
         )
     if not of_any_length and is_blank(text):
         raise ValueError(f"{name} is blank; leave it out")
@@ -105,10 +109,23 @@ def listed(values: Any, expected: str, columns: str = "take one column") -> list
 
 def note(message: str, text: str) -> None:
     """Note for `noting` that a message holds for a text, for whose name it has a place."""
-    notes = _notes.get()
+    notes, unknown = _notes.get(), _unknown.get()
+    if unknown is not None and message == KNOWS_NO_WORD:
+        unknown.add(text)
     if notes is not None:
         count, first = notes.get(message, (0, []))
         notes[message] = (count + 1, first if len(first) == NUM_NAMED else [*first, text])
+
+
+@contextmanager
+def collecting() -> Iterator[set[str]]:
+    """Collect the texts that are encoded and of which the encoder knows no word."""
+    unknown: set[str] = set()
+    token = _unknown.set(unknown)
+    try:
+        yield unknown
+    finally:
+        _unknown.reset(token)
 
 
 def _warn(message: str) -> None:

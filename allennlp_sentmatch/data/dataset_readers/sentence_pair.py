@@ -17,13 +17,13 @@ from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     FormattedReader,
-    checked_string,
     instance_of,
     words_of,
 )
 from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.files.lines import PathOrStr
 from allennlp_sentmatch.data.files.row import AllOrNone, Row, Source
+from allennlp_sentmatch.data.text import check_text
 
 logger = logging.getLogger(__name__)
 
@@ -186,7 +186,7 @@ class SentencePairReader(FormattedReader):
                 fields[name] = field = self._text_field(text, name)
                 metadata[f"{name}_tokens"] = words_of(field)
         else:
-            pair = self._joiner.join(*(checked_string(text, name) for name, text in texts.items()))
+            pair = self._joiner.join(*(check_text(text, name) for name, text in texts.items()))
             if pair.was_cut:
                 self._log_cut(max(texts.values(), key=len), len(pair.tokens))
             fields["tokens"] = joined = TextField(pair.tokens)

@@ -162,7 +162,7 @@ class TokenizingReader(ConfiguredReader):
         return self._field_of_tokens(self._tokenize(text, name))
 
     def _tokenize(self, text: str, name: str) -> list[Token]:
-        text = checked_string(text, name)
+        text = check_text(text, name)
         tokens = self._count(self._tokenizer.tokenize(text))
         if _is_cut(tokens, text, self._tokenizer):
             self._log_cut(text, len(tokens))
@@ -282,16 +282,6 @@ class FormattedReader(TokenizingReader):
 
     def _label(self, row: Row) -> Optional[str]:
         return row.label(self._columns["label"])
-
-
-def checked_string(text: str, name: str) -> str:
-    """Return `text` if it is a string that can be read; `name` is what an error calls it."""
-    if not isinstance(text, str):
-        raise ConfigurationError(
-            f"{name} must be a string, not {shorten(text)} of type {type(text).__name__}"
-        )
-    # NumPy's strings are of a subclass that spaCy does not take.
-    return check_text(str(text), name)
 
 
 def defaults_of(reader: type[DatasetReader]) -> dict[str, Any]:

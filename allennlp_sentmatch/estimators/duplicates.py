@@ -1,0 +1,275 @@
+"""Texts of a collection that say the same as others."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from numbers import Real
+from typing import Any, Optional
+
+import numpy
+import torch
+
+from allennlp_sentmatch.estimators.pair_estimators import PairClassifier
+from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
+from allennlp_sentmatch.estimators.word_comparison import negations_and_numbers
+from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
+from allennlp_sentmatch.standalone.texts import Sentences, checked_sentences, collecting, noting
+
+BLOCK_SIZE, POOL_SIZE, ENCODED_TOGETHER = 512, 16_384, 8192
+"""The numbers of texts that are compared with each other, and that are encoded, at a time."""
+
+NUM_DIRECTIONS = 64
+"""The number of directions of the vectors in which all pairs are compared."""
+
+CANDIDATE_COSINE, NUM_CANDIDATES = 0.7, 10
+"""A classifier compares a text with the kept texts of at least this cosine, the nearest ones."""
+
+SLACK = 1e-4
+"""More than a product of vectors differs from their cosine by rounding."""
+
+IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
+_Pairs = tuple[IntArray, IntArray, FloatArray]
+"""The numbers of texts and of earlier texts near them, and the cosines, (P,) each."""
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """A removed text with the reason."""
+
+    text: str
+    position: int
+    kept_text: str
+    """The text that says the same."""
+    kept_position: int
+    """The position of `kept_text`, among the texts or among those in `against`."""
+    score: float
+    """The cosine or the classifier's probability; 1 for equal texts."""
+
+    @property
+    def differing_words(self) -> tuple[list[str], list[str]]:
+        """The words between spaces that `text` alone has, and those that `kept_text` alone has."""
+        a, b = self.text.split(), self.kept_text.split()
+        return [word for word in a if word not in b], [word for word in b if word not in a]
+
+
+@dataclass(frozen=True)
+class Deduplication:
+    """What `find_duplicates` found."""
+
+    texts: Sequence[str]
+    """All texts."""
+    filtered: Sequence[Duplicate]
+    """The removed ones, in their order."""
+
+    @property
+    def selected(self) -> list[str]:
+        """The kept texts, in their order."""
+        removed = {duplicate.position for duplicate in self.filtered}
+        return [text for position, text in enumerate(self.texts) if position not in removed]
+
+
+def find_duplicates(
+    texts: Iterable[str],
+    threshold: Optional[float] = None,
+    classifier: Optional[PairClassifier] = None,
+    against: Optional[Iterable[str]] = None,
+    encoder: Source = None,
+    compare_words: bool = True,
+    label: Any = None,
+) -> Deduplication:
+    """Find the texts that say the same as an earlier one.
+
+        result = find_duplicates(["How do I pay?", "How can I pay?", "Who pays?"], threshold=0.8)
+        result.selected               # the texts that are kept
+        result.filtered[0].kept_text  # the reason for a removal
+
+    The texts are taken in their order. A text is removed if its score with a kept text is at least
+    the `threshold`; the kept text with the highest score, of equal ones the nearest, is the reason.
+    So each removed text is within reach of the one that is kept for it, and no two kept texts are
+    within reach of each other. Equal texts are always duplicates, and have one reason. A text of
+    which the encoder knows no word is a duplicate of equal texts alone.
+
+    # Parameters
+
+    texts : `Iterable[str]`
+    threshold : `float`, optional (default = `None`)
+        The least score of duplicates: the cosine of their vectors, by default 0.9, or the
+        classifier's probability, by default 0.5.
+    classifier : `PairClassifier`, optional (default = `None`)
+        Is fitted, and decides for a text and the 10 nearest of the kept texts whose cosine is at
+        least 0.7. It reads the kept text first.
+    against : `Iterable[str]`, optional (default = `None`)
+        Other texts, such as training data. If given, the texts are compared with these, which are
+        all kept, and not with each other.
+    encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
+        What the constructor of `SentenceEncoder` takes; by default the package's encoder.
+    compare_words : `bool`, optional (default = `True`)
+        Whether texts that differ in their numbers, or in how often they negate, are no duplicates,
+        whatever their score: the vectors of such texts are nearly equal. For English.
+    label : `Any`, optional (default = `None`)
+        The classifier's label of duplicates; by default 1 or `True`.
+
+    # Raises
+
+    `TypeError` or `ValueError` for a text that cannot be encoded, with its position, for an
+    impossible threshold, and for a classifier that is not fitted or does not have the label.
+    """
+    all_texts = checked_sentences(texts)
+    given = checked_sentences([] if against is None else against)
+    threshold = (0.9 if classifier is None else 0.5) if threshold is None else threshold
+    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold <= 1:
+        raise ValueError(f"threshold must be a number above 0 and at most 1, got {threshold!r:.50}")
+    least = threshold = float(numpy.float32(threshold))  # as precise as a cosine
+    count = 1
+    if classifier is not None or label is not None:
+        column, least, count = _column_of(classifier, label), CANDIDATE_COSINE, NUM_CANDIDATES
+    # Equal texts have one number; those of `against` have the first ones.
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(chain(given, all_texts)))}
+    distinct = Sentences(numbers)
+    num_given = len(set(given))
+    reasons: dict[int, tuple[int, float]] = {}
+    with noting([*given, *all_texts], lambda i: _name(i, len(given))):
+        vectors, groups = _encoded(SentenceEncoder(encoder), distinct, compare_words)
+        near = _NearTexts(vectors, least)
+        for members in groups:
+            kept = [number for number in members if number < num_given]
+            new = members[len(kept) :]
+            for start in range(0, len(new), BLOCK_SIZE):
+                block = numpy.array(new[start : start + BLOCK_SIZE])
+                pairs = near.pairs(block, numpy.array(kept, int), count)
+                if against is None:
+                    pairs = _joined([pairs, near.pairs(block, block, BLOCK_SIZE)])
+                scores = pairs[2]
+                if classifier is not None and len(scores):
+                    read = [(distinct[j], distinct[i]) for i, j in zip(*pairs[:2])]
+                    scores = classifier.predict_proba(read)[:, column]
+                _decide(pairs, scores, threshold, count, reasons)
+                if against is None:
+                    kept += [number for number in block.tolist() if number not in reasons]
+    sources = all_texts if against is None else given
+    positions = {text: position for position, text in reversed([*enumerate(sources)])}
+    filtered = []
+    for position, text in enumerate(all_texts):
+        number, score = reasons.get(numbers[text], (numbers[text], 1.0))
+        kept_position = positions.get(distinct[number])
+        if kept_position is not None and (against is not None or kept_position != position):
+            filtered.append(Duplicate(text, position, distinct[number], kept_position, score))
+    return Deduplication(all_texts, filtered)
+
+
+def _name(position: int, num_given: int) -> str:
+    """The name of one of the texts of both collections in warnings."""
+    is_given = position < num_given
+    return f"sentence {position} of against" if is_given else f"sentence {position - num_given}"
+
+
+def _column_of(classifier: Optional[PairClassifier], label: Any) -> int:
+    """The column of the probabilities of duplicates."""
+    if not isinstance(classifier, PairClassifier):
+        given = "without a classifier, there is no label" if classifier is None else "got "
+        raise TypeError(f"expected a PairClassifier, {given}{type(classifier).__name__}")
+    if not hasattr(classifier, "classes_"):
+        raise ValueError("the classifier is not fitted; call its `fit` first")
+    label = 1 if label is None else label
+    labels = classifier.classes_.tolist()
+    if label not in labels:
+        raise ValueError(f"label must be one of the classifier's, {labels}; got {label!r:.50}")
+    return int(labels.index(label))
+
+
+def _encoded(
+    encoder: SentenceEncoder, texts: Sentences, compare_words: bool
+) -> tuple[FloatArray, list[list[int]]]:
+    """Normalized vectors (N, E), and the texts that are compared with each other."""
+    vectors = numpy.empty((len(texts), encoder.vector_size), numpy.float32)
+    with collecting() as unknown:
+        for start in range(0, len(texts), ENCODED_TOGETHER):
+            block = texts[start : start + ENCODED_TOGETHER]
+            vectors[start : start + len(block)] = normalized(encoder.encode(Sentences(block)))
+    groups: dict[Any, list[int]] = {}
+    for number, text in enumerate(texts):
+        if text not in unknown:
+            group = negations_and_numbers(text) if compare_words else None
+            groups.setdefault(group, []).append(number)
+    return vectors, list(groups.values())
+
+
+class _NearTexts:
+    """Finds the pairs of normalized vectors (N, E) whose cosine is at least `least`.
+
+    Every vector is (p, r), with p in the directions in which the vectors vary most. By the
+    inequality of Cauchy and Schwarz,
+
+        cos(a, b) <= p_a . p_b + |r_a| |r_b|,
+
+    a product of short vectors (p, |r|), which excludes most pairs.
+    """
+
+    def __init__(self, vectors: FloatArray, least: float) -> None:
+        self._vectors = vectors
+        self._least = least
+        sample = vectors[:: len(vectors) // 20_000 + 1]
+        _, directions = numpy.linalg.eigh(sample.T @ sample)
+        directions = directions[:, -NUM_DIRECTIONS:]  # (E, D)
+        self._short = numpy.empty((len(vectors), directions.shape[1] + 1), numpy.float32)
+        for start in range(0, len(vectors), ENCODED_TOGETHER):
+            block = vectors[start : start + ENCODED_TOGETHER]
+            part = block @ directions
+            rest = numpy.linalg.norm(block - part @ directions.T, axis=1, keepdims=True)
+            self._short[start : start + len(block)] = numpy.hstack([part, rest])
+
+    def pairs(self, block: IntArray, pool: IntArray, count: int) -> _Pairs:
+        """For each text of a block, the `count` nearest of the earlier ones in a pool."""
+        found: list[_Pairs] = [(block[:0], block[:0], self._vectors[:0, 0])]
+        for start in range(0, len(pool), POOL_SIZE):
+            part = pool[start : start + POOL_SIZE]
+            rows, columns = _at_least(self._short[block], self._short[part], self._least)
+            if len(rows) * 16 > len(block) * len(part):  # the products of whole vectors take less
+                rows, columns = _at_least(self._vectors[block], self._vectors[part], self._least)
+            for cut in range(0, len(rows), POOL_SIZE):
+                i, j = block[rows[cut : cut + POOL_SIZE]], part[columns[cut : cut + POOL_SIZE]]
+                near = cosines(self._vectors[i], self._vectors[j])
+                chosen = (near >= self._least) & (j < i)
+                found.append((i[chosen], j[chosen], near[chosen]))
+            found = [_nearest(_joined(found), count)]
+        return _joined(found)
+
+
+def _at_least(first: FloatArray, second: FloatArray, least: float) -> tuple[IntArray, IntArray]:
+    """The rows of two tables whose product is at least `least`, or nearly."""
+    products = (torch.from_numpy(first) @ torch.from_numpy(second).T).numpy()
+    rows = numpy.flatnonzero(products.max(axis=1, initial=-1) >= least - SLACK)
+    places, columns = numpy.nonzero(products[rows] >= least - SLACK)
+    return rows[places], columns
+
+
+def _joined(parts: Sequence[Any]) -> _Pairs:
+    i, j, near = (numpy.concatenate(columns) for columns in zip(*parts))
+    return i, j, near
+
+
+def _nearest(pairs: _Pairs, count: int) -> _Pairs:
+    """The `count` pairs of each text with the largest cosines, of equal ones the first."""
+    i, j, near = pairs
+    order = numpy.lexsort((j, -near, i))
+    i, j, near = i[order], j[order], near[order]
+    chosen = numpy.arange(len(i)) - numpy.searchsorted(i, i) < count
+    return i[chosen], j[chosen], near[chosen]
+
+
+def _decide(
+    pairs: _Pairs,
+    scores: Any,
+    threshold: float,
+    count: int,
+    reasons: dict[int, tuple[int, float]],
+) -> None:
+    """Add the reasons for the removal of texts: the kept texts and the scores."""
+    num_read: dict[int, int] = {}
+    # The reasons of earlier texts are complete, and the nearest of the kept ones is first.
+    for index in numpy.lexsort((pairs[1], -pairs[2], pairs[0])).tolist():
+        number, other, score = int(pairs[0][index]), int(pairs[1][index]), float(scores[index])
+        if other not in reasons and num_read.get(number, 0) < count:
+            num_read[number] = num_read.get(number, 0) + 1
+            if score >= threshold and score > reasons.get(number, (0, -1.0))[1]:
+                reasons[number] = (other, score)
