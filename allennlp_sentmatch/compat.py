@@ -142,8 +142,7 @@ def patch_absent_data() -> None:
 def patch_trainer_settings() -> None:
     """Refuse a setting that the trainer does not have.
 
-    AllenNLP's trainer takes any keyword arguments, so that a misspelt setting was ignored without a
-    word.
+    AllenNLP's trainer accepts any keyword, so a misspelled setting was silently ignored.
     """
     trainer: Any = gradient_descent_trainer.GradientDescentTrainer
     construct = trainer.from_partial_objects.__func__

@@ -6,9 +6,11 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 from _jsonnet import evaluate_snippet
+from allennlp.commands.subcommand import Subcommand
 from allennlp.common import Params, Registrable
 from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
 from allennlp.models import Model
@@ -17,6 +19,7 @@ import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch import SentenceEncoder
 from allennlp_sentmatch.nn.pooling import POOLINGS
 from allennlp_sentmatch.tuning import SearchSpace, Tuner
+from allennlp_sentmatch.tuning.search_space import TYPES
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import tiny_encoder
 from tests.fresh_process import run_allennlp, run_python
@@ -27,6 +30,13 @@ PAGES = [
     *(REPOSITORY / "docs").glob("*.md"),
     REPOSITORY / "training_config" / "README.md",
 ]
+
+
+FOLDERS = (
+    *("allennlp_sentmatch", "benchmarks", "docs", "fixtures", "requirements", "scripts", "tests"),
+    "training_config",
+)
+"""The folders of the repository whose files the pages name."""
 
 
 def read(path: str) -> str:
@@ -61,20 +71,16 @@ def searches():
     return [words for words in split if "training_config/tune/" in words[3]]
 
 
-@pytest.mark.parametrize("words", searches(), ids=lambda words: Path(words[3]).stem)
-def test_the_searches_fit_their_configurations(words, monkeypatch, tmp_path):
+def test_every_search_space_has_a_command_and_fits_its_configuration(monkeypatch, tmp_path):
     pytest.importorskip("optuna")
     monkeypatch.chdir(REPOSITORY)
-    overrides = words[words.index("--overrides") + 1]
-    configuration = Params.from_file(words[2], overrides).as_dict(quiet=True)
-    Tuner(configuration, SearchSpace.from_file(words[3]), tmp_path / "study")
-
-
-def test_every_search_space_has_a_command():
-    spaces = (REPOSITORY / "training_config" / "tune").iterdir()
-    assert {words[3] for words in searches()} == {
-        str(path.relative_to(REPOSITORY)) for path in spaces
-    }
+    assert {words[3] for words in searches()} == set(
+        map(str, Path("training_config/tune").iterdir())
+    )
+    for words in searches():
+        overrides = words[words.index("--overrides") + 1]
+        configuration = Params.from_file(words[2], overrides).as_dict(quiet=True)
+        Tuner(configuration, SearchSpace.from_file(words[3]), tmp_path / "study")
 
 
 @pytest.fixture(scope="module")
@@ -235,10 +241,42 @@ def registered_names() -> list[tuple[str, str]]:
     )
 
 
-@pytest.mark.parametrize(("base", "name"), registered_names())
-def test_every_component_is_documented(base, name):
-    assert f"`{base}`" in COMPONENTS or f"## {base}s" in COMPONENTS
-    assert f"`{name}`" in COMPONENTS
+def test_every_component_is_documented():
+    for base, name in registered_names():
+        assert f"`{base}`" in COMPONENTS or f"## {base}s" in COMPONENTS, base
+        assert f"`{name}`" in COMPONENTS, name
+
+
+def names_that_do_not_exist(page: str) -> list[str]:
+    """What a page names in backticks or in code and the repository lacks: attributes of the
+    package, files, targets of `make`, subcommands, and registered names after `type:`.
+    """
+    code = " ".join(re.findall(r"`[^`]+`", page))
+    missing = []
+    for name in re.findall(r"`(allennlp_sentmatch(?:\.\w+)+)", code):
+        try:
+            resolve_name(name)
+        except (ImportError, AttributeError):
+            missing.append(name)
+    paths = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+)`", code)
+    missing += [path for path in paths if not (REPOSITORY / path).exists()]
+    targets = re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE)
+    missing += set(re.findall(r"`make ([a-z][a-z-]*)", code)) - {*targets}
+    missing += set(re.findall(r"`allennlp ([a-z][a-z-]*)", code)) - {*Subcommand.list_available()}
+    types = {*TYPES}.union(*Registrable._registry.values())
+    missing += set(re.findall(r"\btype\"?: ['\"](\w[\w-]*)['\"]", page)) - types
+    return missing
+
+
+def test_the_names_of_the_pages_exist():
+    wrong = (
+        "`allennlp_sentmatch.nn.LSTN` `scripts/none.py` `make tests` `allennlp trian` "
+        "{ type: 'cas_ltsm' }"
+    )
+    assert len(names_that_do_not_exist(wrong)) == 5
+    for page in PAGES:
+        if page.name != "readings.md":  # which names the files of the authors' code
+            assert names_that_do_not_exist(page.read_text(encoding="utf-8")) == [], page.name
 
 
 def own_cells() -> list[str]:
@@ -265,11 +303,13 @@ def test_the_configurations_and_settings_of_the_readings_exist():
             assert span.split(":")[0] in words, span
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
-def test_prose_fits_100_columns(page):
+def test_prose_fits_100_columns():
     """Unlike tables, code and links."""
-    text = page.read_text(encoding="utf-8")
-    text = re.sub(r"<!-- table .*?<!-- end of table -->", "", text, flags=re.DOTALL)
-    text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.DOTALL | re.MULTILINE)
-    long = [line for line in text.splitlines() if len(line) > 100 and " " in line.strip()]
-    assert [line for line in long if not line.startswith("|")] == []
+    long = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        text = re.sub(r"<!-- table .*?<!-- end of table -->", "", text, flags=re.DOTALL)
+        text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.DOTALL | re.MULTILINE)
+        lines = [line for line in text.splitlines() if not line.startswith("|")]
+        long += [(page.name, line) for line in lines if len(line) > 100 and " " in line.strip()]
+    assert not long

@@ -156,7 +156,7 @@ def _own_task(text: str) -> Task:
 
 
 def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
-    """The encoder's name, the encoder, and what tells its vectors from those of another one."""
+    """Return the encoder's name, the encoder, and a key that no other encoder's vectors have."""
     if args.word_vectors is not None:
         average = WordVectorAverage.from_file(args.word_vectors)
         name = f"average of {Path(args.word_vectors).name}"

@@ -53,7 +53,7 @@ def shorten(value: Any) -> str:
     try:
         return printable(_short_repr.repr(value))
     except ValueError:
-        # Python refuses to write integers of very many digits.
+        # Python refuses to write very long integers.
         return f"an integer of too many digits, or a {type(value).__name__} with one"
 
 

@@ -52,7 +52,7 @@ class ExportedEncoderIndexer(TokenIndexer):
 
 
 def load_exported(folder: Optional[Union[str, "PathLike[str]"]]) -> StandaloneEncoder:
-    """The encoder in a folder, by default that of this package, or a `ConfigurationError`."""
+    """Load the encoder in a folder, by default this package's; errors are `ConfigurationError`s."""
     try:
         return StandaloneEncoder.load(SENTENCE_ENCODER if folder is None else folder)
     except (ValueError, OSError) as error:

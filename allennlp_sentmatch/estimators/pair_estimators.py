@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import compress
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional, TypeVar, Union, cast
 
 import numpy
 import torch
@@ -56,6 +56,8 @@ PARAMETERS: dict[str, tuple[type, float, float, str]] = {
     "random_state": (int, -1, 2**32, "an integer from 0 to 4294967295, or None"),
 }
 """Their types, the numbers that they lie between, and both in words."""
+
+Self = TypeVar("Self", bound="PairEstimator")
 
 BLOCK_SIZE = 4096
 """The number of pairs whose features are in memory in a prediction."""
@@ -123,7 +125,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         self.validation_fraction = validation_fraction
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PairEstimator":
+    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from pairs X, as `checked_pairs` takes them, and their labels or scores y.
 
         A pair with the weight 2 in `sample_weight` (N,) counts as two equal ones; with 0, it is
@@ -219,8 +221,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(
-        cls, folder: Union[str, "os.PathLike[str]"], encoder: Source = None
-    ) -> "PairEstimator":
+        cls: type[Self], folder: Union[str, "os.PathLike[str]"], encoder: Source = None
+    ) -> Self:
         """Read an estimator that `save` has written. The folder may come from anybody: it is data,
         none of which is run.
 
@@ -238,7 +240,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         from allennlp_sentmatch.estimators.estimator_folder import load
 
         with noting(()):
-            return load(cls, Path(folder), encoder)
+            return cast(Self, load(cls, Path(folder), encoder))
 
     def checked_parameters(self) -> dict[str, Any]:
         """All parameters but the encoder, as Python's own types, which `save` can write.

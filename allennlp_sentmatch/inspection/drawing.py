@@ -82,7 +82,7 @@ def draw_attention(
     rows: Sequence[str],
     columns: Sequence[str],
 ) -> Drawing:
-    """Draw a matrix of attention as a heat map; the arguments are those of `AttentionMap`."""
+    """Draw a matrix of attention as a heat map; `AttentionMap` describes the arguments."""
     row_labels, column_labels = ([_shortened(word) for word in words] for words in (rows, columns))
     left, bottom = (max(map(len, labels), default=0) for labels in (row_labels, column_labels))
     width = 2 + INCHES_PER_CHARACTER * left + INCHES_PER_CELL * len(columns)

@@ -33,7 +33,7 @@ from allennlp_sentmatch.nn import CellAwareLSTM, CellAwareLSTMDecoder
 from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
 
 NUM_BINS = 50
-#: The axis and its limits. The first three are those of figure 4.4.
+#: The axis and its limits. Figure 4.4 has the first three.
 QUANTITIES = {
     "gate": ("vertical forget gate", (0, 1)),
     "range": ("range within a token", (0, 1)),
@@ -76,7 +76,7 @@ def collect_gates(
 
     The predictor's model has a CAS-LSTM anywhere, and the `inputs` are JSON objects that the
     predictor takes; a predictor for pairs also takes objects with a `sentence` alone, which the
-    model's encoder reads. The histograms are, for each layer, those of the quantities it has.
+    model's encoder reads. There is a histogram for each layer and each quantity that it has.
 
     A model without a CAS-LSTM of two layers, and sentences without a token, are a
     `ConfigurationError`.
@@ -87,7 +87,7 @@ def collect_gates(
         raise ConfigurationError(
             f"{type(model).__name__} has no vertical gates: no CAS-LSTM of two layers or more"
         )
-    # By layer and quantity, the number of values, their sum, that of their squares, and the counts
+    # By layer and quantity: the number of values, their sum, the sum of their squares, the counts
     sums: dict[tuple[int, str], Any] = defaultdict(lambda: numpy.zeros(3 + NUM_BINS))
     extremes: dict[tuple[int, str], list[float]] = defaultdict(list)
     thread = threading.get_ident()
@@ -170,7 +170,7 @@ def draw_gates(
 
 
 def _stacks(model: torch.nn.Module) -> Iterator[CellAwareLSTM]:
-    """The encoders' CAS-LSTMs: those of decoders read token by token."""
+    """Yield the encoders' CAS-LSTMs; decoders, which read token by token, are left out."""
     decoding = [m.lstm for m in model.modules() if isinstance(m, CellAwareLSTMDecoder)]
     for module in model.modules():
         if isinstance(module, CellAwareLSTM) and module.num_layers > 1 and module not in decoding:

@@ -46,7 +46,7 @@ def replaced_embeddings(
 
     A text is recognized by its tensors, not by the order of calls, so that the gradients of one
     text are never combined with the embeddings of another. With a pretrained transformer as the
-    only token embedder, the embeddings are those of its word pieces, before its first layer.
+    only token embedder, the embeddings are its word pieces', before its first layer.
 
     Only calls from the thread that entered the context are affected: other threads can use the
     model in the meantime. The parameters of the model and their gradients are not touched.

@@ -63,9 +63,9 @@ def draw_into_folder(
     """Draw the internals of models for their predictions, into a new folder.
 
     The `folder` does not exist yet; after an error it does not exist either. There is one
-    predictor, or two, by their models' names; of the second one the trees alone are drawn, next to
-    those of the first. The pictures are those of the `kinds` that the model has. `source` is the
-    name of the inputs' file, for errors.
+    predictor, or two, by their models' names; of the second one only trees are drawn, next to the
+    trees of the first. The `kinds` that the model lacks are left out. `source` is the name of the
+    inputs' file, for errors.
 
     Yields the trees while it draws: the number of the input, counted from 1, the model, the title
     and the nested parentheses.

@@ -86,9 +86,9 @@ def interpret(
       samples of e with normal noise, of 0.01 times the range of the embeddings. The noise is the
       same in each call.
 
-    Embeddings that were frozen in training are included. The saliency of a word is that of all its
-    word pieces together; special tokens such as "[CLS]" are left out. The model and the global
-    random state are unchanged, and other threads may use the model at the same time.
+    Embeddings that were frozen in training are included. A word's saliency includes all its word
+    pieces; special tokens such as "[CLS]" are left out. The model and the global random state are
+    unchanged, and other threads may use the model at the same time.
 
     The `inputs` are a JSON object that the predictor takes. Another method, and a predictor without
     saliency (see `has_saliency`), is a `ConfigurationError`.
@@ -162,7 +162,7 @@ def _normalized(values: list[float]) -> list[float]:
 def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "simple") -> Drawing:
     """Draw the texts of one input, each word colored by its share of the saliency.
 
-    Parameters and errors are those of `interpret`.
+    It has the parameters and the errors of `interpret`.
     """
     lines = []
     for saliency in interpret(predictor, inputs, method):

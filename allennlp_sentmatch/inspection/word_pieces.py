@@ -78,7 +78,7 @@ def join_word_pieces(
 def join_subwords(attention: AttentionMap) -> AttentionMap:
     """Join the subwords of `BpeTokenizer` to words.
 
-    The attention to a word is the sum over its subwords, that of a word the mean over its subwords.
+    The attention to a word is the sum over its subwords; the attention of a word is the mean.
     Tokens of other tokenizers stay as they are.
     """
     if not any(token.endswith(END_OF_WORD) for token in (*attention.rows, *attention.columns)):

@@ -15,7 +15,7 @@ class AtomicCheckpointer(Checkpointer):
     With AllenNLP's own, "default", a process that is killed while it writes leaves a part of a file
     or a model without its training state, and `--recover` fails on it ever after.
 
-    It is the default wherever this package is imported. Its parameters are those of `Checkpointer`.
+    It is the default wherever this package is imported. It has the parameters of `Checkpointer`.
     """
 
     def save_checkpoint(self, trainer: Trainer) -> None:

@@ -98,7 +98,7 @@ class InferSentScheduler(LearningRateScheduler):
     def step(self, metric: Optional[float] = None) -> None:
         """Set the learning rates for the next epoch.
 
-        The `metric` is that of the last epoch's validation, of which more is better: the trainer
+        The `metric` is the last epoch's validation metric, and a higher one is better: the trainer
         changes the sign otherwise. Without one, this raises a `ConfigurationError`.
         """
         if metric is None:

@@ -33,7 +33,7 @@ class FusedAdamOptimizer(AdamOptimizer, _FusedAdam):
 
     torch has it for CPUs since 2.4 and for GPUs since 2.0; elsewhere this is "adam".
 
-    The parameters are those of "adam".
+    It has the parameters of "adam".
     """
 
 
@@ -42,5 +42,5 @@ class FusedAdamWOptimizer(AdamWOptimizer, _FusedAdamW):
     """AllenNLP's "adamw" with torch's fused implementation, as in `FusedAdamOptimizer`: a quarter
     of the time of a step on a CPU.
 
-    The parameters are those of "adamw".
+    It has the parameters of "adamw".
     """

@@ -16,15 +16,15 @@ class Bfloat16Trainer(GradientDescentTrainer):
     """AllenNLP's `GradientDescentTrainer` under autocast to bfloat16.
 
     Parameters, gradients and the optimizer's state stay in float32; the products of forward and
-    backward pass are in bfloat16, except for those of the recurrences (`allennlp_sentmatch.nn`),
-    which keep the precision of their parameters. bfloat16 has float32's range, so that no loss is
-    scaled. It pays for pretrained transformers and wide layers, on a GPU since Ampere and on a CPU
-    with AMX or AVX-512 BF16; on other CPUs it is slower than float32. Predictions of the trained
-    model, `allennlp evaluate` included, are in float32, and so are slightly different from those of
-    the validation during training.
+    backward pass are in bfloat16, except in the recurrences (`allennlp_sentmatch.nn`), whose
+    products keep the precision of their parameters. bfloat16 has float32's range, so that no loss
+    is scaled. It pays for pretrained transformers and wide layers, on a GPU since Ampere and on a
+    CPU with AMX or AVX-512 BF16; on other CPUs it is slower than float32. The trained model
+    predicts in float32, in `allennlp evaluate` too, so its predictions differ slightly from the
+    predictions in the validation during training.
 
-    The parameters are those of `GradientDescentTrainer`, without `use_amp`, which means float16 on
-    a GPU.
+    It has the parameters of `GradientDescentTrainer` without `use_amp`, which means float16 on a
+    GPU.
     """
 
     def __init__(self, *args: Any, use_amp: bool = False, **kwargs: Any) -> None:

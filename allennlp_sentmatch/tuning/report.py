@@ -13,13 +13,13 @@ from allennlp_sentmatch.version import __version__
 DIGITS = 4
 
 SETTINGS = "settings"
-"""A study's attribute with what makes it another study than those of other settings."""
+"""The study's attribute that holds its settings; another study has others."""
 
 
 def study_report(study: Any, threads: Optional[int] = None) -> dict[str, Any]:
     """Describe an `optuna.Study` by what `json.dumps` accepts.
 
-    `threads` are those of each training; by default, what the environment says.
+    `threads` is the number for each training; by default, the environment's.
 
     Returns `space`, `metric`, `sampler` and `seed`, as `Tuner` has them; `trials`, the finished
     ones, as `describe_trial` has them; `best`, the best one of them, or `None` if no training was

@@ -45,7 +45,7 @@ class Tuner:
         The configuration of a run, with its overrides.
     space : `SearchSpace`
     folder : `Union[str, PathLike]`
-        A new one, or that of the same study.
+        A new folder, or the folder of the same study.
     metric : `str`, optional (default = `None`)
         The validation metric, which begins with "+" if it is to be large and with "-" if it is to
         be small. It selects the epoch of each training too. By default it is the trainer's.
@@ -115,7 +115,7 @@ class Tuner:
         # Parameters
 
         num_trials : `int`, optional (default = `None`)
-            It includes those of earlier calls, but not the interrupted ones. By default, a grid is
+            It includes the trials of earlier calls, but not interrupted ones. By default, a grid is
             completed.
         on_trial : `Callable[[dict[str, Any]], None]`, optional
             Called after each trial with its part of the report.

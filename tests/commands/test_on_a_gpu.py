@@ -12,8 +12,6 @@ from tests.calibration.test_calibrate_archive import draw_labels
 from tests.transfer.small_data import write_small_data
 
 COMMANDS = {
-    "evaluate": "{archive} {test} --output-file {out}/metrics.json",
-    "predict": "{archive} {pairs} --silent --output-file {out}/labels.jsonl",
     "encode": "{archive} {sentences} {out}/vectors.npy --bfloat16",
     "search": "{archive} {sentences} {vectors} --queries {sentences} --rescore "
     "--output-file {out}/neighbors.jsonl",

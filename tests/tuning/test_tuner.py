@@ -9,11 +9,9 @@ from collections import Counter
 import pytest
 from allennlp.common.checks import ConfigurationError
 from filelock import FileLock
-from hypothesis import strategies as st
 
 from allennlp_sentmatch.tuning import SearchSpace, Tuner, tuner
 from allennlp_sentmatch.tuning.report import minutes_of
-from tests.fuzzing import cases, changed_bytes, changed_json, check_cases, check_sentence
 from tests.tuning.conftest import RATES, metrics_of
 
 optuna = pytest.importorskip("optuna")
@@ -269,7 +267,7 @@ def test_the_folder_of_something_else_is_left_alone(curves, study, tmp_path):
 def test_a_damaged_database_is_named(study, tmp_path):
     (tmp_path / "study").mkdir()
     (tmp_path / "study" / "study.db").write_bytes(b"no database" * 100)
-    with pytest.raises(ConfigurationError, match=r"study\.db is damaged: file is not a database"):
+    with pytest.raises(ConfigurationError, match=r"study\.db is damaged: .*file is not a database"):
         study().run()
 
 
@@ -309,39 +307,3 @@ def test_the_default_metric(curves, study):
     trainer["validation_metric"] = ["+map", "+mrr"]
     with pytest.raises(ConfigurationError, match=r"sum of several, \['\+map', .*with --metric"):
         study(configuration={**curves.configuration, "trainer": trainer})
-
-
-SPACE = {LR: {"type": "categorical", "choices": list(RATES)}}
-CONFIGURATION = {
-    "validation_data_path": "validation.tsv",
-    "trainer": {"optimizer": {"lr": 1.0}, "validation_metric": "+accuracy"},
-}
-SPACES = [
-    SPACE,
-    {LR: {"type": "float", "low": 1e-5, "high": 1e-3, "log": True}},
-    {"model.size": {"type": "int", "low": 4, "high": 8, "step": 2}, **SPACE},
-    {"all": {"type": "categorical", "choices": {"low": {LR: 0.1}, "high": {LR: 0.2}}}},
-]
-
-
-@cases(60, 2000)
-def test_search_spaces(tmp_path, num_cases):
-    file = tmp_path / "space.json"
-
-    def check(content):
-        file.write_bytes(content)
-        try:
-            space = SearchSpace.from_file(file)
-            Tuner(CONFIGURATION, space, tmp_path / "study")
-        except Exception as error:
-            check_sentence(error, most_bytes=20_000)  # values may be shown whole
-            return
-        values = optuna.create_study().ask(space.distributions).params
-        json.dumps(space.overrides(values))
-
-    spaces = st.sampled_from(SPACES)
-    changed = st.one_of(
-        spaces.flatmap(changed_json).map(json.dumps).map(str.encode),
-        spaces.map(json.dumps).map(str.encode).flatmap(changed_bytes),
-    )
-    check_cases(check, changed, num_cases)

@@ -56,7 +56,7 @@ class PairJoiner:
         if tokenizer._max_length is not None:
             raise ConfigurationError(
                 f"with combine_input_fields, the tokenizer's max_length={tokenizer._max_length} "
-                "would cut each sentence alone; set the reader's max_length, that of the pair"
+                "would cut each sentence alone; set the reader's max_length, which limits the pair"
             )
         num_special_tokens = tokenizer.num_special_tokens_for_pair()
         if max_length is None:

@@ -59,7 +59,7 @@ class ParallelTextReader(ConfiguredReader):
         For training only: leave it out of `validation_dataset_reader`.
     encoding : `str`, optional (default = `"utf-8"`)
     skip_incomplete : `bool`, optional (default = `False`)
-        Leave out pairs of which one sentence is blank, and count them in the log.
+        Leave out pairs with one blank sentence, and count them in the log.
     """
 
     def __init__(

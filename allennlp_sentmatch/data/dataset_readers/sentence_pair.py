@@ -39,7 +39,7 @@ class SentencePairReader(FormattedReader):
       `contradiction`.
     - `sick`: SemEval's files or the full release, tab-separated with a header. The same labels: the
       file's upper-case ones are lower-cased. Scores from 1 to 5, the relatedness. The full release
-      is a single file of which the data path names a set: `{"path": "SICK.txt", "set": "TRAIN"}`,
+      is a single file, and the data path names a set in it: `{"path": "SICK.txt", "set": "TRAIN"}`,
       `TRIAL` or `TEST`.
     - `quora`: the release with its header (tsv, or csv as on Kaggle), or the partition of Wang et
       al. (2017), which has label, question, question and id, and no header. Labels `0`, `1`.
@@ -92,7 +92,7 @@ class SentencePairReader(FormattedReader):
         default, any finite number is a score.
     combine_input_fields : `bool`, optional (default = `False`)
         Whether a pair is one text, as a cross-encoder reads it. Takes the tokenizer and the indexer
-        "pretrained_transformer". `max_length` is then that of the pair, special tokens included,
+        "pretrained_transformer". `max_length` then limits the pair, special tokens included,
         and by default the length that the transformer can read: the longer sentence is cut first.
     delimiter, quoted, encoding, max_length, tokenizer, token_indexers : optional
         As in `FormattedReader`.

@@ -34,14 +34,14 @@ class SentimentTreesReader(TokenizingReader):
     """Reads sentences, or all phrases, of the Stanford Sentiment Treebank (Socher et al. 2013).
 
     A file has one tree a line, every node with a label: `(3 (2 It) (4 (3 works) (2 .)))`. The
-    treebank's escapes are undone: `-LRB-` is read as `(`. Otherwise the instances are those of
-    allennlp-models' reader `sst_tokens` with the same settings.
+    treebank's escapes are undone: `-LRB-` is read as `(`. Otherwise allennlp-models'
+    reader `sst_tokens` gives the same instances with the same settings.
 
     With all phrases of `train.txt` there are 318,582 instances of 5 classes and 98,794 of 2, the
     published counts: a phrase that occurs in several trees is an instance each time (159,274 and
     77,616 are distinct). With `min_phrase_length=4` there are 56,405 of 2 classes, the training
     set of the CoVe and SuBiLSTM papers (56.4k), and 93,706 of 5 (theirs: 94.2k). With all phrases
-    and `use_neutral_sentences=False` there are 84,440 of 2 classes, of which 67,349 are distinct:
+    and `use_neutral_sentences=False` there are 84,440 of 2 classes (67,349 are distinct):
     the training set of SentEval and GLUE.
 
     Fields: `tokens` (`TextField`), `label` (`LabelField`), and `metadata` with `text` (the tokens,

@@ -24,7 +24,7 @@ class SingleSentenceReader(FormattedReader):
     - `trec`: TREC's question types, a line `COARSE:fine question` (latin-1).
     - `label_first`: a label, a tab, the text, the form of the 16 domains of FDU-MTL.
     - `two_files`: a sentence on each line, a file for each label, the form of MR, CR, SUBJ and MPQA
-      (windows-1252, of which ASCII is a part). The path is a folder that has the two files and no
+      (windows-1252, which includes ASCII). The path is a folder that has the two files and no
       other, and the labels are the files' suffixes (`rt-polarity.neg`: `neg`); or it is an object
       from labels to any number of files: `{"neg": "a.txt", "pos": "b.txt"}`.
     - `directories`: a text in each file, a folder for each label, the form of IMDb. The path is the

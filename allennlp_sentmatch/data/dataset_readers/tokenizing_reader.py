@@ -235,8 +235,8 @@ class FormattedReader(TokenizingReader):
     ) -> None:
         """Set `_format`, `_columns` and `_encoding`.
 
-        `columns` are those of a table, by the names of the settings, of which `optional` may be
-        null; `others` are further settings that only a table has.
+        `columns` are a table's columns by the names of the settings, and the settings in `optional`
+        may be null; `others` are further settings that only a table has.
         """
         self._check_use("table", {**columns, **self._table_form, **others})
         if self._format_name == "table":

@@ -46,7 +46,7 @@ def sentences_digest(sentences: Iterable[str]) -> SentencesDigest:
 
 
 def files_digest(*paths: PathOrStr) -> str:
-    """The SHA-256 of the contents of files and folders, those of a folder with their names."""
+    """Return the SHA-256 of files and folders; a folder's includes the names of its files."""
     contents = b"".join(_content_digest(Path(local_path(path))) for path in paths)
     return hashlib.sha256(contents).hexdigest()
 
@@ -63,7 +63,7 @@ def _content_digest(path: Path) -> bytes:
 
 
 def content_digest(file: BinaryIO, without: int = 0) -> str:
-    """The SHA-256 of an open file, of which the last bytes may be left out, and are next then."""
+    """Return the SHA-256 of an open file `without` its last bytes, which are then read next."""
     rest = file.seek(0, os.SEEK_END) - without
     file.seek(0)
     digest = hashlib.sha256()

@@ -38,8 +38,8 @@ class Row:
 
     The methods take several columns where forms of a data set differ in a column's name, and return
     `None` for a value that the row lacks. Their errors name the `source`, the file and the row's
-    first line. The `values`, by column, of a delimited file are strings; those of JSON lines are
-    any that JSON has.
+    first line. The `values`, by column, of a delimited file are strings; in JSON lines they may be
+    any JSON.
     """
 
     __slots__ = ("source", "values")

@@ -167,7 +167,7 @@ class Table:
         self._optional = optional
 
     def rows(self, file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
-        """Yield the file's rows, each of which has all the columns."""
+        """Yield the file's rows; each has all the columns."""
         for row in self._all_rows(file_path, encoding):
             for setting, column in self._columns.items():
                 remedy = f"; name it in the setting {setting!r}"
@@ -209,8 +209,8 @@ def read_sentences(
 
     Of a table (tsv, csv or JSON lines), the `column` has the sentences: its name, or its position
     counted from 0 where the table has no header; for the `delimiter`, see `Table`. Without a
-    column, the file is a text, every line of which is a sentence; an empty line is an empty
-    sentence, so that line numbers are kept.
+    column, every line of the file is a sentence; an empty line is an empty sentence, so that line
+    numbers are kept.
 
     # Raises
 

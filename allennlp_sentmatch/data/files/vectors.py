@@ -38,7 +38,7 @@ def map_vectors(file_path: PathOrStr) -> Vectors:
         vectors: Vectors = numpy.load(local, mmap_mode="r", allow_pickle=False)
     except OSError:
         raise
-    # Python parses the header, which may be anything. Messages advise to allow pickles.
+    # The header may be anything. NumPy's message recommends allow_pickle.
     except Exception:
         raise ConfigurationError(
             f"{source} is not a whole NumPy file of numbers (.npy), such as `allennlp encode` "

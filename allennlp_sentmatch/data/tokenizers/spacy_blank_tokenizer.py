@@ -22,7 +22,7 @@ class SpacyBlankTokenizer(Tokenizer):
     """A `Tokenizer` that applies spaCy's rules for a language and nothing else.
 
     No model has to be downloaded. spaCy's trained pipelines leave their language's rules as they
-    are: the tokens are those of AllenNLP's `SpacyTokenizer` with, for instance, `en_core_web_sm`.
+    are: AllenNLP's `SpacyTokenizer` with `en_core_web_sm`, for instance, gives the same tokens.
     Tokens have neither part-of-speech tags nor lemmas nor entity types; where those are needed, use
     the tokenizer `spacy`.
 
@@ -69,7 +69,7 @@ class SpacyBlankTokenizer(Tokenizer):
         `ConfigurationError` for a lone surrogate, which spaCy cannot take.
         """
         rules: Any = _rules(self._language)
-        # The offsets of what is not in the text are SpacyTokenizer's: 0 before it, -1 after it.
+        # Tokens outside the text get SpacyTokenizer's offsets: 0 before it, -1 after it.
         tokens = [Token(word, 0) for word in self._start_tokens]
         start = 0
         for end in [*(cut.end() for cut in self._piece_of_a_word.finditer(text)), len(text)]:
@@ -89,7 +89,7 @@ class SpacyBlankTokenizer(Tokenizer):
         return tokens + [Token(word, -1) for word in self._end_tokens]
 
     def splitter(self) -> RuleSplitter:
-        """A splitter into the same words, for texts of which many words recur.
+        """Make a splitter into the same words, for texts in which many words recur.
 
         # Raises
 
@@ -127,7 +127,7 @@ def _rules(language: str) -> Callable[[str], Doc]:
 
 @cache
 def rule_splitter(language: str, max_word_length: int) -> RuleSplitter:
-    """A splitter whose words are those of `SpacyBlankTokenizer(language)`, without spaCy's objects.
+    """Make a splitter into the words of `SpacyBlankTokenizer(language)`, without spaCy's objects.
 
     # Raises
 

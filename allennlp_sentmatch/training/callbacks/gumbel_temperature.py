@@ -14,7 +14,7 @@ class GumbelTemperature(TrainerCallback):
     (both above 0) with each update.
 
     The thesis "did not find that temperature annealing improves performance" (section 3.5.1) and
-    gives no schedule. The defaults are those of its constraints for CS-LVM (eq. 6.26).
+    gives no schedule. The defaults are from its constraints for CS-LVM (eq. 6.26).
     """
 
     def __init__(self, serialization_dir: str, rate: float = 1e-4, end: float = 0.1) -> None:

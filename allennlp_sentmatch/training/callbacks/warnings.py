@@ -85,7 +85,7 @@ class ThreadCheckCallback(TrainerCallback):
     def on_start(
         self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
     ) -> None:
-        """Add this training's threads to the load, of which one has been reading the data."""
+        """Add this training's threads to the load, which includes the one that read the data."""
         super().on_start(trainer, is_primary, **kwargs)
         self._check(trainer, is_primary, others=os.getloadavg()[0] - 1)
 

@@ -98,7 +98,7 @@ class SacreBleu(Metric):
                 f"tokenize must be one of {', '.join(BLEU.TOKENIZERS)}, got {self._tokenize!r}"
             )
         bleu = BLEU(lowercase=self._lowercase, tokenize=self._tokenize, max_ngram_order=MAX_ORDER)
-        # Its signature has the number of references, which it knows once it has seen some.
+        # Its signature has the number of references, known only after the first call.
         bleu.corpus_score(["a"], [["a"]])
         return bleu
 
