@@ -71,11 +71,6 @@ class CellAwareLSTM(LayeredEncoder):
         left hidden state (eq. 9); "peephole", the left and the lower cell (eq. 17).
     dropout : `float`, optional (default = `0.0`)
         The dropout probability of the hidden states between two layers. The cells have none.
-
-    # Raises
-
-    `ValueError`
-        If a setting is out of its range, or `vertical_weight` is set for "peephole".
     """
 
     def __init__(
@@ -165,11 +160,6 @@ class CellAwareLSTM(LayeredEncoder):
             "naive" has: for each layer a `CellAwareLSTMGates` for each direction.
         return_states : `bool`, optional (default = `False`)
             Whether to return what `last_states` does. Without `return_gates`.
-
-        # Raises
-
-        `ValueError`
-            If both `return_gates` and `return_states` are true.
         """
         if return_gates and return_states:
             raise ValueError("return_gates and return_states cannot both be true; choose one")

@@ -57,11 +57,6 @@ class LSTMN(SequenceEncoder):
         A, the size of the layer that scores the tokens.
     bidirectional : `bool`, optional (default = `False`)
         Whether a second LSTMN reads the sentence from right to left.
-
-    # Raises
-
-    `ValueError`
-        If a size is not positive.
     """
 
     def __init__(
@@ -125,17 +120,17 @@ class LSTMN(SequenceEncoder):
         inputs, mask
             As for `forward`.
         initial_state : `tuple[Tensor, Tensor]`, optional (default = zeros)
-            h~ and c~ at the first token of each direction, when the tapes are empty: two tensors of
-            shape (batch_size, output_size).
+            h~ and c~ at the first token of each direction, when the tapes are empty:
+            (B, output_size) each.
 
         # Returns
 
         `Tapes`
-            `hidden` and `cell`, each (batch_size, sequence_length, output_size) and zero at
-            padding; a second direction's states follow the first one's. `attention`
-            (batch_size, sequence_length, sequence_length): row t holds s_i^t, over the tokens i
-            before t (after t in the second direction). The row of the first token read and the
-            rows of padding are zero. With two directions a pair, both in the sentence's order.
+            `hidden` and `cell`, (B, T, output_size) each and zero at padding; a second direction's
+            states follow the first one's. `attention` (B, T, T): row t holds s_i^t, over the tokens
+            i before t (after t in the second direction). The row of the first token read and the
+            rows of padding are zero. With two directions it is a pair, both in the sentence's
+            order.
         """
         weights = [
             LSTMNWeights(*(getattr(self, name + suffix) for name in LSTMNWeights._fields))

@@ -45,11 +45,6 @@ class RecurrentlyControlledRNN(SequenceEncoder):
         Whether they run over the sentence in both directions.
     output_gate : `str`, optional (default = `"sigmoid"`)
         o_t: "sigmoid" of h2_t, or "identity", h2_t itself.
-
-    # Raises
-
-    `ValueError`
-        If a size is not positive, or the cell or the output gate is another one.
     """
 
     def __init__(

@@ -27,21 +27,10 @@ States = tuple[Tensor, Tensor]
 def run_networks(
     networks: Sequence[Network], inputs: Tensor, mask: Optional[Tensor]
 ) -> list[Tensor]:
-    """Run networks that read the same sentences.
+    """Run networks that read the same sentences, inputs (B, T, D) with a mask (B, T).
 
-    # Parameters
-
-    networks : `Sequence[Union[torch.nn.LSTM, torch.nn.GRU]]`
-        Each with `batch_first`, without projections.
-    inputs : `Tensor`
-        Shape (B, T, D). Padding may hold anything.
-    mask : `Optional[Tensor]`
-        Shape (B, T), bool, right-padded. `None`: nothing is padding.
-
-    # Returns
-
-    `list[Tensor]`
-        The outputs of each network, (B, T, num_directions * hidden_size), zero at padding.
+    The networks have `batch_first` and no projections. Return the outputs of each,
+    (B, T, num_directions * hidden_size), zero at padding.
     """
     return [outputs for outputs, _ in _run(networks, inputs, mask)]
 
@@ -54,30 +43,19 @@ def lstm_final_states(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Run an LSTM for a decoder that starts from its last states.
 
-    # Parameters
-
-    lstm, inputs, mask
-        As for `run_networks`.
-    initial : `tuple[Tensor, Tensor]`, optional (default = zeros)
-        h and c of all layers before the first step, each (B, num_layers, hidden_size). For a
-        single direction.
-
-    # Returns
-
-    `tuple[Tensor, Tensor, Tensor]`
-        The outputs, as from `run_networks`; and h and c of all layers after a direction's last
-        step, each (B, num_layers, num_directions * hidden_size), the initial ones for an empty
-        sentence.
+    An LSTM of a single direction may start from `initial`, h and c of all layers before the first
+    step, (B, num_layers, hidden_size) each; otherwise it starts from zeros. Return the outputs, as
+    `run_networks` does, and h and c of all layers after a direction's last step,
+    (B, num_layers, num_directions * hidden_size) each. An empty sentence keeps the initial ones.
     """
     ((outputs, (hidden, cell)),) = _run([lstm], inputs, mask, initial, needs_last=True)
     return outputs, hidden, cell
 
 
 def lstm_states(lstm: torch.nn.LSTM, inputs: Tensor, mask: Optional[Tensor]) -> States:
-    """Run a one-layer LSTM and return both states at every step, of which torch returns h alone.
+    """Run a one-layer LSTM and return h and c at every step; torch returns h alone.
 
-    The arguments are those of `run_networks`. h and c are (B, T, num_directions * hidden_size)
-    each, zero at padding.
+    They are (B, T, num_directions * hidden_size) each, zero at padding.
     """
     return lstm_recurrence(inputs, mask, _layer_stack(_layers(lstm)[0]))
 

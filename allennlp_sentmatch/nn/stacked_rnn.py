@@ -32,11 +32,6 @@ class StackedRNN(LayeredEncoder):
         Whether each layer reads the sentence in both directions.
     dropout : `float`, optional (default = `0.0`)
         The dropout probability between layers. With one layer it has no effect, and torch warns.
-
-    # Raises
-
-    `ValueError`
-        If a setting is impossible.
     """
 
     def __init__(

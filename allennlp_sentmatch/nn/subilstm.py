@@ -91,11 +91,6 @@ class SuffixBiLSTM(SequenceEncoder):
     max_context : `int`, optional (default = `None`)
         k: all four encodings see at most the k tokens nearest to token i, including token i. No
         limit if `None`.
-
-    # Raises
-
-    `ValueError`
-        If a size or `max_context` is not positive, or the combination or the cell is unknown.
     """
 
     #: The output is [left-to-right; right-to-left].

@@ -23,22 +23,7 @@ Gates = tuple[CellAwareLSTMGates, ...]
 def lstm_recurrence(
     inputs: Tensor, mask: Optional[Tensor], stack: LayerStack
 ) -> tuple[Tensor, Tensor]:
-    """The states of the top layer.
-
-    # Parameters
-
-    inputs : `Tensor`
-        Shape (B, T, D). The padding has no effect.
-    mask : `Optional[Tensor]`
-        Shape (B, T), bool, right-padded. `None`: nothing is padding.
-    stack : `LayerStack`
-        L layers in S directions.
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        h and c, both (B, T, S * H), zero at padding.
-    """
+    """Return h and c of the top layer, (B, T, S * H) each and zero at padding."""
     return _run(inputs, mask, stack, first=len(stack.layers) - 1)[0][:2]
 
 
@@ -48,12 +33,11 @@ def lstm_last_states(
     stack: LayerStack,
     initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The top layer's h (B, T, S * H), and h and c of all L layers after the last token.
+    """Return the top layer's h (B, T, S * H), and h and c of all L layers after the last token.
 
-    The arguments are those of `lstm_recurrence`, and, for a single direction, `initial`: h and c
-    before the first token, (B, L, H) each, zero by default. The last states have the shape
-    (B, L, S * H), the second direction's being those of the first token. Those of an empty sentence
-    are the initial ones.
+    A single direction may start from `initial`: h and c before the first token, (B, L, H) each,
+    zero by default. The last states are (B, L, S * H) each; the second direction ends at the first
+    token. An empty sentence keeps the initial states.
     """
     states = _run(inputs, mask, stack, initial=initial)
     mask = mask_of(inputs, mask)
@@ -70,9 +54,9 @@ def lstm_last_states(
 def lstm_gates(
     inputs: Tensor, mask: Optional[Tensor], stack: LayerStack
 ) -> tuple[Tensor, list[Gates]]:
-    """The top layer's h (B, T, S * H) and the gates of all layers, for each of their directions.
+    """Return the top layer's h (B, T, S * H) and the gates of each layer in each direction.
 
-    The arguments are those of `lstm_recurrence`. Only the backend "naive" has the gates.
+    Only the backend "naive" has the gates.
     """
     states = _run(inputs, mask, stack, needs_gates=True)
     return states[-1][0], [gates for _, _, gates in states]
@@ -86,7 +70,7 @@ def _run(
     initial: Optional[tuple[Tensor, Tensor]] = None,
     needs_gates: bool = False,
 ) -> list[tuple[Tensor, Tensor, Gates]]:
-    """H and c of the layers from number `first` on, (B, T, S * H) each, and perhaps their gates."""
+    """Return h and c of the layers from number `first` on, (B, T, S * H) each, and their gates."""
     layers, dropout, training = stack
     inputs = cast_to_parameter(inputs, layers[0][0].weight_ih)
     if initial is not None and len(layers[0]) > 1:
