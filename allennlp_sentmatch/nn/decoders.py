@@ -34,9 +34,10 @@ from torch import Tensor, nn
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
-from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
+from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.padding import mask_of
 
 
 class DecoderState(NamedTuple):
@@ -169,10 +170,12 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
     def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take all steps of a known sequence layer by layer; see `RecurrentDecoder`."""
         layers = [[self.lstm.layer_weights(layer)] for layer in range(self.num_layers)]
-        hidden, cell = (cast_to_parameter(x, layers[0][0].weight_ih) for x in state)
+        inputs, *initial = (cast_to_parameter(x, layers[0][0].bias) for x in (inputs, *state))
         stack = LayerStack(layers, self.lstm.dropout, self.training)
-        outputs, *last = lstm_last_states(inputs, None, stack, (hidden, cell))
-        return outputs, DecoderState(*last)
+        start = DecoderState(*initial)
+        states = lstm_recurrence(inputs, None, stack, start)
+        last = final_states(states, mask_of(inputs, None), 1, start)
+        return states[-1].hidden, DecoderState(*last)
 
 
 class StateBridge(nn.Module):

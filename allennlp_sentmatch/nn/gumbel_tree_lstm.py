@@ -34,7 +34,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn import gumbel_softmax
 from allennlp_sentmatch.nn.checks import check_choice, check_positive
-from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing, is_exporting
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import Choices, TreeWeights
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.recurrence import tree_recurrence
@@ -146,10 +146,9 @@ class GumbelTreeLSTM(torch.nn.Module):
         `ValueError`
             If `merges` has another shape or holds an index without a pair.
         """
-        full_mask = check_padded(inputs, mask, self.input_size, self.query.dtype)
+        inputs, full_mask = check_padded(inputs, mask, self.input_size, self.query.dtype)
         if merges is not None:
             check_merges(merges, full_mask)
-        inputs = cast_to_parameter(inputs, self.query)
         # A tree depends on small differences of scores, for which half precision is too coarse.
         with without_autocast(inputs.device):
             hidden, cell = self._leaves(inputs, mask)

@@ -136,7 +136,8 @@ class LSTMN(SequenceEncoder):
             LSTMNWeights(*(getattr(self, name + suffix) for name in LSTMNWeights._fields))
             for suffix in self._suffixes
         ]
-        full_mask = check_padded(inputs, mask, self.input_size, weights[0].bias_l0.dtype)
+        dtype = weights[0].bias_l0.dtype
+        inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
         start = None
         if initial_state is not None:
             shape = (inputs.size(0), self.output_size)
@@ -147,9 +148,7 @@ class LSTMN(SequenceEncoder):
                         f"output_size), {shape}, got {tuple(state.shape)}"
                     )
             halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]
-            start = torch.stack(halves)  # (2, S, B, H)
-            start = cast_to_parameter(start, weights[0].weight_ih_l0)
-        inputs = cast_to_parameter(inputs, weights[0].weight_ih_l0)
+            start = cast_to_parameter(torch.stack(halves), weights[0].bias_l0)  # (2, S, B, H)
         hidden, cell, attention = lstmn_recurrence(inputs, mask, weights, start)
         if not self.bidirectional:
             return Tapes(hidden, cell, attention[0])

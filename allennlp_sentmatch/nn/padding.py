@@ -19,12 +19,12 @@ def check_padded(
     input_size: int,
     dtype: torch.dtype,
     names: tuple[str, str] = ("inputs", "mask"),
-) -> Tensor:
-    """Check the arguments of an encoder, and return its mask (B, T), or one without padding.
+) -> tuple[Tensor, Tensor]:
+    """Check an encoder's inputs (B, T, input_size) and mask (B, T).
 
-    Inputs have the shape (B, T, input_size) and the type of the encoder's parameters, `dtype`;
-    autocast also takes others. `names` are the names of the first two arguments in errors, which
-    `allennlp_sentmatch.nn` describes.
+    Return the inputs in the precision of the encoder's parameters, `dtype`, and the mask, or one
+    without padding. Under autocast the inputs may have another precision. `names` are the names of
+    the two arguments in errors, which `allennlp_sentmatch.nn` describes.
 
     The values of the mask are checked on the CPU. A GPU would have to finish all earlier work
     first; the recurrences that need the sentences' lengths check them there. They are not checked
@@ -60,7 +60,7 @@ def check_padded(
         )
     if mask.device.type == "cpu" and not is_compiling_or_tracing():
         check_order(mask, mask_name)
-    return mask
+    return inputs.to(dtype), mask
 
 
 def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) -> Tensor:

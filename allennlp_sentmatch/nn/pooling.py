@@ -125,12 +125,9 @@ class Pooling(torch.nn.Module):
                 f"this module has {', '.join(self.poolings)}"
             )
         attends = "attention" in self.poolings
-        mask = check_padded(
-            inputs, mask, self.input_size, self.attention_vector.dtype if attends else inputs.dtype
-        )
-        if attends:
-            inputs = cast_to_parameter(inputs, self.attention_vector)
-        elif is_autocast_enabled(inputs.device.type):
+        dtype = self.attention_vector.dtype if attends else inputs.dtype
+        inputs, mask = check_padded(inputs, mask, self.input_size, dtype)
+        if not attends and is_autocast_enabled(inputs.device.type):
             inputs = at_least_float32(inputs)
         if inputs.size(1) == 0:  # the maximum over no steps is an error in torch
             pooled = zero_outputs(self, inputs, (inputs.size(0), self.output_size))

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
 from allennlp_sentmatch.nn.ops.backends import resolve_network
-from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states, lstm_recurrence
+from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing
@@ -17,7 +17,7 @@ from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.gru.naive import GRUWeights
 from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
-from allennlp_sentmatch.nn.padding import zero_outputs
+from allennlp_sentmatch.nn.padding import mask_of, zero_outputs
 
 Network = Union[torch.nn.LSTM, torch.nn.GRU]
 States = tuple[Tensor, Tensor]
@@ -57,7 +57,8 @@ def lstm_states(lstm: torch.nn.LSTM, inputs: Tensor, mask: Optional[Tensor]) -> 
 
     They are (B, T, num_directions * hidden_size) each, zero at padding.
     """
-    return lstm_recurrence(inputs, mask, _layer_stack(_layers(lstm)[0]))
+    (states,) = lstm_recurrence(inputs, mask, _layer_stack(_layers(lstm)[0]))
+    return states.hidden, states.cell
 
 
 def _run(
@@ -110,13 +111,14 @@ def _run_own(
             outputs = F.dropout(outputs, network.dropout, network.training)
         if isinstance(network, torch.nn.GRU):
             outputs = gru_recurrence(outputs, mask, [GRUWeights(*w) for w in directions])
-        elif needs_last:
-            before = initial and (initial[0][:, [layer]], initial[1][:, [layer]])  # (B, 1, H) each
-            outputs, *states = lstm_last_states(outputs, mask, _layer_stack(directions), before)
-            last.append(states)  # (B, 1, E) each
-        else:
-            outputs, _ = lstm_recurrence(outputs, mask, _layer_stack(directions))
-    return outputs, [torch.cat(states, 1) for states in zip(*last)]
+            continue
+        before = initial and (initial[0][:, [layer]], initial[1][:, [layer]])  # (B, 1, H) each
+        states = lstm_recurrence(outputs, mask, _layer_stack(directions), before)
+        outputs = states[0].hidden
+        if needs_last:
+            full_mask = mask_of(inputs, mask)
+            last.append(final_states(states, full_mask, len(directions), before))
+    return outputs, [torch.cat(states, 1) for states in zip(*last)]  # (B, L, E) each
 
 
 def _run_padded(network: Network, inputs: Tensor, mask: Optional[Tensor]) -> Tensor:

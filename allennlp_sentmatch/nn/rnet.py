@@ -117,10 +117,10 @@ class GatedMatching(RecurrentModule):
         the passage's order and zero at padding. With an empty question, c_t is zero.
         """
         dtype = self.gate.dtype
-        passage_mask = check_padded(
+        passage, passage_mask = check_padded(
             passage, passage_mask, self.passage_size, dtype, ("passage", "passage_mask")
         )
-        question_mask = check_padded(
+        question, question_mask = check_padded(
             question, question_mask, self.question_size, dtype, ("question", "question_mask")
         )
         if passage.size(0) != question.size(0):
@@ -128,16 +128,14 @@ class GatedMatching(RecurrentModule):
                 "passage and question must have the same batch size, "
                 f"got {passage.size(0)} and {question.size(0)}"
             )
+        padding = ~passage_mask.unsqueeze(-1)  # (B, T, 1)
         # Clear the padding: NaN in it would reach the weights' gradients.
-        passage = cast_to_parameter(passage, self.gate)
-        passage = passage.masked_fill(~passage_mask.unsqueeze(-1), 0.0)
-        question = cast_to_parameter(question, self.gate)
+        passage = passage.masked_fill(padding, 0.0)
         question = question.masked_fill(~question_mask.unsqueeze(-1), 0.0)
         with without_autocast(passage.device):
             states, attention = self._directions(passage, passage_mask, question, question_mask)
         for results in (states, attention):  # of each direction, in its order
             results[1:] = [reverse_sentences(x, passage_mask) for x in results[1:]]
-        padding = ~passage_mask.unsqueeze(-1)  # (B, T, 1)
         return (
             torch.cat(states, -1).masked_fill(padding, 0.0),
             [a.masked_fill(padding | ~question_mask.unsqueeze(1), 0.0) for a in attention],
@@ -237,12 +235,12 @@ class GatedSelfMatching(RecurrentModule):
 
         Return h^P, (B, T, output_size), and a, (B, T, T), a row for each t; both zero at padding.
         """
-        full_mask = check_padded(
-            passage, mask, self.input_size, self.gate.dtype, ("passage", "mask")
+        dtype = self.gate.dtype
+        passage, full_mask = check_padded(
+            passage, mask, self.input_size, dtype, ("passage", "mask")
         )
         padding = ~full_mask.unsqueeze(-1)  # (B, T, 1)
-        passage = cast_to_parameter(passage, self.gate).masked_fill(padding, 0.0)
-        dtype = passage.dtype
+        passage = passage.masked_fill(padding, 0.0)
         keys = F.linear(passage, self.attention_key).to(dtype)  # (B, T, A)
         queries = F.linear(passage, self.attention_query).to(dtype)  # (B, T, A)
         scores = additive_scores(queries, keys, self.attention_vector)  # (B, T, T)

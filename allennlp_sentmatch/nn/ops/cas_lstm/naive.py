@@ -54,7 +54,7 @@ def run_stack(
 ) -> list[list[LayerStates]]:
     """Return the states of each layer in each of its directions.
 
-    The arguments are those of `lstm_last_states`.
+    The arguments are those of `lstm_recurrence`.
     """
     layers, dropout, training = stack
     num_tokens = inputs.size(1)
