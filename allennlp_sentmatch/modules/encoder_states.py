@@ -47,7 +47,8 @@ def encode_with_states(
     if module is None:
         outputs, *last = (encoder(inputs, mask),)
     elif isinstance(module, torch.nn.LSTM):
-        mask = check_padded(inputs, mask, module.input_size, module.all_weights[0][0].dtype)
+        dtype = module.all_weights[0][0].dtype
+        inputs, mask = check_padded(inputs, mask, module.input_size, dtype)
         outputs, *last = lstm_final_states(module, inputs, mask)
     else:
         outputs, *last = module.last_states(inputs, mask)

@@ -16,26 +16,14 @@ Arguments = tuple[Tensor, Tensor, Tensor]
 
 
 def additive_scores(queries: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
-    """Compute v . tanh(q_i + k_j), but for a constant, to which a softmax is invariant.
+    """Compute v . tanh(q_i + k_j) without a constant, to which a softmax is invariant.
 
-    As tanh(x) = 2 sigmoid(2x) - 1, these are 2 v . sigmoid(2 (q_i + k_j)), of which a CPU computes
-    the sigmoid ten times as fast. The hidden layer has B R M A numbers, for instance a hundred
-    million for 32 passages of 200 tokens and A = 75. Except by "naive", it is computed for some
-    queries at a time, and once more in the backward pass.
+    The queries (B, R, A), the keys (B, M, A) and the vector (A) give the scores (B, R, M).
 
-    # Parameters
-
-    queries : `Tensor`
-        Shape (B, R, A).
-    keys : `Tensor`
-        Shape (B, M, A).
-    vector : `Tensor`
-        Shape (A).
-
-    # Returns
-
-    `Tensor`
-        Shape (B, R, M).
+    As tanh(x) = 2 sigmoid(2x) - 1, the scores are 2 v . sigmoid(2 (q_i + k_j)); a CPU computes the
+    sigmoid ten times as fast. The hidden layer has B R M A numbers, for instance a hundred million
+    for 32 passages of 200 tokens and A = 75. Except by "naive", it is computed for some queries at
+    a time, and once more in the backward pass.
     """
     doubled = (2 * queries, 2 * keys, 2 * vector)
     backend = resolve("additive attention", ("naive", "scan", "eager"), *doubled)

@@ -16,7 +16,7 @@ class BestSpans(NamedTuple):
     spans: Tensor
     """(B, count, 2): the first and the last token, both within the span; -1 without a span."""
     scores: Tensor
-    """(B, count), not increasing; -inf without a span."""
+    """(B, count), the best first; -inf without a span."""
 
 
 def best_spans(
@@ -32,17 +32,9 @@ def best_spans(
         Shape (B, T): the score of each token as the first and as the last one; -inf where a span
         cannot start or end, as at padding.
     count : `int`, optional (default = `1`)
-        How many spans to find for each passage.
+        The number of spans to find for each passage.
     max_length : `int`, optional (default = `None`)
         The largest number of tokens in a span.
-
-    # Returns
-
-    `BestSpans`, best first. Where a passage has fewer spans, the rest is filled up.
-
-    # Raises
-
-    `ValueError` if `count` or `max_length` is less than 1.
     """
     check_positive(count=count)
     if max_length is not None:

@@ -61,17 +61,8 @@ def log_normalizer_and_ratio(dim: int, concentration: Tensor) -> tuple[Tensor, T
     """Compute F(k), the log-normalizer of vMF(mu, k) with respect to the uniform density, and A(k),
     the length of its mean.
 
-    # Parameters
-
-    dim : `int`
-        m >= 2, the dimension of the space that contains the sphere.
-    concentration : `Tensor`
-        k > 0, of any shape and any floating type.
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        Computed in float64 and returned in the type of `concentration`.
+    `dim` is m >= 2, the dimension of the space that contains the sphere. `concentration` is k > 0,
+    of any shape. The results are computed in float64 and returned in the type of `concentration`.
     """
     k = concentration.double()
     order = dim / 2 - 1

@@ -27,11 +27,7 @@ from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
 from allennlp_sentmatch.nn.configured_module import LayeredEncoder
-from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import (
-    lstm_gates,
-    lstm_last_states,
-    lstm_recurrence,
-)
+from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.padding import check_padded
 
@@ -71,11 +67,6 @@ class CellAwareLSTM(LayeredEncoder):
         left hidden state (eq. 9); "peephole", the left and the lower cell (eq. 17).
     dropout : `float`, optional (default = `0.0`)
         The dropout probability of the hidden states between two layers. The cells have none.
-
-    # Raises
-
-    `ValueError`
-        If a setting is out of its range, or `vertical_weight` is set for "peephole".
     """
 
     def __init__(
@@ -165,11 +156,6 @@ class CellAwareLSTM(LayeredEncoder):
             "naive" has: for each layer a `CellAwareLSTMGates` for each direction.
         return_states : `bool`, optional (default = `False`)
             Whether to return what `last_states` does. Without `return_gates`.
-
-        # Raises
-
-        `ValueError`
-            If both `return_gates` and `return_states` are true.
         """
         if return_gates and return_states:
             raise ValueError("return_gates and return_states cannot both be true; choose one")
@@ -178,12 +164,15 @@ class CellAwareLSTM(LayeredEncoder):
             for layer in range(self.num_layers)
         ]
         stack = LayerStack(layers, self.dropout, self.training)
-        check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
+        inputs, full_mask = check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
+        first = 0 if return_gates or return_states else self.num_layers - 1
+        states = lstm_recurrence(inputs, mask, stack, first=first, needs_gates=return_gates)
+        outputs = states[-1].hidden
         if return_gates:
-            return lstm_gates(inputs, mask, stack)
+            return outputs, [layer.gates for layer in states]
         if return_states:
-            return lstm_last_states(inputs, mask, stack)
-        return lstm_recurrence(inputs, mask, stack)[0]
+            return (outputs, *final_states(states, full_mask, len(layers[0])))
+        return outputs
 
     def layer_weights(self, layer: int, suffix: str = "") -> LayerWeights:
         """The parameters of a layer in one direction, with lambda computed."""

@@ -57,22 +57,14 @@ class SequenceEncoder(RecurrentModule, ABC):
         # Parameters
 
         inputs : `Tensor`
-            Shape (batch_size, num_tokens, input_size).
+            Shape (B, T, input_size).
         mask : `Tensor`, optional (default = `None`)
-            Shape (batch_size, num_tokens), bool, true at tokens, right-padded. `None`: nothing is
-            padding.
+            Shape (B, T).
 
         # Returns
 
         `Tensor`
-            Shape (batch_size, num_tokens, output_size), left-to-right first, zero at padded steps.
-
-        # Raises
-
-        `TypeError`
-            If the type of `inputs` or `mask` is wrong.
-        `ValueError`
-            If a shape is wrong, or a token follows padding.
+            Shape (B, T, output_size), left-to-right first, zero at padded steps.
         """
 
 
@@ -88,17 +80,8 @@ class LayeredEncoder(SequenceEncoder):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Encode a batch of sentences for a decoder that starts from the last states.
 
-        # Parameters
-
-        inputs, mask
-            As for `forward`.
-
-        # Returns
-
-        `tuple[Tensor, Tensor, Tensor]`
-            The outputs of `forward`, and the hidden states and the cells of all layers after a
-            direction's last step, each (batch_size, num_layers, output_size), zero for an empty
-            sentence.
+        Return the outputs of `forward`, and the hidden states and the cells of all layers after a
+        direction's last step, each (B, num_layers, output_size), zero for an empty sentence.
         """
         # A call of the module, so that its hooks run.
         states: tuple[Tensor, Tensor, Tensor] = self(inputs, mask, return_states=True)

@@ -34,13 +34,14 @@ from torch import Tensor, nn
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
-from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
+from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.padding import mask_of
 
 
 class DecoderState(NamedTuple):
-    """The states of all layers after a step, each (batch_size, num_layers, hidden_size).
+    """The states of all layers after a step, (B, num_layers, hidden_size) each.
 
     The batch comes first, so that a beam search can reorder the rows.
     """
@@ -66,19 +67,9 @@ class RecurrentDecoder(nn.Module, ABC):
         self.lstm = lstm
 
     def step(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """Take one step.
+        """Take one step with the inputs (B, input_size), from the state before it.
 
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (batch_size, input_size).
-        state : `DecoderState`
-            The state before the step.
-
-        # Returns
-
-        `tuple[Tensor, DecoderState]`
-            The top layer's hidden state, (batch_size, hidden_size), and the state after the step.
+        Return the top layer's hidden state (B, hidden_size) and the state after the step.
         """
         hidden = cast_to_parameter(inputs, next(self.lstm.parameters()))
         last_hidden, last_cell = (cast_to_parameter(x, hidden) for x in state)  # (B, L, H) each
@@ -98,25 +89,17 @@ class RecurrentDecoder(nn.Module, ABC):
     def _run_layer(
         self, layer: int, inputs: Tensor, states: tuple[Tensor, Tensor], lower: Optional[Tensor]
     ) -> tuple[Tensor, Tensor]:
-        """A layer's h and c after a step, from those before it and the lower layer's h and c."""
+        """Return a layer's h and c after a step, from the `states` before it.
+
+        `inputs` and `lower` are the lower layer's h and c.
+        """
 
     @abstractmethod
     def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """Take all steps of a sequence whose inputs are known.
+        """Take all steps of a sequence whose inputs (B, T, input_size) are known.
 
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (batch_size, num_steps, input_size), of at least one step. Steps that are padding
-            come last and are read like the others: ignore their outputs.
-        state : `DecoderState`
-            The state before the first step.
-
-        # Returns
-
-        `tuple[Tensor, DecoderState]`
-            The top layer's hidden states, (batch_size, num_steps, hidden_size), and the state
-            after the last step.
+        Padding comes last and is read like all other steps: ignore its outputs. Return the top
+        layer's hidden states (B, T, hidden_size) and the state after the last step.
         """
 
 
@@ -133,11 +116,6 @@ class LSTMDecoder(RecurrentDecoder):
     dropout : `float`, optional (default = `0.0`)
         The dropout probability of the hidden states between two layers. With one layer it has no
         effect, and torch warns.
-
-    # Raises
-
-    `ValueError`
-        If a size is below 1 or the dropout is out of its range.
     """
 
     lstm: nn.LSTM
@@ -167,25 +145,7 @@ class LSTMDecoder(RecurrentDecoder):
 
 
 class CellAwareLSTMDecoder(RecurrentDecoder):
-    """Reads one input after the other with a `CellAwareLSTM`.
-
-    # Parameters
-
-    input_size : `int`
-        The width of a step's input.
-    hidden_size : `int`
-        The width of each layer's states.
-    num_layers : `int`, optional (default = `2`)
-    vertical_weight : `Union[float, str]`, optional (default = `0.5`)
-    vertical_gate : `str`, optional (default = `"hidden"`)
-    dropout : `float`, optional (default = `0.0`)
-        The dropout probability of the hidden states between two layers. The cells have none.
-
-    # Raises
-
-    `ValueError`
-        If a setting is out of its range; see `CellAwareLSTM`.
-    """
+    """Reads one input after the other with a `CellAwareLSTM`, which documents the settings."""
 
     lstm: CellAwareLSTM
 
@@ -210,19 +170,21 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
     def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take all steps of a known sequence layer by layer; see `RecurrentDecoder`."""
         layers = [[self.lstm.layer_weights(layer)] for layer in range(self.num_layers)]
-        hidden, cell = (cast_to_parameter(x, layers[0][0].weight_ih) for x in state)
+        inputs, *initial = (cast_to_parameter(x, layers[0][0].bias) for x in (inputs, *state))
         stack = LayerStack(layers, self.lstm.dropout, self.training)
-        outputs, *last = lstm_last_states(inputs, None, stack, (hidden, cell))
-        return outputs, DecoderState(*last)
+        start = DecoderState(*initial)
+        states = lstm_recurrence(inputs, None, stack, start)
+        last = final_states(states, mask_of(inputs, None), 1, start)
+        return states[-1].hidden, DecoderState(*last)
 
 
 class StateBridge(nn.Module):
     """Starts a decoder's layers from the encoder's last states, layer by layer, h and c alike.
 
-    Where the sizes agree the states are taken as they are, otherwise they pass through a linear
-    layer each. An encoder without states of its own, or with another number of layers, is
-    represented by its last output alone, which passes through a linear layer and a tanh for each
-    layer's h, and a linear layer for its c.
+    Where the sizes agree, the states stay as they are; otherwise each passes through a linear
+    layer. An encoder without states of its own, or with another number of layers, is represented
+    by its last output alone, which passes through a linear layer and a tanh for each layer's h,
+    and a linear layer for its c.
 
     # Parameters
 
@@ -234,11 +196,6 @@ class StateBridge(nn.Module):
         The number of the decoder's layers (L).
     has_states : `bool`
         Whether the encoder gives a state for each of the decoder's layers.
-
-    # Raises
-
-    `ValueError`
-        If a size is less than 1.
     """
 
     def __init__(
@@ -256,19 +213,15 @@ class StateBridge(nn.Module):
     def forward(
         self, last_output: Tensor, states: Optional[tuple[Tensor, Tensor]] = None
     ) -> DecoderState:
-        """The decoder's first states.
+        """Return the decoder's first states.
 
         # Parameters
 
         last_output : `Tensor`
-            Shape (batch_size, encoder_size); read only where the encoder has no states.
+            Shape (B, encoder_size); read only where the encoder has no states.
         states : `tuple[Tensor, Tensor]`, optional
-            h and c of each layer, each (batch_size, num_layers, encoder_size); required where the
-            encoder has states.
-
-        # Returns
-
-        `DecoderState`
+            h and c of each layer, (B, num_layers, encoder_size) each; required where the encoder
+            has states.
         """
         if not self.has_states:
             states = (last_output.unsqueeze(1).expand(-1, self.num_layers, -1),) * 2
@@ -287,9 +240,7 @@ class StateBridge(nn.Module):
 
 
 class AttentionalState(NamedTuple):
-    """The states of the recurrent layers after a step, and a_j (batch_size, output_size) after its
-    dropout.
-    """
+    """The states of the recurrent layers after a step, and a_j (B, A) after its dropout."""
 
     layers: DecoderState
     attentional: Tensor
@@ -301,8 +252,8 @@ class AttentionalDecoder(nn.Module):
     # Parameters
 
     decoder : `RecurrentDecoder`
-        The recurrent layers, such as `LSTMDecoder`. With `input_feeding` its `input_size` is
-        that of the embeddings plus `output_size`.
+        The recurrent layers, such as `LSTMDecoder`. With `input_feeding` its `input_size` is the
+        size of the embeddings plus `output_size`.
     attention : `nn.Module`
         Called with h_j (B, H), the encoder's outputs (B, S, E) and the source's mask (B, S), it
         gives the weights w_j (B, S).
@@ -313,11 +264,7 @@ class AttentionalDecoder(nn.Module):
     dropout : `float`, optional (default = `0.0`)
         The dropout probability of the attentional vectors.
     input_feeding : `bool`, optional (default = `True`)
-
-    # Raises
-
-    `ValueError`
-        If a size is less than 1 or the dropout is out of its range.
+        Whether the recurrent layers also read the attentional vector of the step before.
     """
 
     def __init__(
@@ -342,7 +289,7 @@ class AttentionalDecoder(nn.Module):
         self.output_size = output_size
 
     def initial_state(self, layers: DecoderState) -> AttentionalState:
-        """The state before the first step, from that of the recurrent layers."""
+        """Return the state before the first step, from the state of the recurrent layers."""
         hidden = layers.hidden  # (B, L, H)
         return AttentionalState(layers, hidden.new_zeros(hidden.size(0), self.output_size))
 
@@ -358,19 +305,17 @@ class AttentionalDecoder(nn.Module):
         # Parameters
 
         embedded : `Tensor`
-            e_j, shape (batch_size, embedding_size).
+            e_j, shape (B, D).
         state : `AttentionalState`
             The state before the step.
-        encoder_outputs : `Tensor`
-            Shape (batch_size, source_length, encoder_size).
-        source_mask : `Tensor`
-            Shape (batch_size, source_length), bool, true at tokens.
+        encoder_outputs, source_mask : `Tensor`
+            Shapes (B, S, E) and (B, S).
 
         # Returns
 
         `tuple[Tensor, AttentionalState]`
-            The weights of the source's tokens, (batch_size, source_length), and the state after
-            the step, of which `attentional` is a_j.
+            The weights of the source's tokens, (B, S), and the state after the step, whose
+            `attentional` is a_j.
         """
         inputs = torch.cat([embedded, state.attentional], -1) if self.input_feeding else embedded
         hidden, layers = self.decoder.step(inputs, state.layers)  # (B, H)
@@ -389,26 +334,9 @@ class AttentionalDecoder(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Take all steps of a known target (teacher forcing).
 
-        # Parameters
-
-        embedded : `Tensor`
-            Shape (batch_size, num_steps, embedding_size), of at least one step. Steps that are
-            padding come last; what they give has no meaning.
-        state : `AttentionalState`
-            The state before the first step.
-        encoder_outputs, source_mask : `Tensor`
-            As for `step`.
-
-        # Returns
-
-        `tuple[Tensor, Tensor]`
-            The attentional vectors, (batch_size, num_steps, output_size), and the weights of the
-            source's tokens, (batch_size, num_steps, source_length).
-
-        # Raises
-
-        `ValueError`
-            If there is no step.
+        Its tokens are `embedded` (B, T, D), of at least one step; padding comes last, and its
+        results have no meaning. The other arguments are those of `step`. Return the attentional
+        vectors (B, T, A) and the weights of the source's tokens (B, T, S).
         """
         check_positive(num_steps=embedded.size(1))
         if not self.input_feeding:

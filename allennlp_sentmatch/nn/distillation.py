@@ -33,11 +33,7 @@ class DistillationLoss(ConfiguredModule):
     cosine_weight : `float`, optional (default = `1.0`)
     squared_error_weight : `float`, optional (default = `0.0`)
     similarity_weight : `float`, optional (default = `0.0`)
-
-    # Raises
-
-    `ValueError`
-        If a weight is negative or not finite, or all of them are 0.
+        The weights are finite and at least 0; one of them is above 0.
     """
 
     def __init__(
@@ -62,17 +58,9 @@ class DistillationLoss(ConfiguredModule):
         self.similarity_weight = similarity_weight
 
     def forward(self, student: Tensor, teacher: Tensor) -> Tensor:
-        """The loss of a batch.
+        """Return the loss of the vectors of B sentences, (B, E) each.
 
-        # Parameters
-
-        student, teacher : `Tensor`
-            The vectors of B sentences, (B, E) each.
-
-        # Returns
-
-        `Tensor`
-            A scalar, in the wider precision of the two, and in float32 at least.
+        The scalar has the wider precision of the two, and float32 at least.
         """
         student, teacher = at_least_float32(student), at_least_float32(teacher)
         loss = student.new_zeros(())

@@ -51,11 +51,6 @@ class HypersphericalUniform(Distribution):
     device : `torch.device`, optional (default = torch's default)
     validate_args : `bool`, optional (default = `None`)
         As in `torch.distributions.Distribution`.
-
-    # Raises
-
-    `ValueError`
-        If `dim` is less than 2.
     """
 
     arg_constraints: dict[str, constraints.Constraint] = {}
@@ -132,11 +127,6 @@ class VonMisesFisher(Distribution):
         kappa > 0, (..., 1); it broadcasts against `loc`.
     validate_args : `bool`, optional (default = `None`)
         As in `torch.distributions.Distribution`.
-
-    # Raises
-
-    `ValueError`
-        If m is less than 2, or `concentration` has no last dimension of size 1.
     """
 
     arg_constraints: dict[str, constraints.Constraint] = {

@@ -20,8 +20,7 @@ from allennlp_sentmatch.nn.ops.common.straight_through import straight_through
 def gumbel_noise(logits: Tensor, generator: Optional[torch.Generator] = None) -> Tensor:
     """Draw independent, always finite samples from Gumbel(0, 1), as many as `logits` has elements.
 
-    They are float32 at least, because half-precision uniform variates are too coarse. `generator`
-    is the source of randomness; torch's global generator if `None`.
+    They are float32 at least, because half-precision uniform variates are too coarse.
     """
     dtype = torch.promote_types(logits.dtype, torch.float32)
     exponential = torch.empty(logits.shape, dtype=dtype, device=logits.device)
@@ -46,7 +45,7 @@ def straight_through_gumbel_softmax(
         Shape (..., K), bool: the entries that may be sampled. Other logits have no effect and get
         no gradient.
     temperature : `float`, optional (default = `1.0`)
-        The temperature of the relaxation, which affects the gradient but not the samples.
+        The temperature of the relaxation, which affects the gradient but not the samples. Positive.
     generator : `torch.Generator`, optional (default = `None`)
         The source of randomness; torch's global generator if `None`.
 
@@ -55,11 +54,6 @@ def straight_through_gumbel_softmax(
     `Tensor`
         Shape (..., K), the type of `logits`: exactly one-hot in value, with the gradient of the
         relaxed sample. A row whose mask is all false is zero and has a zero gradient.
-
-    # Raises
-
-    `ValueError`
-        If `temperature` is not positive or the shapes differ.
     """
     if not temperature > 0:
         raise ValueError(f"temperature must be positive, got {temperature}")

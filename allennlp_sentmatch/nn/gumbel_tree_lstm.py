@@ -34,7 +34,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn import gumbel_softmax
 from allennlp_sentmatch.nn.checks import check_choice, check_positive
-from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing, is_exporting
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import Choices, TreeWeights
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.recurrence import tree_recurrence
@@ -69,12 +69,7 @@ class GumbelTreeLSTM(torch.nn.Module):
     leaf : `str`, optional (default = `"lstm"`)
         The map from tokens to leaves: "lstm", "bilstm" or "affine".
     temperature : `float`, optional (default = `1.0`)
-        The temperature of the Gumbel-softmax's relaxation.
-
-    # Raises
-
-    `ValueError`
-        If a size or the temperature is not positive, or the leaf is unknown.
+        The temperature of the Gumbel-softmax's relaxation. Positive.
     """
 
     def __init__(
@@ -112,7 +107,7 @@ class GumbelTreeLSTM(torch.nn.Module):
         return self.hidden_size * (1 + bidirectional)
 
     def extra_repr(self) -> str:
-        """The settings, in the constructor's order."""
+        """Return the settings, in the constructor's order."""
         sizes = f"{self.input_size}, {self.hidden_size}"
         return f"{sizes}, leaf={self.leaf_kind!r}, temperature={self.temperature}"
 
@@ -131,20 +126,18 @@ class GumbelTreeLSTM(torch.nn.Module):
         # Parameters
 
         inputs : `Tensor`
-            Shape (batch_size, sequence_length, input_size).
+            Shape (B, T, input_size).
         mask : `Tensor`, optional (default = `None`)
-            Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
+            Shape (B, T).
         merges : `Tensor`, optional (default = `None`)
-            Shape (batch_size, sequence_length - 1), long, as in the result: the trees to use, for
-            instance a parser's. By default the model chooses its own.
+            Shape (B, T - 1), long, as in the result: the trees to use, for instance a parser's. By
+            default the model chooses its own.
 
         # Returns
 
         `TreeComposition`
-            `hidden` and `cell` of the roots, each (batch_size, output_size), and `merges`
-            (batch_size, sequence_length - 1), long: for each step the index, counted from 0, of
-            the merged pair's left node among the remaining nodes; -1 after the N - 1 steps of a
-            sentence of N tokens.
+            `hidden` and `cell` of the roots, (B, output_size) each, and `merges` (B, T - 1), long:
+            the trees as in the module's docstring.
 
         # Raises
 
@@ -153,10 +146,9 @@ class GumbelTreeLSTM(torch.nn.Module):
         `ValueError`
             If `merges` has another shape or holds an index without a pair.
         """
-        full_mask = check_padded(inputs, mask, self.input_size, self.query.dtype)
+        inputs, full_mask = check_padded(inputs, mask, self.input_size, self.query.dtype)
         if merges is not None:
             check_merges(merges, full_mask)
-        inputs = cast_to_parameter(inputs, self.query)
         # A tree depends on small differences of scores, for which half precision is too coarse.
         with without_autocast(inputs.device):
             hidden, cell = self._leaves(inputs, mask)
@@ -193,11 +185,6 @@ def bracketing(merges: Union[Tensor, Sequence[int]], tokens: Sequence[str]) -> s
     tokens : `Sequence[str]`
         The sentence's tokens. Parentheses in them are written as -LRB- and -RRB-, as in the Penn
         Treebank.
-
-    # Returns
-
-    `str`
-        Empty for a sentence without tokens.
 
     # Raises
 

@@ -57,11 +57,6 @@ class LSTMN(SequenceEncoder):
         A, the size of the layer that scores the tokens.
     bidirectional : `bool`, optional (default = `False`)
         Whether a second LSTMN reads the sentence from right to left.
-
-    # Raises
-
-    `ValueError`
-        If a size is not positive.
     """
 
     def __init__(
@@ -125,23 +120,24 @@ class LSTMN(SequenceEncoder):
         inputs, mask
             As for `forward`.
         initial_state : `tuple[Tensor, Tensor]`, optional (default = zeros)
-            h~ and c~ at the first token of each direction, when the tapes are empty: two tensors of
-            shape (batch_size, output_size).
+            h~ and c~ at the first token of each direction, when the tapes are empty:
+            (B, output_size) each.
 
         # Returns
 
         `Tapes`
-            `hidden` and `cell`, each (batch_size, sequence_length, output_size) and zero at
-            padding; a second direction's states follow the first one's. `attention`
-            (batch_size, sequence_length, sequence_length): row t holds s_i^t, over the tokens i
-            before t (after t in the second direction). The row of the first token read and the
-            rows of padding are zero. With two directions a pair, both in the sentence's order.
+            `hidden` and `cell`, (B, T, output_size) each and zero at padding; a second direction's
+            states follow the first one's. `attention` (B, T, T): row t holds s_i^t, over the tokens
+            i before t (after t in the second direction). The row of the first token read and the
+            rows of padding are zero. With two directions it is a pair, both in the sentence's
+            order.
         """
         weights = [
             LSTMNWeights(*(getattr(self, name + suffix) for name in LSTMNWeights._fields))
             for suffix in self._suffixes
         ]
-        full_mask = check_padded(inputs, mask, self.input_size, weights[0].bias_l0.dtype)
+        dtype = weights[0].bias_l0.dtype
+        inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
         start = None
         if initial_state is not None:
             shape = (inputs.size(0), self.output_size)
@@ -152,9 +148,7 @@ class LSTMN(SequenceEncoder):
                         f"output_size), {shape}, got {tuple(state.shape)}"
                     )
             halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]
-            start = torch.stack(halves)  # (2, S, B, H)
-            start = cast_to_parameter(start, weights[0].weight_ih_l0)
-        inputs = cast_to_parameter(inputs, weights[0].weight_ih_l0)
+            start = cast_to_parameter(torch.stack(halves), weights[0].bias_l0)  # (2, S, B, H)
         hidden, cell, attention = lstmn_recurrence(inputs, mask, weights, start)
         if not self.bidirectional:
             return Tapes(hidden, cell, attention[0])

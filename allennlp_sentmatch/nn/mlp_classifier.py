@@ -46,12 +46,6 @@ class MLPClassifier(torch.nn.Module):
         InferSent.
     between_layers : `bool`, optional (default = `True`)
         Apply batch normalization and dropout after each hidden layer, not only after the last.
-
-    # Raises
-
-    `ValueError`
-        If a size is less than 1, `num_layers` is negative, `dropout` is outside [0, 1) or
-        `activation` is unknown.
     """
 
     def __init__(
@@ -81,17 +75,12 @@ class MLPClassifier(torch.nn.Module):
         self.input_regularization = regularization(input_size, dropout)
         self.hidden_layers = torch.nn.Sequential()
         for layer in range(num_layers):
-            regularized = between_layers or layer == num_layers - 1
-            self.hidden_layers.add_module(
-                str(layer),
-                torch.nn.Sequential(
-                    torch.nn.Linear(input_size if layer == 0 else hidden_size, hidden_size),
-                    ACTIVATIONS[activation](),
-                    regularization(hidden_size, hidden_dropout)
-                    if regularized
-                    else torch.nn.Identity(),
-                ),
-            )
+            linear = torch.nn.Linear(hidden_size if layer else input_size, hidden_size)
+            regularized: torch.nn.Module = torch.nn.Identity()
+            if between_layers or layer == num_layers - 1:
+                regularized = regularization(hidden_size, hidden_dropout)
+            module = torch.nn.Sequential(linear, ACTIVATIONS[activation](), regularized)
+            self.hidden_layers.add_module(str(layer), module)
         self.output_layer = torch.nn.Linear(hidden_size if num_layers else input_size, num_labels)
 
     def forward(self, features: Tensor) -> Tensor:

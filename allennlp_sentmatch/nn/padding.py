@@ -19,39 +19,16 @@ def check_padded(
     input_size: int,
     dtype: torch.dtype,
     names: tuple[str, str] = ("inputs", "mask"),
-) -> Tensor:
-    """Check the arguments of an encoder, and return its mask.
+) -> tuple[Tensor, Tensor]:
+    """Check an encoder's inputs (B, T, input_size) and mask (B, T).
 
-    The values of the mask are checked on the CPU. For a GPU, which would have to finish all earlier
-    work first, those that need the sentences' lengths check them. They are not checked under
-    `torch.compile` and `torch.export`.
+    Return the inputs in the precision of the encoder's parameters, `dtype`, and the mask, or one
+    without padding. Under autocast the inputs may have another precision. `names` are the names of
+    the two arguments in errors, which `allennlp_sentmatch.nn` describes.
 
-    # Parameters
-
-    inputs : `Tensor`
-        Must have the shape (batch_size, num_tokens, input_size) and, except under autocast, the
-        type `dtype`.
-    mask : `Optional[Tensor]`
-        Must have the shape (batch_size, num_tokens), be bool, and be right-padded. `None`: nothing
-        is padding.
-    input_size : `int`
-        The encoder's.
-    dtype : `torch.dtype`
-        The type of the encoder's parameters.
-    names : `tuple[str, str]`, optional (default = `("inputs", "mask")`)
-        The names of the first two arguments in errors.
-
-    # Returns
-
-    `Tensor`
-        Shape (batch_size, num_tokens), bool: `mask`, or one without padding.
-
-    # Raises
-
-    `TypeError`
-        If the type of `inputs` or `mask` is wrong.
-    `ValueError`
-        If a shape is wrong, or a sentence has a token after padding.
+    The values of the mask are checked on the CPU. A GPU would have to finish all earlier work
+    first; the recurrences that need the sentences' lengths check them there. They are not checked
+    under `torch.compile` and `torch.export`.
     """
     inputs_name, mask_name = names
     if inputs.dim() != 3 or inputs.size(2) != input_size:
@@ -83,13 +60,13 @@ def check_padded(
         )
     if mask.device.type == "cpu" and not is_compiling_or_tracing():
         check_order(mask, mask_name)
-    return mask
+    return inputs.to(dtype), mask
 
 
 def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) -> Tensor:
     """Return the outputs of a module for sentences without tokens: zeros of the given shape.
 
-    Their type is that of the parameters or, without any, of the inputs. The gradients of the
+    They have the type of the parameters or, without any, of the inputs. The gradients of the
     inputs and the parameters are zeros.
     """
     no_numbers = [x.flatten()[:0] for x in (inputs, *module.parameters())]

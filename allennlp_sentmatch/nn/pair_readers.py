@@ -38,15 +38,25 @@ Padded = tuple[Tensor, Tensor]
 
 
 class PairAttention(NamedTuple):
-    """The attention of a `PairReader`, as far as it has any; shapes as in its `forward`."""
+    """The attention of a `PairReader`; `None` where it has none."""
 
+    #: (B, M, M) and (B, N, N): each network's within its sentence, a row for each token.
     premise: Optional[Tensor] = None
     hypothesis: Optional[Tensor] = None
+    #: (B, M): from the hypothesis to the premise, zero at padding.
     inter: Optional[Tensor] = None
 
 
 class PairReader(ConfiguredModule, ABC):
-    """Two networks, the first for the premise and the second for the hypothesis."""
+    """Two networks, the first for the premise and the second for the hypothesis.
+
+    # Parameters
+
+    input_size : `int`
+        D, the size of a token's vector.
+    hidden_size : `int`
+        H, the size of both networks' states and of the pair's vector.
+    """
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
@@ -71,30 +81,16 @@ class PairReader(ConfiguredModule, ABC):
         # Parameters
 
         premise, hypothesis : `Tensor`
-            Shapes (batch_size, premise_length, input_size) and
-            (batch_size, hypothesis_length, input_size).
+            Shapes (B, M, D) and (B, N, D).
         premise_mask, hypothesis_mask : `Optional[Tensor]`
-            Shapes (batch_size, premise_length) and (batch_size, hypothesis_length), bool,
-            right-padded. `None`: nothing is padding.
+            Shapes (B, M) and (B, N).
         return_attention : `bool`, optional (default = `False`)
 
         # Returns
 
         `Union[Tensor, tuple[Tensor, PairAttention]]`
-            The pairs' vectors, shape (batch_size, output_size); the state of an empty sentence is
-            zero. With `return_attention`, a pair of them and the attention. Of the latter,
-            `premise` (batch_size, premise_length, premise_length) and `hypothesis`
-            (batch_size, hypothesis_length, hypothesis_length) are those of the networks within
-            their sentences, a row for each token, and `inter` (batch_size, premise_length) is the
-            one from the hypothesis to the premise, zero at padding. `None`: there is no such
-            attention.
-
-        # Raises
-
-        `TypeError`
-            If the type of an argument is wrong.
-        `ValueError`
-            If a shape is wrong, or a token follows padding.
+            The pairs' vectors (B, H); the state of an empty sentence is zero. With
+            `return_attention`, also the attention.
         """
         encoding, attention = self.read(
             (premise, mask_of(premise, premise_mask)),
@@ -111,19 +107,7 @@ class LSTMPair(PairReader):
     """Two LSTMs that read the premise and then the hypothesis (the module's docstring).
 
     They are `premise_reader` and `hypothesis_reader`, each a left-to-right `torch.nn.LSTM`,
-    without attention.
-
-    # Parameters
-
-    input_size : `int`
-        D, the size of a token's vector.
-    hidden_size : `int`
-        H, the size of both LSTMs' states and of the pair's vector.
-
-    # Raises
-
-    `ValueError`
-        If a size is not positive.
+    without attention. `PairReader` documents the settings.
     """
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
@@ -149,17 +133,10 @@ class LSTMNPair(PairReader):
 
     # Parameters
 
-    input_size : `int`
-        D, the size of a token's vector.
-    hidden_size : `int`
-        H, the size of both LSTMNs' states and of the pair's vector.
+    input_size, hidden_size
+        As in `PairReader`.
     attention_size : `int`, optional (default = `hidden_size`)
         A, the size of the layer that scores the tokens.
-
-    # Raises
-
-    `ValueError`
-        If a size is not positive.
     """
 
     start_from_premise = True
@@ -183,7 +160,7 @@ class LSTMNPair(PairReader):
         return encoding, PairAttention(*within, inter)  # type: ignore[arg-type]  # one direction
 
     def _attend(self, tape: Tensor, mask: Tensor, query: Tensor) -> tuple[Tensor, Optional[Tensor]]:
-        """The pair's vector (B, H) and alpha (B, T), from Y (B, T, H) and h_N (B, H)."""
+        """Return the pair's vector (B, H) and alpha (B, M), from Y (B, M, H) and h_N (B, H)."""
         return query, None
 
 
@@ -197,20 +174,13 @@ class LSTMNInterAttention(LSTMNPair):
 
     # Parameters
 
-    input_size : `int`
-        D, the size of a token's vector.
-    hidden_size : `int`
-        H, the size of both readers' hidden states and of the pair's vector.
+    input_size, hidden_size
+        As in `PairReader`.
     attention_size : `int`, optional (default = `hidden_size`)
         A, the size of the layer that scores tokens, both in the readers and between them.
     start_from_premise : `bool`, optional (default = `False`)
         Whether the premise's last h and c are the hypothesis reader's h~ and c~ at the first token,
         when its own tapes are empty.
-
-    # Raises
-
-    `ValueError`
-        If a size is not positive.
     """
 
     def __init__(
@@ -229,7 +199,7 @@ class LSTMNInterAttention(LSTMNPair):
         self.output_hypothesis = uniform_parameter(hidden_size, hidden_size)
 
     def _attend(self, tape: Tensor, mask: Tensor, query: Tensor) -> tuple[Tensor, Tensor]:
-        keys = F.linear(tape, self.attention_premise)  # (B, T, A)
+        keys = F.linear(tape, self.attention_premise)  # (B, M, A)
         keys = keys + F.linear(query, self.attention_hypothesis).unsqueeze(1)
         summary, weights = additive_attention(keys, self.attention_vector, tape, mask)  # (B, H)
         encoding = torch.tanh(

@@ -49,7 +49,7 @@ class Pooling(torch.nn.Module):
     # Parameters
 
     input_size : `int`
-        The size E of a step.
+        The size E of a step; even for "last" if `bidirectional`.
     pooling : `Union[str, Sequence[str]]`, optional (default = `"max"`)
         One or more of `"max"`, `"mean"`, `"min"`, `"last"` and `"attention"`.
     bidirectional : `bool`, optional (default = `False`)
@@ -62,13 +62,7 @@ class Pooling(torch.nn.Module):
     attention_projection : `torch.nn.Linear(E, E)`
         Only with "attention".
     attention_vector : `torch.nn.Parameter`
-        Shape (E,), only with "attention".
-
-    # Raises
-
-    `ValueError`
-        If `pooling` is empty or unknown, if `input_size` is less than 1, or if it is odd and
-        "last" needs its halves.
+        Shape (E), only with "attention".
     """
 
     def __init__(
@@ -115,23 +109,15 @@ class Pooling(torch.nn.Module):
         inputs : `Tensor`
             Shape (B, T, E).
         mask : `Tensor`, optional (default = `None`)
-            Shape (B, T), bool, right-padded. `None`: nothing is padding.
+            Shape (B, T).
         return_attention : `bool`, optional (default = `False`)
             Whether to return the weights of "attention" as well.
 
         # Returns
 
         `Union[Tensor, tuple[Tensor, Tensor]]`
-            The pooled sentences, (B, output_size). With `return_attention`, a pair of these and
-            the attention weights, (B, T), which are zero at padded steps.
-
-        # Raises
-
-        `TypeError`
-            If the type of an argument is wrong.
-        `ValueError`
-            If a shape is wrong, a step follows padding, or `return_attention` is true without the
-            pooling "attention".
+            The pooled sentences, (B, output_size). With `return_attention`, also the attention
+            weights, (B, T), which are zero at padded steps.
         """
         if return_attention and "attention" not in self.poolings:
             raise ValueError(
@@ -139,12 +125,9 @@ class Pooling(torch.nn.Module):
                 f"this module has {', '.join(self.poolings)}"
             )
         attends = "attention" in self.poolings
-        mask = check_padded(
-            inputs, mask, self.input_size, self.attention_vector.dtype if attends else inputs.dtype
-        )
-        if attends:
-            inputs = cast_to_parameter(inputs, self.attention_vector)
-        elif is_autocast_enabled(inputs.device.type):
+        dtype = self.attention_vector.dtype if attends else inputs.dtype
+        inputs, mask = check_padded(inputs, mask, self.input_size, dtype)
+        if not attends and is_autocast_enabled(inputs.device.type):
             inputs = at_least_float32(inputs)
         if inputs.size(1) == 0:  # the maximum over no steps is an error in torch
             pooled = zero_outputs(self, inputs, (inputs.size(0), self.output_size))
@@ -162,7 +145,7 @@ class Pooling(torch.nn.Module):
             elif pooling == "last":
                 parts.append(last_states(inputs, mask, 1 + self.bidirectional))
             else:
-                # Clear the padding before the projection, whose gradient a NaN in it would reach.
+                # Clear the padding: a NaN there would reach the projection's gradient.
                 steps = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
                 with without_autocast(inputs.device):
                     keys = self.attention_projection(steps)
@@ -193,7 +176,11 @@ def additive_attention(
 
 
 class AttentivelyPooled(NamedTuple):
-    """r^q and r^a, (B, E) each, sigma^q (B, M) and sigma^a (B, L) of `AttentivePooling`."""
+    """r^q and r^a (B, E), sigma^q (B, M) and sigma^a (B, L) of `AttentivePooling`.
+
+    The vector of an empty sentence is zero. A sentence paired with an empty one is pooled to its
+    mean.
+    """
 
     first: Tensor
     second: Tensor
@@ -215,11 +202,6 @@ class AttentivePooling(ConfiguredModule):
 
     weight : `torch.nn.Parameter`
         (E, E), U.
-
-    # Raises
-
-    `ValueError`
-        If `input_size` is less than 1.
     """
 
     def __init__(self, input_size: int) -> None:
@@ -236,23 +218,9 @@ class AttentivePooling(ConfiguredModule):
         second: Tensor,
         second_mask: Optional[Tensor],
     ) -> AttentivelyPooled:
-        """Pool B pairs of sentences.
-
-        # Parameters
-
-        first, second : `Tensor`
-            (B, M, E) and (B, L, E).
-        first_mask, second_mask : `Optional[Tensor]`
-            (B, M) and (B, L), bool. `None`: nothing is padding.
-
-        # Returns
-
-        `AttentivelyPooled`
-            The vector of an empty sentence is zero. A sentence paired with an empty one is pooled
-            to its mean.
-        """
+        """Pool B pairs of sentences, (B, M, E) and (B, L, E), with the masks (B, M) and (B, L)."""
         first_mask, second_mask = mask_of(first, first_mask), mask_of(second, second_mask)
-        first, second = (  # without what the padding holds: NaN times a weight of zero is NaN
+        first, second = (  # clear the padding: NaN times a weight of zero is NaN
             cast_to_parameter(x, self.weight).masked_fill(~mask.unsqueeze(-1), 0.0)
             for x, mask in ((first, first_mask), (second, second_mask))
         )

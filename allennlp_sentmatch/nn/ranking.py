@@ -45,7 +45,7 @@ def reciprocal_rank(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
 
 
 def _ranked_relevance(scores: Tensor, relevant: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """rel_k for each rank k, (B, K), float64, and the ranks 1 .. K."""
+    """Return rel_k for each rank k, (B, K), float64, and the ranks 1 .. K."""
     ranked = (relevant & mask).gather(-1, rank_order(scores, mask)).double()
     return ranked, torch.arange(1, ranked.size(-1) + 1, device=ranked.device)
 
@@ -61,6 +61,8 @@ class AnswerPairs(NamedTuple):
 def answer_pairs(labels: Tensor, num_negatives: Optional[int] = None) -> AnswerPairs:
     """Pair each correct answer with incorrect answers to the same question.
 
+    A question without a correct or without an incorrect answer has no pairs.
+
     # Parameters
 
     labels : `Tensor`
@@ -68,11 +70,6 @@ def answer_pairs(labels: Tensor, num_negatives: Optional[int] = None) -> AnswerP
     num_negatives : `int`, optional (default = `None`)
         The number of incorrect answers to sample for each correct one, without replacement; all
         of them if `None` or if the question has fewer.
-
-    # Returns
-
-    `AnswerPairs`
-        No pairs for a question without a correct or without an incorrect answer.
     """
     question, positive = (labels == 1).nonzero(as_tuple=True)  # (P,), (P,)
     incorrect = (labels == 0)[question]  # (P, K)
@@ -86,22 +83,11 @@ def answer_pairs(labels: Tensor, num_negatives: Optional[int] = None) -> AnswerP
 
 
 def ranking_loss(scores: Tensor, pairs: AnswerPairs, margin: float, hardest: bool) -> Tensor:
-    """The hinge loss max(0, margin - score(correct) + score(incorrect)), averaged.
+    """Average the hinge loss max(0, margin - score(correct) + score(incorrect)); 0 without pairs.
 
-    # Parameters
-
-    scores : `Tensor`
-        (B, K), the score of each candidate.
-    pairs : `AnswerPairs`
-    margin : `float`
-    hardest : `bool`
-        Average over correct answers rather than over pairs. Of a correct answer's pairs, the one
-        with the highest-scored incorrect answer counts (dos Santos et al. 2016).
-
-    # Returns
-
-    `Tensor`
-        A scalar, zero without pairs.
+    `scores` (B, K) are the scores of all candidates. With `hardest`, the average is over correct
+    answers, not over pairs. Of a correct answer's pairs, the one with the highest-scored incorrect
+    answer counts (dos Santos et al. 2016).
     """
     differences = scores[pairs.question, pairs.negative] - scores[pairs.question, pairs.positive]
     losses = (margin + differences).clamp(min=0)  # (N,)

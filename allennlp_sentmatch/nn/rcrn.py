@@ -45,11 +45,6 @@ class RecurrentlyControlledRNN(SequenceEncoder):
         Whether they run over the sentence in both directions.
     output_gate : `str`, optional (default = `"sigmoid"`)
         o_t: "sigmoid" of h2_t, or "identity", h2_t itself.
-
-    # Raises
-
-    `ValueError`
-        If a size is not positive, or the cell or the output gate is another one.
     """
 
     def __init__(
@@ -81,7 +76,7 @@ class RecurrentlyControlledRNN(SequenceEncoder):
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode a batch of sentences; see `SequenceEncoder`."""
         dtype = self.listener.all_weights[0][0].dtype
-        full_mask = check_padded(inputs, mask, self.input_size, dtype)
+        inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
         h1, h2, h3 = run_networks(  # (B, T, output_size)
             (self.forget_controller, self.output_controller, self.listener), inputs, mask
         )

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
 from allennlp_sentmatch.nn.ops.backends import resolve_network
-from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states, lstm_recurrence
+from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing
@@ -17,7 +17,7 @@ from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.gru.naive import GRUWeights
 from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
-from allennlp_sentmatch.nn.padding import zero_outputs
+from allennlp_sentmatch.nn.padding import mask_of, zero_outputs
 
 Network = Union[torch.nn.LSTM, torch.nn.GRU]
 States = tuple[Tensor, Tensor]
@@ -27,21 +27,10 @@ States = tuple[Tensor, Tensor]
 def run_networks(
     networks: Sequence[Network], inputs: Tensor, mask: Optional[Tensor]
 ) -> list[Tensor]:
-    """Run networks that read the same sentences.
+    """Run networks that read the same sentences, inputs (B, T, D) with a mask (B, T).
 
-    # Parameters
-
-    networks : `Sequence[Union[torch.nn.LSTM, torch.nn.GRU]]`
-        Each with `batch_first`, without projections.
-    inputs : `Tensor`
-        Shape (B, T, D). Padding may hold anything.
-    mask : `Optional[Tensor]`
-        Shape (B, T), bool, right-padded. `None`: nothing is padding.
-
-    # Returns
-
-    `list[Tensor]`
-        The outputs of each network, (B, T, num_directions * hidden_size), zero at padding.
+    The networks have `batch_first` and no projections. Return the outputs of each,
+    (B, T, num_directions * hidden_size), zero at padding.
     """
     return [outputs for outputs, _ in _run(networks, inputs, mask)]
 
@@ -54,32 +43,22 @@ def lstm_final_states(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Run an LSTM for a decoder that starts from its last states.
 
-    # Parameters
-
-    lstm, inputs, mask
-        As for `run_networks`.
-    initial : `tuple[Tensor, Tensor]`, optional (default = zeros)
-        h and c of all layers before the first step, each (B, num_layers, hidden_size). For a
-        single direction.
-
-    # Returns
-
-    `tuple[Tensor, Tensor, Tensor]`
-        The outputs, as from `run_networks`; and h and c of all layers after a direction's last
-        step, each (B, num_layers, num_directions * hidden_size), the initial ones for an empty
-        sentence.
+    An LSTM of a single direction may start from `initial`, h and c of all layers before the first
+    step, (B, num_layers, hidden_size) each; otherwise it starts from zeros. Return the outputs, as
+    `run_networks` does, and h and c of all layers after a direction's last step,
+    (B, num_layers, num_directions * hidden_size) each. An empty sentence keeps the initial ones.
     """
     ((outputs, (hidden, cell)),) = _run([lstm], inputs, mask, initial, needs_last=True)
     return outputs, hidden, cell
 
 
 def lstm_states(lstm: torch.nn.LSTM, inputs: Tensor, mask: Optional[Tensor]) -> States:
-    """Run a one-layer LSTM and return both states at every step, of which torch returns h alone.
+    """Run a one-layer LSTM and return h and c at every step; torch returns h alone.
 
-    The arguments are those of `run_networks`. h and c are (B, T, num_directions * hidden_size)
-    each, zero at padding.
+    They are (B, T, num_directions * hidden_size) each, zero at padding.
     """
-    return lstm_recurrence(inputs, mask, _layer_stack(_layers(lstm)[0]))
+    (states,) = lstm_recurrence(inputs, mask, _layer_stack(_layers(lstm)[0]))
+    return states.hidden, states.cell
 
 
 def _run(
@@ -132,13 +111,14 @@ def _run_own(
             outputs = F.dropout(outputs, network.dropout, network.training)
         if isinstance(network, torch.nn.GRU):
             outputs = gru_recurrence(outputs, mask, [GRUWeights(*w) for w in directions])
-        elif needs_last:
-            before = initial and (initial[0][:, [layer]], initial[1][:, [layer]])  # (B, 1, H) each
-            outputs, *states = lstm_last_states(outputs, mask, _layer_stack(directions), before)
-            last.append(states)  # (B, 1, E) each
-        else:
-            outputs, _ = lstm_recurrence(outputs, mask, _layer_stack(directions))
-    return outputs, [torch.cat(states, 1) for states in zip(*last)]
+            continue
+        before = initial and (initial[0][:, [layer]], initial[1][:, [layer]])  # (B, 1, H) each
+        states = lstm_recurrence(outputs, mask, _layer_stack(directions), before)
+        outputs = states[0].hidden
+        if needs_last:
+            full_mask = mask_of(inputs, mask)
+            last.append(final_states(states, full_mask, len(directions), before))
+    return outputs, [torch.cat(states, 1) for states in zip(*last)]  # (B, L, E) each
 
 
 def _run_padded(network: Network, inputs: Tensor, mask: Optional[Tensor]) -> Tensor:

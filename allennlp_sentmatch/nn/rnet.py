@@ -71,11 +71,6 @@ class GatedMatching(RecurrentModule):
         A, the size of the layer that scores the question's tokens.
     bidirectional : `bool`, optional (default = `True`)
         Whether the passage is also read from right to left.
-
-    # Raises
-
-    `ValueError`
-        If a size is not positive.
     """
 
     gate: Tensor
@@ -116,33 +111,16 @@ class GatedMatching(RecurrentModule):
         question: Tensor,
         question_mask: Optional[Tensor],
     ) -> tuple[Tensor, list[Tensor]]:
-        """Match B passages with their questions.
+        """Match B passages (B, T, P) with their questions (B, M, Q).
 
-        # Parameters
-
-        passage, question : `Tensor`
-            Shapes (B, T, P) and (B, M, Q).
-        passage_mask, question_mask : `Optional[Tensor]`
-            Shapes (B, T) and (B, M), bool, right-padded. `None`: nothing is padding.
-
-        # Returns
-
-        `tuple[Tensor, list[Tensor]]`
-            v^P, (B, T, output_size), zero at padding; and a for each direction, (B, T, M), in the
-            passage's order and zero at padding. With an empty question, c_t is zero.
-
-        # Raises
-
-        `TypeError`
-            If the type of an argument is wrong.
-        `ValueError`
-            If a shape is wrong, or a token follows padding.
+        Return v^P, (B, T, output_size), zero at padding; and a for each direction, (B, T, M), in
+        the passage's order and zero at padding. With an empty question, c_t is zero.
         """
         dtype = self.gate.dtype
-        passage_mask = check_padded(
+        passage, passage_mask = check_padded(
             passage, passage_mask, self.passage_size, dtype, ("passage", "passage_mask")
         )
-        question_mask = check_padded(
+        question, question_mask = check_padded(
             question, question_mask, self.question_size, dtype, ("question", "question_mask")
         )
         if passage.size(0) != question.size(0):
@@ -150,16 +128,14 @@ class GatedMatching(RecurrentModule):
                 "passage and question must have the same batch size, "
                 f"got {passage.size(0)} and {question.size(0)}"
             )
+        padding = ~passage_mask.unsqueeze(-1)  # (B, T, 1)
         # Clear the padding: NaN in it would reach the weights' gradients.
-        passage = cast_to_parameter(passage, self.gate)
-        passage = passage.masked_fill(~passage_mask.unsqueeze(-1), 0.0)
-        question = cast_to_parameter(question, self.gate)
+        passage = passage.masked_fill(padding, 0.0)
         question = question.masked_fill(~question_mask.unsqueeze(-1), 0.0)
         with without_autocast(passage.device):
             states, attention = self._directions(passage, passage_mask, question, question_mask)
         for results in (states, attention):  # of each direction, in its order
             results[1:] = [reverse_sentences(x, passage_mask) for x in results[1:]]
-        padding = ~passage_mask.unsqueeze(-1)  # (B, T, 1)
         return (
             torch.cat(states, -1).masked_fill(padding, 0.0),
             [a.masked_fill(padding | ~question_mask.unsqueeze(1), 0.0) for a in attention],
@@ -168,7 +144,7 @@ class GatedMatching(RecurrentModule):
     def _directions(
         self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor
     ) -> tuple[list[Tensor], list[Tensor]]:
-        """The states (B, T, H) and the attention (B, T, M) of each of the S directions.
+        """Return the states (B, T, H) and the attention (B, T, M) of each of the S directions.
 
         As tanh(x) = 2 sigmoid(2x) - 1 and a softmax is invariant to a constant added to all scores,
         the scores are 2 v . sigmoid(2 (keys + query)), which a CPU computes faster.
@@ -235,11 +211,6 @@ class GatedSelfMatching(RecurrentModule):
         H, the size of the state in each direction.
     attention_size : `int`, optional (default = `hidden_size`)
         A, the size of the layer that scores the tokens.
-
-    # Raises
-
-    `ValueError`
-        If a size is not positive.
     """
 
     bidirectional = True
@@ -260,33 +231,16 @@ class GatedSelfMatching(RecurrentModule):
         self.gru = torch.nn.GRU(2 * D, hidden_size, batch_first=True, bidirectional=True)
 
     def forward(self, passage: Tensor, mask: Optional[Tensor] = None) -> tuple[Tensor, Tensor]:
-        """Match B passages with themselves.
+        """Match B passages (B, T, D) with themselves.
 
-        # Parameters
-
-        passage : `Tensor`
-            Shape (B, T, D).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (B, T), bool, right-padded. `None`: nothing is padding.
-
-        # Returns
-
-        `tuple[Tensor, Tensor]`
-            h^P, (B, T, output_size), and a, (B, T, T), a row for each t; both zero at padding.
-
-        # Raises
-
-        `TypeError`
-            If the type of an argument is wrong.
-        `ValueError`
-            If a shape is wrong, or a token follows padding.
+        Return h^P, (B, T, output_size), and a, (B, T, T), a row for each t; both zero at padding.
         """
-        full_mask = check_padded(
-            passage, mask, self.input_size, self.gate.dtype, ("passage", "mask")
+        dtype = self.gate.dtype
+        passage, full_mask = check_padded(
+            passage, mask, self.input_size, dtype, ("passage", "mask")
         )
         padding = ~full_mask.unsqueeze(-1)  # (B, T, 1)
-        passage = cast_to_parameter(passage, self.gate).masked_fill(padding, 0.0)
-        dtype = passage.dtype
+        passage = passage.masked_fill(padding, 0.0)
         keys = F.linear(passage, self.attention_key).to(dtype)  # (B, T, A)
         queries = F.linear(passage, self.attention_query).to(dtype)  # (B, T, A)
         scores = additive_scores(queries, keys, self.attention_vector)  # (B, T, T)
@@ -313,11 +267,6 @@ class PointerNetwork(torch.nn.Module):
         Q, the size of the question's vector and of the state.
     attention_size : `int`, optional (default = `passage_size`)
         A, the size of the layer that scores the passage's tokens.
-
-    # Raises
-
-    `ValueError`
-        If a size is not positive.
     """
 
     def __init__(
@@ -334,21 +283,10 @@ class PointerNetwork(torch.nn.Module):
     def forward(
         self, passage: Tensor, mask: Optional[Tensor], question: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Score the tokens of B passages.
+        """Score the tokens of B passages (B, T, P) from their questions' vectors r^Q, (B, Q).
 
-        # Parameters
-
-        passage : `Tensor`
-            Shape (B, T, P).
-        mask : `Optional[Tensor]`
-            Shape (B, T), bool. `None`: nothing is padding.
-        question : `Tensor`
-            r^Q, shape (B, Q).
-
-        # Returns
-
-        `tuple[Tensor, Tensor]`
-            The scores s of the start and of the end, (B, T) each. Those of padding mean nothing.
+        Return the scores s of the start and of the end, (B, T) each. They have no meaning at
+        padding.
         """
         mask = mask_of(passage, mask)
         passage = cast_to_parameter(passage, self.attention_vector)
@@ -381,11 +319,6 @@ class QuestionPooling(torch.nn.Module):
         Q, the size of a token's vector.
     attention_size : `int`, optional (default = `question_size`)
         A, the size of the layer that scores the tokens.
-
-    # Raises
-
-    `ValueError`
-        If a size is not positive.
     """
 
     def __init__(self, question_size: int, attention_size: Optional[int] = None) -> None:
@@ -398,19 +331,9 @@ class QuestionPooling(torch.nn.Module):
         self.query = uniform_parameter(A)
 
     def forward(self, question: Tensor, mask: Optional[Tensor] = None) -> tuple[Tensor, Tensor]:
-        """Pool B questions.
+        """Pool B questions (B, M, Q) with the mask (B, M).
 
-        # Parameters
-
-        question : `Tensor`
-            Shape (B, M, Q).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (B, M), bool. `None`: nothing is padding.
-
-        # Returns
-
-        `tuple[Tensor, Tensor]`
-            r^Q, (B, Q), zero for an empty question; and a, (B, M), zero at padding.
+        Return r^Q, (B, Q), zero for an empty question; and a, (B, M), zero at padding.
         """
         mask = mask_of(question, mask)
         question = cast_to_parameter(question, self.query).masked_fill(~mask.unsqueeze(-1), 0.0)

@@ -33,11 +33,6 @@ class SharedWords(torch.nn.Module):
         (D,), v; zero at first.
     bias : `torch.nn.Parameter`
         b, a scalar.
-
-    # Raises
-
-    `ValueError`
-        If `input_size` is less than 1.
     """
 
     def __init__(self, input_size: int) -> None:

@@ -26,10 +26,7 @@ from allennlp_sentmatch.nn.precision import at_least_float32
 def num_grades(lowest: float, highest: float) -> int:
     """Count the integer grades from `lowest` to `highest`.
 
-    # Raises
-
-    `ValueError`
-        If one of them is not a whole number, or `highest` is not greater than `lowest`.
+    Raise a `ValueError` if one of them is not a whole number, or they are not in this order.
     """
     if not (float(lowest).is_integer() and float(highest).is_integer() and lowest < highest):
         raise ValueError(

@@ -34,11 +34,6 @@ class StackedRNN(LayeredEncoder):
         The dropout probability between layers. With one layer it has no effect, and torch warns.
     bias : `bool`, optional (default = `True`)
         Whether the gates have biases.
-
-    # Raises
-
-    `ValueError`
-        If a setting is impossible.
     """
 
     def __init__(
@@ -81,7 +76,9 @@ class StackedRNN(LayeredEncoder):
 
         With `return_states`, return what `last_states` does. A `ValueError` if it is a GRU.
         """
-        check_padded(inputs, mask, self.input_size, self.network.all_weights[0][0].dtype)
+        inputs, _ = check_padded(
+            inputs, mask, self.input_size, self.network.all_weights[0][0].dtype
+        )
         if return_states:
             if not isinstance(self.network, torch.nn.LSTM):
                 raise ValueError('the last states need cell="lstm": a GRU has no memory cells')

@@ -35,7 +35,6 @@ from allennlp_sentmatch.nn.configured_module import (
     SequenceEncoder,
     uniform_parameter,
 )
-from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.execution import is_exporting
 from allennlp_sentmatch.nn.ops.common.packing import order_by_length
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
@@ -91,11 +90,6 @@ class SuffixBiLSTM(SequenceEncoder):
     max_context : `int`, optional (default = `None`)
         k: all four encodings see at most the k tokens nearest to token i, including token i. No
         limit if `None`.
-
-    # Raises
-
-    `ValueError`
-        If a size or `max_context` is not positive, or the combination or the cell is unknown.
     """
 
     #: The output is [left-to-right; right-to-left].
@@ -139,7 +133,8 @@ class SuffixBiLSTM(SequenceEncoder):
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode a batch of sentences; see `SequenceEncoder`."""
-        full_mask = check_padded(inputs, mask, self.input_size, self.forward_cell.bias_l0.dtype)
+        dtype = self.forward_cell.bias_l0.dtype
+        inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
         if is_exporting():  # which can have no lengths as numbers
             return self._encode_batch(inputs, full_mask, full_mask.t())
         B, T = inputs.shape[:2]
@@ -182,7 +177,6 @@ class SuffixBiLSTM(SequenceEncoder):
         T = tokens.size(2)
         window = T if self.max_context is None else self.max_context
         tokens = tokens.transpose(1, 2)  # (2, T, B, D)
-        tokens = cast_to_parameter(tokens, self.forward_cell.weight_hh_l0)
 
         def run(cells: tuple[SuffixCell, SuffixCell], num_starts: int) -> tuple[Tensor, Tensor]:
             weights = [SuffixWeights(c.weight_ih_l0, c.weight_hh_l0, c.bias_l0) for c in cells]

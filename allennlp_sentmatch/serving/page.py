@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Optional
 
-import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.models import Archive
@@ -39,7 +38,7 @@ from allennlp_sentmatch.serving.batcher import Job
 from allennlp_sentmatch.serving.endpoint import Service
 from allennlp_sentmatch.serving.limits import Shape, shape_of
 from allennlp_sentmatch.serving.predictions import encoded_json, job_of
-from allennlp_sentmatch.standalone.encoder import normalized
+from allennlp_sentmatch.standalone.encoder import nearest, normalized
 from allennlp_sentmatch.standalone.texts import noting
 
 NUM_EXAMPLES = 5
@@ -226,17 +225,17 @@ def _search(predictor: EchoingPredictor, sentences: Sequence[str]) -> Job:
         return request, shape_of(request.instance)
 
     def found(requests: list[CheckedRequest]) -> Iterator[bytes]:
-        queries = [request["sentence"] for request in requests]
+        texts = [request["sentence"] for request in requests]
         with noting(()):  # the answer names unknown words
-            cosines = normalized(encoder.encode(queries)) @ vectors.T  # (B, number of sentences)
-        for request, row in zip(requests, cosines):
-            nearest = numpy.argsort(-row, kind="stable")[:NUM_NEIGHBORS]
+            queries = normalized(encoder.encode(texts))  # (B, E)
+        for request, query in zip(requests, queries):
             yield encoded_json(
                 {
                     "sentence": request["sentence"],
                     "unknown_words": unknown_words(request.instance, predictor._model.vocab),
                     "neighbors": [
-                        {"sentence": sentences[i], "cosine": float(row[i])} for i in nearest
+                        {"sentence": sentences[i], "cosine": cosine}
+                        for i, cosine in nearest(query, vectors, NUM_NEIGHBORS)
                     ],
                 }
             )

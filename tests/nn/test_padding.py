@@ -26,7 +26,8 @@ def test_first_batch_first_and_padded_on_the_right(first_length, second_length):
 
 def test_right_padded_batches_pass():
     for mask in (MASK, MASK[:, :0], MASK[:0], MASK[:, :1], torch.ones_like(MASK)):
-        assert check_padded(torch.randn(*mask.shape, 4), mask, 4, torch.float32) is mask
+        inputs = torch.randn(*mask.shape, 4)
+        assert [*map(id, check_padded(inputs, mask, 4, torch.float32))] == [id(inputs), id(mask)]
 
 
 @pytest.mark.parametrize("row", [[False, True, True], [True, False, True], [False, False, True]])
@@ -41,8 +42,9 @@ def test_a_mask_with_a_token_after_padding(row):
 
 def test_autocast_converts_inputs_but_not_float64():
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        check_padded(torch.zeros(3, 3, 2).bfloat16(), MASK, 2, torch.float32)
-        check_padded(torch.zeros(3, 3, 2), MASK, 2, torch.float64)
+        for given, dtype in ((torch.bfloat16, torch.float32), (torch.float32, torch.float64)):
+            inputs, _ = check_padded(torch.zeros(3, 3, 2, dtype=given), MASK, 2, dtype)
+            assert inputs.dtype == dtype
         with pytest.raises(TypeError, match=r"got torch.float64"):
             check_padded(torch.zeros(3, 3, 2).double(), MASK, 2, torch.float32)
 

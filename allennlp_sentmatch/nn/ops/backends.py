@@ -1,6 +1,6 @@
 """The choice of the implementation of a recurrence, made here and nowhere else.
 
-A recurrence has some of these implementations, its backends. They agree to rounding.
+A recurrence has some of these implementations, its backends, which agree to rounding.
 
 - "naive": the equations, token by token, as operations of torch that autograd differentiates. Runs
   everywhere, in any precision, compiled too, and has derivatives of any order.
@@ -53,7 +53,7 @@ class BackendError(RuntimeError):
 
 
 class Backend(NamedTuple):
-    """The implementation of a recurrence chosen for a call, and of the operations it is made of."""
+    """The implementation of a recurrence chosen for a call, and of its operations."""
 
     name: Name
     products: type[Products] = Products
@@ -76,17 +76,8 @@ def use_backend(name: Optional[Name]) -> Iterator[None]:
             context_fn=lambda: (use_backend("naive"), use_backend("naive")),
         )
 
-    # Parameters
-
-    name : `Optional[str]`
-        "naive", "scan", "eager", "cpu", "parallel" or, for the default, `None`; see this module's
-        docstring.
-
-    # Raises
-
-    `ValueError`
-        If there is no backend of this name. Where the backend cannot run for an encoder and its
-        inputs, the encoder's call raises a `BackendError` with the reason.
+    `name` is one of this module's docstring or, for the default, `None`. Where the backend cannot
+    run for an encoder and its inputs, the encoder's call raises a `BackendError` with the reason.
     """
     if name is not None and name not in get_args(Name):
         raise ValueError(f"backend must be one of {get_args(Name)} or None, got {name!r}")
@@ -98,7 +89,7 @@ def use_backend(name: Optional[Name]) -> Iterator[None]:
 
 
 def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.Tensor) -> Backend:
-    """The backend for a call: the requested one, or else the default.
+    """Return the backend for a call: the requested one, or else the default.
 
     # Parameters
 
@@ -145,7 +136,7 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
 
 
 def _backend(name: Name, like: torch.Tensor) -> Backend:
-    """The backend `name` with the fastest operations for tensors like this one."""
+    """Return the backend `name` with the fastest operations for tensors like this one."""
     if like.device.type != "cpu" or like.dtype != torch.float32:
         return Backend(name)
     return Backend(name, fastest_products(), tanh_by_sigmoid)
@@ -156,7 +147,7 @@ COMPILED = native.why_missing is None
 
 
 def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
-    """The reason why a backend cannot run for these tensors; `None` if it can."""
+    """Return the reason why a backend cannot run for these tensors; `None` if it can."""
     if name in ("naive", "scan"):
         return None
     device, dtype = tensors[0].device, tensors[0].dtype

@@ -13,7 +13,7 @@ from allennlp_sentmatch.nn import (
     SuffixBiLSTM,
     gumbel_softmax,
 )
-from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
+from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.rnet import GatedMatching
@@ -76,7 +76,8 @@ class StartedLSTM(torch.nn.Module):
         layers = LayerStack([[self.encoder.layer_weights(layer)] for layer in range(3)])
         factors = torch.linspace(1, 2, len(inputs), dtype=inputs.dtype, device=inputs.device)
         initial = tuple(self.start * factors.view(-1, 1, 1))
-        return lstm_last_states(inputs, mask, layers, initial)
+        states = lstm_recurrence(inputs, mask, layers, initial)
+        return (states[-1].hidden, *final_states(states, mask, 1, initial))
 
 
 ENCODERS = {

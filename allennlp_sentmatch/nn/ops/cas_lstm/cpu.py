@@ -1,13 +1,12 @@
 """The steps of a layer compiled for CPUs, each a product and one pass over memory."""
 
-from typing import Optional
+from typing import Optional, Union
 
 import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerGradients, LayerTables
-from allennlp_sentmatch.nn.ops.common.activations import per_feature
 from allennlp_sentmatch.nn.ops.common.gated_steps import GatedLayer
 from allennlp_sentmatch.nn.ops.common.native import num_threads
 
@@ -64,17 +63,22 @@ def _layer(
     of_directions: Optional[dict[str, Tensor]] = None,
     **of_tokens: Optional[Tensor],
 ) -> GatedLayer:
-    """The compiled steps over a layer's tables and those of its backward pass."""
-    vectors = {
-        "left_weight": tables.parameters.left_weight,
-        "lower_weight": tables.parameters.lower_weight,
-        "peephole": tables.parameters.peephole_left,
-    }
+    """Return the compiled steps over a layer's tables and the tables of its backward pass."""
+
+    def vector(weight: Union[Tensor, float, None]) -> Optional[Tensor]:
+        """Return a weight, a number or (S, 1, H), as a contiguous (S, 1, H)."""
+        if isinstance(weight, float):
+            S, _, H = tables.cell.shape
+            return tables.cell.new_full((S, 1, H), weight)
+        return None if weight is None else weight.contiguous()
+
     return GatedLayer(
         tables.sizes,
         tables.cell,
         {
-            **{name: per_feature(x, tables.cell) for name, x in vectors.items()},
+            "left_weight": vector(tables.parameters.left_weight),
+            "lower_weight": vector(tables.parameters.lower_weight),
+            "peephole": vector(tables.parameters.peephole_left),
             **(of_directions or {}),
         },
         x=tables.gates,

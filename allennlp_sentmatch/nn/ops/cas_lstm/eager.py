@@ -1,11 +1,8 @@
 r"""The steps of a layer as operations of torch, in place and on rows side by side.
 
-tanh(x) is computed as 2 sigmoid(2x) - 1, which takes a CPU a third of the time and is as exact in
-absolute terms.
-
 In the backward pass, the derivatives that do not depend on the gradients from outside are computed
 for several steps at once, a chunk. Then a step is a product and a few element-wise operations. Only
-the gates have a table of all steps; the other derivatives, tanh(c) too, are recomputed chunk by
+the gates have a table of all steps; the other derivatives, and tanh(c), are recomputed chunk by
 chunk. The system would hand out the memory of further tables of all steps page by page.
 """
 
@@ -19,12 +16,12 @@ from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerGradients, LayerTable
 from allennlp_sentmatch.nn.ops.common.activations import MINUS_ONE
 from allennlp_sentmatch.nn.ops.common.packing import steps
 
-#: The steps of a chunk, but for the last of a batch, have at least this many rows.
+#: Each chunk except the last one of a batch has at least this many rows.
 ROWS_PER_CHUNK = 512
 
 
 def forward(backend: Backend, tables: LayerTables) -> None:
-    """Make of the gates' arguments, still without U h, the gates, and of them h and c."""
+    """Turn the gates' arguments without U h into the gates, and compute h and c."""
     sizes, H = tables.sizes, tables.hidden.size(-1)
     gates, lower, parameters = tables.gates, tables.x.lower, tables.parameters
     left_weight, peephole_left = parameters.left_weight, parameters.peephole_left
@@ -57,7 +54,7 @@ def forward(backend: Backend, tables: LayerTables) -> None:
 
 
 def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> None:
-    """Make of the gates the gradients of their arguments, and fill the buffers of `grads`."""
+    """Turn the gates into the gradients of their arguments, and fill the buffers of `grads`."""
     weight_hh = tables.parameters.weight_hh
     R, H = weight_hh[0].shape
     weights = backend.products.side_by_side([weight.t() for weight in weight_hh])
@@ -124,9 +121,9 @@ def _factors(
     rows: slice,
     with_left_weight: bool,
 ) -> _Factors:
-    """Make of each gate the derivative of c by its argument (of h, for o).
+    """Turn each gate into the derivative of c (for o, of h) by its argument.
 
-    Times the gradient of c (of h), that is the gradient of the argument.
+    Its product with the gradient of c (of h) is the gradient of the argument.
     """
     a, h, parameters = tables.gates[:, rows], tables.hidden[:, rows], tables.parameters
     i, f, g, o = a.chunk(a.size(-1) // h.size(-1), -1)[:4]
@@ -157,7 +154,7 @@ def _factors(
 
 
 def _chunks(sizes: list[int], first: int) -> list[tuple[int, list[int], slice]]:
-    """The steps from `first` on in succession: a chunk's first step, its sizes and its rows."""
+    """Group the steps from `first` on: each chunk's first step, its sizes and its rows."""
     chunks = []
     offset, num_rows = sum(sizes[:first]), 0
     for t in range(first, len(sizes)):

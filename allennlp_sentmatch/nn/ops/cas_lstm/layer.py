@@ -1,9 +1,9 @@
 r"""A layer of an LSTM or a CAS-LSTM over packed sentences, with its gradient.
 
 W x + b is one product over all steps. A step, forward or backward, is one more product and an
-element-wise part, both on rows side by side; no autograd graph is built. The backward pass writes
-the gradients of the gates' arguments over the gates; then the gradients of x, W and U are one
-product each over all steps. The backends differ in the steps only.
+element-wise part, both on rows side by side; no autograd graph is built. The backward pass
+overwrites the gates with the gradients of their arguments; then the gradients of x, W and U are
+one product each over all steps. The backends differ in the steps only.
 """
 
 from types import ModuleType
@@ -81,10 +81,9 @@ def _backward(
     )
     if hidden.size(1) > 0:
         STEPS[backend.name].backward(backend, tables, grads)
-    products, grad_gates = backend.products, tables.gates  # (S, N, GH): those of their arguments
+    products, grad_gates = backend.products, tables.gates  # (S, N, GH), of their arguments
     R, H = parameters.weight_hh[0].shape
-    # The rows from the second step on, and what they have on their left.
-    first = packing.num_sentences
+    first = packing.num_sentences  # the first row of the second step
     if x.initial_hidden is not None:  # no step was run in their rows
         grad_gates[:, :first] = 0
         if grads.lower is not None:

@@ -26,7 +26,7 @@ from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 class CellAwareLSTMGates(NamedTuple):
     """The gates of one layer in one direction, in the sentence's own order.
 
-    Each tensor has the shape (batch_size, num_tokens, hidden_size) and is zero at padded steps.
+    Each tensor is (B, T, H) and zero at padded steps.
     """
 
     input: Tensor
@@ -52,9 +52,9 @@ def run_stack(
     stack: LayerStack,
     initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> list[list[LayerStates]]:
-    """The states of each layer in each of its directions.
+    """Return the states of each layer in each of its directions.
 
-    The arguments are those of `lstm_last_states`.
+    The arguments are those of `lstm_recurrence`.
     """
     layers, dropout, training = stack
     num_tokens = inputs.size(1)
@@ -102,12 +102,12 @@ def run_layer(
     weights: LayerWeights,
     initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> LayerStates:
-    """One layer over its inputs (B, T, D) and the cells below (B, T, H), token by token.
+    """Run a layer over its inputs (B, T, D) and the cells below (B, T, H), token by token.
 
     `initial`, h and c before the first token (B, H), is zero by default.
     """
     if initial is None:
-        # The states keep the parameters' precision where autocast lowers that of the products.
+        # The states keep the parameters' precision where autocast narrows the products.
         zeros = inputs.new_zeros(
             inputs.size(0), weights.weight_hh.size(1), dtype=weights.weight_hh.dtype
         )
@@ -130,9 +130,9 @@ def run_layer(
 def run_step(
     inputs: Tensor, hidden: Tensor, cell: Tensor, lower: Optional[Tensor], weights: LayerWeights
 ) -> LayerStates:
-    """One step of a layer, from its inputs (B, D), its states and the cells below (B, H).
+    """Run a step of a layer from its inputs (B, D), its states and the cells below (B, H).
 
-    The hidden states and the gates are those of the step, (B, H) each.
+    Return the hidden states and the gates of the step, (B, H) each.
     """
     H = weights.weight_hh.size(1)
     # 4 or 5 blocks, each (B, H)

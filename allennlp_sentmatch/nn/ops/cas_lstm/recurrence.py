@@ -1,7 +1,7 @@
 """A stack of LSTM or CAS-LSTM layers over a batch of sentences."""
 
 from collections.abc import Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import torch
 import torch.nn.functional as F
@@ -12,83 +12,33 @@ from allennlp_sentmatch.nn.ops.cas_lstm import naive
 from allennlp_sentmatch.nn.ops.cas_lstm.layer import lstm_layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerInputs, LayerParameters, LayerStack
-from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.packing import Packing, last_states, mask_of
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
 
-Gates = tuple[CellAwareLSTMGates, ...]
+
+class LayerOutputs(NamedTuple):
+    """The states of a layer, zero at padding, and perhaps its gates in each direction."""
+
+    hidden: Tensor  # (B, T, S * H)
+    cell: Tensor  # (B, T, S * H)
+    gates: tuple[CellAwareLSTMGates, ...] = ()
 
 
 def lstm_recurrence(
-    inputs: Tensor, mask: Optional[Tensor], stack: LayerStack
-) -> tuple[Tensor, Tensor]:
-    """The states of the top layer.
-
-    # Parameters
-
-    inputs : `Tensor`
-        Shape (B, T, D). The padding has no effect.
-    mask : `Optional[Tensor]`
-        Shape (B, T), bool, right-padded. `None`: nothing is padding.
-    stack : `LayerStack`
-        L layers in S directions.
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        h and c, both (B, T, S * H), zero at padding.
-    """
-    return _run(inputs, mask, stack, first=len(stack.layers) - 1)[0][:2]
-
-
-def lstm_last_states(
     inputs: Tensor,
     mask: Optional[Tensor],
     stack: LayerStack,
     initial: Optional[tuple[Tensor, Tensor]] = None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The top layer's h (B, T, S * H), and h and c of all L layers after the last token.
-
-    The arguments are those of `lstm_recurrence`, and, for a single direction, `initial`: h and c
-    before the first token, (B, L, H) each, zero by default. The last states have the shape
-    (B, L, S * H), the second direction's being those of the first token. Those of an empty sentence
-    are the initial ones.
-    """
-    states = _run(inputs, mask, stack, initial=initial)
-    mask = mask_of(inputs, mask)
-    S = len(stack.layers[0])
-    last_hidden = torch.stack([last_states(h, mask, S) for h, _, _ in states], 1)  # (B, L, S * H)
-    last_cell = torch.stack([last_states(c, mask, S) for _, c, _ in states], 1)
-    if initial is not None:
-        has_tokens = mask.any(1).view(-1, 1, 1)
-        last_hidden = torch.where(has_tokens, last_hidden, initial[0])
-        last_cell = torch.where(has_tokens, last_cell, initial[1])
-    return states[-1][0], last_hidden, last_cell
-
-
-def lstm_gates(
-    inputs: Tensor, mask: Optional[Tensor], stack: LayerStack
-) -> tuple[Tensor, list[Gates]]:
-    """The top layer's h (B, T, S * H) and the gates of all layers, for each of their directions.
-
-    The arguments are those of `lstm_recurrence`. Only the backend "naive" has the gates.
-    """
-    states = _run(inputs, mask, stack, needs_gates=True)
-    return states[-1][0], [gates for _, _, gates in states]
-
-
-def _run(
-    inputs: Tensor,
-    mask: Optional[Tensor],
-    stack: LayerStack,
     first: int = 0,
-    initial: Optional[tuple[Tensor, Tensor]] = None,
     needs_gates: bool = False,
-) -> list[tuple[Tensor, Tensor, Gates]]:
-    """H and c of the layers from number `first` on, (B, T, S * H) each, and perhaps their gates."""
+) -> list[LayerOutputs]:
+    """Run a stack of L layers over inputs (B, T, D); return the layers from number `first` on.
+
+    A single direction may start from `initial`: h and c before the first token, (B, L, H) each,
+    zero by default. Only the backend "naive" has the gates.
+    """
     layers, dropout, training = stack
-    inputs = cast_to_parameter(inputs, layers[0][0].weight_ih)
     if initial is not None and len(layers[0]) > 1:
         raise ValueError("initial states are for a single direction")
     parameters = [
@@ -99,14 +49,13 @@ def _run(
         what, has = "the gates of an LSTM", ("naive", "scan")
     backend = resolve(what, has, inputs, *parameters, *(initial or ()))
     if backend.name in ("naive", "scan"):
-        mask = mask_of(inputs, mask)
         return [
-            (
+            LayerOutputs(
                 torch.cat([x.hidden for x in layer], -1),
                 torch.cat([x.gates.cell for x in layer], -1),
                 tuple(x.gates for x in layer),
             )
-            for layer in naive.run_stack(inputs, mask, stack, initial)[first:]
+            for layer in naive.run_stack(inputs, mask_of(inputs, mask), stack, initial)[first:]
         ]
     if initial is not None:  # which take the place of a token before the first one
         inputs = F.pad(inputs, (0, 0, 1, 0))
@@ -114,7 +63,7 @@ def _run(
     packing = Packing.of(inputs, mask, bidirectional=len(layers[0]) == 2)
     hidden = packing.pack(inputs)  # (S, N, D)
     cell: Optional[Tensor] = None
-    states: list[tuple[Tensor, Tensor, Gates]] = []
+    states = []
     for number, directions in enumerate(layers):
         if number > 0:
             hidden = F.dropout(hidden, dropout, training)
@@ -124,7 +73,28 @@ def _run(
         x = LayerInputs(hidden, cell, *before)
         hidden, cell = lstm_layer(backend, packing, x, LayerParameters.of(directions))
         if number >= first:  # (S, N, H) each
-            states.append((packing.unpack(hidden), packing.unpack(cell), ()))
+            states.append(LayerOutputs(packing.unpack(hidden), packing.unpack(cell)))
     if initial is not None:
-        states = [(h[:, 1:], c[:, 1:], gates) for h, c, gates in states]
+        states = [LayerOutputs(layer.hidden[:, 1:], layer.cell[:, 1:]) for layer in states]
     return states
+
+
+def final_states(
+    layers: Sequence[LayerOutputs],
+    mask: Tensor,
+    num_directions: int,
+    initial: Optional[tuple[Tensor, Tensor]] = None,
+) -> tuple[Tensor, Tensor]:
+    """Return h and c of L layers after the last token, (B, L, S * H) each.
+
+    A second direction ends at the first token. An empty sentence keeps the initial states.
+    """
+    hidden, cell = (
+        torch.stack([last_states(x, mask, num_directions) for x in states], 1)
+        for states in ([x.hidden for x in layers], [x.cell for x in layers])
+    )
+    if initial is not None:
+        has_tokens = mask.any(1).view(-1, 1, 1)
+        hidden = torch.where(has_tokens, hidden, initial[0])
+        cell = torch.where(has_tokens, cell, initial[1])
+    return hidden, cell

@@ -70,10 +70,9 @@ class LayerInputs(NamedTuple):
 
 
 class LayerTables(NamedTuple):
-    """The tables that steps read and write, whatever the backend."""
+    """The tables that the steps of any backend read and write."""
 
-    #: The packing's: the number of rows of each step.
-    sizes: list[int]
+    sizes: list[int]  # the number of rows of each step
     x: LayerInputs
     parameters: LayerParameters
     #: (S, N, GH), with G = 4 or 5: the gates [i; f; g; o; v]. The forward pass finds in it W x + b
@@ -85,7 +84,7 @@ class LayerTables(NamedTuple):
 
     @property
     def first_step(self) -> int:
-        """The first step to run: 1 if the rows of step 0 hold the initial states."""
+        """Return the first step to run: 1 if the rows of step 0 hold the initial states."""
         return 0 if self.x.initial_hidden is None else 1
 
 
@@ -96,6 +95,6 @@ class LayerGradients(NamedTuple):
     cell: Optional[Tensor]  # (S, N, H): of c, from outside
     #: (S, N, H): to be filled with the gradient of `lower`, without what passes through a peephole.
     lower: Optional[Tensor]
-    left_weight: Optional[Tensor]  # (S, 1, H): zeros, to which that of `left_weight` is added
+    left_weight: Optional[Tensor]  # (S, 1, H): zeros, to which its gradient is added
     #: (S, B, H): to be filled with the gradient of the initial c.
     initial_cell: Optional[Tensor]

@@ -8,7 +8,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 
-#: Of several tensors; `None` where there is none or none is needed.
+#: The gradients of several tensors; `None` where there is none or none is needed.
 Gradients = tuple[Optional[Tensor], ...]
 
 
@@ -33,11 +33,6 @@ def differentiable(
         What is not differentiated.
     arguments : `Any`
         Tensors, and other things, in tuples, named tuples and lists. So is what `forward` keeps.
-
-    # Returns
-
-    `Any`
-        The outputs.
     """
     leaves, form = tree_flatten(arguments)
     if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in leaves):
@@ -94,11 +89,11 @@ class _Analytic(torch.autograd.Function):
 
 
 def writable(saved: Tensor) -> Tensor:
-    """A tensor of the same values that a backward pass may write to.
+    """Return a tensor of the same values that a backward pass may write to.
 
     It is `saved` itself, a tensor that only the forward and the backward pass know, if the graph is
-    freed afterwards; with `retain_graph=True` it is a copy. Large new tensors cost a
-    CPU more than the arithmetic that fills them: the system hands out their memory page by page.
+    freed afterwards; with `retain_graph=True` it is a copy. Large new tensors cost a CPU more than
+    the arithmetic that fills them: the system hands out their memory page by page.
     """
     # torch's own compiled backward passes ask the same before they overwrite their inputs.
     keeps_graph: Any = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)

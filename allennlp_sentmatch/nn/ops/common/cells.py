@@ -7,14 +7,9 @@ from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing, 
 
 
 def lstm_cell(x: Tensor, u: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """The next h and c of an LSTM, (..., H) each.
+    """Return the next h and c of an LSTM, (..., H) each, from c.
 
-    # Parameters
-
-    x, u : `Tensor`
-        W x + b, blocks i, f, g, o, of a shape that expands to that of U h, (..., 4H).
-    cell : `Tensor`
-        Shape (..., H).
+    `u` is U h, (..., 4H), with the blocks i, f, g, o; the shape of `x`, W x + b, expands to it.
     """
     if is_on_gpu(u) and not is_compiling_or_tracing():
         H = cell.size(-1)  # torch's kernel takes rows
@@ -27,14 +22,9 @@ def lstm_cell(x: Tensor, u: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def gru_cell(x: Tensor, u: Tensor, hidden: Tensor) -> Tensor:
-    """The next h of a GRU, (..., H), as `torch.nn.GRU` defines it.
+    """Return the next h of a GRU, (..., H), as `torch.nn.GRU` defines it, from h.
 
-    # Parameters
-
-    x, u : `Tensor`
-        Shape (..., 3H): the projections W x and U h with their biases, blocks r, z, n.
-    hidden : `Tensor`
-        Shape (..., H).
+    `x` and `u` are W x and U h with their biases, (..., 3H), with the blocks r, z, n.
     """
     H = hidden.size(-1)
     (x_gates, x_n), (u_gates, u_n) = x.split([2 * H, H], -1), u.split([2 * H, H], -1)

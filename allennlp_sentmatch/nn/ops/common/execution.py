@@ -8,22 +8,22 @@ CAN_RECORD = hasattr(getattr(torch, "compiler", None), "is_exporting")
 
 
 def is_on_gpu(x: Tensor) -> bool:
-    """`True` if a tensor is on a device with values other than a CPU."""
+    """Return whether a tensor is on a device with values other than a CPU."""
     return x.device.type not in ("cpu", "meta")
 
 
 def is_exporting() -> bool:
-    """`True` while `torch.export` records operations; lengths are not known as numbers then."""
+    """Return whether `torch.export` records operations; lengths are not known as numbers then."""
     return CAN_RECORD and torch.compiler.is_exporting()
 
 
 def is_traced() -> bool:
-    """`True` while `torch.jit.trace` records operations."""
+    """Return whether `torch.jit.trace` records operations."""
     return bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
 
 
 def is_compiling_or_tracing() -> bool:
-    """`True` if torch records its operations, for which the values of tensors must not matter."""
+    """Return whether torch records its operations; the values of tensors must not matter then."""
     compiler = getattr(torch, "compiler", None)  # torch < 2.1 has no `is_compiling`
     is_compiling = getattr(compiler, "is_compiling", lambda: False)
     return bool(is_compiling() or is_traced())

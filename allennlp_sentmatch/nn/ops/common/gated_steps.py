@@ -25,18 +25,13 @@ class GatedLayer:
     # Parameters
 
     sizes : `list[int]`
-        The packing's.
+        The number of rows of each step.
     left : `Tensor`
         Shape (S, N, H): the table in which a step finds the state before it.
     of_directions : `dict[str, Optional[Tensor]]`
         Fields of a step that are the same for all steps of a direction, (S, ..., H) each.
     of_tokens : `Optional[Tensor]`
         Fields of a step with a row for each of its tokens, (S, N, width) each.
-
-    # Raises
-
-    `ValueError`
-        If a table differs from `left` in precision or is not contiguous, or not on the CPU.
     """
 
     def __init__(
@@ -60,13 +55,10 @@ class GatedLayer:
     ) -> None:
         """Run step `t` of direction `s`.
 
-        # Parameters
-
-        left : `Optional[int]`
-            The first row of the states before the step; `None` where these are zero.
-        recurrent : `Optional[Tensor]`
-            Forward, U h (n, R), whose first columns are used; backward, the gradients of h from the
-            step after, for the first sentences. `None` is zero.
+        `left` is the first row of the states before the step; they are zero if it is `None`.
+        `recurrent` is U h (n, R) in the forward pass, where its first columns are used, and in the
+        backward pass the gradients of h from the step after, for the first sentences. `None` is
+        zero.
         """
         step = self._step
         step.n = step.block = self._sizes[t]

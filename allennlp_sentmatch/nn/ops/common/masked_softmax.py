@@ -7,20 +7,11 @@ from torch import Tensor
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """Compute the softmax of the unmasked scores over the last dimension, exactly zero elsewhere.
 
+    The scores are (..., N), and the bool mask can be broadcast to their shape. Masked scores may
+    have any value, even NaN. A row that is masked entirely is zero.
+
     AllenNLP's function of the same name is less precise: it renormalizes the softmax of
     `scores * mask`, whose rounding depends on the padding if all scores are far below zero.
-
-    # Parameters
-
-    scores : `Tensor`
-        (..., N)
-    mask : `Tensor`
-        Bool, broadcastable to the shape of `scores`. Masked scores may have any value, even NaN.
-
-    # Returns
-
-    `Tensor`
-        (..., N); zero in a row that is masked entirely.
     """
     # The lowest finite value, not -inf, keeps the softmax of an entirely masked row finite.
     lowest = torch.finfo(scores.dtype).min

@@ -1,9 +1,9 @@
 """The steps compiled from C++: their library, the arguments of its functions, and their threads.
 
 A function gets the address of a structure, whose fields have the same names here as in C++, in the
-same order. The C++ trusts them: `address` checks tables. A function runs without Python's lock and
-raises nothing; all memory is that of tensors. It runs on torch's own threads if they belong to an
-OpenMP library with GNU's interface, as on Linux, and otherwise on one thread.
+same order. The C++ trusts them: `address` checks tables. A function runs without Python's lock,
+raises nothing and allocates nothing. It runs on torch's own threads if they belong to an OpenMP
+library with GNU's interface, as on Linux, and otherwise on one thread.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ MIN_NUMBERS = 2**14
 
 
 def fields(numbers: str, tables: str) -> list[tuple[str, Any]]:
-    """Fields of a structure: numbers, and then the addresses of tables, by their names."""
+    """Return the fields of a structure by their names: numbers, then the addresses of tables."""
     return [
         *((name, ctypes.c_int64) for name in numbers.split()),
         *((name, ctypes.c_void_p) for name in tables.split()),
@@ -32,12 +32,8 @@ def fields(numbers: str, tables: str) -> list[tuple[str, Any]]:
 class Arguments(ctypes.Structure):
     """The arguments of a function; subclasses add `_fields_`.
 
-    # Parameters
-
-    like : `Tensor`
-        A tensor of the tables' precision.
-    values
-        As for `set`; fields without a value are zero.
+    `like` is a tensor of the tables' precision. Fields are set as by `set`; without a value they
+    are zero.
     """
 
     _fields_ = fields("parallel num_threads min_numbers", "")
@@ -50,7 +46,7 @@ class Arguments(ctypes.Structure):
         self.set(**values)
 
     def set(self, **values: Union[Tensor, int, None]) -> None:
-        """Set fields to numbers or to the addresses of tables, which stay in memory with this."""
+        """Set fields to numbers or to the addresses of tables, and keep the tables in memory."""
         for name, value in values.items():
             if isinstance(value, Tensor):
                 self._tables[name] = value
@@ -78,25 +74,22 @@ class Rows(NamedTuple):
 
     @classmethod
     def of(cls, table: Optional[Tensor], like: Tensor) -> "Rows":
-        """The rows of a table (S, ..., width), checked as by `address`."""
+        """Return the rows of a table (S, ..., width), checked as by `address`."""
         if table is None:
             return cls(0, 0, 0, None)
         row = table.size(-1) * table.element_size()
         return cls(address(table, like), prod(table.shape[1:-1]) * row, row, table)
 
     def at(self, direction: int, row: int = 0) -> int:
-        """The address of a row."""
+        """Return the address of a row."""
         return self.first and self.first + direction * self.by_direction + row * self.by_row
 
 
 def address(table: Tensor, like: Tensor) -> int:
-    """The address of a table for C++, which trusts it.
+    """Return the address of a table for C++, which trusts it.
 
-    # Raises
-
-    `ValueError`
-        If the table is not contiguous or not on the CPU or, unless it holds integers, differs in
-        precision from `like`.
+    Raise a `ValueError` if the table is not contiguous or not on the CPU or, unless it holds
+    integers, differs in precision from `like`.
     """
     if not table.is_cpu or (table.is_floating_point() and table.dtype != like.dtype):
         raise ValueError(
@@ -108,12 +101,12 @@ def address(table: Tensor, like: Tensor) -> int:
 
 
 def num_threads() -> int:
-    """The number of threads that share work: torch's, or one if they cannot be used."""
+    """Return the number of threads that share work: torch's, or one if they cannot be used."""
     return torch.get_num_threads() if GOMP_PARALLEL else 1
 
 
 def _find_parallel() -> int:
-    """The address of GOMP_parallel in what torch has loaded, or 0."""
+    """Return the address of GOMP_parallel in the libraries that torch has loaded, or 0."""
     try:
         function = ctypes.CDLL(torch._C.__file__).GOMP_parallel
     except (OSError, AttributeError):
@@ -122,13 +115,13 @@ def _find_parallel() -> int:
 
 
 def _checksum(folder: Path) -> Optional[int]:
-    """That of a folder's C++ sources, as in setup.py; `None` without any, as from a wheel."""
+    """Return the checksum of a folder's C++ sources, as in setup.py; `None` if it has none."""
     files = sorted(folder.glob("*.[ch]*"))
     return zlib.crc32(b"".join(map(Path.read_bytes, files))) if files else None
 
 
 def _load() -> tuple[Optional[ctypes.CDLL], Optional[str]]:
-    """The library; without one, the reason."""
+    """Return the library; without one, the reason."""
     spec = find_spec("allennlp_sentmatch.nn.ops.native._steps")
     if spec is None or spec.origin is None:
         return None, "the package was installed without a C++ compiler"

@@ -21,23 +21,23 @@ class Packing(NamedTuple):
     #: Shape (S, N): a packed row's index among S * B * T padded rows.
     indices: Tensor
     #: Shape (N - sizes[0]): the rows of the same sentences one step before; `None` if these are
-    #: simply the first ones.
+    #: the first ones.
     before: Optional[Tensor]
     #: B and T.
     shape: tuple[int, int]
 
     @property
     def num_sentences(self) -> int:
-        """The number of sentences that have a token."""
+        """Return the number of sentences that have a token."""
         return self.sizes[0] if self.sizes else 0
 
     @classmethod
     def of(cls, inputs: Tensor, mask: Optional[Tensor], bidirectional: bool) -> "Packing":
-        """The packing of sentences (B, T, ...) with the right-padded `mask` (B, T).
+        """Return the packing of sentences (B, T, ...) with the `mask` (B, T).
 
-        With `bidirectional` there are two directions, of which the second runs through each
-        sentence from its last token to its first. `None` is a mask without padding. With another
-        one, a program waits for its GPU here, and nowhere else in a forward and backward pass.
+        With `bidirectional` there are two directions, and the second one runs through each sentence
+        from its last token to its first. Unless the mask is `None`, a program waits for its GPU
+        here, and nowhere else in a forward and backward pass.
         """
         B, T = inputs.shape[:2]
         device = inputs.device
@@ -61,19 +61,19 @@ class Packing(NamedTuple):
 
     @property
     def order(self) -> Tensor:
-        """The indices of the sentences that have tokens, longest first: (num_sentences)."""
+        """Return the indices of the sentences that have tokens, longest first, (num_sentences)."""
         first_tokens = self.indices[0, : self.num_sentences]
         return torch.div(first_tokens, self.shape[1], rounding_mode="floor")
 
     def pack(self, sequence: Tensor) -> Tensor:
-        """The tokens' vectors in each direction's order: (B, T, D) -> (S, N, D)."""
+        """Return the tokens' vectors in each direction's order: (B, T, D) -> (S, N, D)."""
         B, T = self.shape
         S, N = self.indices.shape
         rows = sequence.reshape(B * T, sequence.size(-1))
         return rows.index_select(0, self.indices.view(-1) % (B * T)).view(S, N, sequence.size(-1))
 
     def unpack(self, packed: Tensor) -> Tensor:
-        """The directions' vectors side by side, zero at padding: (S, N, H) -> (B, T, S * H)."""
+        """Put the directions side by side, with zero at padding: (S, N, H) -> (B, T, S * H)."""
         B, T = self.shape
         S, N, H = packed.shape
         rows = packed.new_zeros(S * B * T, H)
@@ -81,7 +81,7 @@ class Packing(NamedTuple):
         return rows.view(S, B, T, H).permute(1, 2, 0, 3).reshape(B, T, S * H)
 
     def previous(self, packed: Tensor) -> Tensor:
-        """The rows of the same sentences one step before: (S, N, H) -> (S, N - sizes[0], H).
+        """Return the rows of the same sentences one step before: (S, N, H) -> (S, N - sizes[0], H).
 
         The rows of the first step, which have no step before them, are left out.
         """
@@ -91,7 +91,7 @@ class Packing(NamedTuple):
 
 
 def mask_of(inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
-    """Return the mask of a batch (B, T, ...): the one given, or for `None` one without padding."""
+    """Return the mask (B, T) of a batch (B, T, ...): the one given, or one without padding."""
     return inputs.new_ones(inputs.shape[:2], dtype=torch.bool) if mask is None else mask
 
 
@@ -110,27 +110,20 @@ def last_states(states: Tensor, mask: Tensor, num_directions: int = 1) -> Tensor
 
 
 def steps(packed: Tensor, sizes: list[int]) -> Sequence[Tensor]:
-    """The rows of each step: (..., N, K) becomes a sequence of (..., size, K)."""
+    """Split into the rows of each step: (..., N, K) becomes a sequence of (..., size, K)."""
     return packed.split(sizes, -2)  # type: ignore[no-any-return]
 
 
 def order_by_length(mask: Tensor) -> tuple[Tensor, Tensor, list[int]]:
     """Order sentences by their length, longest first.
 
-    # Returns
-
-    `tuple[Tensor, Tensor, list[int]]`
-        The sorted lengths and the sentences' indices, (B) each, and the number of sentences that
-        have a token t, for each t below the largest length.
-
-    # Raises
-
-    `ValueError`
-        If a token follows padding.
+    Return the sorted lengths and the sentences' indices, (B) each, and the number of sentences that
+    have a token t, for each t below the largest length. Raise a `ValueError` if a token follows
+    padding.
     """
     lengths, order = mask.sum(1).sort(descending=True, stable=True)
     num_wrong = _after_padding(mask).sum().view(1)
-    *numbers, wrong = torch.cat([lengths, num_wrong]).tolist()  # one transfer, which waits
+    *numbers, wrong = torch.cat([lengths, num_wrong]).tolist()  # one transfer: synchronizes
     if wrong:
         check_order(mask)
     sizes, n = [], len(numbers)
@@ -153,11 +146,11 @@ def check_order(mask: Tensor, name: str = "mask") -> None:
 
 
 def _after_padding(mask: Tensor) -> Tensor:
-    """The places where a token follows padding, (B, T - 1): none in a right-padded mask (B, T)."""
+    """Return where a token follows padding, (B, T - 1); nowhere in a right-padded mask (B, T)."""
     return mask[:, 1:] > mask[:, :-1]
 
 
 def lengths_of(sizes: list[int]) -> Tensor:
-    """The number of tokens of each sentence, longest first, on the CPU: (sizes[0])."""
+    """Return the number of tokens of each sentence, longest first, on the CPU: (sizes[0])."""
     running = torch.arange(sizes[0], device="cpu") < torch.tensor(sizes, device="cpu").unsqueeze(1)
     return running.sum(0)

@@ -4,8 +4,8 @@
 its compiler. MKL leaves half of the speed of processors other than Intel's unused (measured: 110
 against 240 GFLOP/s on one core of an AMD EPYC with AVX-512). On Intel's it is faster in the steps
 of a recurrence, if W^T is contiguous: for 32 rows and W of 1,200 x 300 it takes 144 microseconds
-against oneDNN's 177, for W of 300 x 75 11 against 28 (one core of a Xeon with AMX). Products of
-factors rounded to bfloat16 are oneDNN's. The methods are for functions with an analytic backward
+against oneDNN's 177, for W of 300 x 75 11 against 28 (one core of a Xeon with AMX). Only oneDNN
+rounds the factors of products to bfloat16. The methods are for functions with an analytic backward
 pass.
 """
 
@@ -26,7 +26,7 @@ _REORDER = "mkldnn::_reorder_linear_weight(Tensor self, int? batch_size=None) ->
 
 
 def _find_operator(schema: str) -> Optional[Any]:
-    """The operator of exactly this schema, if this torch has it and oneDNN."""
+    """Return the operator of exactly this schema, if this torch has it and oneDNN."""
     name = schema[len("mkldnn::") : schema.index("(")]
     try:
         operator = getattr(torch.ops.mkldnn, name).default
@@ -46,7 +46,7 @@ HAS_ONEDNN = _onednn_linear is not None
 
 @cache
 def is_intel() -> bool:
-    """`True` on a processor of Intel."""
+    """Return whether the processor is Intel's."""
     try:
         return "GenuineIntel" in Path("/proc/cpuinfo").read_text()
     except OSError:  # not Linux
@@ -58,7 +58,7 @@ class Products:
 
     @staticmethod
     def prepacked(weight: Tensor) -> Tensor:
-        """`weight` as `linear` takes it fastest; worth its copy for a few products on.
+        """Return `weight` as `linear` takes it fastest; the copy pays from a few products on.
 
         The result may be opaque: only `linear` can take it.
         """
@@ -66,12 +66,12 @@ class Products:
 
     @staticmethod
     def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
-        """X W^T + b: (N, K), (M, K), (M) -> (N, M)."""
+        """Return X W^T + b: (N, K), (M, K), (M) -> (N, M)."""
         return torch.nn.functional.linear(x, weight, bias)
 
     @classmethod
     def side_by_side(cls, weights: Sequence[Tensor]) -> Any:
-        """S weights (M, K) as `add_products` takes them fastest; worth a copy, as `prepacked`."""
+        """Return S weights (M, K) as `add_products` takes them fastest, as `prepacked` does."""
         return torch.stack([weight.t() for weight in weights])
 
     @classmethod
@@ -81,22 +81,22 @@ class Products:
 
     @classmethod
     def product_over_rows(cls, x: Tensor, y: Tensor) -> Tensor:
-        """X^T Y, a sum over rows: (N, K), (N, M) -> (K, M)."""
+        """Return X^T Y, a sum over rows: (N, K), (N, M) -> (K, M)."""
         return cls.linear(x.t(), y.t())
 
     @classmethod
     def affine(cls, x: Tensor, weight: Union[Tensor, Sequence[Tensor]], bias: Tensor) -> Tensor:
-        """W x + b for S maps side by side: (S, N, D), S times (K, D), (S, K) -> (S, N, K)."""
+        """Return W x + b for S maps: (S, N, D), S times (K, D), (S, K) -> (S, N, K)."""
         return stack([cls.linear(rows, w, b) for rows, w, b in zip(x, weight, bias)])
 
     @classmethod
     def input_gradient(cls, weight: Union[Tensor, Sequence[Tensor]], grad: Tensor) -> Tensor:
-        """The gradient of x (S, N, D) from that of W x (S, N, K)."""
+        """Return the gradient of x (S, N, D) from the gradient of W x (S, N, K)."""
         return stack([cls.linear(g, w.t()) for g, w in zip(grad, weight)])
 
     @classmethod
     def weight_gradients(cls, x: Tensor, grad: Tensor) -> list[Tensor]:
-        """The gradient of W (K, D) of each map from that of W x (S, N, K)."""
+        """Return the gradient of each map's W (K, D) from the gradient of W x (S, N, K)."""
         return [cls.product_over_rows(rows, g).t() for rows, g in zip(x, grad)]
 
 
@@ -145,7 +145,7 @@ class OneDNNProducts(_CPUProducts):
 
 
 def fastest_products() -> type[Products]:
-    """The fastest products of float32 on this processor, with torch's present settings."""
+    """Return the fastest products of float32 on this processor, with torch's present settings."""
     is_exact = torch.get_float32_matmul_precision() == "highest"
     if is_exact and torch.backends.mkl.is_available() and is_intel():
         return MKLProducts
@@ -154,5 +154,5 @@ def fastest_products() -> type[Products]:
 
 
 def stack(tensors: Sequence[Tensor]) -> Tensor:
-    """`torch.stack`, without a copy where there is nothing to stack."""
+    """Do as `torch.stack`, without a copy of a single tensor."""
     return tensors[0].unsqueeze(0) if len(tensors) == 1 else torch.stack(list(tensors))

@@ -4,25 +4,15 @@ import torch
 
 
 def reverse_sentences(sequence: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """The tokens of each sentence in reverse, its padding still on the right: its own inverse.
+    """Reverse the tokens of each sentence (B, T, ...), and keep its padding on the right.
 
-    # Parameters
-
-    sequence : `torch.Tensor`
-        Shape (batch_size, sequence_length, ...).
-    mask : `torch.Tensor`
-        Shape (batch_size, sequence_length), bool, right-padded.
-
-    # Returns
-
-    `torch.Tensor`
-        The shape of `sequence`.
+    The function is its own inverse.
     """
     return sequence[reversed_indices(mask)]
 
 
 def reversed_indices(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The indices that take `sequence` to `reverse_sentences(sequence, mask)`, for several."""
+    """Return the indices of `reverse_sentences(sequence, mask)` in `sequence`, for several."""
     lengths = mask.sum(1, keepdim=True)  # (B, 1)
     position = torch.arange(mask.size(1), device=mask.device)  # (T)
     source = torch.where(mask, lengths - 1 - position, position)  # (B, T)

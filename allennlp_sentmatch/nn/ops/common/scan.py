@@ -22,20 +22,9 @@ def scan(
 ) -> StepResult:
     """Run `state, outputs = step(state, inputs)` for each of T steps.
 
-    # Parameters
-
-    step : `Callable`
-        Its inputs and outputs are slices of those below, without their first dimension. It must not
-        write to tensors. The state must keep its shapes.
-    initial : `tuple[Tensor, ...]`
-        The state before the first step.
-    inputs : `Sequence[Tensor]`
-        Each of shape (T, ...).
-
-    # Returns
-
-    `tuple[tuple[Tensor, ...], tuple[Tensor, ...]]`
-        The last state and the outputs, each of the latter of shape (T, ...).
+    Each of the inputs has the shape (T, ...); a step gets slices without the first dimension. It
+    must not write to tensors, and the state must keep its shapes. Return the last state and the
+    outputs, (T, ...) each.
     """
     if is_exporting():
         return _record(step, initial, inputs)

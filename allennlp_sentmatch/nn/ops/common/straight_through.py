@@ -9,21 +9,10 @@ def straight_through(
 ) -> torch.Tensor:
     """Return the argmax of `scores` as a one-hot vector with the gradient of their softmax.
 
-    # Parameters
-
-    scores : `torch.Tensor`
-        Shape (..., K).
-    mask : `torch.Tensor`
-        Shape (..., K), bool: the entries that may be chosen. Other scores, including NaN, have no
-        effect and get no gradient.
-    temperature : `float`, optional (default = `1.0`)
-        Divides the scores in the softmax.
-
-    # Returns
-
-    `torch.Tensor`
-        Shape (..., K): exactly one-hot, or zero with a zero gradient in a row where no entry may
-        be chosen. Of equal scores, the first is chosen. Infinite scores get no gradient.
+    The bool mask (..., K) has the entries that may be chosen. Other scores, including NaN, have no
+    effect and get no gradient. The result (..., K) is exactly one-hot, or zero with a zero gradient
+    in a row where no entry may be chosen. Of equal scores, the first is chosen. Infinite scores get
+    no gradient. The temperature divides the scores in the softmax.
     """
     largest, forbidden = torch.finfo(scores.dtype).max, ~mask
     # Infinite scores would give NaN; without the product with the mask, a row without choices would

@@ -27,7 +27,7 @@ class GRUTables(NamedTuple):
 def forward(
     backend: Backend, packing: Packing, arguments: GRUArguments, keep: bool
 ) -> tuple[Tensor, GRUTables]:
-    """The states (S, N, H), and the tables."""
+    """Return the states (S, N, H) and the tables."""
     inputs, directions = arguments
     weight_ih, weight_hh, bias_ih, bias_hh = zip(*directions)
     linear, sizes = backend.products.linear, packing.sizes

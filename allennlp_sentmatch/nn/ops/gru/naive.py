@@ -45,7 +45,7 @@ def gru_recurrence(inputs: Tensor, mask: Tensor, directions: Sequence[GRUWeights
 
 
 def _one_direction(inputs: Tensor, weights: GRUWeights) -> Tensor:
-    """The states (B, T, H) from left to right."""
+    """Return the states (B, T, H) from left to right."""
 
     def step(state: Tensors, at_step: Tensors) -> StepResult:
         (h,), (x,) = state, at_step  # (B, H), (B, 3H)

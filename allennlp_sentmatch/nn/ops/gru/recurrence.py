@@ -17,22 +17,7 @@ IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "cpu")
 def gru_recurrence(
     inputs: Tensor, mask: Optional[Tensor], directions: Sequence[GRUWeights]
 ) -> Tensor:
-    """Run a layer in one or two directions.
-
-    # Parameters
-
-    inputs : `Tensor`
-        Shape (B, T, D). The padding has no effect.
-    mask : `Optional[Tensor]`
-        Shape (B, T), bool, right-padded. `None`: nothing is padding.
-    directions : `Sequence[GRUWeights]`
-        The parameters of each of the S directions, left-to-right first.
-
-    # Returns
-
-    `Tensor`
-        The states, (B, T, S * H), zero at padding.
-    """
+    """Run a layer over inputs (B, T, D), and return its states (B, T, S * H), zero at padding."""
     parameters = [parameter for weights in directions for parameter in weights]
     backend = resolve("GRU", IMPLEMENTATIONS, inputs, *parameters)
     if backend.name != "cpu":

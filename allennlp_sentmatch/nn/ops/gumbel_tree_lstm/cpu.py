@@ -1,6 +1,6 @@
 r"""The composition and its gradient, compiled for CPUs: a step is a product and a pass over memory.
 
-In C++ are the candidates of new parents, the choice of a pair in each sentence, and the copy of its
+The C++ computes the candidates of new parents, chooses a pair in each sentence, and copies its
 candidate to a parent; native/_tree.h describes the tables.
 
 The backward pass undoes the layers from the root down. Each parent's gradient goes to its children
@@ -78,22 +78,19 @@ class TreeStep(Arguments):
 def forward(
     backend: Backend, sizes: list[int], choices: Choices, arguments: Leaves, keep: bool
 ) -> tuple[tuple[Tensor, Tensor, Tensor], TreeTables]:
-    """Compose the leaves of B sentences of at most T tokens, of which one has at least two.
+    """Compose the leaves of a batch in which a sentence has two tokens or more.
 
-    # Returns
-
-    `tuple[tuple[Tensor, Tensor, Tensor], TreeTables]`
-        The roots' h and c, (B, H) each, and the merges, (B, T - 1); and the tables.
+    Return the roots' h and c, (B, H) each, and the merges, (B, T - 1); and the tables.
     """
     hidden, cell, weights = arguments
     (N, H), B, T = hidden.shape, sizes[0], len(sizes)
     linear = backend.products.linear
-    # Those of a left child with the bias, then those of a right child: (10H, H), (10H)
+    # The weights of a left child with the bias, then of a right child: (10H, H), (10H)
     weight = backend.products.prepacked(torch.cat(weights.weight.chunk(2, 1)))
     bias = F.pad(weights.bias, (0, 5 * H))
     tables = _tables(hidden, sizes, choices, keep)
     tables.hidden[:N], tables.cell[:N] = hidden, cell
-    # The roots of sentences whose last step has been run, and of those of one token.
+    # The roots of sentences whose last step has been run, and of sentences of one token.
     root_hidden, root_cell = hidden[:B].clone(), cell[:B].clone()
     parents = hidden.new_empty(B, H)  # h of the last step's parents
     step = _step(sizes, weights.query, choices.temperature, tables)
@@ -180,7 +177,7 @@ def backward(
 
 
 def _tables(hidden: Tensor, sizes: list[int], choices: Choices, keep: bool) -> TreeTables:
-    """Tables without values but for `merges`."""
+    """Return tables without values, except for `merges`."""
     (N, H), B, T = hidden.shape, sizes[0], len(sizes)
     R, K = N, N - B
     if keep:  # Each merge but a sentence's last one makes two candidates.
@@ -200,12 +197,12 @@ def _tables(hidden: Tensor, sizes: list[int], choices: Choices, keep: bool) -> T
 
 
 def _num_relaxed(sizes: list[int]) -> list[int]:
-    """The number of relaxed choices of each step."""
+    """Return the number of relaxed choices of each step."""
     return [n * (len(sizes) - 1 - step) for step, n in enumerate(sizes[1:])]
 
 
 def _step(sizes: list[int], query: Tensor, temperature: float, tables: TreeTables) -> TreeStep:
-    """The arguments that both passes have."""
+    """Return the arguments that both passes have."""
     (B, T), H, merges = (sizes[0], len(sizes)), tables.hidden.size(1), tables.merges
     query = query.expand(H).contiguous()
     return TreeStep(

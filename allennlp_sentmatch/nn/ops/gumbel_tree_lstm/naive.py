@@ -25,7 +25,7 @@ class TreeWeights(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """The way to choose pairs: from given trees, else sampled with given noise, else greedily."""
+    """How pairs are chosen: from given trees, else sampled with given noise, else greedily."""
 
     merges: Optional[Tensor]  # (B, T - 1)
     #: Gumbel noise of each layer: (B, T - 1), (B, T - 2), ..., (B, 1)
@@ -107,20 +107,9 @@ def _merge(
 ) -> tuple[Tensor, Tensor]:
     """Merge a pair of each sentence that has one.
 
-    # Parameters
-
-    nodes : `Tensor`
-        Shape (B, M + 1, 2H): [h; c].
-    allowed : `Tensor`
-        Shape (B, M), bool; false in all of a row for a sentence that is one node.
-    weights : `TreeWeights`
-    given, noise, temperature
-        Those of the step, as in `Choices`: (B) and (B, M).
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        The next layer (3.14), (B, M, 2H), and the chosen indices (B) or -1.
+    `nodes` (B, M + 1, 2H) are [h; c]. `allowed` (B, M) is false in all of a row for a sentence that
+    is one node. `given` (B), `noise` (B, M) and `temperature` are the step's, as in `Choices`.
+    Return the next layer (3.14), (B, M, 2H), and the chosen indices (B) or -1.
     """
     H = weights.query.size(0)
     pairs = nodes.unfold(1, 2, 1).transpose(2, 3)  # (B, M, 2, 2H)
@@ -154,19 +143,8 @@ def choose_greedily(scores: Tensor, allowed: Tensor, query: Tensor) -> Tensor:
     Pairs of the same words have equal scores up to rounding, which depends on the rest of the
     batch. Scores within the rounding error count as equal, so that the tree does not depend on it.
 
-    # Parameters
-
-    scores : `Tensor`
-        Shape (B, M), products of `query` with vectors whose elements are in [-1, 1].
-    allowed : `Tensor`
-        Shape (B, M), bool.
-    query : `Tensor`
-        Shape (H).
-
-    # Returns
-
-    `Tensor`
-        Shape (B), indices; 0 in a row where no pair is allowed.
+    The scores (B, M) are products of the query (H) with vectors whose elements are in [-1, 1].
+    Return indices (B), 0 in a row where no pair is `allowed` (B, M).
     """
     scores = scores.masked_fill(~allowed, -torch.inf)
     best: Tensor = scores >= scores.amax(1, keepdim=True) - rounding_of_scores(query)  # (B, M)

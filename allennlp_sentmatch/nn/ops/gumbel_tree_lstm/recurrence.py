@@ -24,21 +24,9 @@ IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "cpu")
 def tree_recurrence(
     hidden: Tensor, cell: Tensor, mask: Optional[Tensor], weights: TreeWeights, choices: Choices
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Compose each sentence's leaves into one node.
+    """Compose each sentence's leaves, (B, T, H) each for h and c, into one node.
 
-    # Parameters
-
-    hidden, cell : `Tensor`
-        Shape (B, T, H): the leaves.
-    mask : `Optional[Tensor]`
-        Shape (B, T), bool, right-padded. `None`: nothing is padding.
-    weights : `TreeWeights`
-    choices : `Choices`
-
-    # Returns
-
-    `tuple[Tensor, Tensor, Tensor]`
-        The roots' h and c (B, H), and the merges (B, T - 1), as in `TreeComposition`.
+    Return the roots' h and c (B, H), and the merges (B, T - 1), as in `TreeComposition`.
     """
     backend = resolve("GumbelTreeLSTM", IMPLEMENTATIONS, hidden, *weights)
     packing = None

@@ -61,12 +61,9 @@ class Attention(Arguments):
 def forward(
     backend: Backend, packing: Packing, arguments: LSTMNArguments, keep: bool
 ) -> tuple[tuple[Tensor, Tensor, Tensor], LSTMNTables]:
-    """Run the steps of a batch with a token.
+    """Run the steps of a batch that has a token.
 
-    # Returns
-
-    `tuple[tuple[Tensor, Tensor, Tensor], LSTMNTables]`
-        The tapes h and c, (S, N, H) each, and the attention, (S, B, T, T); and the tables.
+    Return the tapes h and c, (S, N, H) each, and the attention, (S, B, T, T); and the tables.
     """
     inputs, initial, weights = arguments
     sizes, products = packing.sizes, backend.products
@@ -120,7 +117,7 @@ def backward(
     (S, N, A), B, T = tables.queries.shape, sizes[0], len(sizes)
     new = tables.gates.new_empty
     H = tables.hidden.size(2)
-    # The gradients of the tapes. Once a row is complete, that of its summary overwrites it.
+    # The gradients of the tapes. The gradient of its summary overwrites a row that is complete.
     grad_tapes = torch.zeros_like(tables.summary)  # (2, S, N, H)
     for grad, outer_grad in zip(grad_tapes, gradients):
         if outer_grad is not None:
@@ -203,7 +200,7 @@ def backward(
 def _attention(
     sizes: list[int], tables: LSTMNTables, vector: Tensor
 ) -> tuple[Attention, dict[str, Rows]]:
-    """The arguments of a step that both passes have, and those of a direction."""
+    """Return the arguments of a step that both passes have, and the tables of the directions."""
     (N, A), H, T = tables.queries.shape[1:], tables.cell.size(2), len(sizes)
     lengths = lengths_of(sizes)  # (B)
     new = tables.cell.new_empty
@@ -231,7 +228,7 @@ def _layer(
     of_directions: Optional[dict[str, Optional[Tensor]]] = None,
     **of_tokens: Tensor,
 ) -> GatedLayer:
-    """The steps of the LSTM whose state is the summary."""
+    """Return the steps of the LSTM whose state is the summary."""
     S, _, H = tables.cell.shape
     return GatedLayer(
         sizes,

@@ -73,9 +73,9 @@ def lstmn_recurrence(
 
 
 def _tapes(gates: Tensor, queries: Tensor, summary: Tensor, step: "_Step") -> tuple[Tensor, Tensor]:
-    """The tapes (S, B, T, 2H + A) and the attention (S, B, T, T).
+    """Return the tapes (S, B, T, 2H + A) and the attention (S, B, T, T).
 
-    `gates` and `queries` are W x_t + b and W_x x_t, `summary` are h~ and c~ at the first token.
+    `gates` and `queries` are W x_t + b and W_x x_t; `summary` is h~ and c~ at the first token.
     """
     T, S, B, _ = gates.shape
     first, *others = gates.unbind(0)
@@ -133,21 +133,10 @@ class _Step:
     def read(
         self, query: Tensor, tapes: Tensor, is_before: Optional[Tensor] = None
     ) -> tuple[Tensor, Tensor]:
-        """Read tapes of t tokens.
+        """Read tapes (S, B, t, 2H + A) by the query W_x x_t + W_h~ h~_{t-1}, (S, B, A).
 
-        # Parameters
-
-        query : `Tensor`
-            Shape (S, B, A): W_x x_t + W_h~ h~_{t-1}.
-        tapes : `Tensor`
-            Shape (S, B, t, 2H + A).
-        is_before : `Tensor`, optional (default = `None`)
-            Shape (t), bool: which rows are of tokens before this one; all if `None`.
-
-        # Returns
-
-        `tuple[Tensor, Tensor]`
-            The attention (S, B, t), and h~ and c~ (S, B, 2H).
+        `is_before` (t) has the rows of tokens before this one; all rows if it is `None`. Return the
+        attention (S, B, t), and h~ and c~ (S, B, 2H).
         """
         A = self._sizes[1]
         states, keys = tapes.split([tapes.size(3) - A, A], 3)
@@ -158,9 +147,9 @@ class _Step:
         return s, summary.view(len(tapes), -1, summary.size(2))
 
     def write(self, gates: Tensor, summary: Tensor) -> tuple[Tensor, Tensor]:
-        """The token's row of the tapes (S, B, 2H + A), and W_h~ h~ (S, B, A).
+        """Return the token's row of the tapes (S, B, 2H + A), and W_h~ h~ (S, B, A).
 
-        `gates` (S, B, 4H) are W x + b, `summary` (S, B, 2H) h~ and c~.
+        `gates` (S, B, 4H) are W x + b, `summary` (S, B, 2H) is h~ and c~.
         """
         h_summary, c_summary = summary.chunk(2, 2)
         u, from_summary = h_summary.bmm(self._from_summary).split(self._sizes, 2)

@@ -22,24 +22,11 @@ def lstmn_recurrence(
     directions: Sequence[LSTMNWeights],
     initial_state: Optional[Tensor] = None,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
-    """Compute the tapes of sentences in one or two directions.
+    """Compute the tapes of inputs (B, T, D).
 
-    # Parameters
-
-    inputs : `Tensor`
-        Shape (B, T, D).
-    mask : `Optional[Tensor]`
-        Shape (B, T), right-padded. `None`: nothing is padding.
-    directions : `Sequence[LSTMNWeights]`
-        The weights of each direction, left-to-right first.
-    initial_state : `Tensor`, optional (default = zeros)
-        Shape (2, S, B, H): h~ and c~ at the first step.
-
-    # Returns
-
-    `tuple[Tensor, Tensor, list[Tensor]]`
-        The tapes h and c, each (B, T, S * H) and zero at padding; and the attention of each
-        direction, (B, T, T), with rows and columns in the order of the direction.
+    `initial_state` (2, S, B, H) is h~ and c~ at the first step, zero by default. Return the tapes h
+    and c, (B, T, S * H) each and zero at padding, and the attention of each direction, (B, T, T),
+    with rows and columns in the order of the direction.
     """
     tensors = [inputs, *(weight for weights in directions for weight in weights)]
     if initial_state is not None:

@@ -1,5 +1,5 @@
-// A step of gated cells and its derivative on a CPU, each in one pass over memory: an LSTM's, a
-// CAS-LSTM's or a GRU's, for a layer over packed sentences or for suffixes.
+// A step of an LSTM, a CAS-LSTM or a GRU and its derivative on a CPU, each in one pass over memory,
+// for a layer over packed sentences or for suffixes.
 //
 // The gates of a row are side by side: [i; f; g; o; v] or [r; z; n]. A layer's step has a row for
 // each sentence. A suffix's step has a block of rows for each suffix, with a row for each sentence:
@@ -15,25 +15,25 @@ struct Step {
   Threads threads;
   int64_t n, block, H;          // rows in all and in a block, and numbers in a state
   int64_t x_step, state_step;   // distances between the blocks of x, and of states and `carried`
-  int64_t recurrent_width;      // of the rows of `recurrent`
+  int64_t recurrent_width;      // the width of the rows of `recurrent`
   int64_t num_after;            // backward: rows with a step after them
-  const T* zeros;               // a row for each table of which null means zeros
+  const T* zeros;               // a row for tables that are null
   const T *x;                   // W x + b
   const T *recurrent;           // U h (for a GRU, U h + c), or null; backward: dh from above
   const T *left;                // c before the step (for a GRU, h), or null
-  const T *lower;               // the cell below; null without
-  const T *left_weight, *lower_weight, *peephole;  // vectors; the last is null without
+  const T *lower;               // the cell below; null without one
+  const T *left_weight, *lower_weight, *peephole;  // vectors; null without peepholes
   T *hidden, *cell;             // the states after the step
   T *gates;                     // null if there is no backward pass
-  T *kept_left, *kept;          // of suffixes: c before the step, and tanh(c); kept of a GRU:
+  T *kept_left, *kept;          // suffixes: c before the step, and tanh(c); a GRU keeps
                                 // U_n h + c_n; null if there is no backward pass
-  // Of the backward pass only. `grad_hidden` and `grad_cell` come from outside, or are null.
+  // The backward pass only. `grad_hidden` and `grad_cell` come from outside, or are null.
   T *grad_hidden;
   const T *grad_cell;
-  T *carried;                   // the gradient of c (for a GRU, of h) from the step after, which
-                                // becomes that for the step before, but for what passes through U
-  T *grad_gates;                // written: of W x + b; may be `gates`
-  T *grad_recurrent;            // written: of U h + c, for a GRU; null if not needed
+  T *carried;                   // the gradient of c (for a GRU, of h) from the step after; becomes
+                                // the gradient for the step before, without the part through U
+  T *grad_gates;                // written: the gradient of W x + b; may be `gates`
+  T *grad_recurrent;            // written: the gradient of U h + c of a GRU; null if not needed
   T *grad_lower;                // written
   T *grad_left_weight;          // added to; a row for each thread
 

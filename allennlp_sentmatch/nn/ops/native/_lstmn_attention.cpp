@@ -1,10 +1,10 @@
-// The attention of a step of the LSTMN and its derivative, on a CPU: the hidden layer of the
+// The attention of a step of the LSTMN and its derivative on a CPU. The hidden layer of the
 // attention is in registers only.
 //
 // Step t attends to the tokens before it, for each of its n sentences. Most tables are packed:
-// sentence b has row `first[t] + b` in step t. What a step reads of all tokens before it is in
-// tapes, where a sentence's rows are adjacent: token t has row `start[b] + t`. Rows that are far
-// apart would each wait for memory.
+// sentence b has row `first[t] + b` in step t. A step reads the values of all tokens before it from
+// tapes, where a sentence's rows are adjacent: token t has row `start[b] + t`. The step would wait
+// for each of several rows that are far apart.
 
 #include <algorithm>
 
@@ -37,8 +37,8 @@ INLINE void weighted_sum(int64_t num_rows, int64_t width, const T* weights, cons
   }
 }
 
-// A row of keys or queries x with factors exp(-x), if `is_within`: close enough to zero for
-// products of two factors to be normal numbers.
+// A row of keys or queries x, and its factors exp(-x), which are used if `is_within`: if x is so
+// close to zero that products of two factors are normal numbers.
 template <typename T>
 struct Row {
   const T *x, *factors;
@@ -73,7 +73,7 @@ INLINE bool write_factors(int64_t size, const T* x, T* factors) {
   return num_beyond == 0;
 }
 
-// A step in one direction. `attention` has (T, T) numbers for a sentence: a row for each step.
+// A step in one direction. `attention` has (T, T) numbers for each sentence: a row for each step.
 template <typename T>
 struct Attention {
   Threads threads;
@@ -85,20 +85,20 @@ struct Attention {
   T* attention;
   const T *hidden, *cell;
   T *summary_hidden, *summary_cell;
-  const T *new_keys;           // (n, A): those of the tokens of step t - 1
+  const T *new_keys;           // (n, A): the keys of the tokens of step t - 1
   const T *from_summary;       // (.., 4H + A), of step t - 1: its end is added to queries; or null
   T* buffer;                   // (2T + 2H + A) for each thread
-  // Tapes of the factors of keys and, backward, of queries; and whether there are any
+  // Tapes of the factors of keys and, backward, of queries; and flags for which are used
   T *key_factors, *query_factors;
   char *keys_within, *queries_within;
-  // Backward: `grad_hidden` and `grad_cell` are, from step t on, the gradients of the summaries,
-  // and before it those of h and c, which become complete for step t - 1, as do `grad_keys`.
+  // Backward: `grad_hidden` and `grad_cell` are the gradients of the summaries from step t on, and
+  // the gradients of h and c before it. Those of step t - 1 become complete, like `grad_keys`.
   const T* grad_attention;                 // may be null
   T *grad_keys, *grad_queries;             // the latter are written for step t
   T* grad_vector;                          // added to; a row for each thread
   T *grad_hidden, *grad_cell;
-  // Of steps that are done, and are written for step t: the tape of the summaries' gradients, and
-  // like `attention`, the scores' gradients.
+  // The gradients of the summaries, a tape, and of the scores, like `attention`: known for all
+  // steps that are done, and written for step t.
   T *grad_summaries, *grad_scores;
 
   int64_t num_rows() const { return n; }
@@ -155,12 +155,12 @@ INLINE void attention_forward(const Attention<T>& step, int64_t part, int64_t be
   }
 }
 
-// A token gets its gradients from all later steps, its readers. These are added for a block of
-// tokens once all readers after the block are done, so that the tapes of readers are read once a
-// block; then for each token from those in the block.
+// A token gets its gradients from all later steps, its readers. The readers after a block of tokens
+// are added to all tokens of the block at once, so that the readers' tapes are read once a block;
+// the readers within the block are added token by token.
 constexpr int64_t BLOCK = 16;
 
-// Add to the gradients of token i of sentence b, from its readers.
+// Adds to the gradients of token i of sentence b from its readers.
 template <typename T>
 INLINE void add_readers(const Attention<T>& step, int64_t b, int64_t i, int64_t begin, int64_t end,
                         T* buffer) {
@@ -223,7 +223,7 @@ INLINE void attention_backward(const Attention<T>& step, int64_t part, int64_t b
     }
     T* query_factors = step.query_factors + (first_row + t) * A;
     step.queries_within[first_row + t] = write_factors(A, step.query(b, t).x, query_factors);
-    // By the weighted sums to the weights.
+    // Through the weighted sums to the weights.
     T mean = 0;
     for (int64_t i = 0; i < t; ++i) {
       const T* __restrict state = states + i * 2 * H;
@@ -233,7 +233,7 @@ INLINE void attention_backward(const Attention<T>& step, int64_t part, int64_t b
       by_score[i] = by_weight;
       mean += weights[i] * by_weight;
     }
-    // By their softmax to the scores, by the hidden layer to the vector and the query.
+    // Through the softmax to the scores, through the hidden layer to the vector and the query.
     INDEPENDENT
     for (int64_t j = 0; j < A; ++j) grad_query[j] = 0;
     for (int64_t i = 0; i < t; ++i) {
@@ -248,7 +248,7 @@ INLINE void attention_backward(const Attention<T>& step, int64_t part, int64_t b
     }
     INDEPENDENT
     for (int64_t j = 0; j < A; ++j) grad_query[j] *= vector[j];
-    // To the tokens before step t that are now complete, or a block of them.
+    // To the tokens before step t: to the last one, or to a whole block.
     if (t % BLOCK == 0) {
       for (int64_t i = t - BLOCK; i < t; ++i) add_readers(step, b, i, t, length, buffer);
     } else {

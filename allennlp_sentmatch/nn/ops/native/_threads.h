@@ -1,9 +1,9 @@
-// The functions of the library: work on rows shared among threads, torch's, as a second pool would
-// compete with them for cores.
+// The functions of the library. They share rows among torch's threads: a second pool would compete
+// with these for cores.
 //
-// common/native.py calls a function with one argument, a structure of tables' addresses and of
-// numbers, whose fields it declares with the same names in the same order. The structures are
-// trusted: Python checks tables. Functions allocate nothing and raise nothing.
+// common/native.py calls a function with one argument, a structure of numbers and addresses of
+// tables, whose fields it declares with the same names in the same order. Python checks the tables;
+// the functions trust them, allocate nothing and raise nothing.
 
 #pragma once
 
@@ -25,8 +25,8 @@ struct Threads {
   int64_t min_numbers;  // Less work is done by one thread.
 };
 
-// Calls `body(part, begin, end)` for parts of `n` rows: one, or as many as there are threads, as
-// between calls with different numbers of threads, some are ended and started.
+// Calls `body(part, begin, end)` for one part of `n` rows, or for as many parts as there are
+// threads: changing the number of threads would end and start some.
 template <typename Body>
 void for_parts(const Threads& threads, int64_t n, int64_t numbers, const Body& body) {
   if (threads.number <= 1 || numbers < threads.min_numbers) {
@@ -54,8 +54,8 @@ void for_parts(const Threads& threads, int64_t n, int64_t numbers, const Body& b
 extern "C" __attribute__((weak)) const int64_t sources = SOURCES;
 
 // Defines the functions `name_float` and `name_double` of the library. They share the
-// `x.num_rows()` rows of a structure x among threads, for each of which they call
-// `name(x, part, begin, end)`; `x.num_numbers()` is the size of the work.
+// `x.num_rows()` rows of a structure x among threads and call `name(x, part, begin, end)` for each
+// part; `x.num_numbers()` is the size of the work.
 #define FUNCTION(name, Structure)                                                               \
   FUNCTION_OF(name, name##_float, Structure<float>)                                             \
   FUNCTION_OF(name, name##_double, Structure<double>)

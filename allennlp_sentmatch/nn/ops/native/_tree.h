@@ -8,7 +8,7 @@
 // right child: 10H numbers.
 //
 // Without `gates`, there is no backward pass: a parent takes the row of its left child, and its
-// candidates those of the ones that they replace.
+// candidates take the rows of the candidates that they replace.
 
 #pragma once
 
@@ -26,8 +26,8 @@ struct Tree {
   int64_t H, num_tokens, num_leaves;  // of a state; T, N
   int64_t step, n;                    // the step, and the number of its sentences
   int64_t noise_columns, first_candidate;
-  // The sentences with more than t tokens, their first row, the tokens of sentence b, and the first
-  // of a step's relaxed choices.
+  // The number of sentences with more than t tokens, their first row, the number of tokens of
+  // sentence b, and the first of a step's relaxed choices.
   const int64_t *sizes, *first, *lengths, *first_relaxed;
   const T *query, *constants;  // q; temperature, and the difference below which scores are equal
   int64_t* merges;             // (B, T - 1)
@@ -36,14 +36,14 @@ struct Tree {
   int64_t* children;           // of candidates, (2): the nodes, or -1 of none
   int64_t* merged;             // (N - B, 3): the chosen candidate, between its neighbors or -1
   T* relaxed;                  // see `relaxed_choice`; null if choices are not sampled
-  int64_t *nodes, *candidates; // (B, T) each: those of the layer, from left to right
+  int64_t *nodes, *candidates; // (B, T) each: the rows of the layer, from left to right
   T *scores, *logits;          // (B, T) each, of candidates; `scores` backward: their gradients
   const T* products;           // forward: (n, 10H), projections of the parents of the step before;
                                // backward: (n', 2H), of `pre_activations` of the step after
   // Forward
   const int64_t* given;     // (B, T - 1), or null
   const T* noise;           // (B, noise_columns), of the step; or null
-  T *leaf_projections, *parent_projections;  // (N, 10H), and to keep (N - B, 10H)
+  T *leaf_projections, *parent_projections;  // (N, 10H), and (N - B, 10H) to keep
   T* parents;               // (B, H): h of the parents of the last step
   T *root_hidden, *root_cell;
   int64_t* last;            // (B), the last merge of each sentence
@@ -60,10 +60,10 @@ struct Tree {
   // The number of sentences with a merge in this step.
   int64_t merging(int64_t step) const { return step + 1 < num_tokens ? sizes[step + 1] : 0; }
 
-  // Rows of nodes: that of token t of sentence b, and that of its parent of a step.
+  // Rows of nodes: of token t of sentence b, and of its parent of a step.
   int64_t leaf(int64_t t, int64_t b) const { return first[t] + b; }
   int64_t parent(int64_t step, int64_t b) const { return num_merges() + first[step + 1] + b; }
-  // Rows of candidates: that of the tokens t and t + 1, and the first of the parent's two.
+  // Rows of candidates: of the tokens t and t + 1, and the first of the parent's two.
   int64_t leaf_candidate(int64_t t, int64_t b) const { return first[t + 1] - sizes[0] + b; }
   int64_t parent_candidates(int64_t step, int64_t b) const {
     return num_merges() + 2 * (first[step + 2] - first[2] + b);

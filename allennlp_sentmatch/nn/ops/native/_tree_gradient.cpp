@@ -6,8 +6,8 @@
 
 namespace {
 
-// From the gradient of a candidate's h, and of its c unless that is null, to those of its
-// pre-activations, (5H), and its c.
+// Goes from the gradient of a candidate's h, and of its c unless that is null, to the gradients of
+// its pre-activations, (5H), and its c.
 template <typename T, bool HAS_CELL>
 INLINE void differentiate(const Tree<T>& x, int64_t row, const T* by_hidden, const T* by_cell,
                           T* pre_activations, T* cell) {
@@ -33,7 +33,7 @@ INLINE void differentiate(const Tree<T>& x, int64_t row, const T* by_hidden, con
   }
 }
 
-// From the gradient of a candidate's c to those of its children's c.
+// Goes from the gradient of a candidate's c to the gradients of its children's c.
 template <typename T>
 INLINE void to_children(const Tree<T>& x, int64_t row, const T* cell, T* left, T* right) {
   const int64_t H = x.H;
@@ -49,7 +49,7 @@ INLINE void to_children(const Tree<T>& x, int64_t row, const T* cell, T* left, T
   }
 }
 
-// The derivatives of the scores of `n` candidates from `first_candidate` on.
+// Computes the derivatives of the scores of `n` candidates from `first_candidate` on.
 template <typename T>
 INLINE void tree_scores(Tree<T>& x, int64_t part, int64_t begin, int64_t end) {
   const int64_t H = x.H;
@@ -82,7 +82,8 @@ INLINE void add_scaled(int64_t size, T scale, const T* values, T* sums) {
   for (int64_t j = 0; j < size; ++j) to[j] += scale * from[j];
 }
 
-// Adds the gradients of a candidate's pre-activations to those of its children's projections.
+// Adds the gradients of a candidate's pre-activations to the gradients of its children's
+// projections.
 template <typename T>
 INLINE void add_projections(Tree<T>& x, int64_t row, T scale, const T* pre_activations) {
   const int64_t H = x.H;
@@ -91,7 +92,7 @@ INLINE void add_projections(Tree<T>& x, int64_t row, T scale, const T* pre_activ
   add_scaled(5 * H, scale, pre_activations, x.grad_projections + right * 10 * H + 5 * H);
 }
 
-// The same for the gradient of a candidate's score, summed over the layers that it was in.
+// Does the same for the gradient of a candidate's score, summed over the layers that it was in.
 template <typename T>
 INLINE void add_score(Tree<T>& x, int64_t row, int64_t part) {
   if (x.children[2 * row] < 0) return;
@@ -114,8 +115,8 @@ INLINE void multiply(int64_t H, const T* grad, const T* candidate, const T* left
   by_shift += shift;
 }
 
-// Adds the gradient of a layer's relaxed choice y, in which pair j was merged to `parent`, to those
-// of the layer's nodes; equation (1).
+// Adds the gradient of a layer's relaxed choice y, in which pair j was merged to `parent`, to the
+// gradients of the layer's nodes; equation (1).
 template <typename T>
 INLINE void add_choice(Tree<T>& x, int64_t b, int64_t num_pairs, int64_t j, int64_t parent,
                        const T* y) {
@@ -176,7 +177,7 @@ INLINE void complete(Tree<T>& x, int64_t step, int64_t b, const T* from_parent) 
   nodes[j] = left;
   nodes[j + 1] = right;
   if (!x.relaxed) return;
-  // In place of the parent's pairs, those of its children: (j - 1, j), (j, j + 1), (j + 1, j + 2)
+  // The pairs (j - 1, j), (j, j + 1), (j + 1, j + 2) of the children replace the parent's pairs.
   int64_t* candidates = x.candidates + b * x.num_tokens;
   std::copy_backward(candidates + j, candidates + num_pairs - 1, candidates + num_pairs);
   for (int64_t k = 0; k < 3; ++k) {

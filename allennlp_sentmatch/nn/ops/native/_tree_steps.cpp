@@ -1,5 +1,5 @@
-// The steps of the Gumbel Tree-LSTM's composition on a CPU, in one pass over memory apart from the
-// product: the candidates of the parents made in the step before, the choice of a pair in each
+// The steps of the Gumbel Tree-LSTM's composition on a CPU, each in one pass over memory apart from
+// the product: the candidates of the parents made in the step before, the choice of a pair in each
 // sentence, and the copy of its candidate to a parent. _tree.h describes the tables.
 
 #include "_tree.h"

@@ -29,18 +29,7 @@ IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "parallel")
 
 
 def controlled_recurrence(forget: Tensor, values: Tensor) -> Tensor:
-    """Run the recurrence from left to right.
-
-    # Parameters
-
-    forget, values : `Tensor`
-        f and x, of shape (B, T, E).
-
-    # Returns
-
-    `Tensor`
-        c, of shape (B, T, E).
-    """
+    """Return c, from left to right, of f and x; (B, T, E) each."""
     if resolve("RCRN", IMPLEMENTATIONS, forget, values).name == "parallel":
         cells: Tensor = differentiable(_forward, _backward, (), (forget, values))
         return cells
@@ -70,7 +59,7 @@ def _backward(
 
 
 def _all_at_once(factors: Tensor, terms: Tensor) -> Tensor:
-    """c_t = a_t * c_{t-1} + b_t, of a and b (B, T, E)."""
+    """Return c with c_t = a_t * c_{t-1} + b_t, from a and b (B, T, E)."""
     skipped = 1
     while skipped < factors.size(1):
         terms = torch.addcmul(terms, factors, _earlier(terms, skipped))
@@ -80,6 +69,6 @@ def _all_at_once(factors: Tensor, terms: Tensor) -> Tensor:
 
 
 def _earlier(sequence: Tensor, steps: int) -> Tensor:
-    """The values some steps before, (B, T, E); zero before the first."""
+    """Return the values some steps before, (B, T, E); zero before the first."""
     steps = min(steps, sequence.size(1))
     return F.pad(sequence, (0, 0, steps, -steps))

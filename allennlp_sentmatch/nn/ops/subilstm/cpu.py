@@ -15,12 +15,7 @@ from allennlp_sentmatch.nn.ops.subilstm.steps import Cell, SuffixTables
 class NativeCell(Cell):
     """A cell whose tables are checked when it takes them, not at each step.
 
-    # Raises
-
-    `ValueError`
-        If a table has the wrong precision or device, or is not contiguous.
-    `IndexError`
-        In a step that is not within the tables.
+    A step that is not within the tables raises an `IndexError`.
     """
 
     #: A product of this many rows is as fast as a larger one, and its result is still in the
@@ -28,7 +23,7 @@ class NativeCell(Cell):
     max_rows = 1024
     #: The compiled step and its derivative.
     functions: tuple[str, str]
-    #: Their names of the states and of the states' gradients, and the numbers of these.
+    #: The fields of the states and of the states' gradients, and their indices in `states`.
     names_of_states: dict[str, int]
     names_of_gradients: dict[str, int]
 

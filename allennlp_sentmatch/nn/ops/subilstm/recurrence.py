@@ -35,8 +35,8 @@ CELLS: dict[tuple[str, str], type[steps.Cell]] = {
     ("cpu", "gru"): cpu.NativeGRUCell,
 }
 
-#: Larger tables are computed again in the backward pass. These are those of 32 sentences of 75
-#: tokens or 128 of 37, with 300 units; smaller ones are faster to save.
+#: Larger tables are computed again in the backward pass. 32 sentences of 75 tokens or 128 of 37,
+#: with 300 units, have tables of this size; smaller ones are faster to save.
 MAX_SAVED_BYTES = 1536 * 2**20
 
 
@@ -48,7 +48,7 @@ def suffix_recurrence(
     num_starts: int,
     cell: Literal["lstm", "gru"],
 ) -> tuple[Tensor, Tensor]:
-    """Encode prefixes and suffixes in S directions.
+    """Encode prefixes and suffixes.
 
     # Parameters
 
@@ -70,8 +70,8 @@ def suffix_recurrence(
     # Returns
 
     `tuple[Tensor, Tensor]`
-        The encodings of the prefixes, (S, T, B, H), and of the suffixes, (S, num_starts, B, H).
-        Those at padding are finite but meaningless.
+        The encodings of the prefixes, (S, T, B, H), and of the suffixes, (S, num_starts, B, H),
+        finite but without meaning at padding.
     """
     tensors = [tokens, *(weight for weights in directions for weight in weights)]
     backend = resolve(f"SuBiLSTM with {cell} cells", IMPLEMENTATIONS, *tensors)

@@ -39,7 +39,7 @@ class Cell:
     backend : `Backend`
     states : `Tensor`
         Shape (num_states, S, num_starts, B, H): the states of all suffixes, h first, which steps
-        overwrite. To go back, the gradients of these.
+        overwrite. To go back, their gradients.
     projected : `Optional[Tensor]`
         Shape (S, T, B, GH), W x + b; `None` to go back.
     weights : `Sequence[Tensor]`
@@ -79,7 +79,7 @@ class Cell:
         return cls(backend, states, projected, weights)
 
     def new_tables(self, num_rows: int) -> SuffixTables:
-        """Return tables of so many rows, and take them as by `bind`."""
+        """Return tables of this many rows, and take them as by `bind`."""
         _, S, _, _, H = self.states.shape
         new = self.states.new_empty
         tables = SuffixTables(
@@ -91,9 +91,9 @@ class Cell:
         return tables
 
     def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
-        """Take the tables of the next steps' chunk, and to go back also `grad_gates`.
+        """Take the tables of the next steps' chunk.
 
-        These, (S, rows, GH), are a buffer for the gradient of W x + b in each row.
+        To go back, also take a buffer (S, rows, GH) for the gradient of W x + b in each row.
         """
         self._tables, self._grad_gates = tables, grad_gates
 
@@ -102,7 +102,7 @@ class Cell:
         raise NotImplementedError
 
     def retreat(self, step: Step) -> None:
-        """Turn the gradients of the new states into those of the old, but for the part through U h.
+        """Turn the gradients of the new states into the old states', without the part through U h.
 
         Fill the step's rows of `grad_gates`.
         """
@@ -110,7 +110,7 @@ class Cell:
 
     @staticmethod
     def to_gradient_of_product(grad_gates: Tensor, gates: Tensor) -> None:
-        """Turn the gradient of W x + b into that of U h, in place; an LSTM's are equal."""
+        """Turn the gradient of W x + b into the gradient of U h, in place; an LSTM's are equal."""
 
 
 def forward(
@@ -123,12 +123,9 @@ def forward(
 ) -> tuple[tuple[Tensor, Tensor], Any]:
     """Run the steps.
 
-    # Returns
-
-    `tuple[tuple[Tensor, Tensor], Any]`
-        The encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H). To keep: the
-        tables of the beginning and of each chunk; or if `recomputes`, W x + b and the states before
-        each chunk that it advances.
+    Return the encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H); and to keep,
+    the tables of the beginning and of each chunk or, if `recomputes`, W x + b and the states before
+    each chunk that it advances.
     """
     tokens, directions = arguments
     weight_ih, weights, bias = zip(*directions)
@@ -199,7 +196,7 @@ def backward(
     weight_ih, weights, _ = zip(*directions)
     products = backend.products
     (S, T, B), (GH, H) = tokens.shape[:3], weights[0].shape
-    # Those of the beginning are the last.
+    # The tables of the beginning are the last.
     tables_in_reverse: Iterator[SuffixTables]
     if recomputes:
         tables_in_reverse = _recomputed_tables(backend, schedule, cell, weights, kept[0], kept[1:])

@@ -6,7 +6,7 @@ import torch
 from allennlp_sentmatch.nn import CellAwareLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.cas_lstm import layer
-from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
+from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.products import Products
 from tests.nn import equations
@@ -57,7 +57,7 @@ def test_initial_states_are_of_one_direction():
     inputs, mask = batch([2])
     layers = [[encoder.layer_weights(k, s) for s in ("", "_reverse")] for k in range(2)]
     with pytest.raises(ValueError, match="single direction"):
-        lstm_last_states(inputs, mask, LayerStack(layers), torch.zeros(2, 1, 2, 2 * H))
+        lstm_recurrence(inputs, mask, LayerStack(layers), torch.zeros(2, 1, 2, 2 * H))
 
 
 def test_dropout_lies_between_layers(monkeypatch):
