@@ -10,9 +10,10 @@ from allennlp.models import Model
 from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder, TextFieldEmbedder
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import add_attention
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer, relu_layer
 from allennlp_sentmatch.nn import Pooling, check_fraction, masked_softmax
 
@@ -145,8 +146,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         # Shape: (B, T, T)
         attention = masked_softmax(encoded.bmm(encoded.transpose(1, 2)), mask.unsqueeze(1))
         attended = attention.bmm(encoded)  # (B, T, E)
-        # Shape: (B, T, I)
-        integrated = self._integrator(
+        integrated = self._integrator(  # (B, T, I)
             torch.cat([encoded, encoded - attended, encoded * attended], dim=-1), mask
         )
         scores = self._self_attentive_pooling_projection(integrated).squeeze(-1)  # (B, T)

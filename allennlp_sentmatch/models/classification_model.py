@@ -9,9 +9,9 @@ from allennlp.data import Vocabulary
 from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules import Classifier
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.nn import MLPClassifier
 
 

@@ -9,8 +9,9 @@ from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.training.metrics import MeanCosine
 
@@ -101,10 +102,8 @@ class DistilledEncoder(TextModel):
         `vector` (B, P), or (B, E) with `cut_projection`, and where they apply `loss` (a scalar) and
         `metadata`.
         """
-        # Shape: (B, E)
-        encoded = self._vectors(tokens)
-        # Shape: (B, P)
-        projected = encoded if self._projection is None else self._projection(encoded)
+        encoded = self._vectors(tokens)  # (B, E)
+        projected = encoded if self._projection is None else self._projection(encoded)  # (B, P)
         output: dict[str, Any] = {"vector": encoded if self._cut_projection else projected}
         if metadata is not None:
             output["metadata"] = metadata

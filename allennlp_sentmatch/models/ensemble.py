@@ -80,12 +80,10 @@ class Ensemble(ClassificationModel):
         """
         texts = {"premise": premise, "hypothesis": hypothesis, "tokens": tokens}
         given = {name: text for name, text in texts.items() if text is not None}
-        # Shape: (B, number of members, num_labels)
-        log_probs = torch.stack(
+        log_probs = torch.stack(  # (B, number of members, num_labels)
             [member(**given)["label_logits"].log_softmax(dim=-1) for member in self.members], dim=1
         )
-        # Shape: (B, num_labels)
-        log_means = log_probs.logsumexp(dim=1) - math.log(len(self.members))
+        log_means = log_probs.logsumexp(dim=1) - math.log(len(self.members))  # (B, num_labels)
         return self.output(log_means, label, metadata, {"member_probs": log_probs.exp()})
 
     @classmethod

@@ -16,9 +16,9 @@ from allennlp.training.metrics import Average
 from torch import Tensor
 from torch.distributions import Distribution
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.modules.generation import OutputWords, SentenceGenerator
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.nn import append_end, stack_padded, teacher_forcing
@@ -210,8 +210,7 @@ class GenerativeClassificationModel(ClassificationModel):
         # shape: (B, T + 1, D)
         embedded = self._embedding_dropout(F.embedding(inputs, self._word_embeddings))
         num_repeats = 1 if labels is None else labels.size(1)
-        # shape: (B * K,)
-        log_likelihood = self._generator.log_likelihood(
+        log_likelihood = self._generator.log_likelihood(  # (B * K,)
             embedded.repeat_interleave(num_repeats, dim=0),
             targets.repeat_interleave(num_repeats, dim=0),
             mask.repeat_interleave(num_repeats, dim=0),

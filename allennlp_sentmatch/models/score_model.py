@@ -8,8 +8,8 @@ from allennlp.data import Vocabulary
 from torch import Tensor
 
 from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.training.metrics import MeanSquaredError, ScoreCorrelations
 
 

@@ -122,10 +122,8 @@ class TextModel(Model):
         The keys are the prefixes of what is shown, such as `"premise_"`. With it, the internal
         `merges` becomes `premise_merges`, and `premise_num_tokens` (B,) is added.
         """
-        # Shape: (NB, T, D) and (NB, T) for N texts
-        embedded, mask = self._embed(*texts.values())
-        # Shape: (NB, E)
-        vectors, internals = encode_with_internals(self._encoder, embedded, mask)
+        embedded, mask = self._embed(*texts.values())  # (NB, T, D) and (NB, T) for N texts
+        vectors, internals = encode_with_internals(self._encoder, embedded, mask)  # (NB, E)
         shown: dict[str, Any] = {}
         for part, prefix in enumerate(texts) if internals else ():
             shown[f"{prefix}num_tokens"] = mask.chunk(len(texts))[part].sum(dim=1)
@@ -216,11 +214,9 @@ def attend_to_each_other(
     `premise_attention` and `hypothesis_attention` (B, T, T), a row of weights over the other
     sentence for each token.
     """
-    # Shape: (B, T, T)
-    similarity = matrix_attention(*scored.chunk(2))
+    similarity = matrix_attention(*scored.chunk(2))  # (B, T, T)
     others, other_mask = (torch.cat(x.chunk(2)[::-1]) for x in (encoded, mask))
-    # Shape: (2B, T, T)
-    attention = masked_softmax(
+    attention = masked_softmax(  # (2B, T, T)
         torch.cat([similarity, similarity.transpose(1, 2)]), other_mask.unsqueeze(1)
     )
     shown: dict[str, Any] = {}

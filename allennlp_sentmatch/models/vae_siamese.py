@@ -9,8 +9,8 @@ from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from torch import Tensor
 from torch.distributions import Distribution
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 
 
 class _Pair(NamedTuple):

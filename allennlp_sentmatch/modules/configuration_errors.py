@@ -20,7 +20,6 @@ from typing_extensions import Concatenate, ParamSpec  # a requirement of torch
 P = ParamSpec("P")
 Adapter = TypeVar("Adapter")
 Module = TypeVar("Module")
-Constructor = TypeVar("Constructor", bound=Callable[..., None])
 
 MAX_LAYERS = 1000
 MAX_SIZE = 1_000_000
@@ -65,28 +64,8 @@ def constructs(
     return decorate
 
 
-def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor], Constructor]:
-    """Gives an `__init__` that hands `**settings` on to the one of `base` a signature with all of
-    them, but for the one named `without`.
-
-    AllenNLP's `from_params` reads it: the settings have their annotations, and others are refused.
-    """
-
-    def decorate(construct: Constructor) -> Constructor:
-        own = inspect.signature(construct)
-        parameters = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        constructor: Any = base.__init__  # type: ignore[misc]
-        for name, parameter in inspect.signature(constructor).parameters.items():
-            if name not in own.parameters and name != without:
-                parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
-        construct.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        return construct
-
-    return decorate
-
-
 def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: Params) -> None:
-    """Check that settings are of the annotated types, and that sizes of modules are possible.
+    """Check that settings are known and of the annotated types, and that sizes are possible.
 
     AllenNLP takes `true` for the number 1, any number for `true`, NaN for a number and `null` for
     anything. Sizes and layers of ten millions take minutes, or all of the memory.
@@ -95,6 +74,12 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
 
     `ConfigurationError`, which names the setting.
     """
+    unknown = sorted(params.keys() - parameters.keys())
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        raise ConfigurationError(
+            f"{cls.__name__} has no setting {', '.join(unknown)}; its settings are "
+            f"{', '.join(parameters)}"
+        )
     for name, parameter in parameters.items():
         if name not in params:
             continue
@@ -153,7 +138,9 @@ def _create_checked_kwargs(
     is_module = cls.__module__.startswith("allennlp.") and issubclass(cls, torch.nn.Module)
     if not is_module and not cls.__module__.startswith(("allennlp_sentmatch.", "allennlp.nn.")):
         return _create_kwargs(constructor, cls, params, **extras)
-    check_settings(cls, from_params.infer_params(cls, constructor), params)
+    parameters = from_params.infer_params(cls, constructor)
+    given = {"self", *extras}
+    check_settings(cls, {n: p for n, p in parameters.items() if n not in given}, params)
     with configuration_errors():  # of the parts
         return _create_kwargs(constructor, cls, params, **extras)
 

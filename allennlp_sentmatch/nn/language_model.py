@@ -252,8 +252,7 @@ def generate_relaxed(
     for position in range(max_length if lengths is None else int(lengths.max())):
         logits, state = generator.step(embedded, state, latent, labels, word_embeddings)
         candidates = allowed_first if position == 0 and lengths is None else allowed
-        # shape: (B, V)
-        if straight_through:
+        if straight_through:  # (B, V)
             sample = straight_through_gumbel_softmax(logits, candidates, temperature)
         else:
             noisy = (logits + gumbel_noise(logits)) / temperature
