@@ -171,8 +171,8 @@ class AttentiveRanker(TextModel):
             # Distributed training expects that each batch uses all parameters.
             wanted = torch.zeros_like(is_candidate)
             wanted[:, 0] = True
-        # Shape: (N,) twice: where the N candidates to be scored are
-        rows, columns = wanted.nonzero(as_tuple=True)
+        # The places of the N candidates to be scored.
+        rows, columns = wanted.nonzero(as_tuple=True)  # (N,) and (N,)
         similarities, attention = self._similarities(
             question,
             {name: {k: t[rows, columns] for k, t in c.items()} for name, c in candidates.items()},
@@ -264,9 +264,9 @@ class AttentiveRanker(TextModel):
         """The scores (N,) of N candidates with their questions, given by `rows` (N,), and the
         attention, (N, M) and (N, L), where there is attention.
         """
-        # Shape: (B + N, T, E) and (B + N, T), T being the longer one of M and L
-        embedded, mask = self._embed(question, candidates)
-        encoded = self._encoder(embedded, mask)
+        # T is the longer one of M and L.
+        embedded, mask = self._embed(question, candidates)  # (B + N, T, D) and (B + N, T)
+        encoded = self._encoder(embedded, mask)  # (B + N, T, E)
         sizes = [len(mask) - len(rows), len(rows)]
         attention: dict[str, Tensor] = {}
         if isinstance(self._pooling, AttentivePooling):

@@ -143,8 +143,8 @@ class BiattentiveClassificationNetwork(ClassificationModel):
     def _features(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
         embedded, mask = self._embed(tokens)
         encoded = self._encoder(self._pre_encode_feedforward(embedded), mask)  # (B, T, E)
-        # Shape: (B, T, T)
-        attention = masked_softmax(encoded.bmm(encoded.transpose(1, 2)), mask.unsqueeze(1))
+        scores = encoded.bmm(encoded.transpose(1, 2))  # (B, T, T)
+        attention = masked_softmax(scores, mask.unsqueeze(1))  # (B, T, T)
         attended = attention.bmm(encoded)  # (B, T, E)
         integrated = self._integrator(  # (B, T, I)
             torch.cat([encoded, encoded - attended, encoded * attended], dim=-1), mask

@@ -276,8 +276,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                 losses.squeeze(-1),
                 with_score=self._label_expectation == "sampling",
             )
-        # shape: (B, C)
-        labels = torch.arange(len(self.labels), device=log_probs.device).expand_as(log_probs)
+        labels = torch.arange(len(self.labels), device=log_probs.device)  # (C,)
+        labels = labels.expand_as(log_probs)  # (B, C)
         return unsupervised_loss(log_probs, self._generative_losses(pair, labels))
 
     @contextmanager
@@ -294,8 +294,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         """R, eqs 6.20 to 6.23, a scalar, of sentences generated from the pairs' sources."""
         constraints = self._constraints
         assert constraints is not None
-        # shape: (B,)
-        labels = torch.randint(len(self.labels), pair.logits.shape[:1], device=pair.logits.device)
+        num_labels, logits = len(self.labels), pair.logits
+        labels = torch.randint(num_labels, (len(logits),), device=logits.device)  # (B,)
         lengths = get_text_field_mask(pair.source).sum(dim=1) + 2
         embedded, mask = generate_relaxed(
             self._generator,

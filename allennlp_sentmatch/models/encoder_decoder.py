@@ -181,14 +181,13 @@ class EncoderDecoder(TextModel):
         # Returns
 
         - `loss`: with `target_tokens`, the mean cross-entropy of their tokens;
-        - `predictions`: outside of training, the indices of K translations, shape
-          (batch_size, K, num_steps), best first, each ended and padded by the end symbol;
-        - `scores`: their scores, shape (batch_size, K);
-        - `attention`: for the best translation the weights of the source's tokens at each
-          step, shape (batch_size, num_steps, source_length);
+        - `predictions` (B, K, T): outside of training, the indices of K translations, the best
+          first, each ended and padded by the end symbol;
+        - `scores` (B, K): their scores;
+        - `attention` (B, T, S): the weights of the source's tokens at each step of the best
+          translation;
         - `metadata`.
         """
-        # shape: (B, S, E) and (B, S)
         encoder_outputs, source_mask, state = self._read_source(source_tokens)
         output: dict[str, Any] = {"metadata": metadata}
         if target_tokens is not None:
@@ -261,6 +260,7 @@ class EncoderDecoder(TextModel):
         return self.bleu.get_metric(reset)
 
     def _read_source(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, AttentionalState]:
+        """The encoder's outputs (B, S, E), the mask (B, S), and the decoder's first state."""
         mask = get_text_field_mask(tokens)
         embedded = self._embedding_dropout(self._source_embedder(tokens))
         outputs, last_output, states = encode_with_states(self._encoder, embedded, mask)

@@ -117,10 +117,10 @@ class ESIM(ClassificationModel):
         embedded, mask = self._embed(premise, hypothesis)
         encoded = self._encoder(self._rnn_input_dropout(embedded), mask)  # (2B, T, E)
         attended, shown = attend_to_each_other(encoded, encoded, mask, self._matrix_attention)
-        # Shape: (2B, T, the inference encoder's input size)
-        compared = self._projection_feedforward(self._matcher(encoded, attended))
-        composed = self._inference_encoder(self._rnn_input_dropout(compared), mask)
-        # Shape: (B, 2 * the inference encoder's output size) twice
-        pooled = self._pooling(composed, mask).chunk(2)
+        # I and O are the sizes of the inference encoder's input and output.
+        compared = self._projection_feedforward(self._matcher(encoded, attended))  # (2B, T, I)
+        compared = self._rnn_input_dropout(compared)
+        composed = self._inference_encoder(compared, mask)  # (2B, T, O)
+        pooled = self._pooling(composed, mask).chunk(2)  # (B, 2 * O) each
         logits = self._classifier(torch.cat(pooled, dim=-1))
         return self.output(logits, label, metadata, shown)

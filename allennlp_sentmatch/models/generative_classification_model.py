@@ -207,11 +207,10 @@ class GenerativeClassificationModel(ClassificationModel):
             self._words.start,
             self._words.end,
         )
-        # shape: (B, T + 1, D)
-        embedded = self._embedding_dropout(F.embedding(inputs, self._word_embeddings))
+        embedded = F.embedding(inputs, self._word_embeddings)  # (B, T + 1, D)
         num_repeats = 1 if labels is None else labels.size(1)
         log_likelihood = self._generator.log_likelihood(  # (B * K,)
-            embedded.repeat_interleave(num_repeats, dim=0),
+            self._embedding_dropout(embedded).repeat_interleave(num_repeats, dim=0),
             targets.repeat_interleave(num_repeats, dim=0),
             mask.repeat_interleave(num_repeats, dim=0),
             latent.repeat_interleave(num_repeats, dim=0),

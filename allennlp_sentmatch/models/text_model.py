@@ -198,8 +198,8 @@ def add_attention(output_dict: dict[str, Any], name: str, weights: Tensor, *mask
     each dimension, right-padded: (B, T), or (B, R) and (B, C).
     """
     output_dict[name] = weights
-    # Shape: (B, 1) or (B, 2)
-    output_dict[name + _LENGTHS] = torch.stack([mask.sum(dim=1) for mask in masks], dim=1)
+    lengths = [mask.sum(dim=1) for mask in masks]  # (B,) each
+    output_dict[name + _LENGTHS] = torch.stack(lengths, dim=1)  # (B, 1) or (B, 2)
 
 
 def attend_to_each_other(

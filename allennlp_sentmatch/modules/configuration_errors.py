@@ -139,8 +139,7 @@ def _create_checked_kwargs(
     if not is_module and not cls.__module__.startswith(("allennlp_sentmatch.", "allennlp.nn.")):
         return _create_kwargs(constructor, cls, params, **extras)
     parameters = from_params.infer_params(cls, constructor)
-    given = {"self", *extras}
-    check_settings(cls, {n: p for n, p in parameters.items() if n not in given}, params)
+    check_settings(cls, {n: p for n, p in parameters.items() if n != "self"}, params)
     with configuration_errors():  # of the parts
         return _create_kwargs(constructor, cls, params, **extras)
 

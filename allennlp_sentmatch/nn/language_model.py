@@ -150,7 +150,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         states, _ = self.decoder(torch.cat([embedded_inputs, condition], dim=-1))  # (B, T, D)
         # The softmax over the vocabulary dominates the cost, so it skips the padding.
         words = mask.nonzero(as_tuple=True)
-        # shape: (number of unpadded words, V)
+        # Of N words in all that are not padding, (N, V).
         logits = F.linear(states[words], word_embeddings, self.output_bias)
         log_probs = -F.cross_entropy(logits, targets[words], reduction="none")
         per_word = log_probs.new_zeros(mask.shape).masked_scatter(mask, log_probs)  # (B, T)
@@ -252,11 +252,11 @@ def generate_relaxed(
     for position in range(max_length if lengths is None else int(lengths.max())):
         logits, state = generator.step(embedded, state, latent, labels, word_embeddings)
         candidates = allowed_first if position == 0 and lengths is None else allowed
-        if straight_through:  # (B, V)
-            sample = straight_through_gumbel_softmax(logits, candidates, temperature)
+        if straight_through:
+            sample = straight_through_gumbel_softmax(logits, candidates, temperature)  # (B, V)
         else:
             noisy = (logits + gumbel_noise(logits)) / temperature
-            sample = masked_softmax(noisy, candidates)
+            sample = masked_softmax(noisy, candidates)  # (B, V)
         if lengths is None:
             unfinished = unfinished & (sample.argmax(dim=-1) != end_index)
         else:
