@@ -39,11 +39,10 @@ class AttentiveRanker(TextModel):
 
         loss = mean over pairs of max(0, margin - score(right) + score(wrong))
 
-    or, with `hardest_negative`, the mean over right answers, of whose wrong ones only the one with
-    the highest score counts. A question without a right or without a wrong candidate does not
-    contribute to the loss. In training, the encoder reads only right and sampled candidates, and
-    `map` and `mrr` are not computed. In evaluation, it reads all candidates, and the loss is over
-    all of them.
+    or, with `hardest_negative`, the mean over right answers, each with the wrong answer that has
+    the highest score. A question without a right or without a wrong candidate does not contribute
+    to the loss. In training, the encoder reads only right and sampled candidates, and `map` and
+    `mrr` are not computed. In evaluation, it reads all candidates, and the loss is over all pairs.
 
     # Parameters
 
@@ -56,8 +55,8 @@ class AttentiveRanker(TextModel):
     num_negatives : `int`, optional (default = `6`)
         How many wrong answers to sample for each right one in training; `null` for all of them.
     hardest_negative : `bool`, optional (default = `False`)
-        Of the wrong answers of each right one, learn from the one with the highest score alone, as
-        dos Santos et al. (2016) do.
+        For each right answer, learn only from the wrong one with the highest score, as dos Santos
+        et al. (2016) do.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
     shared_words : `bool`, optional (default = `False`)
@@ -143,8 +142,7 @@ class AttentiveRanker(TextModel):
 
         question : `TextFieldTensors`
         candidates : `TextFieldTensors`
-            With one wrapping dimension. What follows a question's last candidate that has a token
-            is padding.
+            With one wrapping dimension. What follows the last candidate with a token is padding.
         labels : `Tensor`, optional (default = `None`)
             (B, K): 1 for a right answer, 0 for a wrong one, -1 for padding.
         metadata : `list[dict[str, Any]]`, optional (default = `None`)

@@ -48,9 +48,8 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         From the features, 4 times the integrator's output size, to a logit for each label. By
         default it is made of `reduction_factors` and `maxout_dropout`.
     reduction_factors : `list[int]`, optional (default = `[4, 2]`)
-        A maxout layer for each factor r, which divides the number of features by r: it takes the
-        maxima of groups of r units, of which it has as many as it has inputs. A linear layer
-        follows them.
+        A maxout layer for each factor r, which divides the number of features by r: it has as many
+        units as inputs and takes the maxima of groups of r. A linear layer follows.
     maxout_dropout : `float`, optional (default = `0.0`)
         Drop probability after each maxout layer.
     embedding_dropout : `float`, optional (default = `0.0`)

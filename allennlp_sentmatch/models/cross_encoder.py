@@ -34,7 +34,7 @@ class CrossEncoder(ClassificationModel):
     text_field_embedder : `TextFieldEmbedder`
         With the token embedder "pretrained_transformer".
     encoder : `Seq2VecEncoder`, optional (default = `ClsPooler`)
-        From the vectors of all tokens to that of the pair; by default, the first token's.
+        Makes the pair's vector from the vectors of all tokens; by default, it is the first one.
     classifier : `Lazy[Classifier]`, optional
         By default linear, with dropout 0.1.
     settings

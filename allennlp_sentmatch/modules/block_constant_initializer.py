@@ -27,8 +27,7 @@ class BlockConstantInitializer(Initializer):
 
         # Raises
 
-        `ConfigurationError`
-            If it cannot be divided into as many blocks.
+        `ConfigurationError` if it cannot be divided into as many blocks.
         """
         if not self.values or len(tensor) % len(self.values):
             raise ConfigurationError(

@@ -26,8 +26,7 @@ class ModelRegularizer(RegularizerApplicator):
 
     # Raises
 
-    `ConfigurationError`
-        If the weight is negative.
+    `ConfigurationError` if the weight is negative.
     """
 
     def __init__(

@@ -93,8 +93,7 @@ class GradedScorer(PairScorer):
 
     # Raises
 
-    `ConfigurationError`
-        If the lowest or the highest score is not a whole number.
+    `ConfigurationError` if the lowest or the highest score is not a whole number.
     """
 
     def __init__(

@@ -36,8 +36,7 @@ def check_fit(**parts: Any) -> None:
 
     # Raises
 
-    `ConfigurationError`
-        Naming the first two that do not fit, and their sizes.
+    `ConfigurationError`, naming the first two that do not fit, and their sizes.
     """
     names = list(parts)
     for name, following in zip(names, names[1:]):
@@ -54,8 +53,7 @@ def dropout_layer(name: str, probability: float) -> torch.nn.Dropout:
 
     # Raises
 
-    `ConfigurationError`
-        If the probability is not at least 0 and below 1, naming the setting.
+    `ConfigurationError` if the probability is not at least 0 and below 1, naming the setting.
     """
     with configuration_errors():
         check_fraction(**{name: probability})

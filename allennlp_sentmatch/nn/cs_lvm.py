@@ -135,8 +135,7 @@ class UncertaintyWeighting(torch.nn.Module):
 
     # Raises
 
-    `ValueError`
-        If `num_losses` is less than 1.
+    `ValueError` if `num_losses` is less than 1.
     """
 
     def __init__(self, num_losses: int) -> None:

@@ -71,8 +71,7 @@ class ConditionalLanguageModel(torch.nn.Module):
 
     # Raises
 
-    `ValueError`
-        If a size is less than 1 or `num_labels` is negative.
+    `ValueError` if a size is less than 1 or `num_labels` is negative.
     """
 
     def __init__(
@@ -237,8 +236,7 @@ def generate_relaxed(
 
     # Raises
 
-    `ValueError`
-        If `max_length` is less than 1, or `labels` are missing.
+    `ValueError` if `max_length` is less than 1, or `labels` are missing.
     """
     check_positive(max_length=max_length)
     batch_size = latent.size(0)

@@ -68,8 +68,7 @@ class GaussianInferenceNetwork(InferenceNetwork):
 
     # Raises
 
-    `ValueError`
-        If a size is less than 1 or `kl_annealing_rate` is not positive.
+    `ValueError` if a size is less than 1 or `kl_annealing_rate` is not positive.
     """
 
     def __init__(
@@ -115,9 +114,8 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
 
     # Raises
 
-    `ValueError`
-        If `input_size` is less than 1, `latent_size` is less than 2 or `concentration` is not
-        positive.
+    `ValueError` if `input_size` is less than 1, `latent_size` is less than 2 or `concentration` is
+    not positive.
     """
 
     concentration: Tensor

@@ -22,8 +22,7 @@ class LinearSchedule(torch.nn.Module):
 
     # Raises
 
-    `ValueError`
-        If `rate` is not positive.
+    `ValueError` if `rate` is not positive.
     """
 
     step: Tensor
