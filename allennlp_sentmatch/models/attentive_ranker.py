@@ -138,20 +138,13 @@ class AttentiveRanker(TextModel):
     ) -> dict[str, Any]:
         """Rank the candidates of B questions of M tokens, of up to K candidates of L tokens.
 
-        # Parameters
+        The candidates have one wrapping dimension; what follows the last candidate with a token is
+        padding. The `labels` (B, K) are 1 for right answers, 0 for wrong ones and -1 for padding.
 
-        question : `TextFieldTensors`
-        candidates : `TextFieldTensors`
-            With one wrapping dimension. What follows the last candidate with a token is padding.
-        labels : `Tensor`, optional (default = `None`)
-            (B, K): 1 for a right answer, 0 for a wrong one, -1 for padding.
-        metadata : `list[dict[str, Any]]`, optional (default = `None`)
-
-        # Returns
-
-        `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,), `question_num_tokens`
-        (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss` (a scalar), `metadata`, and
-        with attentive pooling `question_attention` (B, K, M) and `candidate_attention` (B, K, L).
+        Returns `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,),
+        `question_num_tokens` (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss` (a
+        scalar), `metadata`, and with attentive pooling `question_attention` (B, K, M) and
+        `candidate_attention` (B, K, L).
         """
         question_mask = get_text_field_mask(question)  # (B, M)
         candidate_mask = get_text_field_mask(candidates, num_wrapping_dims=1)  # (B, K, L)

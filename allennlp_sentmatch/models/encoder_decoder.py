@@ -40,24 +40,21 @@ class EncoderDecoder(TextModel):
     """Translates sentences with a recurrent encoder, attention and a recurrent decoder.
 
     The model of CAS-LSTM's section 4.4 ([Choi et al. 2019](https://arxiv.org/abs/1809.02279)) and
-    of the thesis's section 4.4.4: encoder and decoder are plain or cell-aware LSTMs; equations in
-    `allennlp_sentmatch.nn.decoders`. The decoder starts from the encoder's last states,
-    as `allennlp_sentmatch.nn.StateBridge` says. Its instances come from the reader
-    `parallel_text`.
+    of the thesis's section 4.4.4: encoder and decoder are plain or cell-aware LSTMs. Equations in
+    `allennlp_sentmatch.nn.decoders`; `StateBridge` leads from the encoder's last states to the
+    decoder's first ones. The reader is "parallel_text".
 
     # Parameters
 
     source_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
-        Any encoder. AllenNLP's `lstm` and this package's `cas_lstm` and `stacked_rnn` (of LSTMs)
-        hand over the states of all of their layers, if they are as many as the decoder's; others
-        their last output.
+        AllenNLP's "lstm" and this package's "cas_lstm" and "stacked_rnn" (of LSTMs) hand over the
+        states of all of their layers, if the decoder has as many; others their last output.
     target_embedder : `Embedding`
     decoder : `Lazy[StepDecoder]`
         The recurrent layers; the model fills in `input_size`.
     attention : `Lazy[Attention]`, optional (default = `Lazy(BilinearAttention)`)
-        Of the decoder's states over the encoder's outputs; the model fills in `vector_dim` and
-        `matrix_dim`.
+        The model fills in `vector_dim` and `matrix_dim`.
     output_size : `int`, optional (default = the size of the target embeddings)
         The width of the attentional vectors.
     dropout : `float`, optional (default = `0.0`)
@@ -76,14 +73,10 @@ class EncoderDecoder(TextModel):
         The reader's. Its `detokenize` turns tokens into text for BLEU and predictions; without it
         tokens are joined by spaces.
     bleu : `SacreBleu`, optional (default = `SacreBleu()`)
-        The metric; `{"lowercase": true}` for a model without capital letters.
+        The metric, also an attribute; `{"lowercase": true}` for a model without capital letters.
     target_namespace : `str`, optional (default = `"target_tokens"`)
     settings
         Those of `TextModel`.
-
-    # Attributes
-
-    bleu : `SacreBleu`
 
     # Raises
 
@@ -170,13 +163,8 @@ class EncoderDecoder(TextModel):
     ) -> dict[str, Any]:
         """Compute the loss of the references, and outside of training translate.
 
-        # Parameters
-
-        source_tokens : `TextFieldTensors`
-        metadata : `list[dict[str, Any]]`
-            As `parallel_text` makes it.
-        target_tokens : `TextFieldTensors`, optional (default = `None`)
-            The references, from the start symbol to the end symbol.
+        `metadata` is as the reader makes it; `target_tokens` are the references, from the start
+        symbol to the end symbol.
 
         # Returns
 

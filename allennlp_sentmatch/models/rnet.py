@@ -162,14 +162,8 @@ class RNet(TextModel):
     ) -> dict[str, Any]:
         """Score the start and the end of the answers to B questions of M tokens in passages of T.
 
-        # Parameters
-
-        question : `TextFieldTensors`
-        passage : `TextFieldTensors`
-        span_start, span_end : `Tensor`, optional (default = `None`)
-            (B, 1): the first and the last token of each answer.
-        metadata : `list[dict[str, Any]]`, optional (default = `None`)
-            As `reading_comprehension` makes it.
+        `span_start` and `span_end` (B, 1) are the first and the last token of each answer, and
+        `metadata` is as the reader makes it.
 
         # Returns
 

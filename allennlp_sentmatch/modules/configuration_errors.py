@@ -27,11 +27,7 @@ MAX_SIZE = 1_000_000
 
 @contextmanager
 def configuration_errors() -> Iterator[None]:
-    """Raises every `ValueError` of the block as a `ConfigurationError` with the same message.
-
-    The constructors in `allennlp_sentmatch.nn` name the setting, its value and the expected values;
-    in AllenNLP this is an error in the configuration.
-    """
+    """Raise every `ValueError` of the block as a `ConfigurationError` with the same message."""
     try:
         yield
     except ValueError as error:
@@ -41,11 +37,10 @@ def configuration_errors() -> Iterator[None]:
 def constructs(
     module_class: Callable[P, Module],
 ) -> Callable[[Callable[[Adapter, Module], None]], Callable[Concatenate[Adapter, P], None]]:
-    """Lets an `__init__` that takes a module take the settings of the module's class instead.
+    """Let an `__init__` that takes a module take the settings of the module's class instead.
 
     The decorated `__init__` has the signature of `module_class`, which AllenNLP's `from_params`
-    reads, and its documentation. Where the class raises a `ValueError`, it raises a
-    `ConfigurationError`.
+    reads, and its documentation. It raises a `ConfigurationError` in place of a `ValueError`.
     """
 
     def decorate(
@@ -68,11 +63,8 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
     """Check that settings are known and of the annotated types, and that sizes are possible.
 
     AllenNLP takes `true` for the number 1, any number for `true`, NaN for a number and `null` for
-    anything. Sizes and layers of ten millions take minutes, or all of the memory.
-
-    # Raises
-
-    `ConfigurationError`, which names the setting.
+    anything. Sizes and layers of ten millions take minutes, or all of the memory. Raises a
+    `ConfigurationError` that names the setting.
     """
     unknown = sorted(params.keys() - parameters.keys())
     if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):

@@ -124,15 +124,12 @@ def test_a_damaged_member_is_reported_in_a_sentence(copy, file, content, message
 
 
 @pytest.mark.parametrize("name", ["config.json", "weights.th", "vocabulary"])
-def test_a_missing_member_is_named(copy, name):
+def test_what_is_missing_is_named(copy, name):
+    with pytest.raises(FileNotFoundError, match=r"none\.tar\.gz"):
+        load_archive(copy / "none.tar.gz")
     (shutil.rmtree if name == "vocabulary" else lambda path: path.unlink())(copy / name)
     with pytest.raises(ConfigurationError, match=f"there is no {name}( .or best.th.*)? in it"):
         load_archive(packed(copy))
-
-
-def test_a_missing_archive(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none\.tar\.gz"):
-        load_archive(tmp_path / "none.tar.gz")
 
 
 def test_a_digest_depends_on_the_content(copy, small_archive):
