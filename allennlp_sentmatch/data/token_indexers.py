@@ -1,7 +1,7 @@
 """The word pieces of an exported sentence encoder as a `TokenIndexer`."""
 
 from os import PathLike
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Token, TokenIndexer, Vocabulary
@@ -22,6 +22,8 @@ class ExportedEncoderIndexer(TokenIndexer):
 
     folder : `Union[str, PathLike]`, optional (default = `None`)
         By default the encoder that this package contains.
+    token_min_padding_length : `int`, optional (default = `0`)
+        AllenNLP's.
 
     # Raises
 
@@ -29,9 +31,11 @@ class ExportedEncoderIndexer(TokenIndexer):
     """
 
     def __init__(
-        self, folder: Optional[Union[str, "PathLike[str]"]] = None, **options: Any
+        self,
+        folder: Optional[Union[str, "PathLike[str]"]] = None,
+        token_min_padding_length: int = 0,
     ) -> None:
-        super().__init__(**options)
+        super().__init__(token_min_padding_length)
         self._indexer = load_exported(folder).indexer
 
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:

@@ -81,7 +81,7 @@ def load_archive(
     archive_file : `Union[str, os.PathLike]`
         A path or URL of a `model.tar.gz`, or a serialization directory.
     cuda_device : `int`, optional (default = `-1`)
-        The GPU to load to; -1 is the CPU.
+        The GPU; -1 is the CPU.
     trust : `bool`, optional (default = `False`)
         Let the configuration be jsonnet, name any importable class and open other archives, as
         AllenNLP does: this can run any code.
@@ -232,8 +232,7 @@ def extract_archive(archive_file: AnyPath, folder: AnyPath) -> None:
     """Extract an archive, each member after a check.
 
     A model's archive, a local, gzipped tar file, needs regular files and folders under relative
-    paths, and nothing else. The folder exists; files that were extracted before an error stay
-    there.
+    paths, and nothing else. Files that were extracted before an error stay in the folder.
 
     # Raises
 

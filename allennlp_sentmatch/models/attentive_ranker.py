@@ -13,8 +13,8 @@ from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.nn import (
     AttentivePooling,
@@ -39,11 +39,10 @@ class AttentiveRanker(TextModel):
 
         loss = mean over pairs of max(0, margin - score(right) + score(wrong))
 
-    or, with `hardest_negative`, the mean over right answers, of whose wrong ones only the one with
-    the highest score counts. A question without a right or without a wrong candidate does not
-    contribute to the loss. In training, the encoder reads only right and sampled candidates, and
-    `map` and `mrr` are not computed. In evaluation, it reads all candidates, and the loss is over
-    all of them.
+    or, with `hardest_negative`, the mean over right answers, each with the wrong answer that has
+    the highest score. A question without a right or without a wrong candidate does not contribute
+    to the loss. In training, the encoder reads only right and sampled candidates, and `map` and
+    `mrr` are not computed. In evaluation, it reads all candidates, and the loss is over all pairs.
 
     # Parameters
 
@@ -56,8 +55,8 @@ class AttentiveRanker(TextModel):
     num_negatives : `int`, optional (default = `6`)
         How many wrong answers to sample for each right one in training; `null` for all of them.
     hardest_negative : `bool`, optional (default = `False`)
-        Of the wrong answers of each right one, learn from the one with the highest score alone, as
-        dos Santos et al. (2016) do.
+        For each right answer, learn only from the wrong one with the highest score, as dos Santos
+        et al. (2016) do.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
     shared_words : `bool`, optional (default = `False`)
@@ -139,21 +138,13 @@ class AttentiveRanker(TextModel):
     ) -> dict[str, Any]:
         """Rank the candidates of B questions of M tokens, of up to K candidates of L tokens.
 
-        # Parameters
+        The candidates have one wrapping dimension; what follows the last candidate with a token is
+        padding. The `labels` (B, K) are 1 for right answers, 0 for wrong ones and -1 for padding.
 
-        question : `TextFieldTensors`
-        candidates : `TextFieldTensors`
-            With one wrapping dimension. What follows a question's last candidate that has a token
-            is padding.
-        labels : `Tensor`, optional (default = `None`)
-            (B, K): 1 for a right answer, 0 for a wrong one, -1 for padding.
-        metadata : `list[dict[str, Any]]`, optional (default = `None`)
-
-        # Returns
-
-        `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,), `question_num_tokens`
-        (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss` (a scalar), `metadata`, and
-        with attentive pooling `question_attention` (B, K, M) and `candidate_attention` (B, K, L).
+        Returns `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,),
+        `question_num_tokens` (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss` (a
+        scalar), `metadata`, and with attentive pooling `question_attention` (B, K, M) and
+        `candidate_attention` (B, K, L).
         """
         question_mask = get_text_field_mask(question)  # (B, M)
         candidate_mask = get_text_field_mask(candidates, num_wrapping_dims=1)  # (B, K, L)
@@ -171,8 +162,8 @@ class AttentiveRanker(TextModel):
             # Distributed training expects that each batch uses all parameters.
             wanted = torch.zeros_like(is_candidate)
             wanted[:, 0] = True
-        # Shape: (N,) twice: where the N candidates to be scored are
-        rows, columns = wanted.nonzero(as_tuple=True)
+        # The places of the N candidates to be scored.
+        rows, columns = wanted.nonzero(as_tuple=True)  # (N,) and (N,)
         similarities, attention = self._similarities(
             question,
             {name: {k: t[rows, columns] for k, t in c.items()} for name, c in candidates.items()},
@@ -264,9 +255,9 @@ class AttentiveRanker(TextModel):
         """The scores (N,) of N candidates with their questions, given by `rows` (N,), and the
         attention, (N, M) and (N, L), where there is attention.
         """
-        # Shape: (B + N, T, E) and (B + N, T), T being the longer one of M and L
-        embedded, mask = self._embed(question, candidates)
-        encoded = self._encoder(embedded, mask)
+        # T is the longer one of M and L.
+        embedded, mask = self._embed(question, candidates)  # (B + N, T, D) and (B + N, T)
+        encoded = self._encoder(embedded, mask)  # (B + N, T, E)
         sizes = [len(mask) - len(rows), len(rows)]
         attention: dict[str, Tensor] = {}
         if isinstance(self._pooling, AttentivePooling):

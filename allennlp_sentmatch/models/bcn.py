@@ -10,9 +10,10 @@ from allennlp.models import Model
 from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder, TextFieldEmbedder
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import add_attention
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer, relu_layer
 from allennlp_sentmatch.nn import Pooling, check_fraction, masked_softmax
 
@@ -47,9 +48,8 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         From the features, 4 times the integrator's output size, to a logit for each label. By
         default it is made of `reduction_factors` and `maxout_dropout`.
     reduction_factors : `list[int]`, optional (default = `[4, 2]`)
-        A maxout layer for each factor r, which divides the number of features by r: it takes the
-        maxima of groups of r units, of which it has as many as it has inputs. A linear layer
-        follows them.
+        A maxout layer for each factor r, which divides the number of features by r: it has as many
+        units as inputs and takes the maxima of groups of r. A linear layer follows.
     maxout_dropout : `float`, optional (default = `0.0`)
         Drop probability after each maxout layer.
     embedding_dropout : `float`, optional (default = `0.0`)
@@ -142,11 +142,10 @@ class BiattentiveClassificationNetwork(ClassificationModel):
     def _features(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
         embedded, mask = self._embed(tokens)
         encoded = self._encoder(self._pre_encode_feedforward(embedded), mask)  # (B, T, E)
-        # Shape: (B, T, T)
-        attention = masked_softmax(encoded.bmm(encoded.transpose(1, 2)), mask.unsqueeze(1))
+        scores = encoded.bmm(encoded.transpose(1, 2))  # (B, T, T)
+        attention = masked_softmax(scores, mask.unsqueeze(1))  # (B, T, T)
         attended = attention.bmm(encoded)  # (B, T, E)
-        # Shape: (B, T, I)
-        integrated = self._integrator(
+        integrated = self._integrator(  # (B, T, I)
             torch.cat([encoded, encoded - attended, encoded * attended], dim=-1), mask
         )
         scores = self._self_attentive_pooling_projection(integrated).squeeze(-1)  # (B, T)

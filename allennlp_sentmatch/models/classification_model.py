@@ -9,9 +9,9 @@ from allennlp.data import Vocabulary
 from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules import Classifier
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.nn import MLPClassifier
 
 
@@ -108,22 +108,13 @@ class ClassificationModel(TextModel):
         metadata: Optional[list[dict[str, Any]]] = None,
         shown: Optional[dict[str, Any]] = None,
     ) -> dict[str, Any]:
-        """Make the output of `forward`.
+        """Make the output of `forward` from logits (B, num_labels), before the temperature.
 
-        # Parameters
+        With `label` (B,), the indices of the gold labels, there is a loss, and the metrics are
+        updated. `shown` has further entries, such as attention.
 
-        logits : `Tensor`
-            (B, num_labels), not yet divided by the temperature.
-        label : `Tensor`, optional (default = `None`)
-            (B,), the gold labels' indices. With them there is a loss, and the metrics are updated.
-        metadata : `list[dict[str, Any]]`, optional (default = `None`)
-        shown : `dict[str, Any]`, optional (default = `None`)
-            Further entries, such as attention.
-
-        # Returns
-
-        `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B, num_labels),
-        the entries of `shown`, and where they apply `loss` (a scalar) and `metadata`.
+        Returns `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B,
+        num_labels), the entries of `shown`, and where they apply `loss` (a scalar) and `metadata`.
         """
         logits = logits / self.temperature
         output: dict[str, Any] = {"label_logits": logits, "label_probs": logits.softmax(dim=-1)}

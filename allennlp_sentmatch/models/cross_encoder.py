@@ -9,10 +9,11 @@ from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from allennlp.modules.seq2vec_encoders import ClsPooler
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.modules import Classifier
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn import expected_grade, grade_divergence, num_grades
 
 _LINEAR_CLASSIFIER = Lazy(Classifier, num_layers=0, dropout=0.1, batch_norm=False)
@@ -33,7 +34,7 @@ class CrossEncoder(ClassificationModel):
     text_field_embedder : `TextFieldEmbedder`
         With the token embedder "pretrained_transformer".
     encoder : `Seq2VecEncoder`, optional (default = `ClsPooler`)
-        From the vectors of all tokens to that of the pair; by default, the first token's.
+        Makes the pair's vector from the vectors of all tokens; by default, it is the first one.
     classifier : `Lazy[Classifier]`, optional
         By default linear, with dropout 0.1.
     settings

@@ -15,8 +15,9 @@ from allennlp.nn.beam_search import BeamSearch, StateType
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.generation import LengthPenaltyScorer
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
 from allennlp_sentmatch.nn import (
@@ -176,8 +177,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             posterior = self._posterior(encoder(*self._embed(source)))
             latent = posterior.sample() if sample_latent else posterior.mean
             initial = self._generator.initial_state(latent)._asdict()
-            # shape: (B, K, T) and (B, K)
-            predictions, scores = self._words.search(
+            predictions, scores = self._words.search(  # (B, K, T) and (B, K)
                 self._beam_search, step, {**initial, "latent": latent, "labels": labels}
             )
         sentences = [list(map(self._words.sentence, beams)) for beams in predictions.tolist()]
@@ -230,8 +230,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
     def _labeled_loss(self, pair: _Pair, label: Tensor) -> Tensor:
         """Eq. 6.14."""
-        # shape: (B,)
-        generative = self._generative_losses(pair, label.unsqueeze(-1)).squeeze(-1)
+        generative = self._generative_losses(pair, label.unsqueeze(-1)).squeeze(-1)  # (B,)
         discriminative = F.cross_entropy(pair.logits, label.long(), reduction="none")
         self._record("generative_loss", generative)
         self._record("classification_loss", discriminative)
@@ -269,8 +268,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         """L_u, eq. 6.18, (B,)."""
         log_probs = F.log_softmax(pair.logits, dim=-1)
         if self._label_expectation != "enumeration":
-            # shape: (B, 1)
-            labels = torch.multinomial(log_probs.detach().exp(), 1)
+            labels = torch.multinomial(log_probs.detach().exp(), 1)  # (B, 1)
             losses = self._generative_losses(pair, labels)
             return sampled_unsupervised_loss(
                 log_probs,
@@ -278,8 +276,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                 losses.squeeze(-1),
                 with_score=self._label_expectation == "sampling",
             )
-        # shape: (B, C)
-        labels = torch.arange(len(self.labels), device=log_probs.device).expand_as(log_probs)
+        labels = torch.arange(len(self.labels), device=log_probs.device)  # (C,)
+        labels = labels.expand_as(log_probs)  # (B, C)
         return unsupervised_loss(log_probs, self._generative_losses(pair, labels))
 
     @contextmanager
@@ -296,8 +294,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         """R, eqs 6.20 to 6.23, a scalar, of sentences generated from the pairs' sources."""
         constraints = self._constraints
         assert constraints is not None
-        # shape: (B,)
-        labels = torch.randint(len(self.labels), pair.logits.shape[:1], device=pair.logits.device)
+        num_labels, logits = len(self.labels), pair.logits
+        labels = torch.randint(num_labels, (len(logits),), device=logits.device)  # (B,)
         lengths = get_text_field_mask(pair.source).sum(dim=1) + 2
         embedded, mask = generate_relaxed(
             self._generator,
@@ -314,8 +312,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         )
         if self._read_end_symbol and not constraints.source_length:
             embedded, mask = append_end(embedded, mask, word_embeddings[self._words.end])
-        # shape: (B, E)
-        vectors = codes = self._encoder(embedded, mask)
+        vectors = codes = self._encoder(embedded, mask)  # (B, E)
         if self._posterior_encoder is not None:
             codes = self._posterior_encoder(embedded, mask)
         logits = self._classifier(self._matcher(pair.source_vectors, vectors))

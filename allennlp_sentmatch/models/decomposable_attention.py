@@ -12,10 +12,10 @@ from allennlp.modules.matrix_attention import DotProductMatrixAttention
 from allennlp.nn import Activation
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import attend_to_each_other
 from allennlp_sentmatch.modules import Classifier
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.modules.parts import check_fit
 
 _RELU = Activation.by_name("relu")()
@@ -99,12 +99,10 @@ class DecomposableAttention(ClassificationModel):
         """
         embedded, mask = self._embed(premise, hypothesis)
         encoded = self._encoder(embedded, mask)  # (2B, T, E)
-        # Shape: (2B, T, E), beta and alpha
-        aligned, shown = attend_to_each_other(
+        aligned, shown = attend_to_each_other(  # (2B, T, E), beta and alpha
             encoded, self._attend_feedforward(encoded), mask, self._matrix_attention
         )
         compared = self._compare_feedforward(torch.cat([encoded, aligned], dim=-1))  # (2B, T, G)
-        # Shape: (B, G) twice
-        sums = (compared * mask.unsqueeze(-1)).sum(dim=1).chunk(2)
+        sums = (compared * mask.unsqueeze(-1)).sum(dim=1).chunk(2)  # (B, G) twice
         logits = self._classifier(torch.cat(sums, dim=-1))
         return self.output(logits, label, metadata, shown)

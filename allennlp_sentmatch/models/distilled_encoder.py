@@ -9,8 +9,9 @@ from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.training.metrics import MeanCosine
 
@@ -32,8 +33,8 @@ class DistilledEncoder(TextModel):
         The dimension of the teacher's vectors. By default nothing is projected, and the encoder's
         own vectors must have the teacher's dimension.
     cut_projection : `bool`, optional (default = `False`)
-        Whether a sentence's vector is that of the encoder, before the projection. The loss and the
-        metric compare the projected one in any case. May be changed for a trained model.
+        Whether a sentence's vector is the encoder's, before the projection. The loss and the metric
+        compare the projected one in any case. You can change this for a trained model.
     cosine_weight, squared_error_weight, similarity_weight : `float`, optional
             (default = `1.0`, `0.0`, `0.0`)
         The weights of the terms of the loss; see `DistillationLoss`.
@@ -89,22 +90,13 @@ class DistilledEncoder(TextModel):
     ) -> dict[str, Any]:
         """Encode a batch of B sentences.
 
-        # Parameters
+        With the teacher's vectors (B, P) there is a loss, and the metric is updated.
 
-        tokens : `TextFieldTensors`
-        teacher_vector : `Tensor`, optional (default = `None`)
-            (B, P), the teacher's vectors. With them there is a loss, and the metric is updated.
-        metadata : `list[dict[str, Any]]`, optional (default = `None`)
-
-        # Returns
-
-        `vector` (B, P), or (B, E) with `cut_projection`, and where they apply `loss` (a scalar) and
-        `metadata`.
+        Returns `vector` (B, P), or (B, E) with `cut_projection`, and where they apply `loss` (a
+        scalar) and `metadata`.
         """
-        # Shape: (B, E)
-        encoded = self._vectors(tokens)
-        # Shape: (B, P)
-        projected = encoded if self._projection is None else self._projection(encoded)
+        encoded = self._vectors(tokens)  # (B, E)
+        projected = encoded if self._projection is None else self._projection(encoded)  # (B, P)
         output: dict[str, Any] = {"vector": encoded if self._cut_projection else projected}
         if metadata is not None:
             output["metadata"] = metadata

@@ -17,8 +17,9 @@ from allennlp.nn.beam_search import BeamSearch, StateType
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, num_layers_with_states
 from allennlp_sentmatch.modules.generation import OutputWords
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
@@ -39,24 +40,21 @@ class EncoderDecoder(TextModel):
     """Translates sentences with a recurrent encoder, attention and a recurrent decoder.
 
     The model of CAS-LSTM's section 4.4 ([Choi et al. 2019](https://arxiv.org/abs/1809.02279)) and
-    of the thesis's section 4.4.4: encoder and decoder are plain or cell-aware LSTMs; equations in
-    `allennlp_sentmatch.nn.decoders`. The decoder starts from the encoder's last states,
-    as `allennlp_sentmatch.nn.StateBridge` says. Its instances come from the reader
-    `parallel_text`.
+    of the thesis's section 4.4.4: encoder and decoder are plain or cell-aware LSTMs. Equations in
+    `allennlp_sentmatch.nn.decoders`; `StateBridge` leads from the encoder's last states to the
+    decoder's first ones. The reader is "parallel_text".
 
     # Parameters
 
     source_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
-        Any encoder. AllenNLP's `lstm` and this package's `cas_lstm` and `stacked_rnn` (of LSTMs)
-        hand over the states of all of their layers, if they are as many as the decoder's; others
-        their last output.
+        AllenNLP's "lstm" and this package's "cas_lstm" and "stacked_rnn" (of LSTMs) hand over the
+        states of all of their layers, if the decoder has as many; others their last output.
     target_embedder : `Embedding`
     decoder : `Lazy[StepDecoder]`
         The recurrent layers; the model fills in `input_size`.
     attention : `Lazy[Attention]`, optional (default = `Lazy(BilinearAttention)`)
-        Of the decoder's states over the encoder's outputs; the model fills in `vector_dim` and
-        `matrix_dim`.
+        The model fills in `vector_dim` and `matrix_dim`.
     output_size : `int`, optional (default = the size of the target embeddings)
         The width of the attentional vectors.
     dropout : `float`, optional (default = `0.0`)
@@ -75,14 +73,10 @@ class EncoderDecoder(TextModel):
         The reader's. Its `detokenize` turns tokens into text for BLEU and predictions; without it
         tokens are joined by spaces.
     bleu : `SacreBleu`, optional (default = `SacreBleu()`)
-        The metric; `{"lowercase": true}` for a model without capital letters.
+        The metric, also an attribute; `{"lowercase": true}` for a model without capital letters.
     target_namespace : `str`, optional (default = `"target_tokens"`)
     settings
         Those of `TextModel`.
-
-    # Attributes
-
-    bleu : `SacreBleu`
 
     # Raises
 
@@ -169,25 +163,19 @@ class EncoderDecoder(TextModel):
     ) -> dict[str, Any]:
         """Compute the loss of the references, and outside of training translate.
 
-        # Parameters
-
-        source_tokens : `TextFieldTensors`
-        metadata : `list[dict[str, Any]]`
-            As `parallel_text` makes it.
-        target_tokens : `TextFieldTensors`, optional (default = `None`)
-            The references, from the start symbol to the end symbol.
+        `metadata` is as the reader makes it; `target_tokens` are the references, from the start
+        symbol to the end symbol.
 
         # Returns
 
         - `loss`: with `target_tokens`, the mean cross-entropy of their tokens;
-        - `predictions`: outside of training, the indices of K translations, shape
-          (batch_size, K, num_steps), best first, each ended and padded by the end symbol;
-        - `scores`: their scores, shape (batch_size, K);
-        - `attention`: for the best translation the weights of the source's tokens at each
-          step, shape (batch_size, num_steps, source_length);
+        - `predictions` (B, K, T): outside of training, the indices of K translations, the best
+          first, each ended and padded by the end symbol;
+        - `scores` (B, K): their scores;
+        - `attention` (B, T, S): the weights of the source's tokens at each step of the best
+          translation;
         - `metadata`.
         """
-        # shape: (B, S, E) and (B, S)
         encoder_outputs, source_mask, state = self._read_source(source_tokens)
         output: dict[str, Any] = {"metadata": metadata}
         if target_tokens is not None:
@@ -260,6 +248,7 @@ class EncoderDecoder(TextModel):
         return self.bleu.get_metric(reset)
 
     def _read_source(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, AttentionalState]:
+        """The encoder's outputs (B, S, E), the mask (B, S), and the decoder's first state."""
         mask = get_text_field_mask(tokens)
         embedded = self._embedding_dropout(self._source_embedder(tokens))
         outputs, last_output, states = encode_with_states(self._encoder, embedded, mask)

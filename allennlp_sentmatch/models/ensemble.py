@@ -80,12 +80,10 @@ class Ensemble(ClassificationModel):
         """
         texts = {"premise": premise, "hypothesis": hypothesis, "tokens": tokens}
         given = {name: text for name, text in texts.items() if text is not None}
-        # Shape: (B, number of members, num_labels)
-        log_probs = torch.stack(
+        log_probs = torch.stack(  # (B, number of members, num_labels)
             [member(**given)["label_logits"].log_softmax(dim=-1) for member in self.members], dim=1
         )
-        # Shape: (B, num_labels)
-        log_means = log_probs.logsumexp(dim=1) - math.log(len(self.members))
+        log_means = log_probs.logsumexp(dim=1) - math.log(len(self.members))  # (B, num_labels)
         return self.output(log_means, label, metadata, {"member_probs": log_probs.exp()})
 
     @classmethod
@@ -106,21 +104,22 @@ class Ensemble(ClassificationModel):
 def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: bool = False) -> str:
     """Combine the archives of several trained classifiers into one, and return its path.
 
+    The models must have been trained with the same vocabulary, which runs on the same data have,
+    and the same (validation) dataset reader.
+
     # Parameters
 
     archive_files : `Sequence[str]`
-        Paths or URLs of archives, or serialization directories. Their models must have been trained
-        with the same vocabulary, which runs on the same data have, and the same (validation)
-        dataset reader.
+        Paths or URLs of archives, or serialization directories.
     output_file : `str`
-        Where to write the new archive, `ensemble.tar.gz` for instance.
+        Where to write the new archive, such as `ensemble.tar.gz`.
     trust : `bool`, optional (default = `False`)
         See `load_archive`.
 
     # Raises
 
-    `ConfigurationError` without archives, for an archive whose vocabulary or reader differs from
-    the first one's, and for a model that is not a classifier of this package.
+    `ConfigurationError` without archives, for a vocabulary or reader that differs from the first
+    archive's, and for a model that is not a classifier of this package.
     """
     if not archive_files:
         raise ConfigurationError("an ensemble needs at least one archive, got none")

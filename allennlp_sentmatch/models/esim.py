@@ -16,10 +16,11 @@ from allennlp.modules import (
 from allennlp.modules.matrix_attention import DotProductMatrixAttention
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import attend_to_each_other
 from allennlp_sentmatch.modules import Classifier, Matcher
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.matchers import HeuristicDifferenceMatcher
 from allennlp_sentmatch.modules.parts import check_fit, relu_layer
 from allennlp_sentmatch.nn import Pooling, check_fraction
@@ -114,13 +115,12 @@ class ESIM(ClassificationModel):
         `hypothesis_attention`, see `attend_to_each_other`.
         """
         embedded, mask = self._embed(premise, hypothesis)
-        # Shape: (2B, T, E)
-        encoded = self._encoder(self._rnn_input_dropout(embedded), mask)
+        encoded = self._encoder(self._rnn_input_dropout(embedded), mask)  # (2B, T, E)
         attended, shown = attend_to_each_other(encoded, encoded, mask, self._matrix_attention)
-        # Shape: (2B, T, the inference encoder's input size)
-        compared = self._projection_feedforward(self._matcher(encoded, attended))
-        composed = self._inference_encoder(self._rnn_input_dropout(compared), mask)
-        # Shape: (B, 2 * the inference encoder's output size) twice
-        pooled = self._pooling(composed, mask).chunk(2)
+        # I and O are the sizes of the inference encoder's input and output.
+        compared = self._projection_feedforward(self._matcher(encoded, attended))  # (2B, T, I)
+        compared = self._rnn_input_dropout(compared)
+        composed = self._inference_encoder(compared, mask)  # (2B, T, O)
+        pooled = self._pooling(composed, mask).chunk(2)  # (B, 2 * O) each
         logits = self._classifier(torch.cat(pooled, dim=-1))
         return self.output(logits, label, metadata, shown)

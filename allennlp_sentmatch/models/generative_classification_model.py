@@ -16,9 +16,9 @@ from allennlp.training.metrics import Average
 from torch import Tensor
 from torch.distributions import Distribution
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.modules.generation import OutputWords, SentenceGenerator
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.nn import append_end, stack_padded, teacher_forcing
@@ -28,10 +28,10 @@ class GenerativeClassificationModel(ClassificationModel):
     """A classifier of pairs that also learns to generate sentences, from labeled and unlabeled
     pairs.
 
-    The word embeddings are the generator's output matrix too, so that `text_field_embedder` must
-    consist of one `Embedding` without a projection; and the vocabulary must hold the symbols of a
-    sentence's start and end, which a configuration adds by
-    `"vocabulary": {"tokens_to_add": {"tokens": ["@start@", "@end@"]}}`. Not registered itself.
+    The word embeddings are the generator's output matrix too: `text_field_embedder` must consist of
+    one `Embedding` without a projection. The vocabulary must have the symbols of a sentence's start
+    and end: `"vocabulary": {"tokens_to_add": {"tokens": ["@start@", "@end@"]}}`. Not registered
+    itself.
 
     # Parameters
 
@@ -44,13 +44,12 @@ class GenerativeClassificationModel(ClassificationModel):
     classification_weight : `float`, optional (default = `1.0`)
         The weight of the classifier's loss, the thesis's lambda.
     average_over_words : `bool`, optional (default = `False`)
-        Divide the log-likelihood of a sentence in the loss by the number of words with the end
-        symbol, as the author's code does, with which the thesis's lambdas were chosen.
+        Divide a sentence's log-likelihood by its number of words, the end symbol included. The
+        author's code, with which the thesis's lambdas were chosen, does so.
     read_end_symbol : `bool`, optional (default = `False`)
         Whether the encoder reads the end symbol after a sentence's words.
     embedding_dropout : `float`, optional (default = `0.0`)
-        Drop probability on the word embeddings that the encoder and the generator read, the
-        thesis's p_w.
+        Drop probability on the word embeddings of the encoder and the generator, p_w.
     generator : `Lazy[SentenceGenerator]`, optional
         A configuration states only its `label_embedding_size`.
     settings
@@ -207,12 +206,10 @@ class GenerativeClassificationModel(ClassificationModel):
             self._words.start,
             self._words.end,
         )
-        # shape: (B, T + 1, D)
-        embedded = self._embedding_dropout(F.embedding(inputs, self._word_embeddings))
+        embedded = F.embedding(inputs, self._word_embeddings)  # (B, T + 1, D)
         num_repeats = 1 if labels is None else labels.size(1)
-        # shape: (B * K,)
-        log_likelihood = self._generator.log_likelihood(
-            embedded.repeat_interleave(num_repeats, dim=0),
+        log_likelihood = self._generator.log_likelihood(  # (B * K,)
+            self._embedding_dropout(embedded).repeat_interleave(num_repeats, dim=0),
             targets.repeat_interleave(num_repeats, dim=0),
             mask.repeat_interleave(num_repeats, dim=0),
             latent.repeat_interleave(num_repeats, dim=0),

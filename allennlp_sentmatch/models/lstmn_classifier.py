@@ -9,10 +9,10 @@ from allennlp.models import Model
 from allennlp.modules import TextFieldEmbedder
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import add_attention
 from allennlp_sentmatch.modules import Classifier, PairEncoder
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 
 
 @Model.register("lstmn_classifier")
@@ -71,8 +71,7 @@ class LstmnClassifier(ClassificationModel):
         inter-attention.
         """
         texts = (*self._embed(premise), *self._embed(hypothesis))
-        # Shape: (B, E)
-        vectors, attention = self._encoder(*texts, return_attention=True)
+        vectors, attention = self._encoder(*texts, return_attention=True)  # (B, E)
         _, premise_mask, _, hypothesis_mask = texts
         shown: dict[str, Any] = {}
         for name, weights, *masks in (

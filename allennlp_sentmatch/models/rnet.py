@@ -12,8 +12,9 @@ from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.training.metrics import Metric
 from torch import Tensor
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.nn import (
     BestSpans,
@@ -27,16 +28,16 @@ from allennlp_sentmatch.nn import (
 )
 from allennlp_sentmatch.training.metrics import AnswerOverlap
 
-#: As many passages of a validation batch are read at once as well.
 WINDOWS_AT_ONCE = 16
+"""Also the number of passages that are read at once in validation."""
 
 
 class _Reading(NamedTuple):
     start_logits: Tensor  # (B, T)
     end_logits: Tensor  # (B, T)
-    matching_attention: list[Tensor]  # of each direction, (B, T, M)
+    matching_attention: list[Tensor]  # (B, T, M) for each direction
     self_matching_attention: Tensor  # (B, T, T)
-    attention_start: Tensor  # (B,): the token of the attention's first row
+    attention_start: Tensor  # (B,), the token of the attention's first row
 
 
 @Model.register("rnet")
@@ -45,8 +46,8 @@ class RNet(TextModel):
 
     The gated self-matching network of [Wang et al. (2017)](https://aclanthology.org/P17-1018),
     which Tay, Luu and Hui 2018 (https://arxiv.org/abs/1811.09786, table 9) use with "rcrn" in
-    place of its three-layer BiGRU. Its instances come from the reader `reading_comprehension`.
-    Equations in `allennlp_sentmatch.nn.rnet`:
+    place of its three-layer BiGRU. The reader is "reading_comprehension". Equations in
+    `allennlp_sentmatch.nn.rnet`:
 
         question, passage -> embedder -> encoder       equations 1 and 2
         passage -> matching with the question          4-6
@@ -56,20 +57,20 @@ class RNet(TextModel):
     Word vectors and a character BiGRU are the embedder's. The loss of a batch is the mean of
     - log p(start) - log p(end).
 
-    Self-matching takes time and memory that grow with the square of a passage's length. So outside
-    of training passages of more than `window_size` tokens are read in overlapping windows, whose
-    best spans compete by the sums of their logits. See `PassageWindows`.
+    Self-matching takes time and memory that grow with the square of a passage's length. Outside of
+    training, passages of more than `window_size` tokens are therefore read in overlapping windows.
+    The best spans of the windows compete by the sums of their logits: see `PassageWindows`.
 
     # Parameters
 
     encoder : `Seq2SeqEncoder`
         Reads questions and passages. The paper's is a `gru` of 3 bidirectional layers.
     passage_encoder : `Seq2SeqEncoder`, optional (default = `None`)
-        Reads the passages, if another encoder than that of the questions is to do so.
+        Reads the passages, in place of `encoder`.
     hidden_size : `int`, optional (default = `75`)
         The size of each direction of the matching and of the self-matching.
     attention_size : `int`, optional (default = `hidden_size`)
-        The size of the hidden layer of each attention.
+        The size of each attention's hidden layer.
     dropout : `float`, optional (default = `0.2`)
         The dropout probability of the embeddings and of the outputs of the encoder, the matching
         and the self-matching.
@@ -81,9 +82,9 @@ class RNet(TextModel):
         The largest number of passage tokens that are read at once outside of training; `None` for
         all.
     window_stride : `int`, optional (default = `None`)
-        How many tokens after a window the next one begins, at most `window_size`; by default three
-        quarters of it. An answer of up to `window_size - window_stride + 1` tokens is within a
-        window wherever it begins.
+        The number of tokens between the beginnings of two windows, at most `window_size`; by
+        default three quarters of it. An answer of up to `window_size - window_stride + 1` tokens
+        is within a window wherever it begins.
     metric : `Metric`, optional (default = `AnswerOverlap()`)
         Called in evaluation with a list of answers and a list of lists of references.
     settings
@@ -161,30 +162,24 @@ class RNet(TextModel):
     ) -> dict[str, Any]:
         """Score the start and the end of the answers to B questions of M tokens in passages of T.
 
-        # Parameters
-
-        question : `TextFieldTensors`
-        passage : `TextFieldTensors`
-        span_start, span_end : `Tensor`, optional (default = `None`)
-            (B, 1): the first and the last token of each answer.
-        metadata : `list[dict[str, Any]]`, optional (default = `None`)
-            As `reading_comprehension` makes it.
+        `span_start` and `span_end` (B, 1) are the first and the last token of each answer, and
+        `metadata` is as the reader makes it.
 
         # Returns
 
-        - `span_start_logits`, `span_end_logits`, `span_start_probs` and `span_end_probs`,
-          (B, T); of several windows with a token, its largest logits;
-        - `loss`: a scalar, with `span_start` and `span_end`;
-        - outside of training `best_spans`, (B, n_best_size, 2), the first and the last tokens
-          of the most probable spans, or -1 if there are not as many, `best_span_scores`, (B,
-          n_best_size), the logarithms of their probabilities, and `best_span`, (B, 2);
-        - outside of training `answer`, the texts of the best spans, with `metadata`;
-        - outside of training `matching_attention` and `reverse_matching_attention`, (B, W, M),
-          of each direction, `self_matching_attention`, (B, W, W), and `attention_start`, (B,):
-          of the whole passages, or of the windows of W tokens with the best spans, which begin
-          at these tokens;
-        - `question_num_tokens` and `passage_num_tokens`, (B,);
-        - `metadata`.
+        - `span_start_logits`, `span_end_logits`, `span_start_probs` and `span_end_probs` (B, T); a
+          token of several windows has its largest logits;
+        - `loss`, a scalar, with `span_start` and `span_end`;
+        - `question_num_tokens` and `passage_num_tokens` (B,); `metadata`.
+
+        Outside of training, with N = `n_best_size` and windows, or whole passages, of W tokens:
+
+        - `best_spans` (B, N, 2), the first and the last tokens of the most probable spans, or -1
+          if there are fewer, `best_span_scores` (B, N), the logarithms of their probabilities,
+          `best_span` (B, 2), and with `metadata` the texts of the best spans as `answer`;
+        - `matching_attention` and `reverse_matching_attention` (B, W, M), for each direction, and
+          `self_matching_attention` (B, W, W), of the windows with the best spans, which begin at
+          the tokens `attention_start` (B,).
         """
         embedded_question, question_mask = self._embed(question)  # (B, M, D) and (B, M)
         encoded_question = self._dropout(self._encoder(embedded_question, question_mask))
@@ -240,15 +235,14 @@ class RNet(TextModel):
 
         # Returns
 
-        For each question `span`, the first and the last token of the answer, `probability`, the
-        product of the probabilities of its start and its end (in a passage of several windows: by
-        the logits of one window), and `n_best`: a list of `span` and `probability`, best first;
-        with metadata also `answer`, here and in `n_best`. `span_start_probs` and `span_end_probs`
-        have a number for each token of the passage. Of the attention there is only that of the
-        answer's tokens, as a passage has too many others: `question_attention`, for each of them
-        the weights of the question's tokens, the mean of both directions, and `passage_attention`,
-        the mean of their weights of the passage's tokens, zero outside of the window with the
-        answer.
+        - `span`, the first and the last token of the answer, `probability`, the product of the
+          probabilities of its start and its end (in a passage of several windows, by the logits of
+          one window), with metadata `answer`, and `n_best`, a list of these, the best first;
+        - `span_start_probs` and `span_end_probs`, a number for each token of the passage;
+        - `question_attention`, the weights of the question's tokens for each token of the answer,
+          the mean of both directions;
+        - `passage_attention`, the weights of the passage's tokens, the mean over the tokens of the
+          answer, zero outside of the window with the answer.
         """
         spans, scores = (output_dict.pop(name) for name in ("best_spans", "best_span_scores"))
         n_best: list[list[dict[str, Any]]] = [
@@ -330,7 +324,7 @@ class RNet(TextModel):
         question: Tensor,
         question_mask: Tensor,
     ) -> tuple[_Reading, BestSpans]:
-        """Read windows of passages. The attention is that of the window with the best span."""
+        """Read windows of passages. The attention is in the window with the best span."""
 
         def read(part: PassageWindows) -> _Reading:
             rows = part.passages

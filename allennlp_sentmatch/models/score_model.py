@@ -8,8 +8,8 @@ from allennlp.data import Vocabulary
 from torch import Tensor
 
 from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.training.metrics import MeanSquaredError, ScoreCorrelations
 
 
@@ -70,26 +70,14 @@ class ScoreModel(TextModel):
         metadata: Optional[list[dict[str, Any]]] = None,
         shown: Optional[dict[str, Any]] = None,
     ) -> dict[str, Any]:
-        """Make the output of `forward`.
+        """Make the output of `forward` from features (B, ...).
 
-        # Parameters
+        With `score` (B,), the true scores, there is a loss, and the metrics are updated. `shown`
+        has further entries, such as trees.
 
-        features : `Tensor`
-            (B, ...), of which `scores` makes the predictions.
-        score : `Tensor`, optional (default = `None`)
-            (B,), the true scores. With them there is a loss, and the metrics are updated.
-        metadata : `list[dict[str, Any]]`, optional (default = `None`)
-        shown : `dict[str, Any]`, optional (default = `None`)
-            Further entries, such as attention.
-
-        # Returns
-
-        `score` (B,), the predictions, the entries of `shown`, and where they apply `loss` (a
-        scalar) and `metadata`.
-
-        # Raises
-
-        `ConfigurationError` if a true score is not between the lowest and the highest one.
+        Returns `score` (B,), the predictions, the entries of `shown`, and where they apply `loss`
+        (a scalar) and `metadata`. Raises a `ConfigurationError` if a true score is not between the
+        lowest and the highest one.
         """
         output: dict[str, Any] = {"score": self.scores(features), **(shown or {})}
         if metadata is not None:

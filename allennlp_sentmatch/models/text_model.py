@@ -24,7 +24,7 @@ from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.nn import masked_softmax, stack_padded
 
 PREFIXES = ("", "premise_", "hypothesis_")
-"""Of the names in the output: of a single text, or of each of two."""
+"""The beginnings of names in the output, for a single text and for each of two."""
 
 _LENGTHS = "_lengths"
 
@@ -32,9 +32,9 @@ _LENGTHS = "_lengths"
 class TextModel(Model):
     """A model that embeds texts and encodes them.
 
-    With the internals of an `InterpretableEncoder` in the output, such as trees: of pairs, they are
-    named `premise_...` and `hypothesis_...`. A subclass calls `_set_encoder` or `_set_embedder`,
-    and at the end of its constructor `self._initializer(self)`. Not registered itself.
+    The output has the internals of an `InterpretableEncoder`, such as trees, for pairs under names
+    such as `premise_tree`. A subclass calls `_set_encoder` or `_set_embedder`, and at the end of
+    its constructor `self._initializer(self)`. Not registered itself.
 
     # Parameters
 
@@ -46,7 +46,7 @@ class TextModel(Model):
     # Attributes
 
     output_sizes : `dict[str, int]`
-        By namespace, how many of its words or labels the model has outputs for.
+        The number of words or labels that the model has outputs for, by their namespaces.
 
     # Raises
 
@@ -70,7 +70,7 @@ class TextModel(Model):
     def extend_embedder_vocab(
         self, embedding_sources_mapping: Optional[dict[str, str]] = None
     ) -> None:
-        """Extend the embeddings of words by those that are new in the vocabulary. Raises a
+        """Add embeddings of the words that are new in the vocabulary. Raises a
         `ConfigurationError` for words and labels that the model would need outputs for.
         """
         super().extend_embedder_vocab(embedding_sources_mapping)
@@ -122,10 +122,8 @@ class TextModel(Model):
         The keys are the prefixes of what is shown, such as `"premise_"`. With it, the internal
         `merges` becomes `premise_merges`, and `premise_num_tokens` (B,) is added.
         """
-        # Shape: (NB, T, D) and (NB, T) for N texts
-        embedded, mask = self._embed(*texts.values())
-        # Shape: (NB, E)
-        vectors, internals = encode_with_internals(self._encoder, embedded, mask)
+        embedded, mask = self._embed(*texts.values())  # (NB, T, D) and (NB, T) for N texts
+        vectors, internals = encode_with_internals(self._encoder, embedded, mask)  # (NB, E)
         shown: dict[str, Any] = {}
         for part, prefix in enumerate(texts) if internals else ():
             shown[f"{prefix}num_tokens"] = mask.chunk(len(texts))[part].sum(dim=1)
@@ -160,7 +158,7 @@ def refuse_nan(model: torch.nn.Module, inputs: Any, output: dict[str, Any]) -> N
     """Raise an error outside of training if a prediction of a model is not a number.
 
     It would be taken for the first label, or be written as NaN. Attention, which is larger, is not
-    looked at.
+    checked.
     """
     if model.training:
         return
@@ -196,12 +194,12 @@ def _take_tokens(output_dict: dict[str, Any], prefix: str) -> list[list[str]]:
 def add_attention(output_dict: dict[str, Any], name: str, weights: Tensor, *masks: Tensor) -> None:
     """Add attention to the output of `forward`, under a name such as `"premise_attention"`.
 
-    The weights are a vector (B, T) or a matrix (B, R, C) for each instance, and the masks those of
-    each dimension, right-padded: (B, T), or (B, R) and (B, C).
+    The weights are vectors (B, T) or matrices (B, R, C), with a right-padded mask for each
+    dimension: (B, T), or (B, R) and (B, C).
     """
     output_dict[name] = weights
-    # Shape: (B, 1) or (B, 2)
-    output_dict[name + _LENGTHS] = torch.stack([mask.sum(dim=1) for mask in masks], dim=1)
+    lengths = [mask.sum(dim=1) for mask in masks]  # (B,) each
+    output_dict[name + _LENGTHS] = torch.stack(lengths, dim=1)  # (B, 1) or (B, 2)
 
 
 def attend_to_each_other(
@@ -216,11 +214,9 @@ def attend_to_each_other(
     `premise_attention` and `hypothesis_attention` (B, T, T), a row of weights over the other
     sentence for each token.
     """
-    # Shape: (B, T, T)
-    similarity = matrix_attention(*scored.chunk(2))
+    similarity = matrix_attention(*scored.chunk(2))  # (B, T, T)
     others, other_mask = (torch.cat(x.chunk(2)[::-1]) for x in (encoded, mask))
-    # Shape: (2B, T, T)
-    attention = masked_softmax(
+    attention = masked_softmax(  # (2B, T, T)
         torch.cat([similarity, similarity.transpose(1, 2)]), other_mask.unsqueeze(1)
     )
     shown: dict[str, Any] = {}

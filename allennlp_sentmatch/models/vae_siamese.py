@@ -9,12 +9,12 @@ from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from torch import Tensor
 from torch.distributions import Distribution
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 
 
 class _Pair(NamedTuple):
-    """A batch of encoded pairs: of both sentences, q(z | x), and z, each (B, m)."""
+    """A batch of encoded pairs. `posteriors` are q(z | x) of both sentences; z is (B, m)."""
 
     sentences: tuple[TextFieldTensors, TextFieldTensors]
     posteriors: list[Distribution]
@@ -29,7 +29,7 @@ class VAESiameseClassifier(GenerativeClassificationModel):
     latent vectors of a pair.
 
     Choi 2020, sections 6.2.1 and 6.4, after Shen et al. 2018a, "Deconvolutional Latent-Variable
-    Model for Text Sequence Matching". Every sentence x is generated from its own z alone,
+    Model for Text Sequence Matching". Each sentence x is generated from its own z alone,
 
         L_vae(x)        = -log p(x | z) + KL(q(z | x) || p(z)),      z ~ q(z | x)      (eq. 6.1)
         L(x_1, x_2, y)  = L_vae(x_1) + L_vae(x_2) - lambda log q(y | z_1, z_2)

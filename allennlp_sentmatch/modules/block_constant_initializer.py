@@ -11,7 +11,7 @@ from allennlp.nn import Initializer
 class BlockConstantInitializer(Initializer):
     """Sets blocks of equal size, such as the biases of a recurrent layer's gates, to constants.
 
-    Where a layer has not the four gates of an LSTM, which AllenNLP's "lstm_hidden_bias" expects.
+    For layers without the four gates of an LSTM, which AllenNLP's "lstm_hidden_bias" expects.
 
     # Parameters
 
@@ -23,12 +23,8 @@ class BlockConstantInitializer(Initializer):
         self.values = values
 
     def __call__(self, tensor: torch.Tensor, **kwargs: Any) -> None:
-        """Set the blocks of `tensor`.
-
-        # Raises
-
-        `ConfigurationError`
-            If it cannot be divided into as many blocks.
+        """Set the blocks of `tensor`. Raises a `ConfigurationError` if its rows do not divide into
+        as many blocks.
         """
         if not self.values or len(tensor) % len(self.values):
             raise ConfigurationError(

@@ -20,7 +20,6 @@ from typing_extensions import Concatenate, ParamSpec  # a requirement of torch
 P = ParamSpec("P")
 Adapter = TypeVar("Adapter")
 Module = TypeVar("Module")
-Constructor = TypeVar("Constructor", bound=Callable[..., None])
 
 MAX_LAYERS = 1000
 MAX_SIZE = 1_000_000
@@ -28,11 +27,7 @@ MAX_SIZE = 1_000_000
 
 @contextmanager
 def configuration_errors() -> Iterator[None]:
-    """Raises every `ValueError` of the block as a `ConfigurationError` with the same message.
-
-    The constructors in `allennlp_sentmatch.nn` name the setting, its value and the expected values;
-    in AllenNLP this is an error in the configuration.
-    """
+    """Raise every `ValueError` of the block as a `ConfigurationError` with the same message."""
     try:
         yield
     except ValueError as error:
@@ -42,11 +37,10 @@ def configuration_errors() -> Iterator[None]:
 def constructs(
     module_class: Callable[P, Module],
 ) -> Callable[[Callable[[Adapter, Module], None]], Callable[Concatenate[Adapter, P], None]]:
-    """Lets an `__init__` that takes a module take the settings of the module's class instead.
+    """Let an `__init__` that takes a module take the settings of the module's class instead.
 
     The decorated `__init__` has the signature of `module_class`, which AllenNLP's `from_params`
-    reads, and its documentation. Where the class raises a `ValueError`, it raises a
-    `ConfigurationError`.
+    reads, and its documentation. It raises a `ConfigurationError` in place of a `ValueError`.
     """
 
     def decorate(
@@ -65,36 +59,19 @@ def constructs(
     return decorate
 
 
-def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor], Constructor]:
-    """Gives an `__init__` that hands `**settings` on to the one of `base` a signature with all of
-    them, but for the one named `without`.
-
-    AllenNLP's `from_params` reads it: the settings have their annotations, and others are refused.
-    """
-
-    def decorate(construct: Constructor) -> Constructor:
-        own = inspect.signature(construct)
-        parameters = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        constructor: Any = base.__init__  # type: ignore[misc]
-        for name, parameter in inspect.signature(constructor).parameters.items():
-            if name not in own.parameters and name != without:
-                parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
-        construct.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        return construct
-
-    return decorate
-
-
 def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: Params) -> None:
-    """Check that settings are of the annotated types, and that sizes of modules are possible.
+    """Check that settings are known and of the annotated types, and that sizes are possible.
 
     AllenNLP takes `true` for the number 1, any number for `true`, NaN for a number and `null` for
-    anything. Sizes and layers of ten millions take minutes, or all of the memory.
-
-    # Raises
-
-    `ConfigurationError`, which names the setting.
+    anything. Sizes and layers of ten millions take minutes, or all of the memory. Raises a
+    `ConfigurationError` that names the setting.
     """
+    unknown = sorted(params.keys() - parameters.keys())
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        raise ConfigurationError(
+            f"{cls.__name__} has no setting {', '.join(unknown)}; its settings are "
+            f"{', '.join(parameters)}"
+        )
     for name, parameter in parameters.items():
         if name not in params:
             continue
@@ -153,7 +130,8 @@ def _create_checked_kwargs(
     is_module = cls.__module__.startswith("allennlp.") and issubclass(cls, torch.nn.Module)
     if not is_module and not cls.__module__.startswith(("allennlp_sentmatch.", "allennlp.nn.")):
         return _create_kwargs(constructor, cls, params, **extras)
-    check_settings(cls, from_params.infer_params(cls, constructor), params)
+    parameters = from_params.infer_params(cls, constructor)
+    check_settings(cls, {n: p for n, p in parameters.items() if n != "self"}, params)
     with configuration_errors():  # of the parts
         return _create_kwargs(constructor, cls, params, **extras)
 

@@ -28,15 +28,15 @@ def num_layers_with_states(encoder: Seq2SeqEncoder) -> int:
 def encode_with_states(
     encoder: Seq2SeqEncoder, inputs: Tensor, mask: Tensor
 ) -> tuple[Tensor, Tensor, Optional[DecoderState]]:
-    """Encode sentences (batch_size, num_tokens, input_size) with a right-padded mask.
+    """Encode sentences (B, T, D) with a right-padded mask (B, T).
 
     # Returns
 
     `tuple[Tensor, Tensor, Optional[DecoderState]]`
-        The encoder's outputs, (batch_size, num_tokens, output_size); its last output, (batch_size,
-        output_size), as AllenNLP's `get_final_encoder_states` has it; and, if it has states, those
-        of each layer after the last token, both directions concatenated, (batch_size, num_layers,
-        output_size) each. Empty sentences have outputs and states of zero.
+        The encoder's outputs (B, T, E); its last output (B, E), as AllenNLP's
+        `get_final_encoder_states` has it; and, if the encoder has states, the states of each of L
+        layers after the last token, both directions concatenated, (B, L, E) each. Empty sentences
+        have outputs and states of zero.
     """
     if inputs.size(1) == 0:  # Not every encoder reads no token at all: let it read padding.
         inputs, mask = F.pad(inputs, (0, 0, 0, 1)), F.pad(mask, (0, 1))

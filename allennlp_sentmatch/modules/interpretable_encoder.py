@@ -45,20 +45,11 @@ def encode_with_internals(
 
 
 def trim_attention(weights: Tensor, *lengths: int) -> list[Any]:
-    """The attention of one sentence without its padding, as lists.
+    """Turn the attention of one sentence, (T,) or (R, C), into lists without padding.
 
-    # Parameters
-
-    weights : `Tensor`
-        A vector (T,) or a matrix (R, C).
-    lengths : `int`
-        The number of weights that are not padding, one for each dimension.
-
-    # Returns
-
-    `list[Any]`
-        Numbers, or rows of numbers. Empty for more than a million weights, those of a text of
-        thousands of tokens: as JSON they would take a gigabyte of memory.
+    The `lengths` are the numbers of weights that are not padding, one for each dimension. The lists
+    are empty for more than a million weights, as for a text of thousands of tokens: as JSON these
+    would take a gigabyte of memory.
     """
     if math.prod(lengths) > LARGEST_MATRIX:
         return []

@@ -14,7 +14,7 @@ from allennlp_sentmatch.nn.checks import check_positive
 
 
 class Matcher(nn.Module, Registrable):
-    """A `Matcher` turns two vectors of the same size into the features of their relation.
+    """Turns two vectors of the same size into the features of their relation.
 
     # Parameters
 

@@ -12,22 +12,21 @@ class ModelRegularizer(RegularizerApplicator):
     """AllenNLP's penalties on single parameters and the norm of all parameters, as a loss.
 
     Choi's thesis (section 4.4.1) adds the L2 norm of the parameters to the loss, w * ||theta||, as
-    `regularizer: { norm_weight: 0.002 }` does. The sum of AllenNLP's "l2" over all parameters is
-    its square, w * ||theta||^2, whose gradient grows with the norm; with the thesis's w of 0.002 it
-    pulls the weights to zero. The author's code (https://github.com/jihunchoi/ca-stacked-lstm)
-    takes the norm, too.
+    `regularizer: { norm_weight: 0.002 }` and the author's code do
+    (https://github.com/jihunchoi/ca-stacked-lstm). AllenNLP's "l2" adds the square, w *
+    ||theta||^2, and its gradient, which grows with the norm, pulls the weights to zero with the
+    thesis's w of 0.002.
 
     # Parameters
 
     regexes : `list[tuple[str, Regularizer]]`, optional (default = `None`)
-        As those of `RegularizerApplicator`.
+        See `RegularizerApplicator`.
     norm_weight : `float`, optional (default = `0.0`)
         w, the weight of the norm of all parameters that are trained.
 
     # Raises
 
-    `ConfigurationError`
-        If the weight is negative.
+    `ConfigurationError` if the weight is negative.
     """
 
     def __init__(

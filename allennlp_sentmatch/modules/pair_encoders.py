@@ -29,9 +29,7 @@ class LstmPairEncoder(PairEncoder):
     The parameters are those of `allennlp_sentmatch.nn.LSTMPair`.
     """
 
-    @constructs(LSTMPair)
-    def __init__(self, module: LSTMPair) -> None:
-        super().__init__(module)
+    __init__ = constructs(LSTMPair)(PairEncoder.__init__)
 
 
 @PairEncoder.register("lstmn")
@@ -41,9 +39,7 @@ class LstmnPairEncoder(PairEncoder):
     The parameters are those of `allennlp_sentmatch.nn.LSTMNPair`.
     """
 
-    @constructs(LSTMNPair)
-    def __init__(self, module: LSTMNPair) -> None:
-        super().__init__(module)
+    __init__ = constructs(LSTMNPair)(PairEncoder.__init__)
 
 
 @PairEncoder.register("lstmn_inter_attention")
@@ -55,6 +51,4 @@ class LstmnInterAttentionEncoder(PairEncoder):
     This is the default. The parameters are those of `allennlp_sentmatch.nn.LSTMNInterAttention`.
     """
 
-    @constructs(LSTMNInterAttention)
-    def __init__(self, module: LSTMNInterAttention) -> None:
-        super().__init__(module)
+    __init__ = constructs(LSTMNInterAttention)(PairEncoder.__init__)

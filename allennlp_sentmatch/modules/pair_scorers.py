@@ -17,7 +17,7 @@ from allennlp_sentmatch.nn.similarity import (
 
 
 class PairScorer(nn.Module, Registrable):
-    """A `PairScorer` turns two vectors of the same size into a score of their similarity.
+    """Turns two vectors of the same size into a score of their similarity.
 
     # Parameters
 
@@ -93,8 +93,7 @@ class GradedScorer(PairScorer):
 
     # Raises
 
-    `ConfigurationError`
-        If the lowest or the highest score is not a whole number.
+    `ConfigurationError` if the lowest or the highest score is not a whole number.
     """
 
     def __init__(

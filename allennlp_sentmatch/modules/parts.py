@@ -29,15 +29,8 @@ class Classifier(FromParams):
 def check_fit(**parts: Any) -> None:
     """Check that each part reads vectors of the size that the part before it returns.
 
-    # Parameters
-
-    parts
-        Modules with `get_input_dim` and `get_output_dim`, by the names of their settings.
-
-    # Raises
-
-    `ConfigurationError`
-        Naming the first two that do not fit, and their sizes.
+    The parts have `get_input_dim` and `get_output_dim`, and the names of their settings. Raises a
+    `ConfigurationError` that names the first two that do not fit, and their sizes.
     """
     names = list(parts)
     for name, following in zip(names, names[1:]):
@@ -50,12 +43,8 @@ def check_fit(**parts: Any) -> None:
 
 
 def dropout_layer(name: str, probability: float) -> torch.nn.Dropout:
-    """A `torch.nn.Dropout` of the probability of the setting `name`.
-
-    # Raises
-
-    `ConfigurationError`
-        If the probability is not at least 0 and below 1, naming the setting.
+    """A `torch.nn.Dropout`. Raises a `ConfigurationError` that names the setting `name` if the
+    probability is not at least 0 and below 1.
     """
     with configuration_errors():
         check_fraction(**{name: probability})

@@ -29,9 +29,7 @@ class GaussianPosterior(Posterior):
     The parameters are those of `allennlp_sentmatch.nn.GaussianInferenceNetwork`.
     """
 
-    @constructs(GaussianInferenceNetwork)
-    def __init__(self, module: GaussianInferenceNetwork) -> None:
-        super().__init__(module)
+    __init__ = constructs(GaussianInferenceNetwork)(Posterior.__init__)
 
 
 @Posterior.register("von_mises_fisher")
@@ -43,6 +41,4 @@ class VonMisesFisherPosterior(Posterior):
     The parameters are those of `allennlp_sentmatch.nn.VonMisesFisherInferenceNetwork`.
     """
 
-    @constructs(VonMisesFisherInferenceNetwork)
-    def __init__(self, module: VonMisesFisherInferenceNetwork) -> None:
-        super().__init__(module)
+    __init__ = constructs(VonMisesFisherInferenceNetwork)(Posterior.__init__)

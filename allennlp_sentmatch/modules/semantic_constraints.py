@@ -33,8 +33,8 @@ class SemanticConstraints(torch.nn.Module, FromParams):
 
     # Raises
 
-    `ConfigurationError`
-        If `names` is empty or holds an unknown or repeated name, or if a number is not positive.
+    `ConfigurationError` if `names` is empty or holds an unknown or repeated name, or if a number is
+    not positive.
     """
 
     def __init__(

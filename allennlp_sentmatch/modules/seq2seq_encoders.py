@@ -77,9 +77,7 @@ class CasLstmEncoder(ModuleEncoder):
     The parameters are those of `allennlp_sentmatch.nn.CellAwareLSTM`.
     """
 
-    @constructs(CellAwareLSTM)
-    def __init__(self, module: CellAwareLSTM) -> None:
-        super().__init__(module)
+    __init__ = constructs(CellAwareLSTM)(ModuleEncoder.__init__)
 
 
 @Seq2SeqEncoder.register("subilstm")
@@ -93,9 +91,7 @@ class SubilstmEncoder(ModuleEncoder):
     The parameters are those of `allennlp_sentmatch.nn.SuffixBiLSTM`.
     """
 
-    @constructs(SuffixBiLSTM)
-    def __init__(self, module: SuffixBiLSTM) -> None:
-        super().__init__(module)
+    __init__ = constructs(SuffixBiLSTM)(ModuleEncoder.__init__)
 
 
 @Seq2SeqEncoder.register("rcrn")
@@ -107,9 +103,7 @@ class RcrnEncoder(ModuleEncoder):
     The parameters are those of `allennlp_sentmatch.nn.RecurrentlyControlledRNN`.
     """
 
-    @constructs(RecurrentlyControlledRNN)
-    def __init__(self, module: RecurrentlyControlledRNN) -> None:
-        super().__init__(module)
+    __init__ = constructs(RecurrentlyControlledRNN)(ModuleEncoder.__init__)
 
 
 @Seq2SeqEncoder.register("lstmn")
@@ -123,9 +117,7 @@ class LstmnEncoder(ModuleEncoder):
 
     module: LSTMN
 
-    @constructs(LSTMN)
-    def __init__(self, module: LSTMN) -> None:
-        super().__init__(module)
+    __init__ = constructs(LSTMN)(ModuleEncoder.__init__)
 
     def forward(  # type: ignore[override]
         self,
@@ -166,9 +158,7 @@ class StackedRnnEncoder(ModuleEncoder):
     The parameters are those of `allennlp_sentmatch.nn.StackedRNN`.
     """
 
-    @constructs(StackedRNN)
-    def __init__(self, module: StackedRNN) -> None:
-        super().__init__(module)
+    __init__ = constructs(StackedRNN)(ModuleEncoder.__init__)
 
 
 @Seq2SeqEncoder.register("highway")

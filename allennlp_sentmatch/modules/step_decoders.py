@@ -26,9 +26,7 @@ class LstmStepDecoder(StepDecoder):
     The parameters are those of `allennlp_sentmatch.nn.LSTMDecoder`; models fill in `input_size`.
     """
 
-    @constructs(LSTMDecoder)
-    def __init__(self, module: LSTMDecoder) -> None:
-        super().__init__(module)
+    __init__ = constructs(LSTMDecoder)(StepDecoder.__init__)
 
 
 @StepDecoder.register("cas_lstm")
@@ -39,6 +37,4 @@ class CasLstmStepDecoder(StepDecoder):
     `input_size`.
     """
 
-    @constructs(CellAwareLSTMDecoder)
-    def __init__(self, module: CellAwareLSTMDecoder) -> None:
-        super().__init__(module)
+    __init__ = constructs(CellAwareLSTMDecoder)(StepDecoder.__init__)

@@ -59,28 +59,15 @@ def sampled_unsupervised_loss(
     generative_losses: Tensor,
     with_score: bool = True,
 ) -> Tensor:
-    """Estimate L_u, eq. 6.18, from one sample of y per example; by default, the gradient is
+    """Estimate L_u (B,), eq. 6.18, from one sample of y per example; by default, the gradient is
     unbiased.
 
-    Sampling is not differentiable, so the classifier's gradient is the score-function estimate. Its
-    baseline is the mean of the batch's other losses, which adds no bias because it does not depend
-    on the example's own sample. The thesis does not name its estimator.
+    Sampling is not differentiable, so the classifier's gradient is the score-function estimate,
+    unless `with_score` is `False`. Its baseline is the mean of the batch's other losses, which adds
+    no bias because it does not depend on the example's own sample. The thesis does not name its
+    estimator.
 
-    # Parameters
-
-    label_log_probs : `Tensor`
-        log q(y | x_s, x_t), (B, C).
-    labels : `Tensor`
-        y ~ q(y | x_s, x_t), (B,).
-    generative_losses : `Tensor`
-        L_gen(x_s, x_t, y) for these labels, (B,).
-    with_score : `bool`, optional (default = `True`)
-        If `False`, leave the score-function estimate out.
-
-    # Returns
-
-    `Tensor`
-        (B,).
+    The arguments are log q(y | x_s, x_t) (B, C), the samples y (B,) and L_gen(x_s, x_t, y) (B,).
     """
     loss = _negative_entropy(label_log_probs) + generative_losses
     if not with_score:
@@ -124,9 +111,9 @@ class UncertaintyWeighting(torch.nn.Module):
     The trained parameters are log sigma_k^2 in `log_variances` (K,), initially zero (thesis
     section 6.4.5).
 
-    R^mu is never positive, and neither is R^z if the posterior is concentrated: for these the
-    minimum over sigma is at sigma = 0. A step increases the weights by about the learning rate, so
-    this affects long training only. The thesis gives no remedy, and this class follows the thesis.
+    R^mu is never positive, and neither is R^z if the posterior is concentrated: their minimum over
+    sigma is at sigma = 0. A step increases the weights by about the learning rate, so this affects
+    long training only. The thesis gives no remedy.
 
     # Parameters
 
@@ -135,8 +122,7 @@ class UncertaintyWeighting(torch.nn.Module):
 
     # Raises
 
-    `ValueError`
-        If `num_losses` is less than 1.
+    `ValueError` if `num_losses` is less than 1.
     """
 
     def __init__(self, num_losses: int) -> None:
@@ -145,7 +131,7 @@ class UncertaintyWeighting(torch.nn.Module):
         self.log_variances = torch.nn.Parameter(torch.zeros(num_losses))
 
     def forward(self, losses: Sequence[Tensor]) -> Tensor:
-        """Return the weighted sum, a scalar, of K scalars."""
+        """The weighted sum, a scalar, of K scalars."""
         weighted = torch.stack(list(losses)) * torch.exp(-self.log_variances)
         return (weighted + self.log_variances / 2).sum()
 

@@ -35,8 +35,8 @@ class LSTMState(NamedTuple):
 def teacher_forcing(
     tokens: Tensor, mask: Tensor, start_index: int, end_index: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the decoder's inputs <s> w_1 .. w_N, its targets w_1 .. w_N </s> and the mask of both,
-    each (B, T + 1).
+    """The decoder's inputs <s> w_1 .. w_N, its targets w_1 .. w_N </s> and the mask of both, each
+    (B, T + 1).
 
     `tokens` (B, T) are word indices without sentence boundaries, and `mask` (B, T) is right-padded.
     """
@@ -71,8 +71,7 @@ class ConditionalLanguageModel(torch.nn.Module):
 
     # Raises
 
-    `ValueError`
-        If a size is less than 1 or `num_labels` is negative.
+    `ValueError` if a size is less than 1 or `num_labels` is negative.
     """
 
     def __init__(
@@ -103,7 +102,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         self.output_bias = torch.nn.Parameter(torch.zeros(vocab_size))
 
     def _condition(self, latent: Tensor, labels: Optional[Tensor]) -> Tensor:
-        """Return the condition of every step, [y; z], (B, label_embedding_size + m)."""
+        """The condition of every step, [y; z], (B, label_embedding_size + m)."""
         if self.label_embedding is None:
             return latent
         if labels is None:
@@ -123,14 +122,14 @@ class ConditionalLanguageModel(torch.nn.Module):
         word_embeddings: Tensor,
         average_over_words: bool = False,
     ) -> Tensor:
-        """Compute the logarithm of eq. 6.7 by teacher forcing.
+        """The logarithms (B,) of eq. 6.7, by teacher forcing.
 
         # Parameters
 
         embedded_inputs : `Tensor`
             (B, T, D), the embedded inputs from `teacher_forcing`.
         targets, mask : `Tensor`
-            (B, T), the targets and the mask from `teacher_forcing`.
+            (B, T), from `teacher_forcing`.
         latent : `Tensor`
             z, (B, m).
         labels : `Tensor`, optional
@@ -139,18 +138,16 @@ class ConditionalLanguageModel(torch.nn.Module):
             E, (V, D).
         average_over_words : `bool`, optional (default = `False`)
             Divide by N + 1, the number of factors in eq. 6.7.
-
-        # Returns
-
-        `Tensor`
-            (B,).
         """
-        condition = self._condition(latent, labels)  # (B, T, label_embedding_size + m)
+        condition = self._condition(latent, labels)
         condition = condition.unsqueeze(1).expand(-1, embedded_inputs.size(1), -1)
-        states, _ = self.decoder(torch.cat([embedded_inputs, condition], dim=-1))  # (B, T, D)
+        inputs = torch.cat(
+            [embedded_inputs, condition], dim=-1
+        )  # (B, T, D + label_embedding_size + m)
+        states, _ = self.decoder(inputs)  # (B, T, D)
         # The softmax over the vocabulary dominates the cost, so it skips the padding.
         words = mask.nonzero(as_tuple=True)
-        # shape: (number of unpadded words, V)
+        # Of N words in all that are not padding, (N, V).
         logits = F.linear(states[words], word_embeddings, self.output_bias)
         log_probs = -F.cross_entropy(logits, targets[words], reduction="none")
         per_word = log_probs.new_zeros(mask.shape).masked_scatter(mask, log_probs)  # (B, T)
@@ -158,7 +155,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         return log_likelihood / mask.sum(dim=1) if average_over_words else log_likelihood
 
     def initial_state(self, latent: Tensor) -> LSTMState:
-        """Return the state before the first word: zeros, (B, D)."""
+        """The state before the first word: zeros, (B, D)."""
         zeros = latent.new_zeros(latent.size(0), self.embedding_size)
         return LSTMState(zeros, zeros)
 
@@ -237,8 +234,7 @@ def generate_relaxed(
 
     # Raises
 
-    `ValueError`
-        If `max_length` is less than 1, or `labels` are missing.
+    `ValueError` if `max_length` is less than 1, or `labels` are missing.
     """
     check_positive(max_length=max_length)
     batch_size = latent.size(0)
@@ -252,12 +248,11 @@ def generate_relaxed(
     for position in range(max_length if lengths is None else int(lengths.max())):
         logits, state = generator.step(embedded, state, latent, labels, word_embeddings)
         candidates = allowed_first if position == 0 and lengths is None else allowed
-        # shape: (B, V)
         if straight_through:
-            sample = straight_through_gumbel_softmax(logits, candidates, temperature)
+            sample = straight_through_gumbel_softmax(logits, candidates, temperature)  # (B, V)
         else:
             noisy = (logits + gumbel_noise(logits)) / temperature
-            sample = masked_softmax(noisy, candidates)
+            sample = masked_softmax(noisy, candidates)  # (B, V)
         if lengths is None:
             unfinished = unfinished & (sample.argmax(dim=-1) != end_index)
         else:

@@ -68,8 +68,7 @@ class GaussianInferenceNetwork(InferenceNetwork):
 
     # Raises
 
-    `ValueError`
-        If a size is less than 1 or `kl_annealing_rate` is not positive.
+    `ValueError` if a size is less than 1 or `kl_annealing_rate` is not positive.
     """
 
     def __init__(
@@ -81,13 +80,13 @@ class GaussianInferenceNetwork(InferenceNetwork):
         self.kl_weight = LinearSchedule(start=0.0, end=1.0, rate=kl_annealing_rate)
 
     def forward(self, sentence: Tensor) -> Distribution:
-        """Return q(z | x) for `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
+        """q(z | x) of `sentence` (B, input_size), with batch shape (B,) and event shape (m,)."""
         mean = self.mean_projection(sentence)
         scale = torch.exp(self.log_variance_projection(sentence) / 2)
         return Independent(Normal(mean, scale, validate_args=False), 1, validate_args=False)
 
     def kl_divergence(self, posterior: Distribution) -> Tensor:
-        """Return KL(q(z|x) || p(z)) times its current weight, (B,)."""
+        """KL(q(z | x) || p(z)) times its current weight, (B,)."""
         mean = posterior.mean
         # Without validation, which would wait for a GPU.
         normal = Normal(torch.zeros_like(mean), torch.ones_like(mean), validate_args=False)
@@ -115,9 +114,8 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
 
     # Raises
 
-    `ValueError`
-        If `input_size` is less than 1, `latent_size` is less than 2 or `concentration` is not
-        positive.
+    `ValueError` if `input_size` is less than 1, `latent_size` is less than 2 or `concentration` is
+    not positive.
     """
 
     concentration: Tensor
@@ -136,7 +134,7 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         self.register_buffer("concentration", torch.tensor([float(concentration)]))
 
     def forward(self, sentence: Tensor) -> VonMisesFisher:
-        """Return q(z | x) for `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
+        """q(z | x) of `sentence` (B, input_size), with batch shape (B,) and event shape (m,)."""
         # Half precision is too coarse for a unit vector.
         projected = at_least_float32(self.projection(sentence))
         # The arguments are valid by construction; a check would synchronize with the GPU.
@@ -144,7 +142,7 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         return VonMisesFisher(F.normalize(projected, dim=-1), concentration, validate_args=False)
 
     def kl_divergence(self, posterior: Distribution) -> Tensor:
-        """Return KL(q(z|x) || p(z)), (B,), eq. 6.3."""
+        """KL(q(z | x) || p(z)), (B,), eq. 6.3."""
         prior = HypersphericalUniform(self.latent_size, validate_args=False)
         divergence: Tensor = kl_divergence(posterior, prior)
         return divergence

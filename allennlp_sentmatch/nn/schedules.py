@@ -10,8 +10,7 @@ class LinearSchedule(torch.nn.Module):
     With start 1.0, end 0.1 and rate 1e-4 it is the temperature of thesis eq. 6.26,
     max(0.1, 1.0 - r t); with start 0 and end 1, KL cost annealing (Bowman et al. 2016b).
 
-    The step is a buffer, so checkpoints hold it and interrupted training resumes with the right
-    value.
+    The step is a buffer, so that interrupted training resumes with the right value.
 
     # Parameters
 
@@ -22,8 +21,7 @@ class LinearSchedule(torch.nn.Module):
 
     # Raises
 
-    `ValueError`
-        If `rate` is not positive.
+    `ValueError` if `rate` is not positive.
     """
 
     step: Tensor
@@ -38,7 +36,7 @@ class LinearSchedule(torch.nn.Module):
         self.register_buffer("step", torch.tensor(0))
 
     def forward(self) -> float:
-        """Return the value at the current step."""
+        """The value at the current step."""
         change = self.rate * int(self.step)
         if self.end < self.start:
             return max(self.end, self.start - change)

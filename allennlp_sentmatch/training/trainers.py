@@ -5,9 +5,11 @@ from typing import Any
 
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import TensorDict
+from allennlp.data import DataLoader, TensorDict
+from allennlp.models import Model
 from allennlp.training import GradientDescentTrainer, Trainer, TrainerCallback
 
+from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.nn.precision import bfloat16_products
 
 
@@ -27,12 +29,20 @@ class Bfloat16Trainer(GradientDescentTrainer):
     GPU.
     """
 
-    def __init__(self, *args: Any, use_amp: bool = False, **kwargs: Any) -> None:
+    @inherits_settings(GradientDescentTrainer)
+    def __init__(
+        self,
+        model: Model,
+        optimizer: torch.optim.Optimizer,
+        data_loader: DataLoader,
+        use_amp: bool = False,
+        **settings: Any,
+    ) -> None:
         if use_amp:
             raise ConfigurationError(
                 'use_amp is for float16: remove it, or use "type": "gradient_descent"'
             )
-        super().__init__(*args, **kwargs)
+        super().__init__(model, optimizer, data_loader, **settings)
 
     def batch_outputs(self, batch: TensorDict, for_training: bool) -> dict[str, torch.Tensor]:
         """Run the model on a batch, in bfloat16."""

@@ -21,24 +21,16 @@ from tests.models.samples import EMBEDDER, TWO_SENTENCES
 ESIM = "fixtures/models/esim.jsonnet"
 PAIR = {"premise": "A woman waits for the bus .", "hypothesis": "She waits ."}
 
+BOE = {"type": "boe", "embedding_dim": 4}
+LSTM = {"type": "lstm", "input_size": 4, "hidden_size": 3}
+INTEGRATOR = {"type": "lstm", "input_size": 9, "hidden_size": 2}
 MEMBERS = [
-    {
-        "type": "sentence_classifier",
-        "text_field_embedder": EMBEDDER,
-        "encoder": {"type": "boe", "embedding_dim": 4},
-        "classifier": {"hidden_size": 5, "dropout": 0.5},
-    },
-    {
-        "type": "sentmatch_bcn",
-        "text_field_embedder": EMBEDDER,
-        "encoder": {"type": "lstm", "input_size": 4, "hidden_size": 3},
-        "integrator": {"type": "lstm", "input_size": 9, "hidden_size": 2},
-    },
-    {
-        "type": "sentence_classifier",
-        "text_field_embedder": EMBEDDER,
-        "encoder": {"type": "lstm", "input_size": 4, "hidden_size": 3},
-    },
+    {"text_field_embedder": EMBEDDER, **settings}
+    for settings in (
+        {"type": "sentence_classifier", "encoder": BOE, "classifier": {"hidden_size": 5}},
+        {"type": "sentmatch_bcn", "encoder": LSTM, "integrator": INTEGRATOR},
+        {"type": "sentence_classifier", "encoder": LSTM},
+    )
 ]
 INPUTS = {
     "tokens": {"tokens": {"tokens": torch.tensor([[2, 3, 4], [4, 5, 0]])}},
@@ -57,14 +49,14 @@ def test_mean_of_probabilities(vocab):
     output = model(**INPUTS, metadata=[{"id": 1}, {"id": 2}])
     members = [member(INPUTS["tokens"])["label_probs"] for member in model.members]
     mean = (members[0] + members[1] + members[2]) / 3
-    torch.testing.assert_close(output["label_probs"], mean, atol=1e-12, rtol=0)
-    torch.testing.assert_close(output["label_logits"], mean.log(), atol=1e-12, rtol=0)
-    torch.testing.assert_close(
-        output["member_probs"], torch.stack(members, dim=1), atol=1e-12, rtol=0
-    )
-    loss = -(mean[0, 2].log() + mean[1, 0].log()) / 2
-    torch.testing.assert_close(output["loss"], loss, atol=1e-12, rtol=0)
-    assert output["metadata"] == [{"id": 1}, {"id": 2}]
+    expected = {
+        "label_probs": mean,
+        "label_logits": mean.log(),
+        "member_probs": torch.stack(members, dim=1),
+        "loss": -(mean[0, 2].log() + mean[1, 0].log()) / 2,
+    }
+    assert output.pop("metadata") == [{"id": 1}, {"id": 2}]
+    torch.testing.assert_close(output, expected, atol=1e-12, rtol=0)
     right = (mean.argmax(dim=1) == INPUTS["label"]).double().mean().item()
     assert model.get_metrics()["accuracy"] == right
 
@@ -91,11 +83,7 @@ def test_certain_members_do_not_make_an_infinite_loss(vocab):
 def test_impossible_members(vocab):
     with pytest.raises(ConfigurationError, match="at least one model"):
         make(vocab, [])
-    other = {
-        "type": "basic_classifier",
-        "text_field_embedder": EMBEDDER,
-        "seq2vec_encoder": {"type": "boe", "embedding_dim": 4},
-    }
+    other = {"type": "basic_classifier", "seq2vec_encoder": BOE, "text_field_embedder": EMBEDDER}
     with pytest.raises(ConfigurationError, match="member 1 is a BasicClassifier"):
         make(vocab, [MEMBERS[0], other])
 
@@ -148,12 +136,11 @@ def test_predictions_are_the_mean_of_the_members(archives, ensemble):
     predictor = Predictor.from_path(ensemble)
     output = predictor.predict_json(PAIR)
     members = [Predictor.from_path(archive).predict_json(PAIR) for archive in archives]
-    assert len({tuple(member["label_probs"]) for member in members}) == 3
-    for label, probability in output["probs_by_label"].items():
-        mean = sum(member["probs_by_label"][label] for member in members) / 3
-        assert probability == pytest.approx(mean, abs=1e-6)
-    for own, member in zip(output["member_probs"], members):
-        assert own == pytest.approx(member["label_probs"], abs=1e-6)
+    probs = [member["label_probs"] for member in members]
+    assert len(set(map(tuple, probs))) == 3
+    assert output["member_probs"] == [pytest.approx(own, abs=1e-6) for own in probs]
+    mean = [sum(of_label) / 3 for of_label in zip(*probs)]
+    assert list(output["probs_by_label"].values()) == pytest.approx(mean, abs=1e-6)
     assert output.items() >= PAIR.items()
 
 

@@ -25,18 +25,17 @@ def train(write, tmp_path):
 
     def train(folder, data, parent=None, **options):
         embedder = {"type": "embedding", "embedding_dim": 4}
+        columns = {"sentence1": "text_a", "sentence2": "text_b", "label": "same"}
+        parts = {"matcher": "heuristic", "classifier": {"hidden_size": 4}}
         config = {
-            "dataset_reader": {
-                **{"type": "sentence_pair", "format": "table", "label": "same"},
-                **{"sentence1": "text_a", "sentence2": "text_b", "tokenizer": "whitespace"},
-            },
+            "dataset_reader": {"type": "sentence_pair", "format": "table", **columns},
             "train_data_path": str(tmp_path / data),
             "validation_data_path": str(tmp_path / data),
             "model": {
                 "type": "siamese_classifier",
                 "text_field_embedder": {"token_embedders": {"tokens": embedder}},
                 "encoder": {"type": "bag_of_embeddings", "embedding_dim": 4},
-                **{"matcher": "heuristic", "classifier": {"hidden_size": 4}},
+                **parts,
             },
             "data_loader": {"batch_size": 3},
             "trainer": {"num_epochs": 1, "optimizer": {"type": "adam", "lr": 0.01}},

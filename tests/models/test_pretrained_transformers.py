@@ -18,15 +18,10 @@ from tests.tiny_bert import HIDDEN_SIZE
 
 WORD_PIECES, WORDS = "pretrained_transformer", "pretrained_transformer_mismatched"
 
-MEAN_OF_WORD_PIECES = {
-    "type": "pooled",
-    "encoder": {"type": "pass_through", "input_dim": HIDDEN_SIZE},
-    "pooling": "mean",
-}
-
+PASS_THROUGH = {"type": "pass_through", "input_dim": HIDDEN_SIZE}
 SIAMESE = {
     "type": "siamese_classifier",
-    "encoder": MEAN_OF_WORD_PIECES,
+    "encoder": {"type": "pooled", "encoder": PASS_THROUGH, "pooling": "mean"},
     "matcher": "heuristic",
     "classifier": {"hidden_size": 4, "batch_norm": False},
 }
@@ -67,7 +62,7 @@ def resize(config):
 
 def train(config, folder):
     """The trained model and the archive that was made of it, loaded."""
-    trained = train_model(Params(copy.deepcopy(config)), folder, return_model=True)
+    trained = train_model(Params(config), folder, return_model=True)
     return trained.eval(), load_archive(folder / "model.tar.gz")
 
 
@@ -77,11 +72,8 @@ def transformer_of(model):
 
 def siamese(folder, kind, **settings):
     config = configuration("esim", folder, kind, **settings)
-    config["model"] = {
-        **copy.deepcopy(SIAMESE),
-        "text_field_embedder": config["model"]["text_field_embedder"],
-    }
-    return config
+    embedder = config["model"]["text_field_embedder"]
+    return {**config, "model": {**copy.deepcopy(SIAMESE), "text_field_embedder": embedder}}
 
 
 @pytest.fixture(autouse=True)
@@ -146,8 +138,9 @@ def test_the_mean_of_a_frozen_transformer_is_that_of_the_transformers_library(ti
     vectors = encoder.encode(sentences, show_progress=False)
     inputs = AutoTokenizer.from_pretrained(tiny_bert)(sentences, padding=True, return_tensors="pt")
     with torch.no_grad():
-        # Shape: (3, T, D)
-        outputs = AutoModel.from_pretrained(tiny_bert).eval()(**inputs).last_hidden_state
+        outputs = (
+            AutoModel.from_pretrained(tiny_bert).eval()(**inputs).last_hidden_state
+        )  # (3, T, D)
     mask = inputs["attention_mask"][:, :, None]
     expected = (outputs * mask).sum(dim=1) / mask.sum(dim=1)
     assert vectors == pytest.approx(expected.numpy(), abs=1e-5)

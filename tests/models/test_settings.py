@@ -13,7 +13,7 @@ from tests.models.test_every_model import MODELS
 
 OTHER_NAMES = (
     "is required",
-    "Extra parameters",
+    "has no setting",
     "x not in",
     "input_size",
     "rate is",

@@ -7,32 +7,21 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.encoding import ArchiveEncoder
-from allennlp_sentmatch.nn import matching, scaled_cosine
+from allennlp_sentmatch.nn import matching
 from tests.models.samples import TWO_SENTENCES, construct, sample
 
-ENCODER = {
-    "type": "pooled",
-    "encoder": {"type": "cas_lstm", "input_size": 4, "hidden_size": 3},
-    "pooling": "max",
-}
+CAS_LSTM = {"type": "cas_lstm", "input_size": 4, "hidden_size": 3}
+ENCODER = {"type": "pooled", "encoder": CAS_LSTM, "pooling": "max"}
 IDS = [text["tokens"]["tokens"] for text in TWO_SENTENCES.values()]
 
 
-def classifier(vocab, **settings):
-    settings = {"encoder": ENCODER, "matcher": "heuristic", **settings}
-    return construct(vocab, "siamese_classifier", **settings)
+def classifier(vocab):
+    return construct(vocab, "siamese_classifier", encoder=ENCODER, matcher="heuristic")
 
 
-def regressor(vocab, **settings):
-    settings = {
-        "encoder": ENCODER,
-        "scorer": "cosine",
-        "lowest_score": 0,
-        "highest_score": 5,
-        **settings,
-    }
-    return construct(vocab, "similarity_regressor", **settings)
+def regressor(vocab, highest_score=5):
+    settings = {"scorer": "cosine", "lowest_score": 0, "highest_score": highest_score}
+    return construct(vocab, "similarity_regressor", encoder=ENCODER, **settings)
 
 
 def test_equations_of_the_classifier(vocab):
@@ -62,39 +51,25 @@ def test_a_sentence_is_encoded_once_and_compared_often(vocab, make):
     assert compared.keys() >= {"label_probs"} or compared.keys() == {"score"}
 
 
-def test_loss_and_metrics_of_scores():
+@pytest.mark.parametrize("scorer", ["cosine", {"type": "graded", "matcher": "elbis"}])
+def test_loss_and_metrics_of_scores(scorer):
     regression = sample("similarity_regressor")
-    model, tensors = regression.model(), regression.batch()
+    model, tensors = regression.model(scorer=scorer), regression.batch()
     gold, output = tensors["score"], model(**tensors)
-    compared = model._scorer(*(model.encode(tensors[key]) for key in ("premise", "hypothesis")))
+    vectors = [model.encode(tensors[key]) for key in ("premise", "hypothesis")]
+    compared = model._scorer(*vectors)
     torch.testing.assert_close(output["loss"], model._scorer.loss(compared, gold))
     torch.testing.assert_close(output["score"], model._scorer.score(compared))
+    torch.testing.assert_close(model.compare(*vectors), {"score": output["score"]})
     predicted, true = output["score"].detach().numpy(), gold.numpy()
-    assert model.get_metrics(reset=True) == {
-        "pearson": pytest.approx(numpy.corrcoef(predicted, true)[0, 1], abs=1e-4),
-        "spearman": pytest.approx(
-            numpy.corrcoef(predicted.argsort().argsort(), true.argsort().argsort())[0, 1]
-        ),
-        "mean_squared_error": pytest.approx(((predicted - true) ** 2).mean(), rel=1e-5),
+    ranks = [values.argsort().argsort() for values in (predicted, true)]
+    expected = {
+        "pearson": numpy.corrcoef(predicted, true)[0, 1],
+        "spearman": numpy.corrcoef(*ranks)[0, 1],
+        "mean_squared_error": ((predicted - true) ** 2).mean(),
     }
+    assert model.get_metrics(reset=True) == pytest.approx(expected, abs=1e-4)
     assert math.isnan(model.get_metrics()["mean_squared_error"])
-
-
-@pytest.mark.parametrize("scorer", ["cosine", {"type": "graded", "matcher": "elbis"}])
-def test_scores_of_sentences_that_are_encoded_already(scorer):
-    regression = sample("similarity_regressor")
-    predictor = regression.predictor(regression.model(scorer=scorer))
-    encoder = ArchiveEncoder(predictor._model, predictor._dataset_reader)
-    pairs = [("A plane is taking off.", "A man is playing a flute."), ("Hurt.", "I agree.")]
-    vectors = [encoder.encode(sentences) for sentences in zip(*pairs)]
-    outputs = [predictor.predict(*pair) for pair in pairs]
-    for output, compared in zip(outputs, encoder.match(*vectors)):
-        assert compared == {"score": pytest.approx(output["score"], abs=1e-5)}
-        assert not {"label", "label_probs", "probs_by_label", "loss"} & output.keys()
-        assert 0 <= output["score"] <= 5
-    if scorer == "cosine":
-        expected = scaled_cosine(*map(torch.tensor, vectors), 0, 5).clamp(0, 5)
-        assert [o["score"] for o in outputs] == pytest.approx(expected.tolist(), abs=1e-5)
 
 
 def test_pairs_may_have_a_score_and_a_label(vocab):

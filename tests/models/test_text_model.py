@@ -23,10 +23,8 @@ def predictor(model: Model) -> Predictor:
 
 
 def test_encode_gives_the_vectors_that_are_classified():
-    model, tokens = (
-        sample("sentence_classifier").model(),
-        sample("sentence_classifier").batch()["tokens"],
-    )
+    one = sample("sentence_classifier")
+    model, tokens = one.model(), one.batch()["tokens"]
     vectors = model.encode(tokens)
     assert vectors.shape == (8, 5 * 6)
     torch.testing.assert_close(model._classifier(vectors), model(tokens)["label_logits"])

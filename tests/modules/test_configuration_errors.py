@@ -1,7 +1,7 @@
 import copy
 import inspect
 import pickle
-from typing import Any, Optional
+from typing import Optional
 
 import pytest
 from allennlp.common import FromParams, Lazy, Params
@@ -10,7 +10,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp_sentmatch.modules.configuration_errors import (
     configuration_errors,
     constructs,
-    inherits_settings,
 )
 
 
@@ -69,7 +68,10 @@ def test_an_adapter_takes_the_settings_of_its_module(holder):
     [
         ({"width": 0}, "^width must not be 0$"),
         ({}, '^key "width" is required$'),
-        ({"width": 1, "module": 2}, "Extra parameters passed to Holder: {'module': 2}"),
+        (
+            {"width": 1, "module": 2},
+            "Extra parameters passed to Holder: {'module': 2}",
+        ),
     ],
 )
 def test_an_adapter_s_errors_name_the_setting(settings, message):
@@ -82,25 +84,3 @@ def test_an_adapter_s_errors_name_the_setting(settings, message):
 def test_the_documentation_of_an_adapter_s_constructor_is_that_of_the_module():
     assert "`ConfigurationError`\n    If `width` is 0." in inspect.getdoc(Holder.__init__)
     assert "`ValueError`" in inspect.getdoc(Plain)
-
-
-class Base(FromParams):
-    def __init__(self, width: int, names: Optional[set[str]] = None, hidden: int = 0) -> None:
-        self.settings = (width, names)
-
-
-class Derived(Base):
-    @inherits_settings(Base, without="hidden")
-    def __init__(self, width: int, depth: int = 1, **settings: Any) -> None:
-        super().__init__(width, **settings)
-        self.depth = depth
-
-
-def test_settings_that_are_handed_on_to_the_base_class():
-    made = Derived.from_params(Params({"width": 3, "names": ["b"], "depth": 2}))
-    assert (made.settings, made.depth) == ((3, {"b"}), 2)
-    assert list(inspect.signature(Derived).parameters) == ["width", "depth", "names"]
-    for name in ("hidden", "settings", "nams"):
-        message = f"Extra parameters passed to Derived: {{'{name}': 1}}"
-        with pytest.raises(ConfigurationError, match=message):
-            Derived.from_params(Params({"width": 3, name: 1}))

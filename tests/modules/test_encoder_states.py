@@ -25,15 +25,10 @@ def test_last_states_are_those_of_each_sentence_alone(kind, bidirectional):
     assert states.hidden.shape == states.cell.shape == (3, 2, 8 if bidirectional else 4)
     torch.testing.assert_close(states.hidden[:, 1], last_output)  # the top layer's
     for b, length in enumerate(MASK.sum(1).tolist()):
-        if length:
-            alone = encode_with_states(
-                encoder, INPUTS[b : b + 1, :length], MASK[b : b + 1, :length]
-            )[2]
-            torch.testing.assert_close(states.hidden[b], alone.hidden[0])
-            torch.testing.assert_close(states.cell[b], alone.cell[0])
-        else:
-            assert states.hidden[b].eq(0).all()
-            assert states.cell[b].eq(0).all()
+        alone = [x[b : b + 1, :length] for x in (INPUTS, MASK)]
+        expected = encode_with_states(encoder, *alone)[2]
+        for found, wanted in zip(states, expected):
+            torch.testing.assert_close(found[b], wanted[0])
 
 
 @pytest.mark.parametrize("kind", ["lstm", "stacked_rnn", "cas_lstm", "rcrn"])
@@ -44,10 +39,8 @@ def test_a_batch_without_tokens(kind):
     assert outputs.shape == (3, 0, width)
     assert torch.equal(last_output, torch.zeros(3, width))
     if kind != "rcrn":
-        num_layers = num_layers_with_states(encoder)
-        assert states.hidden.shape == states.cell.shape == (3, num_layers, width)
-        assert not states.hidden.any()
-        assert not states.cell.any()
+        zeros = torch.zeros(3, num_layers_with_states(encoder), width)
+        assert all(torch.equal(state, zeros) for state in states)
 
 
 def test_other_encoders_have_their_last_output_alone():

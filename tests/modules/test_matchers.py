@@ -4,18 +4,21 @@ import pytest
 import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Vocabulary
 
 from allennlp_sentmatch.modules import Matcher
 from allennlp_sentmatch.nn import matching
-from tests.models.samples import construct
 
 NAMES = ["concat", "heuristic", "heuristic_difference", "symmetric", "sum_difference"]
 
 
+def make(**settings) -> Matcher:
+    torch.manual_seed(0)
+    return Matcher.from_params(Params({"input_size": 3, **settings}))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_stands_for_its_function(name):
-    matcher = Matcher.from_params(Params({"type": name, "input_size": 3}))
+    matcher = make(type=name)
     a, b = torch.randn(2, 3), torch.randn(2, 3)
     assert torch.equal(matcher(a, b), getattr(matching, name)(a, b))
     assert matcher.get_input_dim() == 3
@@ -25,11 +28,6 @@ def test_a_name_stands_for_its_function(name):
 
 def test_all_names_are_registered():
     assert sorted(Matcher.list_available()) == sorted([*NAMES, "elbis", "highway", "mfb", "mlb"])
-
-
-def highway_matcher(**params) -> Matcher:
-    torch.manual_seed(0)
-    return Matcher.from_params(Params({"type": "highway", "input_size": 3, **params}))
 
 
 def highway(x, layers):
@@ -43,7 +41,7 @@ def highway(x, layers):
 
 @pytest.mark.parametrize("hidden_size", [None, 5])
 def test_highway_s_equations(hidden_size):
-    matcher = highway_matcher(hidden_size=hidden_size)
+    matcher = make(type="highway", hidden_size=hidden_size)
     a, b = torch.randn(2, 4, 3)
     features = matcher(a, b)
     assert features.shape == (4, hidden_size or 12) == (4, matcher.get_output_dim())
@@ -57,23 +55,9 @@ def test_highway_s_equations(hidden_size):
 
 
 def test_highway_with_another_matcher_inside():
-    matcher = highway_matcher(matcher={"type": "elbis", "num_interactions": 2}, num_layers=1)
+    inner = {"type": "elbis", "num_interactions": 2}
+    matcher = make(type="highway", matcher=inner, num_layers=1)
     assert matcher(torch.randn(4, 3), torch.randn(4, 3)).shape == (4, 6)
-
-
-def test_highway_in_a_model_that_fills_in_the_size():
-    vocab = Vocabulary(tokens_to_add={"labels": ["yes", "no"], "tokens": ["a"]})
-    model = construct(
-        vocab,
-        "siamese_classifier",
-        encoder={"type": "boe", "embedding_dim": 4},
-        matcher={"type": "highway", "hidden_size": 7},
-        classifier={"num_layers": 0, "batch_norm": False},
-    )
-    tokens = {"tokens": {"tokens": torch.tensor([[2]])}}
-    model(tokens, tokens, label=torch.tensor([0]))["loss"].backward()
-    assert all(p.grad is not None for p in model._matcher.parameters())
-    assert model._classifier.output_layer.in_features == 7
 
 
 @pytest.mark.parametrize(
@@ -90,4 +74,4 @@ def test_highway_in_a_model_that_fills_in_the_size():
 )
 def test_impossible_settings(settings, message):
     with pytest.raises(ConfigurationError, match=message):
-        Matcher.from_params(Params({"input_size": 3, **settings}))
+        make(**settings)

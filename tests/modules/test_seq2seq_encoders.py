@@ -20,10 +20,6 @@ def build(**settings) -> Seq2SeqEncoder:
     return Seq2SeqEncoder.from_params(Params(json.loads(json.dumps(settings))))
 
 
-def from_json(name: str, **settings) -> Seq2SeqEncoder:
-    return build(**{"type": name, "input_size": 4, "hidden_size": 3, **settings})
-
-
 @pytest.mark.parametrize(
     "encoder",
     [RCRN, HIGHWAY, {"type": "sequential", "encoders": [HIGHWAY, RCRN]}],
@@ -40,31 +36,28 @@ def test_without_a_mask_nothing_is_padding(encoder):
     [{}, *({"num_layers": 2, "bidirectional": x, "dropout": 0.4} for x in (False, True))],
 )
 def test_stacked_rnn_is_allennlp_s_encoder(cell, settings):
-    encoder = from_json("stacked_rnn", cell=cell, **settings).eval()
-    theirs = from_json(cell, **settings).eval()
+    encoder = build(**{**RCRN, **settings, "type": "stacked_rnn", "cell": cell}).eval()
+    theirs = build(**{**RCRN, **settings, "type": cell}).eval()
     assert encoder.module.network.dropout == theirs._module.dropout == settings.get("dropout", 0)
     encoder.module.network.load_state_dict(theirs._module.state_dict())
     torch.testing.assert_close(encoder(INPUTS, MASK), theirs(INPUTS, MASK), atol=1e-5, rtol=0)
-    assert encoder.get_input_dim() == theirs.get_input_dim()
-    assert encoder.get_output_dim() == theirs.get_output_dim()
-    assert encoder.is_bidirectional() == theirs.is_bidirectional()
+    for name in ("get_input_dim", "get_output_dim", "is_bidirectional"):
+        assert getattr(encoder, name)() == getattr(theirs, name)()
 
 
-@pytest.mark.parametrize("num_layers", [None, 1, 3])
-def test_highway_layers_are_applied_to_each_position(num_layers):
+@pytest.mark.parametrize("settings", [{}, {"num_layers": 3}])
+def test_highway_layers_are_applied_to_each_position(settings):
     """Srivastava et al. (2015): y = g * x + (1 - g) * relu(A x), with g = sigmoid(B x)."""
-    encoder = build(**HIGHWAY, **({"num_layers": num_layers} if num_layers else {})).double()
+    encoder = build(**HIGHWAY, **settings).double()
     inputs = INPUTS.double()
     outputs = encoder(inputs, MASK)
     weights = list(encoder.state_dict().values())
-    assert len(weights) == 2 * (num_layers or 2)
-    for row, step in MASK.nonzero().tolist():
-        y = inputs[row, step]
-        for weight, bias in zip(weights[::2], weights[1::2]):
-            a, b = (weight @ y + bias).chunk(2)
-            y = torch.sigmoid(b) * y + (1 - torch.sigmoid(b)) * torch.relu(a)
-        torch.testing.assert_close(outputs[row, step], y, rtol=0, atol=1e-9)
-    assert (outputs[~MASK] == 0).all()
+    assert len(weights) == 2 * settings.get("num_layers", 2)
+    for weight, bias in zip(weights[::2], weights[1::2]):
+        a, b = (inputs @ weight.T + bias).chunk(2, dim=-1)
+        inputs = torch.sigmoid(b) * inputs + (1 - torch.sigmoid(b)) * torch.relu(a)
+    expected = inputs * MASK.unsqueeze(-1)
+    torch.testing.assert_close(outputs, expected, rtol=0, atol=1e-9)
 
 
 def test_nothing_in_the_padding_of_highway_layers_matters():
@@ -76,12 +69,6 @@ def test_nothing_in_the_padding_of_highway_layers_matters():
         assert torch.isfinite(parameter.grad).all()
 
 
-def test_sequential_encoders_read_the_outputs_of_the_one_before():
-    encoder = build(type="sequential", encoders=[HIGHWAY, RCRN])
-    highway, rcrn = encoder.encoders
-    torch.testing.assert_close(encoder(INPUTS, MASK), rcrn(highway(INPUTS, MASK), MASK))
-
-
 @pytest.mark.parametrize(
     ("encoders", "sizes", "bidirectional"),
     [
@@ -90,8 +77,13 @@ def test_sequential_encoders_read_the_outputs_of_the_one_before():
         ([RCRN, {"type": "lstm", "input_size": 6, "hidden_size": 5}], (4, 5), False),
     ],
 )
-def test_sizes_and_direction_of_sequential_are_those_at_its_ends(encoders, sizes, bidirectional):
+def test_sequential_encoders(encoders, sizes, bidirectional):
+    """Each reads the outputs of the one before; the sizes and the direction are of the ends."""
     encoder = build(type="sequential", encoders=encoders)
+    outputs = INPUTS
+    for part in encoder.encoders:
+        outputs = part(outputs, MASK)
+    torch.testing.assert_close(encoder(INPUTS, MASK), outputs)
     assert (encoder.get_input_dim(), encoder.get_output_dim()) == sizes
     assert encoder.is_bidirectional() is bidirectional
 

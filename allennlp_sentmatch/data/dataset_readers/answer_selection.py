@@ -18,6 +18,7 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
 )
 from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.inherited_settings import inherits_settings
 
 
 @dataclass
@@ -74,6 +75,7 @@ class AnswerSelectionReader(FormattedReader):
 
     FORMATS = ANSWERS
 
+    @inherits_settings(FormattedReader)
     def __init__(
         self,
         format: str,
@@ -82,9 +84,9 @@ class AnswerSelectionReader(FormattedReader):
         label: Optional[Union[int, str]] = "label",
         question_id: Optional[Union[int, str]] = None,
         candidate_id: Optional[Union[int, str]] = None,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(format, **kwargs)
+        super().__init__(format, **settings)
         columns = {
             "question": question,
             "candidate": candidate,

@@ -23,6 +23,7 @@ from allennlp_sentmatch.data.files.lines import check_encoding, read_lines
 from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.data.tokenizers import BpeTokenizer, SpacyBlankTokenizer
+from allennlp_sentmatch.inherited_settings import inherits_settings
 
 _ALTERNATIVES = re.compile(r"\{([^{},]+),([^{},]+)\}")
 
@@ -62,6 +63,7 @@ class ParallelTextReader(ConfiguredReader):
         Leave out pairs with one blank sentence, and count them in the log.
     """
 
+    @inherits_settings(ConfiguredReader)
     def __init__(
         self,
         source_tokenizer: Optional[Tokenizer] = None,
@@ -71,9 +73,9 @@ class ParallelTextReader(ConfiguredReader):
         max_length: Optional[int] = None,
         encoding: str = "utf-8",
         skip_incomplete: bool = False,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(max_length, **kwargs)
+        super().__init__(max_length, **settings)
         source_tokenizer = source_tokenizer or SpacyBlankTokenizer()
         self._tokenizers = {
             "source": source_tokenizer,

@@ -24,6 +24,7 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     words_of,
 )
 from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.inherited_settings import inherits_settings
 
 logger = logging.getLogger(__name__)
 
@@ -101,6 +102,7 @@ class ReadingComprehensionReader(FormattedReader):
 
     FORMATS = QUESTIONS
 
+    @inherits_settings(FormattedReader)
     def __init__(
         self,
         format: str,
@@ -110,9 +112,9 @@ class ReadingComprehensionReader(FormattedReader):
         id: Optional[Union[int, str]] = None,
         max_passage_length: Optional[int] = None,
         min_overlap: Optional[float] = None,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(format, **kwargs)
+        super().__init__(format, **settings)
         columns = {"question": question, "passage": passage, "answers": answers, "id": id}
         self._choose_format(columns, optional=("answers", "id"))
         if max_passage_length is not None and max_passage_length < 1:

@@ -24,6 +24,7 @@ from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.files.lines import PathOrStr
 from allennlp_sentmatch.data.files.row import AllOrNone, Row, Source
 from allennlp_sentmatch.data.text import check_text
+from allennlp_sentmatch.inherited_settings import inherits_settings
 
 logger = logging.getLogger(__name__)
 
@@ -100,6 +101,7 @@ class SentencePairReader(FormattedReader):
 
     FORMATS = PAIRS
 
+    @inherits_settings(FormattedReader)
     def __init__(
         self,
         format: str,
@@ -111,9 +113,9 @@ class SentencePairReader(FormattedReader):
         score: Optional[Union[int, str]] = None,
         score_range: Optional[tuple[float, float]] = None,
         combine_input_fields: bool = False,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(format, **kwargs)
+        super().__init__(format, **settings)
         if score_range is not None and not (
             len(score_range) == 2 and -math.inf < score_range[0] < score_range[1] < math.inf
         ):

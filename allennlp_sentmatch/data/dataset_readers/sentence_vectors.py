@@ -19,6 +19,7 @@ from allennlp_sentmatch.data.files.lines import PathOrStr
 from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.files.tables import located_sentences, read_sentences
 from allennlp_sentmatch.data.files.vectors import Vectors, check_sentences, map_vectors
+from allennlp_sentmatch.inherited_settings import inherits_settings
 
 
 @DatasetReader.register("sentence_vectors")
@@ -58,8 +59,9 @@ class SentenceVectorsReader(TokenizingReader):
     finite, with its row counted from 0.
     """
 
-    def __init__(self, column: Optional[Union[int, str]] = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+    @inherits_settings(TokenizingReader)
+    def __init__(self, column: Optional[Union[int, str]] = None, **settings: Any) -> None:
+        super().__init__(**settings)
         self._column = column
 
     def _read(self, file_path: Any) -> Iterator[Instance]:

@@ -18,6 +18,7 @@ from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import text_rows
 from allennlp_sentmatch.data.files.row import Row, Source
 from allennlp_sentmatch.data.text import check_text, printable, shorten, unescape
+from allennlp_sentmatch.inherited_settings import inherits_settings
 
 LABELS: dict[str, dict[str, str]] = {
     "5-class": {"0": "0", "1": "1", "2": "2", "3": "3", "4": "4"},
@@ -66,6 +67,7 @@ class SentimentTreesReader(TokenizingReader):
         As in `TokenizingReader`.
     """
 
+    @inherits_settings(TokenizingReader)
     def __init__(
         self,
         granularity: str = "5-class",
@@ -73,9 +75,9 @@ class SentimentTreesReader(TokenizingReader):
         min_phrase_length: int = 1,
         tokenizer: Optional[Tokenizer] = None,
         use_neutral_sentences: bool = True,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(tokenizer=tokenizer, **kwargs)
+        super().__init__(tokenizer=tokenizer, **settings)
         if granularity not in LABELS:
             raise ConfigurationError(
                 f"granularity={granularity!r}: expected one of {', '.join(LABELS)}"

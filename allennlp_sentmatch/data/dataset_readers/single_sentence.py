@@ -13,6 +13,7 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     sentence_instance,
 )
 from allennlp_sentmatch.data.files.row import Row, Source
+from allennlp_sentmatch.inherited_settings import inherits_settings
 
 
 @DatasetReader.register("single_sentence")
@@ -58,6 +59,7 @@ class SingleSentenceReader(FormattedReader):
 
     FORMATS = SENTENCES
 
+    @inherits_settings(FormattedReader)
     def __init__(
         self,
         format: str,
@@ -65,9 +67,9 @@ class SingleSentenceReader(FormattedReader):
         text: Union[int, str] = "text",
         label: Optional[Union[int, str]] = "label",
         id: Optional[Union[int, str]] = None,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(format, **kwargs)
+        super().__init__(format, **settings)
         if granularity not in ("coarse", "fine"):
             raise ConfigurationError(f"granularity={granularity!r}: expected 'coarse' or 'fine'")
         self._check_use("trec", {"granularity": granularity})

@@ -29,6 +29,7 @@ from allennlp_sentmatch.data.files.row import AllOrNone, Column, Row, Source
 from allennlp_sentmatch.data.files.tables import Table
 from allennlp_sentmatch.data.text import check_text, is_unsplit, printable, shorten
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+from allennlp_sentmatch.inherited_settings import inherits_settings
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ T = TypeVar("T")
 
 
 class ConfiguredReader(DatasetReader):
-    """Refuses unknown settings, and names itself in errors. Not registered itself.
+    """Names the files and lines of errors. Not registered itself.
 
     The first time that most texts of a path are in a script without spaces and not split into
     words, the log says so.
@@ -47,16 +48,17 @@ class ConfiguredReader(DatasetReader):
         A number of tokens, at least 1.
     """
 
-    def __init__(self, max_length: Optional[int] = None, **kwargs: Any) -> None:
-        # AllenNLP hands over whatever a configuration has to a reader with keyword arguments.
-        unknown = kwargs.keys() - signature(DatasetReader.__init__).parameters.keys()
-        if unknown:
-            raise ConfigurationError(
-                f"{type(self).__name__} has no setting {', '.join(sorted(unknown))}; its settings "
-                f"are {', '.join(defaults_of(type(self)))}"
-            )
+    def __init__(
+        self,
+        max_length: Optional[int] = None,
+        max_instances: Optional[int] = None,
+        serialization_dir: Optional[str] = None,
+    ) -> None:
         super().__init__(
-            manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
+            max_instances,
+            manual_distributed_sharding=True,
+            manual_multiprocess_sharding=True,
+            serialization_dir=serialization_dir,
         )
         if max_length is not None and max_length < 1:
             raise ConfigurationError(f"max_length={max_length}: expected at least 1, or null")
@@ -144,14 +146,15 @@ class TokenizingReader(ConfiguredReader):
         Tokens of a text past this many, those that the tokenizer adds included, are left out.
     """
 
+    @inherits_settings(ConfiguredReader)
     def __init__(
         self,
         tokenizer: Optional[Tokenizer] = None,
         token_indexers: Optional[dict[str, TokenIndexer]] = None,
         max_length: Optional[int] = None,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(max_length, **kwargs)
+        super().__init__(max_length, **settings)
         self._tokenizer = tokenizer or SpacyBlankTokenizer()
         self._token_indexers = token_indexers or {"tokens": SingleIdTokenIndexer()}
         self._unknown_word = _unknown_word(self._token_indexers)
@@ -213,15 +216,16 @@ class FormattedReader(TokenizingReader):
 
     FORMATS: ClassVar[Mapping[str, Format]]
 
+    @inherits_settings(TokenizingReader)
     def __init__(
         self,
         format: str,
         delimiter: Optional[str] = None,
         quoted: Optional[bool] = None,
         encoding: Optional[str] = None,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**settings)
         if format not in (*self.FORMATS, "table"):
             raise ConfigurationError(
                 f"format={format!r}: expected one of {', '.join([*self.FORMATS, 'table'])}"

@@ -109,8 +109,7 @@ class CachedEmbedder(TokenEmbedder):
             return {}
         indices = torch.tensor(list(rows.values()), device=tensors["mask"].device)  # (R,)
         with torch.no_grad():
-            # Shape: (R, T, D)
-            embedded = self._embed({name: tensor[indices] for name, tensor in tensors.items()})
+            embedded = self._embed({n: x[indices] for n, x in tensors.items()})  # (R, T, D)
         lengths = tensors["mask"][indices].sum(dim=1).tolist()
         return {
             key: embedded[i, :length].clone() for i, (key, length) in enumerate(zip(rows, lengths))

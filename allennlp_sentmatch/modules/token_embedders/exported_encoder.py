@@ -79,12 +79,12 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         if self._whole_sentence:
             vectors = network(token_ids)  # (B, E)
             return vectors.unsqueeze(1) * mask.unsqueeze(-1)
-        # Shape: (B, P, E)
-        states = network.encoder.encoder(network.embedding(token_ids), token_ids != PADDING)
+        embedded = network.embedding(token_ids)  # (B, P, D)
+        states = network.encoder.encoder(embedded, token_ids != PADDING)  # (B, P, E)
         ends = num_parts.cumsum(1)  # (B, T)
         places = torch.arange(token_ids.size(1), device=token_ids.device)
-        # Shape: (B, T, P), the share of each part in each token
         is_part = (places < ends.unsqueeze(-1)) & (places >= (ends - num_parts).unsqueeze(-1))
+        # The share of each part in each token, (B, T, P).
         shares = is_part.to(states.dtype) / num_parts.clamp(min=1).unsqueeze(-1)
         vectors = shares @ states
         return vectors

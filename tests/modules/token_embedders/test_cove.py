@@ -19,6 +19,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+EMBEDDING = {"type": "embedding", "embedding_dim": 300, "trainable": False}
+
+
 @pytest.fixture
 def vocab() -> Vocabulary:
     return Vocabulary(tokens_to_add={"tokens": ["a", "man", "sleeps"], "labels": ["yes", "no"]})
@@ -39,8 +42,7 @@ def weights(mt_lstm, tmp_path_factory):
 
 
 def cove(vocab, **params) -> TokenEmbedder:
-    embedding = {"type": "embedding", "embedding_dim": 300, "trainable": False}
-    params = {"type": "cove", "embedding": embedding, **params}
+    params = {"type": "cove", "embedding": dict(EMBEDDING), **params}
     return TokenEmbedder.from_params(Params(params), vocab=vocab)
 
 
@@ -60,29 +62,24 @@ def test_word_vectors_and_the_outputs_of_the_lstm(vocab, weights, mt_lstm):
 
 def test_beside_other_embedders_and_in_an_archive(vocab, weights, tmp_path):
     """A loaded archive has the weights, and asks for the file no more."""
-    cove_params = {
-        "type": "cove",
-        "embedding": {"type": "embedding", "embedding_dim": 300, "trainable": False},
-        "pretrained_file": str(weights),
-    }
-    params = {
-        "model": {
+
+    def params(file):
+        embedders = {
+            "tokens": {"type": "cove", "embedding": dict(EMBEDDING), "pretrained_file": file},
+            "own": {"type": "embedding", "embedding_dim": 2},
+        }
+        settings = {
             "type": "sentence_classifier",
-            "text_field_embedder": {
-                "token_embedders": {
-                    "tokens": cove_params,
-                    "own": {"type": "embedding", "embedding_dim": 2},
-                }
-            },
+            "text_field_embedder": {"token_embedders": embedders},
             "encoder": {"type": "boe", "embedding_dim": 902},
             "classifier": {"num_layers": 0, "batch_norm": False},
         }
-    }
-    model = Model.from_params(Params(params).duplicate()["model"], vocab=vocab).eval()
-    params["model"]["text_field_embedder"]["token_embedders"]["tokens"]["pretrained_file"] = "gone"
+        return Params({"model": settings})
+
+    model = Model.from_params(params(str(weights))["model"], vocab=vocab).eval()
     vocab.save_to_files(tmp_path / "vocabulary")
     torch.save(model.state_dict(), tmp_path / "best.th")
-    loaded = Model.load(Params(params), tmp_path).eval()
+    loaded = Model.load(params("gone"), tmp_path).eval()
     ids = torch.tensor([[2, 3, 4]])
     tokens = {"tokens": {"tokens": ids}, "own": {"tokens": ids}}
     torch.testing.assert_close(loaded(tokens)["label_logits"], model(tokens)["label_logits"])
@@ -108,13 +105,13 @@ def test_files_that_are_not_its_weights(vocab, mt_lstm, tmp_path, monkeypatch):
     (tmp_path / "plain.pth").write_bytes(pickle.dumps(Surprise()))
     (tmp_path / "empty.pth").write_bytes(b"")
     for name, message in [
-        ("renamed.pth", "renamed.pth does not hold MT-LSTM's weights"),
-        ("cut.pth", "cut.pth does not hold MT-LSTM's weights"),
-        ("number.pth", "number.pth does not hold tensors by name"),
-        ("code.pth", "code.pth is not a file of tensors"),
-        ("plain.pth", "plain.pth is not a file of tensors"),
-        ("empty.pth", "empty.pth is not a file of tensors"),
+        ("renamed.pth", "does not hold MT-LSTM's weights"),
+        ("cut.pth", "does not hold MT-LSTM's weights"),
+        ("number.pth", "does not hold tensors by name"),
+        ("code.pth", "is not a file of tensors"),
+        ("plain.pth", "is not a file of tensors"),
+        ("empty.pth", "is not a file of tensors"),
     ]:
-        with pytest.raises(ConfigurationError, match=message):
+        with pytest.raises(ConfigurationError, match=f"{name} {message}"):
             cove(vocab, pretrained_file=name)
     assert not (tmp_path / "surprise.txt").exists()

@@ -32,11 +32,9 @@ def folder(tmp_path):
     torch.manual_seed(0)
     known = {piece: index for index, piece in enumerate(PIECES)}
     indexer = TextIndexer(WordPieceSplitter(PIECES), known, unknown=1, empty=2)
-    lstm = {"type": "lstm", "input_size": 3, "hidden_size": 4, "num_layers": 1}
-    settings = {
-        **{"type": "pooled", "pooling": ["mean", "max"]},
-        "encoder": {**lstm, "bias": True, "bidirectional": True},
-    }
+    sizes = {"input_size": 3, "hidden_size": 4, "num_layers": 1}
+    lstm = {"type": "lstm", **sizes, "bias": True, "bidirectional": True}
+    settings = {"type": "pooled", "pooling": ["mean", "max"], "encoder": lstm}
     StandaloneEncoder(indexer, PIECES, 3, settings, projection_size=5).save(tmp_path)
     return str(tmp_path)
 
@@ -105,13 +103,12 @@ def test_folders_without_an_encoder(tmp_path):
 @pytest.mark.parametrize(
     ("file", "change"),
     [
-        ("vocabulary.json", lambda found: {"words": [*found["words"][:3], *found["words"][:2:-1]]}),
-        ("vocabulary.json", lambda found: {"unknown": found["empty"]}),
-        ("splitter.json", lambda found: {"type": "whitespace"}),
-        ("sentence_encoder.json", lambda found: {"lowercase": True}),
-        ("sentence_encoder.json", lambda found: {"max_length": 2}),
+        ("vocabulary", lambda found: {"words": [*found["words"][:3], *found["words"][:2:-1]]}),
+        ("vocabulary", lambda found: {"unknown": found["empty"]}),
+        ("splitter", lambda found: {"type": "whitespace"}),
+        ("sentence_encoder", lambda found: {"lowercase": True}),
         (
-            "sentence_encoder.json",
+            "sentence_encoder",
             lambda found: {"encoder": {**found["encoder"], "pooling": ["max", "mean"]}},
         ),
     ],
@@ -119,7 +116,7 @@ def test_folders_without_an_encoder(tmp_path):
 def test_weights_of_another_encoder_are_refused(folder, file, change):
     weights = embedder_of(folder).state_dict()
     embedder_of(folder).load_state_dict(weights)
-    path = Path(folder, file)
+    path = Path(folder, f"{file}.json")
     found = json.loads(path.read_text())
     path.write_text(json.dumps({**found, **change(found)}))
     changed = embedder_of(folder)

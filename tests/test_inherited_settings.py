@@ -1,0 +1,48 @@
+"""Signatures name the settings of a base class, and all others."""
+
+import inspect
+from typing import Any, Optional
+
+import pytest
+from allennlp.common import FromParams, Params, Registrable
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.inherited_settings import inherits_settings
+
+
+class Base(FromParams):
+    def __init__(self, width: int, names: Optional[set[str]] = None, hidden: int = 0) -> None:
+        self.settings = (width, names)
+
+
+class Derived(Base):
+    @inherits_settings(Base, without="hidden")
+    def __init__(self, width: int, depth: int = 1, **settings: Any) -> None:
+        super().__init__(width, **settings)
+        self.depth = depth
+
+
+def test_settings_that_are_handed_on_to_the_base_class():
+    made = Derived.from_params(Params({"width": 3, "names": ["b"], "depth": 2}))
+    assert (made.settings, made.depth) == ((3, {"b"}), 2)
+    assert list(inspect.signature(Derived).parameters) == ["width", "depth", "names"]
+    for name in ("hidden", "settings", "nams"):
+        message = f"Extra parameters passed to Derived: {{'{name}': 1}}"
+        with pytest.raises(ConfigurationError, match=message):
+            Derived.from_params(Params({"width": 3, name: 1}))
+
+
+def test_every_component_names_its_settings_and_fields():
+    """But for "cached", which reads what the embedder in it reads."""
+    checked = []
+    for components in Registrable._registry.values():
+        for name, (kind, constructor) in components.items():
+            # AllenNLP's constructor of trainers takes settings of all kinds.
+            if not kind.__module__.startswith("allennlp_sentmatch.") or constructor:
+                continue
+            functions = [kind, getattr(kind, "forward", kind)]
+            for function in functions[: 1 if name == "cached" else 2]:
+                parameters = inspect.signature(function).parameters.values()
+                assert not [p for p in parameters if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+            checked.append(name)
+    assert {"sentence_pair", "siamese_classifier", "cas_lstm", "elbis", "encode"} <= set(checked)
