@@ -134,9 +134,9 @@ experiments:  ## List the papers' experiments (PAPER=thesis DATA=snli MODEL=cas_
 		--show "$(SHOW)"
 
 benchmark: $(VENV)/.installed-benchmark  ## Measure the encoders' speed and fill docs/speed.md (about an hour)
-	$(BIN)/python benchmarks/encoders.py --threads 2 --seconds 2 --longest 20 \
-		--batch-sizes 32 --lengths 16 32 64 128 256 512
-	$(BIN)/python benchmarks/targets.py --runs 4
+	$(BIN)/python -m benchmarks.encoders --threads 2 --seconds 2 --longest 20 \
+		--batch-sizes 32 --lengths 16 32 64 128 256 512 --plot docs/images/encoders_cpu.png
+	$(BIN)/python -m benchmarks.targets --runs 4
 	$(BIN)/python -m scripts.results.fill_tables
 
 clean:  ## Remove the environments and caches

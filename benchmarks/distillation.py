@@ -1,6 +1,6 @@
 """Compare distilled encoders with their teacher and with averaged word vectors.
 
-    python benchmarks/distillation.py ../shared/data out/distillation/*/model.tar.gz --threads 1 2
+    python -m benchmarks.distillation ../shared/data out/distillation/*/model.tar.gz --threads 1 2
 
 measures archives of this package and folders that `allennlp export` has written, sentence-
 transformers' all-MiniLM-L6-v2, the average of the GloVe vectors of a sentence's words and, if they
@@ -28,8 +28,6 @@ from typing import Any, Callable, Optional
 
 import numpy
 import torch
-from measure import median_ratio
-from report import HERE, machine, write
 from scipy.stats import spearmanr
 
 from allennlp_sentmatch.corpus import read_sentences
@@ -37,8 +35,11 @@ from allennlp_sentmatch.predictors import SentenceEncoder
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import SETTINGS
 from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark, WordVectorAverage
+from benchmarks.measure import median_ratio
+from benchmarks.report import machine, write
+from scripts.experiments import REPOSITORY
 
-OUTPUT = HERE.parent / "docs" / "results" / "distillation.json"
+OUTPUT = REPOSITORY / "docs" / "results" / "distillation.json"
 GLOVE = "glove/glove.6B.100d.of_these_data.txt.gz"
 SICK = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
 MINILM = "all-MiniLM-L6-v2"

@@ -5,7 +5,7 @@ thesis; the batches of 32 labeled and 32 unlabeled pairs are SNLI's. Times are t
 one thread, of a forward and a backward pass; the steps take turns, and the ratio is the median over
 the batches.
 
-    python benchmarks/label_expectation.py ../shared/data/snli/snli_1.0_dev.jsonl.gz
+    python -m benchmarks.label_expectation ../shared/data/snli/snli_1.0_dev.jsonl.gz
 """
 
 import argparse
@@ -18,7 +18,8 @@ import torch
 from allennlp.common import Params
 from allennlp.data import DataLoader, DatasetReader, TensorDict, Vocabulary
 from allennlp.models import Model
-from measure import median_ratio, processor_seconds
+
+from benchmarks.measure import median_ratio, processor_seconds
 
 CONFIGURATION = "training_config/snli_semi/cs_lvm_28k.jsonnet"
 NUM_WORDS = 20_000

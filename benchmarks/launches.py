@@ -8,7 +8,7 @@ The projection is the sum over launches of the longest of three times, with an H
 launch itself, the bytes of all operands and results in memory, and the products in float32. It
 leaves out caches, and whatever keeps a kernel from these rates.
 
-    PYTHONPATH=. python benchmarks/launches.py     # a minute
+    python -m benchmarks.launches     # a minute
 """
 
 from importlib import import_module
@@ -16,12 +16,12 @@ from math import prod
 from typing import Any, Callable, NamedTuple
 
 import torch
-from report import RESULTS, machine, write
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.nn.ops.rcrn.recurrence import controlled_recurrence
+from benchmarks.report import RESULTS, machine, write
 
 simulated: Any = import_module("tests.simulated_device")
 SIZE, BATCH_SIZE, NUM_TOKENS = 300, 32, 25

@@ -7,7 +7,7 @@ an index finds. Times are the processor's on one thread. The last rows are proje
 with the exponent between the two largest sizes, the index as the number of vectors. The results are
 written to benchmarks/results/ after each size.
 
-    python benchmarks/nearest_neighbors.py glove.6B.100d.txt.gz sentences.txt [more.txt ...]
+    python -m benchmarks.nearest_neighbors glove.6B.100d.txt.gz sentences.txt [more.txt ...]
 """
 
 import argparse
@@ -20,12 +20,12 @@ from typing import Any
 import faiss
 import numpy
 import torch
-from measure import peak_memory, processor_seconds
 from numpy.lib.format import open_memmap
-from report import RESULTS, machine, write
 
 from allennlp_sentmatch.corpus import IndexKind, SentenceIndex, read_sentences
 from allennlp_sentmatch.data.files.lines import read_lines
+from benchmarks.measure import peak_memory, processor_seconds
+from benchmarks.report import RESULTS, machine, write
 
 COLUMNS = {
     "kind": "kind",

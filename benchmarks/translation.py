@@ -5,7 +5,7 @@ that of 100 sentences by the configurations' beam search of 10, 20 steps long. S
 have 6,000 subwords each. Times are the processor's, on one thread: other processes do not lengthen
 them as they do wall-clock times. The results are written to benchmarks/results/.
 
-    python benchmarks/translation.py     # three minutes
+    python -m benchmarks.translation     # three minutes
 """
 
 import argparse
@@ -20,10 +20,10 @@ from allennlp.common import Params
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data import Vocabulary
 from allennlp.models import Model
-from measure import keep_freed_memory, median_ratio, processor_times
-from report import RESULTS, machine, write
 
 import allennlp_sentmatch  # noqa: F401  (registers the model)
+from benchmarks.measure import keep_freed_memory, median_ratio, processor_times
+from benchmarks.report import RESULTS, machine, write
 
 CONFIGURATIONS = Path(__file__).resolve().parents[1] / "training_config" / "multi30k"
 

@@ -30,6 +30,7 @@ from spacy.language import Language
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch.training.metrics import AnswerOverlap
+from scripts.results.tables import read_table, write_table
 
 Answerer = Callable[[Instance], str]
 
@@ -140,11 +141,10 @@ def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, 
 
 def record(path: Path, made: list[dict[str, Any]]) -> None:
     """Put the rows first in a file of results; they replace those of the same name."""
-    empty: dict[str, Any] = {"data": "", "vectors": "", "metrics": TITLES, "rows": []}
-    table = json.loads(path.read_text(encoding="utf-8")) if path.exists() else empty
+    table = read_table(path, {"data": "", "vectors": "", "metrics": TITLES, "rows": []})
     names = {row["model"] for row in made}
     table["rows"] = made + [row for row in table["rows"] if row["model"] not in names]
-    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_table(path, table)
 
 
 def main() -> None:

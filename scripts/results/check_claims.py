@@ -20,7 +20,6 @@ otherwise, or with fewer than three seeds. A row that has not been trained is na
 """
 
 import argparse
-import json
 import math
 import statistics
 from pathlib import Path
@@ -28,7 +27,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from scripts.results.tables import read_items, read_table, write_table
 
 # With fewer seeds, their spread is not known.
 MIN_SEEDS = 3
@@ -67,7 +66,7 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
 
     `ValueError` if the scores of a seed's items do not make its figure.
     """
-    table = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {"rows": []}
+    table = read_table(results, {"rows": []})
     rows = [row for row in table["rows"] if name in (row["model"], row.get("configuration"))]
     if not rows:
         return None
@@ -76,10 +75,8 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
     of_items = metric.removeprefix("validation_")
     data = "test" if of_items == metric else "validation"
     key = (row.get("configuration"), row.get("overrides"), data)
-    path = results.parent / "items" / f"{results.stem}.jsonl"
     made = Row(dict(zip(row["seeds"], figures)), {})
-    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        line = json.loads(text)
+    for line in read_items(results):
         # Lines without `data` are from a time when there were only scores of test data.
         if (line["configuration"], line["overrides"], line.get("data", "test")) != key:
             continue
@@ -90,8 +87,8 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
         found, figure = float(figure_of(made.items[seed])), made.figures[seed]
         if abs(found - figure) > 0.001:
             raise ValueError(
-                f"{path}: the scores of {name} with seed {seed} make {found:.4f}, but its "
-                f"figure is {figure}; delete the line and run scripts/results/run_seeds.py again"
+                f"{results}: the scores of {name} with seed {seed} make {found:.4f}, but its "
+                f"figure is {figure}; remove its line of items and run run_seeds again"
             )
     return made
 
@@ -175,7 +172,7 @@ def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
     to test have neither `interval` nor `holds`.
     """
     records = []
-    for claim in json.loads(path.read_text(encoding="utf-8"))["claims"]:
+    for claim in read_table(path)["claims"]:
         results = path.parent / claim["results"]
         unit = 100 if claim.get("in_percent") else 1
         higher, lower = (
@@ -190,9 +187,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare the rows that claims are about.")
     parser.add_argument("claims", type=Path)
     path = parser.parse_args().claims
-    table = json.loads(path.read_text(encoding="utf-8"))
-    table.update(columns=COLUMNS, records=check(path))
-    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    table = {**read_table(path), "columns": COLUMNS, "records": check(path)}
+    write_table(path, table)
     for record in table["records"]:
         print(f"{record['claim']} ({record['data']}): {record['holds']}")
 

@@ -16,7 +16,6 @@ from which the page's table is made:
 """
 
 import argparse
-import json
 import math
 import statistics
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Any
 from scipy.stats import wilcoxon
 
 from allennlp_sentmatch.transfer.report import AVERAGED, metric_key
+from scripts.results.tables import read_table, write_table
 
 COLUMNS = {
     "X": "higher",
@@ -77,12 +77,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare rows of a table of transfer.")
     parser.add_argument("comparison", type=Path)
     path = parser.parse_args().comparison
-    table = json.loads(path.read_text(encoding="utf-8"))
-    results = json.loads((path.parent / table["results"]).read_text(encoding="utf-8"))
+    table = read_table(path)
+    results = read_table(path.parent / table["results"])
     rows = {row["model"]: row for row in results["rows"]}
     records = [compare(rows[pair["higher"]], rows[pair["lower"]]) for pair in table["comparisons"]]
     table.update(columns=COLUMNS, records=records)
-    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_table(path, table)
     for record in records:
         print(f"{record['higher']} against {record['lower']}: {record['difference']}")
 

@@ -11,7 +11,7 @@ In a page, a table is what lies between two comments:
 A file under docs/results/ has a row for each configuration that was trained on some data
 (`run_seeds.py --record` writes rows); claims.json has the claims that
 `check_claims.py` tested with them; a file of a study has its trials
-(`record_study.py`). A file under benchmarks/results/ has what a benchmark measured.
+(`record.py`). A file under benchmarks/results/ has what a benchmark measured.
 """
 
 import argparse
@@ -24,7 +24,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from scripts.experiments import REPOSITORY
+from scripts.results import commands
+
 DOCS = REPOSITORY / "docs"
 
 _TABLE = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
@@ -45,7 +47,7 @@ def blocks(path: str) -> str:
     """The Markdown of a JSON file, of which `path` is relative to the repository."""
     data = json.loads((REPOSITORY / path).read_text(encoding="utf-8"))
     kinds = {"records": measured_blocks, "trials": study_blocks, "rows": result_blocks}
-    made = next(kind(data) for key, kind in kinds.items() if key in data)
+    made = next(kind({"file": path, **data}) for key, kind in kinds.items() if key in data)
     return "\n" + "".join(f"{block}\n\n" for block in made)
 
 
@@ -74,6 +76,8 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
         }
     )
     trained = [row for row in rows if "command" in row]
+    command, number = commands.commonest(trained) if trained else ("", 0)
+    some = f"one for {number} row{'s' * (number > 1)} is below; `{data['file']}` has all of them"
     revisions = [row.get("revision") or data.get("revision") or "" for row in trained]
     yield "\n".join(
         f"- {name}: {'; '.join(dict.fromkeys(filter(None, values)))}"
@@ -83,16 +87,12 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
             "Machine": [machine(row.get("machine", data.get("machine", {}))) for row in trained],
             "Revision": ", ".join(revisions).split(", "),
             "Date": [row.get("date", data.get("date")) for row in trained],
+            "Commands": [some] if number < len(trained) else [],
         }.items()
         if any(values)
     )
-    commands = dict.fromkeys(present(row["command"]) for row in trained)
-    yield "\n".join(["```bash", *commands, "```"])
-
-
-def present(command: str) -> str:
-    """A recorded command with the names that the scripts have now."""
-    return re.sub(r"python scripts/(\w+)\.py", r"python -m scripts.results.\1", command)
+    if command:
+        yield f"```bash\n{command}\n```"
 
 
 def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
@@ -127,7 +127,7 @@ def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
         "Date": data["date"],
     }
     yield "\n".join(f"- {name}: {value}" for name, value in facts.items())
-    yield f"```bash\n{data['command']}\n```"
+    yield f"```bash\n{commands.wrapped(data['command'])}\n```"
 
 
 def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
@@ -140,7 +140,7 @@ def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     parts = [
         facts.get("processor", "") if device == "cpu" else device,
         threads and f"{threads} thread{'' if threads == '1' else 's'}",
-        code(facts.get("command")),
+        code(commands.present(facts.get("command", ""))),
     ]
     if any(parts):
         yield f"Measured: {', '.join(filter(None, parts))}."

@@ -6,12 +6,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.transfer.report import COLUMNS, TaskResult, TransferReport
-
-
-@pytest.fixture
-def benchmark(import_scripts):
-    """The benchmark's modules."""
-    return import_scripts("measure", "report", "distillation")
+from benchmarks import distillation as module
 
 
 @pytest.fixture
@@ -33,9 +28,8 @@ def data(tmp_path):
     return tmp_path
 
 
-def test_what_is_measured_is_saved_and_not_measured_again(benchmark, data, monkeypatch):
+def test_what_is_measured_is_saved_and_not_measured_again(data, monkeypatch):
     pytest.importorskip("matplotlib")
-    module = benchmark.distillation
     monkeypatch.setattr(module, "GLOVE", "glove/vectors.gz")
     output, plot = data / "out.json", data / "plot.png"
     arguments = ["", str(data), "--others", "GloVe", "--rounds", "1", "--output", str(output)]
@@ -61,8 +55,7 @@ def test_what_is_measured_is_saved_and_not_measured_again(benchmark, data, monke
 
 
 @pytest.mark.parametrize("failing", [False, True])
-def test_the_transfer_s_average_and_report(benchmark, data, monkeypatch, failing):
-    module = benchmark.distillation
+def test_the_transfer_s_average_and_report(data, monkeypatch, failing):
     results = {
         task: TaskResult({"accuracy": 0.5, "f1": 0.5, "pearson": 0.5}, [], 1, 1, 0.0)
         for task in COLUMNS

@@ -5,6 +5,8 @@ import sys
 import numpy
 import pytest
 
+from benchmarks import few_labels
+
 SCENES = [
     (f"a {color} {noun} runs", f"a {color} {noun} {verb}", label)
     for color in ("red", "blue", "old", "new", "big", "small", "wet", "dry", "hot")
@@ -14,14 +16,13 @@ SCENES = [
 
 
 @pytest.fixture
-def benchmark(import_scripts, monkeypatch):
-    """The benchmark's module, for two data sets and few draws."""
-    module = import_scripts("measure", "report", "distillation", "few_labels").few_labels
+def benchmark(monkeypatch):
+    """The benchmark's module, for three data sets and few draws."""
     kept = ("SICK", "Linguist-in-the-loop", "SNLI")
-    monkeypatch.setattr(module, "SETS", {name: module.SETS[name] for name in kept})
-    monkeypatch.setattr(module, "SIZES", (2, "all"))
-    monkeypatch.setattr(module, "DRAWS", 3)
-    return module
+    monkeypatch.setattr(few_labels, "SETS", {name: few_labels.SETS[name] for name in kept})
+    monkeypatch.setattr(few_labels, "SIZES", (2, "all"))
+    monkeypatch.setattr(few_labels, "DRAWS", 3)
+    return few_labels
 
 
 @pytest.fixture

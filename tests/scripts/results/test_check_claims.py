@@ -7,7 +7,9 @@ import numpy
 import pytest
 from scipy.stats import pearsonr
 
+from scripts.experiments import REPOSITORY
 from scripts.results import check_claims
+from scripts.results.tables import read_items, write_items
 
 CLAIM = {
     "claim": "CAS-LSTM above BiLSTM",
@@ -35,8 +37,7 @@ def write(folder: Path, x: Seeds, y: Seeds, **claim: Any) -> Path:
         scores = {seed: s for seed, s in seeds.items() if isinstance(s, str)}
         lines += [{**row, "seed": seed, "scores": s} for seed, s in scores.items()]
     (folder / "sick.json").write_text(json.dumps({"rows": rows}))
-    (folder / "items").mkdir()
-    (folder / "items" / "sick.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    write_items(folder / "sick.json", lines)
     path = folder / "claims.json"
     path.write_text(json.dumps({"claims": [claim]}))
     return path
@@ -44,12 +45,11 @@ def write(folder: Path, x: Seeds, y: Seeds, **claim: Any) -> Path:
 
 def change(folder: Path, rows: list[dict], lines: list[dict]) -> None:
     """Update the rows of the results and the lines of scores."""
-    results, items = folder / "sick.json", folder / "items" / "sick.jsonl"
+    results = folder / "sick.json"
     table = json.loads(results.read_text())
     table["rows"] = [{**row, **new} for row, new in zip(table["rows"], rows)]
     results.write_text(json.dumps(table))
-    old = map(json.loads, items.read_text().splitlines())
-    items.write_text("\n".join(json.dumps({**line, **new}) for line, new in zip(old, lines)))
+    write_items(results, [{**line, **new} for line, new in zip(read_items(results), lines)])
 
 
 def digits(right: int) -> str:
@@ -163,13 +163,12 @@ def test_validation_figures_are_compared_by_scores_of_validation_data(tmp_path: 
     assert first["difference"] == "+25.0 ± 0.0"
     assert first["holds"].startswith("not tested")  # there are only scores of the test data
     assert second["holds"] == "yes"
-    items = tmp_path / "items" / "sick.jsonl"
-    of_test_data = items.read_text()
+    of_test_data = read_items(tmp_path / "sick.json")
     scores = [
         {"data": "validation", "scores": text * 10} for text in ("1110", "1100") for _ in range(3)
     ]
     change(tmp_path, figures, scores)
-    items.write_text(f"{items.read_text()}\n{of_test_data}")
+    write_items(tmp_path / "sick.json", read_items(tmp_path / "sick.json") + of_test_data)
     first, second = check_claims.check(path)
     assert first["interval"].startswith("+")
     assert second["interval"] == "+100.0 to +100.0"
@@ -182,7 +181,7 @@ def test_scores_of_other_runs_are_an_error(tmp_path: Path):
         check_claims.check(path)
 
 
-CLAIMS = check_claims.REPOSITORY / "docs" / "results" / "claims.json"
+CLAIMS = REPOSITORY / "docs" / "results" / "claims.json"
 
 
 def test_the_records_of_the_documentation_are_up_to_date():
@@ -203,7 +202,7 @@ def test_the_records_of_the_documentation_are_up_to_date():
 def test_the_claims_of_the_documentation_are_about_configurations():
     claims = json.loads(CLAIMS.read_text())["claims"]
     for name in {claim[side] for claim in claims for side in ("higher", "lower")}:
-        path = check_claims.REPOSITORY / "training_config" / f"{name}.jsonnet"
+        path = REPOSITORY / "training_config" / f"{name}.jsonnet"
         assert path.exists() or "/" not in name, name
 
 
