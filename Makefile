@@ -31,7 +31,7 @@ install: $(VENV)/.installed  ## Build .venv with current versions and this packa
 
 $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
 		allennlp_sentmatch/installation.py allennlp_sentmatch/site_packages/allennlp_torch_support.py \
-		setup.py $(COMPILED)
+		pyproject.toml setup.py $(COMPILED)
 	echo "== Building $(VENV): AllenNLP 2.10.1 and torch 2.13 on $(PYTHON) (once; about two minutes)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) -r requirements/today.txt -c requirements/constraints-today.txt
@@ -102,7 +102,7 @@ else
 	$(ONE_THREAD) $(CLASSIC)/bin/python -m pytest -q -m "not slow and not browser"
 endif
 
-$(CLASSIC)/.installed: requirements/classic.txt setup.py $(COMPILED)
+$(CLASSIC)/.installed: requirements/classic.txt pyproject.toml setup.py $(COMPILED)
 	echo "== Building $(CLASSIC): AllenNLP 2.10.1 with its own pins, on $(CLASSIC_PYTHON)"
 	$(CLASSIC_PYTHON) -m venv $(CLASSIC)
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \

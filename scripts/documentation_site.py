@@ -42,7 +42,7 @@ PARTS = {
 INTERNAL = f"{PACKAGE}.nn.ops"
 """The part that the reference leaves out."""
 
-_HOME = re.search(r'^HOME = "(.+)"$', (REPOSITORY / "setup.py").read_text(), re.MULTILINE)
+_HOME = re.search(r'^Homepage = "(.+?)"', (REPOSITORY / "pyproject.toml").read_text(), re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 _REGISTERED = re.compile(r"""(\w+)\.register\(["'](.+?)["']""")
 _PARAMETER = re.compile(r"^([\w*]+(?:, [\w*]+)*) : (.+)$", re.MULTILINE)
