@@ -43,11 +43,3 @@ def test_parts(repository, folder):
     assert len(lines("train.de")) == len(lines("train.en")) == 46
     assert lines("test.en")[0] == "TED.dev2010's en & co"
     assert len(lines("test.de")) == 5
-
-
-def test_files_that_are_not_aligned(repository, folder):
-    file = folder / "de-en" / "train.tags.de-en.en"
-    file.write_text(file.read_text() + "one more\n")
-    result = prepare(repository, folder)
-    assert result.returncode != 0
-    assert "train.tags: 72 German lines, but 73 English ones" in result.stderr

@@ -143,37 +143,6 @@ def test_the_interval_of_correlations():
     assert high == pytest.approx(math.tanh(math.atanh(r) + error) - 1, abs=0.015)
 
 
-def test_seeds_are_drawn_for_each_row_by_itself():
-    """Of two seeds with the figures 0 and 1, a quarter of the draws has a mean of 0, and of 1."""
-    higher = numpy.stack([numpy.zeros((50, 1)), numpy.ones((50, 1))])
-    lower = numpy.ones((1, 50, 1))
-    assert check_claims.interval(higher, lower) == pytest.approx((-1, 0))
-    assert check_claims.interval(higher, higher) == pytest.approx((-1, 1))
-
-
-def test_validation_figures_are_compared_by_scores_of_validation_data(tmp_path: Path):
-    path = write(tmp_path, dict.fromkeys(range(3), "1" * 40), dict.fromkeys(range(3), "0" * 40))
-    path.write_text(json.dumps({"claims": [{**CLAIM, "metric": "validation_accuracy"}, CLAIM]}))
-    figures = [
-        {"metrics": {"accuracy": [test] * 3, "validation_accuracy": [figure] * 3}}
-        for test, figure in ((1.0, 0.75), (0.0, 0.5))
-    ]
-    change(tmp_path, figures, [{}] * 6)
-    first, second = check_claims.check(path)
-    assert first["difference"] == "+25.0 ± 0.0"
-    assert first["holds"].startswith("not tested")  # there are only scores of the test data
-    assert second["holds"] == "yes"
-    of_test_data = read_items(tmp_path / "sick.json")
-    scores = [
-        {"data": "validation", "scores": text * 10} for text in ("1110", "1100") for _ in range(3)
-    ]
-    change(tmp_path, figures, scores)
-    write_items(tmp_path / "sick.json", read_items(tmp_path / "sick.json") + of_test_data)
-    first, second = check_claims.check(path)
-    assert first["interval"].startswith("+")
-    assert second["interval"] == "+100.0 to +100.0"
-
-
 def test_scores_of_other_runs_are_an_error(tmp_path: Path):
     path = write(tmp_path, {0: "10"}, {0: "01"})
     change(tmp_path, [{}, {}], [{}, {"scores": "00"}])
@@ -204,14 +173,3 @@ def test_the_claims_of_the_documentation_are_about_configurations():
     for name in {claim[side] for claim in claims for side in ("higher", "lower")}:
         path = REPOSITORY / "training_config" / f"{name}.jsonnet"
         assert path.exists() or "/" not in name, name
-
-
-def test_the_records_are_written_beside_the_claims(tmp_path: Path, monkeypatch, capsys):
-    path = write(tmp_path, {0: "10"}, {0: "01"})
-    monkeypatch.setattr("sys.argv", ["check_claims.py", str(path)])
-    check_claims.main()
-    written = json.loads(path.read_text())
-    assert written["claims"] == [CLAIM]
-    assert written["records"] == check_claims.check(path)
-    assert set(written["records"][0]) <= set(written["columns"].values())
-    assert "CAS-LSTM above BiLSTM (SICK): open" in capsys.readouterr().out

@@ -55,19 +55,6 @@ def test_gains_in_points_with_standard_errors():
     assert labels[:2] == ["NLI\nGloVe\n200", "SICK\nrandom\n4,500"]
 
 
-def test_accuracies_have_a_point_for_each_seed_and_a_mean():
-    (axes,) = plots.accuracy_figure(SICK).axes
-    drawn = [(x.get_marker(), list(x.get_xdata()), list(x.get_ydata())) for x in axes.lines]
-    points = [
-        ("o", [50], [0]),
-        ("|", [50], [0]),
-        ("o", [50, 62.5, 75], [1] * 3),
-        ("|", [62.5], [1]),
-    ]
-    assert drawn == points
-    assert [x.get_text() for x in axes.get_yticklabels()] == ["SICK/SUBILSTM", "SICK/BILSTM"]
-
-
 @pytest.fixture
 def run(tmp_path):
     folder = tmp_path / "tree"

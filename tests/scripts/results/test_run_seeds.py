@@ -214,18 +214,6 @@ def test_figures_come_from_a_commit_of_a_branch(tmp_path, monkeypatch):
         run_seeds.revision()
 
 
-@pytest.mark.parametrize("trained", ["7654321", None])
-def test_runs_of_another_commit_are_not_recorded(output, run, tmp_path, trained):
-    file = output / "2" / "revision"
-    file.unlink()
-    if trained:
-        file.write_text(trained)
-    with pytest.raises(SystemExit, match=r"2 was trained at .*, not at 1234567"):
-        run(1, 2, record=tmp_path / "sick.json")
-    (row,) = rows(tmp_path / "sick.json")
-    assert row["seeds"] == [1]
-
-
 def test_each_recorded_revision_is_a_commit():
     """`git cat-file` for every commit that a file of results names; a source archive has none."""
     if not (run_seeds.REPOSITORY / ".git").exists():
