@@ -9,9 +9,9 @@ training set, once. All are tested on the same 1,000 test pairs. WikiQA's figure
 the ROC curve, as 5 % of its pairs are right; the others' is accuracy. p is of a paired t-test over
 the draws.
 
-A second table has pairs of which a word or two decide (`meaning_pairs.py`): the area under the ROC
-curve of the cosine, and of a classifier that has learned from the pairs of other scenes, in five
-folds. SICK's test pairs with the labels contradiction and entailment are added, for which the
+A second table has pairs whose meaning a word or two decide (`meaning_pairs.py`): the area under the
+ROC curve of the cosine, and of a classifier that has learned from the pairs of other scenes, in
+five folds. SICK's test pairs with the labels contradiction and entailment are added, for which the
 classifier has learned from SICK's training pairs. `--meaning` names further encoders for this
 table.
 

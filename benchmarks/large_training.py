@@ -53,7 +53,7 @@ def part(records: Records, name: str) -> Iterator[None]:
 
 
 def repeat(source: Path, target: Path, number: int) -> None:
-    """Write a file of `number` lines, those of `source` again and again."""
+    """Write a file of `number` lines, which repeat the lines of `source`."""
     lines = [line for _, line in read_lines(source)]
     with open(target, "w", encoding="utf-8") as file:
         for position in range(number):

@@ -65,7 +65,7 @@ class MeasuringDevice(simulated.SimulatedDevice):  # type: ignore[misc]
 
 
 def _bytes(x: Tensor) -> int:
-    """The bytes of a tensor, of which an expanded one repeats some."""
+    """Return the bytes of a tensor's memory; an expanded tensor repeats some of its values."""
     return prod(n for n, stride in zip(x.size(), x.stride()) if stride) * x.element_size()
 
 
@@ -94,7 +94,7 @@ COLUMNS = {
     "gigabytes, training step": "gigabytes",
     "GFLOP, training step": "gigaflops",
     "training step on an H100, ms (projected)": "milliseconds",
-    "of which launching": "share_of_launching",
+    "share of launching": "share_of_launching",
 }
 
 

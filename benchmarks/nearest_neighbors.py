@@ -128,7 +128,7 @@ def projected(smaller: dict[str, Any], larger: dict[str, Any]) -> dict[str, Any]
 
 
 def with_projections(records: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The records of all kinds, with a projection after those of a kind that has several."""
+    """The records of all kinds, with a projection after the records of a kind that has several."""
     joined = []
     for kind_records in records.values():
         joined += kind_records + ([projected(*kind_records[-2:])] if len(kind_records) > 1 else [])

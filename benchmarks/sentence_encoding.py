@@ -1,4 +1,4 @@
-"""Compare the speed of encoding sentences with that of a small transformer.
+"""Compare the speed of encoding sentences with a small transformer's.
 
 A trained model of this package and sentence-transformers' all-MiniLM-L6-v2 encode the distinct
 sentences of SICK in turns, from strings to vectors. The quality of the vectors is reported, too, as

@@ -56,7 +56,7 @@ def measure_all(device: torch.device, seconds: float) -> Targets:
     ):
         case = cases[name]
         what = (
-            f"{name}, training step relative to that of a {case.baseline_name} "
+            f"{name}, training step relative to a {case.baseline_name}'s "
             f"({batch_size} x {num_tokens} tokens, {case.input_size} -> {case.hidden_size})"
         )
         record = measure(case, num_tokens, batch_size, device, seconds)

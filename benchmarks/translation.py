@@ -1,7 +1,7 @@
 """Time the three models of training_config/multi30k/, in training and in decoding; print one table.
 
 A training step is a forward and a backward pass over 160 pairs of 12 to 16 tokens, and decoding is
-that of 100 sentences by the configurations' beam search of 10, 20 steps long. Source and target
+the time of 100 sentences by the configurations' beam search of 10, 20 steps long. Source and target
 have 6,000 subwords each. Times are the processor's, on one thread: other processes do not lengthen
 them as they do wall-clock times. The results are written to benchmarks/results/.
 

@@ -94,7 +94,7 @@ def main() -> None:
     started = time.monotonic()
     OUTPUT.parent.mkdir(exist_ok=True)
     LOG.unlink(missing_ok=True)
-    # The metrics of an earlier run would be mistaken for those of this one.
+    # An earlier run's metrics would be mistaken for this one's.
     for file in OUTPUT.glob("metrics_epoch_*.json"):
         file.unlink()
     print("This trains a classifier over the sentence encoder in the package: does one sentence")

@@ -49,7 +49,7 @@ _PARAMETER = re.compile(r"^([\w*]+(?:, [\w*]+)*) : (.+)$", re.MULTILINE)
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages outside docs/ and those of the API reference."""
+    """Add the pages outside docs/ and the pages of the API reference."""
     for path, name in OUTSIDE.items():
         files.append(File.generated(config, name, content=(REPOSITORY / path).read_text("utf-8")))
     for page, parts in PARTS.items():

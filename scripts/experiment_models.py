@@ -35,7 +35,7 @@ _IMPORT = re.compile(r"\bimport '([^']+)'")
 def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[str, Any]:
     """The configuration at `path` with the fixture data and without pretrained weights.
 
-    An epoch is a pass over these data, which also replace those of the `overrides`.
+    An epoch is a pass over these data, which also replace the data of the `overrides`.
 
     # Raises
 

@@ -10,7 +10,7 @@ that run the mutated line, or else the function around it, or else its module. A
 in another process only does not count.
 
 `--sample` draws places in the code, then one mutation for each: the operator `+` alone has eleven
-mutations, most of which every test notices.
+mutations, and every test notices most of them.
 """
 
 import argparse

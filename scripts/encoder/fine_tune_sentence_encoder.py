@@ -8,12 +8,12 @@ the folder ENCODER has learned, the losses of a batch of each of these training 
 - STS-B, 0.1 of CoSENT's loss: log(1 + sum of exp(20 (cos_i - cos_j)) over i and j where pair j has
   the higher score (Su, 2022, https://kexue.fm/archives/8847);
 - Linguist-in-the-loop, 0.5 of the cross-entropy of telling the entailed sentence of a premise from
-  those of other premises and from all contradicting ones, by 20 times their cosines (Henderson et
-  al., 2017, https://arxiv.org/abs/1705.00652, with the hard negatives of Gao et al., 2021,
-  https://arxiv.org/abs/2104.08821, equation 5);
+  the entailed sentences of other premises and from all contradicting ones, by 20 times their
+  cosines (Henderson et al., 2017, https://arxiv.org/abs/1705.00652, with the hard negatives of Gao
+  et al., 2021, https://arxiv.org/abs/2104.08821, equation 5);
 - Quora's duplicates, 0.1 of the same in both directions, without the contradictions.
 
-SENTENCES and VECTORS are the distillation's, of which the first `--limit` are used. A pair is left
+The first `--limit` of SENTENCES and VECTORS, the distillation's, are used. A pair is left
 out unless both of its sentences are among SENTENCES, where no test sentence is (see
 gather_sentences.py). Adam's rate rises for 5 % of the steps and falls to 0 along a cosine. OUTPUT
 is the encoder, its matrices rounded to 8 bits.
@@ -95,7 +95,7 @@ def batches_of(items: list[Any], size: int, generator: random.Random) -> Iterato
 
 
 def cosent(vectors: Tensor, scores: Tensor) -> Tensor:
-    """CoSENT's loss of the vectors (2 N, E) of N pairs, one after the other, by scores (N,)."""
+    """Return CoSENT's loss for N pairs; `vectors` (2 N, E) interleaves both sentences."""
     cosines = SCALE * (vectors[0::2] * vectors[1::2]).sum(1)
     gaps = (cosines.unsqueeze(1) - cosines)[scores.unsqueeze(1) < scores]  # of too low to too high
     return torch.cat([gaps.new_zeros(1), gaps]).logsumexp(0)

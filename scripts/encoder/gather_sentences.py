@@ -1,9 +1,9 @@
-r"""Gather sentences to distil from, none of which is a test sentence.
+r"""Gather sentences to distil from, without any test sentence.
 
     python -m scripts.encoder.gather_sentences ../shared/data data/distillation/sentences.txt \
         --free-text packages --recombined 190000
 
-The sentences are those of the training data of SICK, STS-B, MSRP, TREC, WikiQA, Multi30k, Quora and
+The sentences come from the training data of SICK, STS-B, MSRP, TREC, WikiQA, Multi30k, Quora and
 Linguist-in-the-loop NLI, and of SNLI's development data (TRAINING). A sentence is left out if it
 occurs in any test or validation set that sentence vectors are evaluated on (TEST), and so are
 repetitions; two sentences are the same if they are without case, spaces and punctuation. With
@@ -139,7 +139,7 @@ def gather(
     """At most `limit` sentences in random order, and their numbers.
 
     `tests` has the keys of each test set, and `limits` how many sentences to take at most of some
-    of the data sets. The numbers are those of each data set (`taken`, of `distinct` ones that are
+    of the data sets. The numbers are counts for each data set (`taken`, of `distinct` ones that are
     in no test set), and how many distinct ones each test set has excluded (`in_test_sets`).
     """
     generator = random.Random(seed)

@@ -7,7 +7,7 @@ encodes each word as a sentence, reduces the vectors by principal component anal
 SENTENCES and a is 0.001 (Arora et al. 2017, https://openreview.net/forum?id=SyK00v5xx), so that
 "the" adds less to a sentence than "dog". Model2Vec makes its static vectors in a similar way
 (https://github.com/MinishLab/model2vec). The vectors are scaled to a standard deviation of 0.4,
-about that of GloVe's.
+about the same as GloVe's.
 
 WORDS has a word at the beginning of each line, in lower case: a list, or a file in GloVe's format,
 whose numbers are ignored. OUTPUT (.txt.gz) has the words in the same order, in GloVe's format.

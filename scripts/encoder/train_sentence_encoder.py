@@ -3,16 +3,16 @@ r"""Train the sentence encoder of the package from its teacher's vectors.
     python -m scripts.encoder.train_sentence_encoder SENTENCES VECTORS PIECES VOCABULARY OUTPUT \
         --validation ../shared/data/stsb/sts-dev.csv
 
-VECTORS (.npy) has the teacher's vector of each sentence, and PIECES (.npy) that of each of its word
-pieces alone, in the order of VOCABULARY, one word piece a line (teacher_vectors.py writes
-both). The student's embeddings start as in teacher_word_vectors.py: principal components,
-shortened for frequent word pieces.
+VECTORS (.npy) has the teacher's vector of each sentence, and PIECES (.npy) its vector of each word
+piece alone, in the order of VOCABULARY, one word piece a line (teacher_vectors.py writes both). The
+student's embeddings start as in teacher_word_vectors.py: principal components, shortened for
+frequent word pieces.
 
-Sentences of the same number of word pieces share a batch, without padding, and torch's
-LSTM runs in bfloat16. Adam's rate rises for 2 % of the training and falls to 0 along a cosine; with
-`--minutes`, the part of the training that is over is that of the time, where that is more. The
-state is saved after each `--save-every` steps; the same command continues from it. OUTPUT/encoder
-is the trained encoder, its matrices rounded to 8 bits.
+Sentences of the same number of word pieces share a batch, without padding, and torch's LSTM runs in
+bfloat16. Adam's rate rises for 2 % of the training and falls to 0 along a cosine; with `--minutes`,
+the schedule follows the time where that is ahead of the steps. The state is saved after each
+`--save-every` steps; the same command continues from it. OUTPUT/encoder is the trained encoder, its
+matrices rounded to 8 bits.
 """
 
 import argparse

@@ -7,7 +7,7 @@
 - A random span, as long as the spans of the training set are on average, for each of several seeds.
 - The span that the reader would train on. No model that answers with spans can do much better.
 
-The figures are those of the metric `answer_overlap`. `--record` puts them into the rows of a table
+The metric is `answer_overlap`. `--record` puts them into the rows of a table
 for `fill_tables.py`.
 """
 
@@ -140,7 +140,7 @@ def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, 
 
 
 def record(path: Path, made: list[dict[str, Any]]) -> None:
-    """Put the rows first in a file of results; they replace those of the same name."""
+    """Put the rows first in a file of results; they replace rows of the same name."""
     table = read_table(path, {"data": "", "vectors": "", "metrics": TITLES, "rows": []})
     names = {row["model"] for row in made}
     table["rows"] = made + [row for row in table["rows"] if row["model"] not in names]

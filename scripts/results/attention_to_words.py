@@ -4,10 +4,10 @@
         ../shared/data/sst/test.txt but not
 
 Prints a Markdown table. "before", "itself" and "after" are the shares of the attention that the
-words after the given one pay to those before it, to it and to those between; "at the end", those of
-the last word, whose state is classified. In parentheses is what even attention would give. The last
-column has the words that the given word itself attends to most, and how often. `allennlp inspect`
-draws single sentences.
+words after the given one pay to the words before it, to itself and to the words between; "at the
+end", the shares of the last word, whose state is classified. In parentheses is what even attention
+would give. The last column has the words that the given word itself attends to most, and how often.
+`allennlp inspect` draws single sentences.
 """
 
 import argparse

@@ -12,7 +12,7 @@ writes `records`, from which the page's table is made:
 - The difference, with the standard deviation of a difference of two single runs.
 - The 95 % interval of the difference over test sets and seeds: a bootstrap (10,000 resamples) of
   the items of `item_scores.py`, the same ones for X and Y, and of the seeds of either row.
-- The seeds. All of a line is about the same runs: those of the seeds that both rows have, with
+- The seeds. All of a line is about the same runs: the runs of the seeds that both rows have, with
   items' scores in both, or without scores if no seed has them. The others are listed as left out.
 
 A claim holds if the whole interval is above zero, does not hold if it is below, and is open
@@ -52,8 +52,8 @@ class Row(NamedTuple):
     figures: dict[int, float]
     """Of the metric, by seed; not in percent."""
     items: dict[int, numpy.ndarray]
-    """By seed, of the seeds for which they were recorded: (items, 1), scores of which the figure is
-    the mean, or (items, 2), predicted and true scores of which it is the correlation.
+    """Keyed by seed: (items, 1), scores whose mean is the figure, or (items, 2), predicted and true
+    scores whose correlation is the figure. Seeds without recorded scores are missing.
     """
 
 

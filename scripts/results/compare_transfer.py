@@ -1,4 +1,4 @@
-"""Compare rows of a table of transfer: are the vectors of X better than those of Y?
+"""Compare rows of a table of transfer: are the vectors of X better than the vectors of Y?
 
     python -m scripts.results.compare_transfer docs/results/transfer_comparison.json
     python -m scripts.results.fill_tables
@@ -10,8 +10,8 @@ from which the page's table is made:
 - The averages of X and Y over the ten tasks: the means over the seeds, each with the standard
   deviation.
 - The difference, with the standard deviation of a difference of two single runs.
-- On how many tasks X is higher, and the two-sided p of Wilcoxon's signed-rank test over the tasks,
-  each of which is a pair of means over the seeds: the test that Demšar (2006), "Statistical
+- On how many tasks X is higher, and the two-sided p of Wilcoxon's signed-rank test over the tasks
+  (for each, a pair of means over the seeds): the test that Demšar (2006), "Statistical
   Comparisons of Classifiers over Multiple Data Sets", recommends for two classifiers.
 """
 

@@ -65,7 +65,7 @@ def read_pairs(path: str) -> tuple[list[str], list[str]]:
 def translations_of(
     path: Path, sources: Sequence[str], data: str, overrides: dict[str, Any]
 ) -> list[str]:
-    """The translations in a file, or those of an archive, which are written beside it.
+    """Return the translations in a file, or an archive's translations, written beside it.
 
     # Raises
 

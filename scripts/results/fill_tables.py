@@ -44,7 +44,7 @@ def fill(text: str) -> str:
 
 
 def blocks(path: str) -> str:
-    """The Markdown of a JSON file, of which `path` is relative to the repository."""
+    """Return the Markdown of a JSON file, whose `path` is relative to the repository."""
     data = json.loads((REPOSITORY / path).read_text(encoding="utf-8"))
     kinds = {"records": measured_blocks, "trials": study_blocks, "rows": result_blocks}
     made = next(kind({"file": path, **data}) for key, kind in kinds.items() if key in data)

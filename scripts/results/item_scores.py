@@ -4,7 +4,7 @@
 
 A classifier's items are sentences or pairs: 1 where its label is right, 0 where it is wrong. A
 ranker's are the questions that its MAP counts: their average precision. Those of a model of scores
-are pairs: their predicted and true scores. All of these are a list. R-NET's items are questions,
+are pairs: their predicted and true scores. Each is a list. R-NET's items are questions,
 with a list for each of two metrics, `{"f1": [...], "rouge_l": [...]}`, in percent as the metrics
 are. For other models, `null` is printed.
 

@@ -290,7 +290,7 @@ def main() -> None:
                     is_tested = any(name.startswith("test_") for name in runs[-1])
                     data = "test" if is_tested else "validation"
                     record_items(path, key, archive, data, again=seed in missing)
-        finally:  # after one has failed, those that have not begun are left out
+        finally:  # if one fails, start no more
             executor.shutdown(cancel_futures=True)
     if not runs:
         return

@@ -108,7 +108,7 @@ def test_a_claim_that_does_not_hold(tmp_path: Path, higher, lower, difference, s
     ],
 )
 def test_a_difference_with_its_spread_and_interval(tmp_path, higher, lower, expected, variance):
-    """The interval is about that of the standard error over items and seeds."""
+    """The interval is about as wide as the standard error over items and seeds makes it."""
     (record,) = check_claims.check(write(tmp_path, higher, lower))
     keys = ("higher", "lower", "difference", "seeds", "holds")
     assert tuple(record[key] for key in keys) == expected
@@ -135,7 +135,7 @@ def test_the_interval_of_correlations():
     assert check_claims.figure_of(higher) == pytest.approx(
         [r, pearsonr(predicted[1], true[0])[0]], abs=1e-12
     )
-    # The lower row predicts its true scores, so that the interval is that of the higher row.
+    # The lower row predicts its true scores, so that the higher row alone makes the interval.
     lower = numpy.stack([true, true], axis=-1)  # (1, 400, 2)
     low, high = check_claims.interval(higher[:1], lower)
     error = 1.96 / math.sqrt(397)
@@ -154,7 +154,7 @@ CLAIMS = REPOSITORY / "docs" / "results" / "claims.json"
 
 
 def test_the_records_of_the_documentation_are_up_to_date():
-    """All but the intervals, of which a bootstrap would take too long here."""
+    """All but the intervals: a bootstrap would take too long here."""
     records = json.loads(CLAIMS.read_text())["records"]
     made = check_claims.check(CLAIMS, bootstrapped=False)
     remedy = "run python -m scripts.results.check_claims docs/results/claims.json"

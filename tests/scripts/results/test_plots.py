@@ -59,7 +59,7 @@ def test_gains_in_points_with_standard_errors():
 def run(tmp_path):
     folder = tmp_path / "tree"
     folder.mkdir()
-    for epoch in range(11):  # of which "10" comes after "9"
+    for epoch in range(11):  # "10" comes after "9"
         metrics = {"validation_accuracy": epoch / 20, "training_duration": f"1:0{epoch % 10}:30.0"}
         (folder / f"metrics_epoch_{epoch}.json").write_text(json.dumps(metrics))
     return folder

@@ -16,7 +16,7 @@ CONFIG = run_seeds.CONFIGURATIONS / "sick" / "subilstm.jsonnet"
 
 @pytest.fixture
 def output(tmp_path: Path, monkeypatch) -> Path:
-    """The folder of a series of which seeds 1 and 2 have finished."""
+    """The folder of a series whose seeds 1 and 2 have finished."""
     monkeypatch.setattr(run_seeds, "revision", lambda: "1234567")
     for seed, accuracy in ((1, 0.80), (2, 0.84)):
         folder = tmp_path / "out" / str(seed)
