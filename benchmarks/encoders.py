@@ -132,7 +132,7 @@ def measure(
 def _expected_seconds(
     shorter: Optional[dict[str, Any]], num_tokens: int, name: str, kind: str
 ) -> float:
-    """The expected time of a step: 0 without a record of shorter sentences."""
+    """Return the expected time of a step: 0 without a record of shorter sentences."""
     if shorter is None:
         return 0.0
     growth: float = (num_tokens / shorter["num_tokens"]) ** 2
@@ -141,7 +141,7 @@ def _expected_seconds(
 
 
 def _prefix(name: str) -> str:
-    """The prefix of a candidate's fields in a record."""
+    """Return the prefix of a candidate's fields in a record."""
     return "" if name == "default" else f"{name}_"
 
 

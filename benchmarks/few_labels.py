@@ -79,14 +79,14 @@ class Vectors:
         self._vectors: dict[str, Any] = {}
 
     def encode(self, sentences: list[str]) -> Any:
-        """The vectors (N, E)."""
+        """Return the vectors (N, E)."""
         new = [text for text in dict.fromkeys(sentences) if text not in self._vectors]
         self._vectors.update(zip(new, self._encode(new) if new else ()))
         return numpy.stack([self._vectors[text] for text in sentences])
 
 
 def read(path: Path, columns: tuple[str, ...]) -> tuple[Pairs, Pairs]:
-    """The pairs (N, 2) and labels (N,) of a table or of JSON lines."""
+    """Return the pairs (N, 2) and labels (N,) of a table or of JSON lines."""
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
         rows: Iterator[dict[str, str]] = (
             map(json.loads, file)
@@ -99,7 +99,7 @@ def read(path: Path, columns: tuple[str, ...]) -> tuple[Pairs, Pairs]:
 
 
 def read_set(name: str, data: Path) -> tuple[Pairs, Pairs, Pairs, Pairs]:
-    """The pairs and labels of the training set and of the test set."""
+    """Return the pairs and labels of the training set and of the test set."""
     (train, labels), (test, test_labels) = (read(data / p, COLUMNS[name]) for p in SETS[name])
     return train, labels, test, test_labels
 
@@ -107,7 +107,7 @@ def read_set(name: str, data: Path) -> tuple[Pairs, Pairs, Pairs, Pairs]:
 def few_labels(
     name: str, data: Path, vectors: Vectors, words: bool, sizes: list[Any]
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The figures of one encoder on one data set, for some numbers of labels."""
+    """Yield the figures of one encoder on one data set, for some numbers of labels."""
     pairs, labels, test_pairs, test_labels = read_set(name, data)
     tested = numpy.random.default_rng(0).permutation(len(test_pairs))[:TEST]
     test_pairs, test_labels = test_pairs[tested], test_labels[tested]
@@ -145,7 +145,7 @@ def few_labels(
 
 
 def meaning(data: Path, vectors: Vectors, words: bool) -> Iterator[dict[str, Any]]:
-    """The areas under the ROC curve of one encoder on each kind of small changes."""
+    """Yield the areas under the ROC curve of one encoder on each kind of small changes."""
     classifier = PairClassifier(vectors, compare_words=words)
     kinds, scenes, first, second, labels = numpy.array([*meaning_pairs()], dtype=object).T
     pairs = numpy.stack([first, second], axis=1)
@@ -173,7 +173,7 @@ def meaning(data: Path, vectors: Vectors, words: bool) -> Iterator[dict[str, Any
 
 
 def other_data(data: Path, classifier: PairClassifier) -> dict[str, float]:
-    """The accuracy of a classifier on the data that it has learned from, and on others, in %."""
+    """Return a classifier's accuracy, in %, on data like its training data, and on others."""
     pairs, labels, own_pairs, own_labels = read_set("Linguist-in-the-loop", data)
     _, _, test_pairs, test_labels = read_set("SNLI", data)
     kept = numpy.arange(len(pairs)) % 9 < 4

@@ -42,7 +42,7 @@ COUNTED = {
 
 
 def negation() -> Iterator[list[tuple[str, str, str]]]:
-    """The scenes of negation, each with its first and second sentences and their labels."""
+    """Yield the scenes of negation, each with its first and second sentences and their labels."""
     for things, (one, other) in OPPOSITES.items():
         for thing in things.split():
             start = f"The {thing} is"
@@ -55,7 +55,7 @@ def negation() -> Iterator[list[tuple[str, str, str]]]:
 
 
 def roles() -> Iterator[list[tuple[str, str, str]]]:
-    """The scenes of exchanged roles."""
+    """Yield the scenes of exchanged roles."""
     for (active, passive), creatures in ACTIONS.items():
         for one, other in permutations(creatures, 2):
             first = f"The {one} {active} the {other}."
@@ -72,7 +72,7 @@ def roles() -> Iterator[list[tuple[str, str, str]]]:
 
 
 def numbers() -> Iterator[list[tuple[str, str, str]]]:
-    """The scenes of changed numbers."""
+    """Yield the scenes of changed numbers."""
     for index, (things, doing) in enumerate(COUNTED.items()):
         for step in (0, 1, 2):
             word, changed = (NUMBERS[(index + 3 * step + i) % len(NUMBERS)] for i in (0, 2 + step))

@@ -65,7 +65,7 @@ COLUMNS = {
 
 
 def candidates(num_tokens: int) -> dict[str, Candidate]:
-    """The networks to time on sentences of this length."""
+    """Return the networks to time on sentences of this length."""
     mask = torch.ones(BATCH_SIZE, num_tokens, dtype=torch.bool)
     rcrn = RecurrentlyControlledRNN(INPUT_SIZE, HIDDEN_SIZE)
 

@@ -64,7 +64,7 @@ class RNet(torch.nn.Module):
         self.pointers = PointerNetwork(E, E, H)
 
     def forward(self, passage: Tensor, mask: Tensor, question: Tensor, other: Tensor) -> Tensor:
-        """The scores of the start and of the end."""
+        """Return the scores of the start and of the end."""
         passage, question = self.encoder(passage, mask), self.encoder(question, other)
         matched, _ = self.self_matching(self.matching(passage, mask, question, other)[0], mask)
         return torch.stack(self.pointers(matched, mask, self.pooling(question, other)[0]))
@@ -92,7 +92,7 @@ def training_step(
 
 
 def cases() -> Iterator[tuple[str, Case]]:
-    """The baseline first."""
+    """Yield the baseline first."""
     passage, question = tokens(PASSAGE_LENGTH, E), tokens(QUESTION_LENGTH, E)
     gru = StackedRNN(2 * E, H, cell="gru", bidirectional=True)
     matching, self_matching = GatedMatching(E, E, H), GatedSelfMatching(E, H)

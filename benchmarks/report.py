@@ -24,7 +24,7 @@ RESULTS = REPOSITORY / "benchmarks" / "results"
 
 
 def machine(device: torch.device) -> dict[str, Any]:
-    """The facts about the machine and the moment that the speed depends on."""
+    """Return the facts about the machine and the moment that the speed depends on."""
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "commit": _commit(),

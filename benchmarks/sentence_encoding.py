@@ -53,7 +53,7 @@ class Pairs:
 
 
 def probe(encode: Encode, train: Pairs, validation: Pairs, test: Pairs) -> float:
-    """The test accuracy (%) of a logistic regression over [u, v, u * v, |u - v|].
+    """Return the test accuracy (%) of a logistic regression over [u, v, u * v, |u - v|].
 
     Its regularization is chosen on the validation pairs.
     """
@@ -74,7 +74,7 @@ def probe(encode: Encode, train: Pairs, validation: Pairs, test: Pairs) -> float
 
 
 def own_accuracy(encoder: SentenceEncoder, test: Pairs) -> float:
-    """The test accuracy (%) of the model's own matcher and classifier."""
+    """Return the test accuracy (%) of the model's own matcher and classifier."""
     predictions = encoder.match(
         *(encoder.encode(texts, show_progress=False) for texts in (test.first, test.second))
     )

@@ -55,7 +55,7 @@ def train(encoder: str, seconds: float, folder: Path, processes: int) -> None:
 def step_time(
     encoder: str, processes: int, threads: int, wait_policy: str, seconds: float
 ) -> float:
-    """The milliseconds of a step, on average over the processes."""
+    """Return the milliseconds of a step, on average over the processes."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     environment.pop("OMP_WAIT_POLICY", None)
     if wait_policy:

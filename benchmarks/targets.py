@@ -22,7 +22,7 @@ Targets = dict[str, tuple[float, str]]
 
 
 def suffixes_one_by_one(device: torch.device, seconds: float, num_tokens: int = 32) -> float:
-    """The time of calling an LSTM on each suffix of one sentence, divided by SuBiLSTM's time."""
+    """Return the time of an LSTM call for each suffix of a sentence, divided by SuBiLSTM's."""
     encoder = SuffixBiLSTM(300, 300).to(device)
     lstms = [torch.nn.LSTM(300, 300, batch_first=True).to(device) for _ in range(2)]
     inputs = torch.randn(1, num_tokens, 300, device=device)

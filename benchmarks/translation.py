@@ -47,7 +47,7 @@ COLUMNS = {
 
 
 def build(name: str) -> Model:
-    """The model of a configuration for a vocabulary that is made up."""
+    """Return the model of a configuration for a vocabulary that is made up."""
     vocabulary = Vocabulary()
     subwords = [str(index) for index in range(NUM_SUBWORDS)]
     vocabulary.add_tokens_to_namespace(subwords, "source_tokens")

@@ -43,7 +43,7 @@ def finish(process: "subprocess.Popen[bytes]") -> None:
 
 
 def bar(fraction: float) -> str:
-    """A progress bar."""
+    """Return a progress bar."""
     filled = round(BAR_WIDTH * fraction)
     return f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}]"
 
@@ -63,7 +63,7 @@ def finished_epochs(folder: Path, first: int) -> Iterator[str]:
 
 
 def percentage(log: Path) -> float:
-    """The share of the epoch's batches that are done, from the last progress bar in the log."""
+    """Return the finished share of the epoch's batches, from the log's last progress bar."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - 400))
         bars = re.findall(rb"(\d+)%\|", file.read())

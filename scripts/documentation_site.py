@@ -79,7 +79,7 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
 
 
 def documented(part: str) -> list[str]:
-    """The modules that document a part: its packages, and files whose names these list or none."""
+    """Return the modules that document a part: packages, and files that these list or all."""
     names: list[str] = []
     for folder in sorted(path.parent for path in (REPOSITORY / PACKAGE / part).rglob("*.py")):
         name = ".".join(folder.relative_to(REPOSITORY).parts)
@@ -109,6 +109,6 @@ class AllenNLPDocstrings(Extension):  # type: ignore[misc]
 
 
 def as_markdown(docstring: Optional[str]) -> str:
-    """A docstring with its headings in bold, and its parameters as a list."""
+    """Return a docstring with its headings in bold, and its parameters as a list."""
     text = re.sub(r"^# (.+)$", r"**\1**", docstring or "", flags=re.MULTILINE)
     return _PARAMETER.sub(r"- **\1** : \2\n", text)

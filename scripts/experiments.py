@@ -44,12 +44,12 @@ BENCHMARKS = [
 
 
 def configurations() -> list[Path]:
-    """The paths of all configurations, sorted."""
+    """Return the paths of all configurations, sorted."""
     return sorted(CONFIGURATIONS.rglob("*.jsonnet"))
 
 
 def described(path: Path) -> Experiment:
-    """The experiment that the configuration at `path` states, without counting its parameters.
+    """Return the experiment that a configuration states, without counting its parameters.
 
     A configuration that is not from a paper has a comment of another form: the comment becomes the
     row, and paper, table and published figure are dashes.

@@ -183,7 +183,7 @@ def keep_a_sample(session: Path, size: Optional[int], seed: int) -> None:
 
 
 def summary(session: Path) -> dict[str, Any]:
-    """The numbers of a session's tested and killed mutations, and those that survived."""
+    """Return the numbers of a session's tested and killed mutations, and those that survived."""
     with sqlite3.connect(session) as database:
         rows = database.execute(
             "SELECT module_path, start_pos_row, operator_name, test_outcome, diff, output"

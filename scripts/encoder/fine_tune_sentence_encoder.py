@@ -57,7 +57,7 @@ Triples = list[tuple[str, list[str], list[str]]]
 
 
 def scored_pairs(file: Path) -> list[tuple[str, str, float]]:
-    """The pairs of STS-B and their scores."""
+    """Return the pairs of STS-B and their scores."""
     rows = (line.split("\t") for line in file.read_text("utf-8").splitlines())
     return [(row[5], row[6], float(row[4])) for row in rows]
 
@@ -79,13 +79,13 @@ def triples(file: Path, known: set[str], indexer: TextIndexer) -> Triples:
 
 
 def duplicates(file: Path) -> list[tuple[str, str]]:
-    """The pairs of questions of the same meaning."""
+    """Return the pairs of questions of the same meaning."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         return [(row["question1"], row["question2"]) for row in csv.DictReader(lines)]
 
 
 def batches_of(items: list[Any], size: int, generator: random.Random) -> Iterator[list[Any]]:
-    """Batches without end, each time in another order."""
+    """Yield batches without end, each time in another order."""
     if len(items) < size:
         raise ValueError(f"only {len(items)} pairs or premises are left for batches of {size}")
     while True:
@@ -102,7 +102,7 @@ def cosent(vectors: Tensor, scores: Tensor) -> Tensor:
 
 
 def ranking(vectors: Tensor, candidates: Tensor) -> Tensor:
-    """The cross-entropy of choosing the first N of M candidates (M, E) for vectors (N, E)."""
+    """Return the cross-entropy of choosing the first N of M candidates (M, E) for (N, E)."""
     return F.cross_entropy(SCALE * vectors @ candidates.t(), torch.arange(len(vectors)))
 
 

@@ -45,7 +45,7 @@ Sentences = Callable[[Path], Iterable[str]]
 
 
 def pairs(format: str) -> Sentences:
-    """Both sentences of each pair of a file."""
+    """Return both sentences of each pair of a file."""
     form = PAIRS[format]
     sides = [form.columns[name] for name in ("sentence1", "sentence2")]
     return lambda file: (
@@ -54,12 +54,12 @@ def pairs(format: str) -> Sentences:
 
 
 def columns(*names: str) -> Sentences:
-    """The values of some columns of a table."""
+    """Return the values of some columns of a table."""
     return lambda file: chain.from_iterable(read_sentences(file, name) for name in names)
 
 
 def lines(encoding: str) -> Sentences:
-    """The lines of a file."""
+    """Return the lines of a file."""
     return lambda file: (row.text(["text"]) for row in text_rows(file, encoding))
 
 
@@ -69,13 +69,13 @@ def questions(file: Path) -> Iterator[str]:
 
 
 def trees(file: Path) -> Iterator[str]:
-    """The sentences of SST's trees."""
+    """Yield the sentences of SST's trees."""
     for line in lines("utf-8")(file):
         yield " ".join(map(unescape, Tree.fromstring(line).leaves()))
 
 
 def fairytales(file: Path) -> Iterator[str]:
-    """The sentences and the questions of FairytaleQA."""
+    """Yield the sentences and the questions of FairytaleQA."""
     for row in json_rows(file):
         yield from sentences_of(row.text(["context"]))
         yield row.text(["question"])
@@ -125,7 +125,7 @@ TEST: dict[str, tuple[str, Sentences]] = {
 
 
 def key(sentence: str) -> str:
-    """The letters and digits of a sentence: equal sentences have the same."""
+    """Return the letters and digits of a sentence: equal sentences have the same."""
     return "".join(filter(str.isalnum, sentence.lower()))
 
 

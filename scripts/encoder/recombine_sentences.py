@@ -94,7 +94,7 @@ class Recombination:
         return kinds
 
     def kind_of(self, word: str) -> Optional[str]:
-        """The words for which another may stand: by part of speech, where there is only one."""
+        """Return the words that may be exchanged, by their only part of speech."""
         if word in KEPT or word in PREPOSITIONS or word in CONJUNCTIONS:
             return None
         if word in NUMBERS:

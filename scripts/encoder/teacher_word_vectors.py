@@ -34,12 +34,12 @@ Array = numpy.ndarray[Any, Any]
 
 
 def read_words(file: Path) -> list[str]:
-    """The first word of each line."""
+    """Return the first word of each line."""
     return [line.rstrip().partition(" ")[0] for _, line in read_lines(file)]
 
 
 def frequency_weights(words: list[str], sentences: list[str]) -> Array:
-    """The weights (V,) of words, 1 for those that are not in the sentences."""
+    """Return the weights (V,) of words, 1 for those that are not in the sentences."""
     splitter = SpacyBlankTokenizer().splitter()
     counts = Counter(word.lower() for text in sentences for word in splitter.words(text))
     total = max(counts.total(), 1)
@@ -47,7 +47,7 @@ def frequency_weights(words: list[str], sentences: list[str]) -> Array:
 
 
 def reduce_vectors(vectors: Array, weights: Array, size: int) -> Array:
-    """The weighted principal components (V, size) of the vectors (V, P), scaled."""
+    """Return the weighted principal components (V, size) of the vectors (V, P), scaled."""
     reduced = PCA(size, svd_solver="full").fit_transform(vectors) * weights[:, None]
     scaled: Array = reduced * (STANDARD_DEVIATION / reduced.std())
     return scaled

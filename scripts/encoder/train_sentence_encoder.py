@@ -57,7 +57,7 @@ class Sentences:
         self.pieces = numpy.concatenate([numpy.array(row, numpy.int32) for row in rows])
 
     def batch(self, rows: Array) -> Tensor:
-        """The word pieces (B, T) of sentences of the same length T."""
+        """Return the word pieces (B, T) of sentences of the same length T."""
         length = self.lengths[rows[0]]
         places = self.starts[rows][:, None] + numpy.arange(length)
         return torch.from_numpy(self.pieces[places]).long()
@@ -69,7 +69,7 @@ class Sentences:
         generator: numpy.random.Generator,
         topics: Optional[Array] = None,
     ) -> Any:
-        """The rows of batches of one length each, in random order; by topics (N,), if any."""
+        """Return the rows of batches of one length, in random order; by topics (N,), if any."""
         order = generator.permutation(len(self.lengths))
         if topics is not None:
             order = order[numpy.argsort(topics[order], kind="stable")]
@@ -92,7 +92,7 @@ def nearest(vectors: Array, number: int, generator: numpy.random.Generator) -> A
 
 
 def forward(model: StandaloneEncoder, indices: Tensor, dropout: float) -> Tensor:
-    """The vectors (B, P) of sentences of one length (B, T); of a BiLSTM by `fast_products`."""
+    """Return the vectors (B, P) of sentences (B, T) of one length; BiLSTMs use `fast_products`."""
     embedded = torch.nn.functional.dropout(model.embedding(indices), dropout)
     pooled: Any = model.encoder
     network = getattr(pooled.encoder, "network", None)

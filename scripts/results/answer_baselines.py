@@ -47,7 +47,7 @@ TITLES = {
 
 
 def best_sentence(instance: Instance) -> str:
-    """The sentence of the passage with the most of the question's words."""
+    """Return the sentence of the passage with the most of the question's words."""
     about = metadata(instance)
     question = words(about["question"])
     sentences = [sentence.text.strip() for sentence in sentencizer()(about["passage"]).sents]
@@ -67,7 +67,7 @@ def random_span(length: int, seed: int) -> Answerer:
 
 
 def score(instances: Iterable[Instance], answer: Answerer) -> dict[str, float]:
-    """The figures of the answers."""
+    """Return the figures of the answers."""
     metric = AnswerOverlap()
     for instance in instances:
         metric([answer(instance)], [metadata(instance)["answers"]])
@@ -75,41 +75,41 @@ def score(instances: Iterable[Instance], answer: Answerer) -> dict[str, float]:
 
 
 def metadata(instance: Instance) -> dict[str, Any]:
-    """The instance's texts and tokens."""
+    """Return the instance's texts and tokens."""
     field: Any = instance["metadata"]
     return dict(field.metadata)
 
 
 def target(instance: Instance) -> tuple[int, int]:
-    """The first and the last token of the span to learn."""
+    """Return the first and the last token of the span to learn."""
     start: Any = instance["span_start"]
     end: Any = instance["span_end"]
     return start.sequence_index, end.sequence_index
 
 
 def span_text(instance: Instance, start: int, end: int) -> str:
-    """The part of the passage from the token `start` to the token `end`."""
+    """Return the part of the passage from the token `start` to the token `end`."""
     about = metadata(instance)
     offsets = about["passage_offsets"]
     return str(about["passage"][offsets[start][0] : offsets[end][1]])
 
 
 def words(text: str) -> set[str]:
-    """The words of a text in lower case."""
+    """Return the words of a text in lower case."""
     tokens = (token.text.lower() for token in sentencizer().tokenizer(text))
     return {token for token in tokens if any(map(str.isalnum, token))}
 
 
 @cache
 def sentencizer() -> Language:
-    """The rules of spaCy for words and sentences."""
+    """Return the rules of spaCy for words and sentences."""
     language = spacy.blank("en")
     language.add_pipe("sentencizer")
     return language
 
 
 def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, Any]]:
-    """A row of figures for each way to answer, on the validation set and, if any, the test set."""
+    """Yield a row of figures, on the validation and any test set, for each way to answer."""
     settings = configuration["dataset_reader"]
     reader = DatasetReader.from_params(Params(settings.copy()))
     spans = map(target, reader.read(configuration["train_data_path"]))

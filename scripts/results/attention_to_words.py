@@ -33,7 +33,7 @@ def shares(attention: Sequence[float], position: int) -> list[float]:
 
 
 def row_of(outputs: Iterable[tuple[dict[str, Any], bool]], word: str) -> dict[str, str]:
-    """The row of a word; an output has the tokens and the attention, and is right or not."""
+    """Return the row of a word; an output has the tokens and the attention, and is right or not."""
     read: list[list[float]] = []
     last: list[list[float]] = []
     with_it: list[bool] = []

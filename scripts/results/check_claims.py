@@ -58,7 +58,7 @@ class Row(NamedTuple):
 
 
 def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional[Row]:
-    """The newest row of a model or a configuration in a file of results, `None` if there is none.
+    """Return the newest row of a model or configuration in a file, `None` if there is none.
 
     `unit` is what the file has for a figure of 1.
 
@@ -94,8 +94,8 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
 
 
 def figure_of(items: numpy.ndarray) -> Any:
-    """The mean of scores, of shape (..., items, 1), or Pearson's correlation of predicted and true
-    scores, of shape (..., items, 2).
+    """Return the mean of scores (..., items, 1), or Pearson's correlation of predicted and true
+    scores (..., items, 2).
     """
     means = items.mean(axis=-2, keepdims=True)  # (..., 1, 1) or (..., 1, 2)
     if items.shape[-1] == 1:
@@ -108,7 +108,7 @@ def figure_of(items: numpy.ndarray) -> Any:
 def compare(
     claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row], bootstrapped: bool
 ) -> dict[str, str]:
-    """A line of the table. Without the bootstrap, a line to be tested has no `holds`."""
+    """Return a line of the table. Without the bootstrap, a line to be tested has no `holds`."""
     record = {key: claim[key] for key in ("claim", "source", "data")}
     if higher is None or lower is None:
         sides = {claim["higher"]: higher, claim["lower"]: lower}
@@ -146,7 +146,7 @@ def compare(
 def interval(
     higher: numpy.ndarray, lower: numpy.ndarray, resamples: int = 10_000
 ) -> tuple[float, float]:
-    """The 95 % interval of the difference of two rows' figures, by the percentile bootstrap.
+    """Return the 95 % interval of the difference of two rows' figures, by the percentile bootstrap.
 
     Both are (seeds, items, 1) or (seeds, items, 2). They have the same items, and each resample of
     these is of both. Their seeds have nothing in common, and are drawn for each row by itself.
@@ -168,8 +168,9 @@ def interval(
 
 
 def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
-    """The lines of the table that a file of claims makes; without the bootstrap, those that it is
-    to test have neither `interval` nor `holds`.
+    """Return the lines of the table that a file of claims makes.
+
+    Without the bootstrap, the lines that it would test have neither `interval` nor `holds`.
     """
     records = []
     for claim in read_table(path)["claims"]:

@@ -39,7 +39,7 @@ COLUMNS = {
 
 
 def compare(higher: dict[str, Any], lower: dict[str, Any]) -> dict[str, str]:
-    """A line of the table, from two rows of a file of results.
+    """Return a line of the table, from two rows of a file of results.
 
     # Raises
 

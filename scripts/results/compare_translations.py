@@ -56,7 +56,7 @@ BATCH_SIZE = 100
 
 
 def read_pairs(path: str) -> tuple[list[str], list[str]]:
-    """The sentences of parallel files and their references."""
+    """Return the sentences of parallel files and their references."""
     instances: Iterable[Any] = ParallelTextReader(WhitespaceTokenizer()).read(path)
     pairs = [instance["metadata"].metadata for instance in instances]
     return [pair["source"] for pair in pairs], [pair["target"] for pair in pairs]
@@ -95,7 +95,7 @@ def compare(
     references: list[str],
     lowercase: bool,
 ) -> tuple[list[dict[str, str]], str]:
-    """The lines of the table for X and Y, with each seed's translations, and the signature.
+    """Return the lines of the table for X and Y, with each seed's translations, and the signature.
 
     # Raises
 

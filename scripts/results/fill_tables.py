@@ -34,12 +34,12 @@ _PUBLISHED = re.compile(r"Published: (.+)\.$")
 
 
 def pages() -> list[Path]:
-    """The pages that may have tables."""
+    """Return the pages that may have tables."""
     return [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md"))]
 
 
 def fill(text: str) -> str:
-    """The text of a page with every table made again."""
+    """Return the text of a page with every table made again."""
     return _TABLE.sub(lambda match: match[1] + blocks(match[2]) + match[3], text)
 
 
@@ -52,7 +52,7 @@ def blocks(path: str) -> str:
 
 
 def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
-    """The table of some data set, how its figures were obtained, and the command of each row."""
+    """Yield a data set's table, how its figures were obtained, and the command of most rows."""
     rows = data["rows"]
 
     def listed(key: str) -> list[str]:
@@ -96,7 +96,7 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
-    """The trials of a study, the best one first, and how they were obtained."""
+    """Yield the trials of a study, the best one first, and how they were obtained."""
     sign = -1 if data["metric"].startswith("+") else 1
     trials = sorted(
         data["trials"],
@@ -131,7 +131,7 @@ def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
-    """The table of a benchmark or of claims, and where a benchmark was measured."""
+    """Yield the table of a benchmark or of claims, and where a benchmark was measured."""
     columns = data["columns"].items()
     yield table({title: [cell(one.get(key)) for one in data["records"]] for title, key in columns})
     facts = data.get("machine", {})
@@ -147,14 +147,14 @@ def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def table(columns: Mapping[str, Sequence[str]]) -> str:
-    """A Markdown table of the columns that are not empty."""
+    """Return a Markdown table of the columns that are not empty."""
     columns = {title: cells for title, cells in columns.items() if any(cells)}
     rows = [columns, ["---"] * len(columns), *zip(*columns.values())]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def metric(value: Any, title: str) -> str:
-    """A figure with its standard deviation over the seeds; in percent if the title says so.
+    """Return a figure with its standard deviation over the seeds; in percent if the title says so.
 
     `value` is one figure, a list of one for each seed, or their `mean` and `std`.
     """
@@ -172,8 +172,9 @@ def metric(value: Any, title: str) -> str:
 
 
 def digits_for(mean: float) -> str:
-    """The format of three significant digits of a mean, and of as many decimals of its deviation;
-    of small figures, without zeros at the end.
+    """Return the format that shows three digits of a mean, and its deviation with as many decimals.
+
+    Small figures have no zeros at the end.
     """
     if abs(mean) < 0.1:
         return ".3g"
@@ -181,7 +182,7 @@ def digits_for(mean: float) -> str:
 
 
 def published(row: Mapping[str, Any]) -> str:
-    """The paper's figure, from the first line of the configuration unless the row has it."""
+    """Return the paper's figure, from the first line of the configuration unless the row has it."""
     if "published" in row:
         return str(row["published"])
     if "configuration" not in row:
@@ -193,17 +194,17 @@ def published(row: Mapping[str, Any]) -> str:
 
 
 def machine(facts: Mapping[str, Any]) -> str:
-    """A machine and its software on one line."""
+    """Return a machine and its software on one line."""
     return ", ".join(f"{name} {value}" for name, value in facts.items())
 
 
 def code(text: Any) -> str:
-    """A text as code, nothing as nothing."""
+    """Return a text as code, nothing as nothing."""
     return f"`{text}`" if text else ""
 
 
 def minutes(run: Mapping[str, Any]) -> str:
-    """The minutes of a run, or of several on average."""
+    """Return the minutes of a run, or of several on average."""
     value = run.get("minutes")
     if value is None:
         return ""
@@ -211,7 +212,7 @@ def minutes(run: Mapping[str, Any]) -> str:
 
 
 def cell(value: Any) -> str:
-    """A measured value with three digits; of several values, the smallest and the largest."""
+    """Return a value with three digits; of several values, the smallest and the largest."""
     if value is None:
         return ""
     if isinstance(value, list):

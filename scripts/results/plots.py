@@ -53,7 +53,7 @@ def accuracy_figure(results: Mapping[str, Any]) -> Figure:
 
 
 def read_curve(run: Path, metric: str) -> tuple[list[int], list[float], list[float]]:
-    """The epochs of a run, counted from 1, the minutes until the end of each, and its metric.
+    """Return a run's epochs, counted from 1, the minutes until the end of each, and its metric.
 
     # Raises
 
@@ -87,7 +87,7 @@ def learning_curves(runs: Sequence[Path], metric: str = "validation_accuracy") -
 def gain(
     results: Mapping[str, Any], encoder: str, metrics: Sequence[str], folder: str = ""
 ) -> Optional[tuple[float, float]]:
-    """The gain of an encoder in the first metric that its row has, and the standard error.
+    """Return the gain of an encoder in the first metric that its row has, and the standard error.
 
     The rows are the first ones with the configurations FOLDER/ENCODER and FOLDER/bilstm; `None`
     where one is missing.
@@ -108,7 +108,7 @@ def gain(
 
 
 def training_size(data: str) -> int:
-    """The number of training examples in the description of a file of results."""
+    """Return the number of training examples in the description of a file of results."""
     found = re.search(r"([\d,]+)(?: of [\d,]+)? training", data)
     assert found, data
     return int(found[1].replace(",", ""))

@@ -67,7 +67,7 @@ def train(
 
 
 def summarize(values: list[float]) -> str:
-    """The mean, and the standard deviation over the seeds where there are several."""
+    """Return the mean, and the standard deviation over the seeds where there are several."""
     text = f"{statistics.mean(values):.4f}"
     if len(values) > 1:
         text += f" +- {statistics.stdev(values):.4f}"
@@ -121,12 +121,12 @@ def record(
 
 
 def empty_table() -> dict[str, Any]:
-    """A file of results without rows."""
+    """Return a file of results without rows."""
     return {"data": "", "vectors": "", "metrics": {}, "rows": []}
 
 
 def row_of(table: dict[str, Any], config: Path, overrides: str) -> dict[str, Any]:
-    """The row of a configuration and its overrides, which is added to the table if missing."""
+    """Return the row of a configuration and its overrides; add it if it is missing."""
     name = name_of(config)
     for row in table["rows"]:
         if (row.get("configuration"), row.get("overrides", overrides)) == (name, overrides):
@@ -138,7 +138,7 @@ def row_of(table: dict[str, Any], config: Path, overrides: str) -> dict[str, Any
 
 
 def seeds_in(row: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """A row's figures by seed; none if it was not written by this script."""
+    """Return a row's figures by seed; none if it was not written by this script."""
     if "overrides" not in row:
         return {}
     return {
@@ -152,7 +152,7 @@ def seeds_in(row: dict[str, Any]) -> dict[int, dict[str, Any]]:
 
 
 def figures_of(run: dict[str, Any]) -> dict[str, Any]:
-    """The figures of a run's metrics.json that are recorded."""
+    """Return the figures of a run's metrics.json that are recorded."""
     return {
         "metrics": {
             name.replace("best_validation", "validation").removeprefix("test_"): round(run[name], 4)
@@ -164,7 +164,7 @@ def figures_of(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def name_of(config: Path) -> str:
-    """A configuration's path under training_config/, without the suffix."""
+    """Return a configuration's path under training_config/, without the suffix."""
     return config.resolve().relative_to(CONFIGURATIONS).with_suffix("").as_posix()
 
 
@@ -190,13 +190,13 @@ def record_items(results: Path, key: dict[str, Any], archive: Path, data: str, a
 
 
 def common_figures(runs: list[dict[str, Any]]) -> list[str]:
-    """The names of the validation and test figures that all runs have."""
+    """Return the names of the validation and test figures that all runs have."""
     names = set.intersection(*(set(run) for run in runs))
     return sorted(name for name in names if name.startswith(("best_validation_", "test_")))
 
 
 def command_without_seeds(arguments: argparse.Namespace) -> list[str]:
-    """The words of this command, all but `--seeds`."""
+    """Return the words of this command, all but `--seeds`."""
     words = ["python", "-m", "scripts.results.run_seeds", arguments.config, arguments.output]
     if arguments.overrides:
         words += ["--overrides", arguments.overrides]
