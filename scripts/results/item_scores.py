@@ -31,7 +31,7 @@ BATCH_SIZE = 32
 
 
 def scores_of(archive_path: Path, data: str = "test") -> Any:
-    """Return the rounded scores of an archive's test or validation items; `None` for other models."""
+    """Return the rounded scores of an archive's test or validation items, or `None`."""
     archive = load_archive(archive_path)
     model = archive.model.eval()
     if not isinstance(model, (ClassificationModel, AttentiveRanker, ScoreModel, RNet)):
