@@ -273,3 +273,9 @@ def test_prose_fits_100_columns(page):
     text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.DOTALL | re.MULTILINE)
     long = [line for line in text.splitlines() if len(line) > 100 and " " in line.strip()]
     assert [line for line in long if not line.startswith("|")] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_links_lead_to_files(page):
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
