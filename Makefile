@@ -31,7 +31,7 @@ install: $(VENV)/.installed  ## Build .venv with current versions and this packa
 
 $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
 		allennlp_sentmatch/installation.py allennlp_sentmatch/site_packages/allennlp_torch_support.py \
-		setup.py $(COMPILED)
+		pyproject.toml setup.py $(COMPILED)
 	echo "== Building $(VENV): AllenNLP 2.10.1 and torch 2.13 on $(PYTHON) (once; about two minutes)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) -r requirements/today.txt -c requirements/constraints-today.txt
@@ -102,7 +102,7 @@ else
 	$(ONE_THREAD) $(CLASSIC)/bin/python -m pytest -q -m "not slow and not browser"
 endif
 
-$(CLASSIC)/.installed: requirements/classic.txt setup.py $(COMPILED)
+$(CLASSIC)/.installed: requirements/classic.txt pyproject.toml setup.py $(COMPILED)
 	echo "== Building $(CLASSIC): AllenNLP 2.10.1 with its own pins, on $(CLASSIC_PYTHON)"
 	$(CLASSIC_PYTHON) -m venv $(CLASSIC)
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
@@ -118,7 +118,7 @@ docs: $(VENV)/docs/.installed  ## Build the documentation as a site, with every 
 	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build
 	echo "The site is out/site/index.html"
 
-docs-version: $(VENV)/docs/.installed  ## Commit the site of this version to the branch gh-pages, beside those of others
+docs-version: $(VENV)/docs/.installed  ## Commit the site of this version to the branch gh-pages, beside the sites of others
 	PATH="$(CURDIR)/$(VENV)/docs/bin:$$PATH" NO_MKDOCS_2_WARNING=1 mike deploy --update-aliases \
 		$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' allennlp_sentmatch/version.py) latest
 	PATH="$(CURDIR)/$(VENV)/docs/bin:$$PATH" mike set-default latest
@@ -134,9 +134,9 @@ experiments:  ## List the papers' experiments (PAPER=thesis DATA=snli MODEL=cas_
 		--show "$(SHOW)"
 
 benchmark: $(VENV)/.installed-benchmark  ## Measure the encoders' speed and fill docs/speed.md (about an hour)
-	$(BIN)/python benchmarks/encoders.py --threads 2 --seconds 2 --longest 20 \
-		--batch-sizes 32 --lengths 16 32 64 128 256 512
-	$(BIN)/python benchmarks/targets.py --runs 4
+	$(BIN)/python -m benchmarks.encoders --threads 2 --seconds 2 --longest 20 \
+		--batch-sizes 32 --lengths 16 32 64 128 256 512 --plot docs/images/encoders_cpu.png
+	$(BIN)/python -m benchmarks.targets --runs 4
 	$(BIN)/python -m scripts.results.fill_tables
 
 clean:  ## Remove the environments and caches

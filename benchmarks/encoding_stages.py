@@ -1,6 +1,6 @@
 """Measure the stages of encoding sentences: what is not the network's time.
 
-    python benchmarks/encoding_stages.py model.tar.gz ../shared/data/sick --threads 1
+    python -m benchmarks.encoding_stages model.tar.gz ../shared/data/sick --threads 1
 
 The distinct sentences of SICK are encoded by a `ArchiveEncoder`, in its usual form and with
 AllenNLP's instances in place of remembered indices. CPU time, the median over the rounds.
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Callable
 
 import torch
-from measure import processor_times
-from report import RESULTS, machine, write
 
 from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.standalone.text_indexer import padded
+from benchmarks.measure import processor_times
+from benchmarks.report import RESULTS, machine, write
 
 FILES = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
 COLUMNS = {"stage": "stage", "ms for 1,000 sentences": "milliseconds", "of all (%)": "percent"}

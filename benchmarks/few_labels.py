@@ -1,6 +1,6 @@
 """Compare classifiers of pairs that have learned from few labels.
 
-    python benchmarks/few_labels.py ../shared/data all-MiniLM-L6-v2 package
+    python -m benchmarks.few_labels ../shared/data all-MiniLM-L6-v2 package
 
 The classifiers are `PairClassifier` with the encoder of the package, and logistic regression of
 MiniLM's [u; v; |u - v|; u * v], its penalty chosen in the same way. Each of ten draws has as many
@@ -9,11 +9,11 @@ training set, once. All are tested on the same 1,000 test pairs. WikiQA's figure
 the ROC curve, as 5 % of its pairs are right; the others' is accuracy. p is of a paired t-test over
 the draws.
 
-A second table has pairs of which a word or two decide (`scripts/make_meaning_pairs.py`): the area
-under the ROC curve of the cosine, and of a classifier that has learned from the pairs of other
-scenes, in five folds. To these come SICK's test pairs with the labels contradiction and entailment,
-for which the classifier has learned from SICK's training pairs. `--meaning` names further encoders
-for this table.
+A second table has pairs whose meaning a word or two decide (`meaning_pairs.py`): the area under the
+ROC curve of the cosine, and of a classifier that has learned from the pairs of other scenes, in
+five folds. SICK's test pairs with the labels contradiction and entailment are added, for which the
+classifier has learned from SICK's training pairs. `--meaning` names further encoders for this
+table.
 
 A third table is of other data than the classifiers have learned from: 20,000 pairs of
 Linguist-in-the-loop, tested on its validation set and on SNLI's test set.
@@ -32,17 +32,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from distillation import load
-from report import HERE, machine, write
 from scipy.stats import ttest_rel
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 from torch import device
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
+from benchmarks.distillation import load
+from benchmarks.meaning_pairs import rows as meaning_pairs
+from benchmarks.report import machine, write
+from scripts.experiments import REPOSITORY
 
-RESULTS = HERE.parent / "docs" / "results"
-MEANING_PAIRS = HERE.parent / "fixtures" / "data" / "meaning_pairs.tsv"
+RESULTS = REPOSITORY / "docs" / "results"
 PACKAGE = "package"
 SIZES = (8, 16, 32, 64, 256, "all")
 DRAWS = 10
@@ -78,14 +79,14 @@ class Vectors:
         self._vectors: dict[str, Any] = {}
 
     def encode(self, sentences: list[str]) -> Any:
-        """The vectors (N, E)."""
+        """Return the vectors (N, E)."""
         new = [text for text in dict.fromkeys(sentences) if text not in self._vectors]
         self._vectors.update(zip(new, self._encode(new) if new else ()))
         return numpy.stack([self._vectors[text] for text in sentences])
 
 
 def read(path: Path, columns: tuple[str, ...]) -> tuple[Pairs, Pairs]:
-    """The pairs (N, 2) and labels (N,) of a table or of JSON lines."""
+    """Return the pairs (N, 2) and labels (N,) of a table or of JSON lines."""
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
         rows: Iterator[dict[str, str]] = (
             map(json.loads, file)
@@ -98,7 +99,7 @@ def read(path: Path, columns: tuple[str, ...]) -> tuple[Pairs, Pairs]:
 
 
 def read_set(name: str, data: Path) -> tuple[Pairs, Pairs, Pairs, Pairs]:
-    """The pairs and labels of the training set and of the test set."""
+    """Return the pairs and labels of the training set and of the test set."""
     (train, labels), (test, test_labels) = (read(data / p, COLUMNS[name]) for p in SETS[name])
     return train, labels, test, test_labels
 
@@ -106,7 +107,7 @@ def read_set(name: str, data: Path) -> tuple[Pairs, Pairs, Pairs, Pairs]:
 def few_labels(
     name: str, data: Path, vectors: Vectors, words: bool, sizes: list[Any]
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The figures of one encoder on one data set, for some numbers of labels."""
+    """Yield the figures of one encoder on one data set, for some numbers of labels."""
     pairs, labels, test_pairs, test_labels = read_set(name, data)
     tested = numpy.random.default_rng(0).permutation(len(test_pairs))[:TEST]
     test_pairs, test_labels = test_pairs[tested], test_labels[tested]
@@ -144,10 +145,10 @@ def few_labels(
 
 
 def meaning(data: Path, vectors: Vectors, words: bool) -> Iterator[dict[str, Any]]:
-    """The areas under the ROC curve of one encoder on each kind of small changes."""
+    """Yield the areas under the ROC curve of one encoder on each kind of small changes."""
     classifier = PairClassifier(vectors, compare_words=words)
-    pairs, labels = read(MEANING_PAIRS, ("first", "second", "label"))
-    kinds, scenes = read(MEANING_PAIRS, ("kind", "scene", "scene"))[0].T
+    kinds, scenes, first, second, labels = numpy.array([*meaning_pairs()], dtype=object).T
+    pairs = numpy.stack([first, second], axis=1)
     same = labels == "same"
     cosines = SentenceEncoder(vectors).similarity(*pairs.T)
     learned = cross_val_predict(
@@ -172,7 +173,7 @@ def meaning(data: Path, vectors: Vectors, words: bool) -> Iterator[dict[str, Any
 
 
 def other_data(data: Path, classifier: PairClassifier) -> dict[str, float]:
-    """The accuracy of a classifier on the data that it has learned from, and on others, in %."""
+    """Return a classifier's accuracy, in %, on data like its training data, and on others."""
     pairs, labels, own_pairs, own_labels = read_set("Linguist-in-the-loop", data)
     _, _, test_pairs, test_labels = read_set("SNLI", data)
     kept = numpy.arange(len(pairs)) % 9 < 4

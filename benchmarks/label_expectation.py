@@ -1,11 +1,11 @@
 """Time the training step of CS-LVM with a sampled label and with all labels (thesis, 6.4.3).
 
-The model is that of training_config/snli_semi/cs_lvm_28k.jsonnet, with the 20,000 words of the
+The model is the one of training_config/snli_semi/cs_lvm_28k.jsonnet, with the 20,000 words of the
 thesis; the batches of 32 labeled and 32 unlabeled pairs are SNLI's. Times are the processor's, on
 one thread, of a forward and a backward pass; the steps take turns, and the ratio is the median over
 the batches.
 
-    python benchmarks/label_expectation.py ../shared/data/snli/snli_1.0_dev.jsonl.gz
+    python -m benchmarks.label_expectation ../shared/data/snli/snli_1.0_dev.jsonl.gz
 """
 
 import argparse
@@ -18,7 +18,8 @@ import torch
 from allennlp.common import Params
 from allennlp.data import DataLoader, DatasetReader, TensorDict, Vocabulary
 from allennlp.models import Model
-from measure import median_ratio, processor_seconds
+
+from benchmarks.measure import median_ratio, processor_seconds
 
 CONFIGURATION = "training_config/snli_semi/cs_lvm_28k.jsonnet"
 NUM_WORDS = 20_000

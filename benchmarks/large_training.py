@@ -5,7 +5,7 @@ is extrapolated: what the pairs take grows in proportion to their number. The in
 measured over all batches of an epoch, the model (forward, backward, optimizer) on some of them.
 Times are the processor's on one thread. The results are written to benchmarks/results/.
 
-    python benchmarks/large_training.py training_config/snli/cas_lstm.jsonnet \
+    python -m benchmarks.large_training training_config/snli/cas_lstm.jsonnet \
         path/to/snli_1.0_dev.jsonl.gz --overrides training_config/local/from_scratch.json
 """
 
@@ -23,11 +23,11 @@ from allennlp.common import Params
 from allennlp.data import DataLoader, DatasetReader, Vocabulary
 from allennlp.models import Model
 from allennlp.training.optimizers import Optimizer
-from measure import status
-from report import RESULTS, machine, write
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch.data.files.lines import read_lines
+from benchmarks.measure import status
+from benchmarks.report import RESULTS, machine, write
 
 COLUMNS = {
     "part": "part",
@@ -53,7 +53,7 @@ def part(records: Records, name: str) -> Iterator[None]:
 
 
 def repeat(source: Path, target: Path, number: int) -> None:
-    """Write a file of `number` lines, those of `source` again and again."""
+    """Write a file of `number` lines, which repeat the lines of `source`."""
     lines = [line for _, line in read_lines(source)]
     with open(target, "w", encoding="utf-8") as file:
         for position in range(number):

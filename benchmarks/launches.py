@@ -8,7 +8,7 @@ The projection is the sum over launches of the longest of three times, with an H
 launch itself, the bytes of all operands and results in memory, and the products in float32. It
 leaves out caches, and whatever keeps a kernel from these rates.
 
-    PYTHONPATH=. python benchmarks/launches.py     # a minute
+    python -m benchmarks.launches     # a minute
 """
 
 from importlib import import_module
@@ -16,12 +16,12 @@ from math import prod
 from typing import Any, Callable, NamedTuple
 
 import torch
-from report import RESULTS, machine, write
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.nn.ops.rcrn.recurrence import controlled_recurrence
+from benchmarks.report import RESULTS, machine, write
 
 simulated: Any = import_module("tests.simulated_device")
 SIZE, BATCH_SIZE, NUM_TOKENS = 300, 32, 25
@@ -65,7 +65,7 @@ class MeasuringDevice(simulated.SimulatedDevice):  # type: ignore[misc]
 
 
 def _bytes(x: Tensor) -> int:
-    """The bytes of a tensor, of which an expanded one repeats some."""
+    """Return the bytes of a tensor's memory; an expanded tensor repeats some of its values."""
     return prod(n for n, stride in zip(x.size(), x.stride()) if stride) * x.element_size()
 
 
@@ -94,7 +94,7 @@ COLUMNS = {
     "gigabytes, training step": "gigabytes",
     "GFLOP, training step": "gigaflops",
     "training step on an H100, ms (projected)": "milliseconds",
-    "of which launching": "share_of_launching",
+    "share of launching": "share_of_launching",
 }
 
 

@@ -33,7 +33,7 @@ class Candidate:
 
     @classmethod
     def encoder(cls, module: nn.Module, mask: Tensor, backend: Optional[Name]) -> "Candidate":
-        """An encoder with a backend, the default one if it is `None`."""
+        """Return an encoder with a backend, the default one if it is `None`."""
 
         def call(inputs: Tensor) -> Tensor:
             with use_backend(backend):
@@ -44,7 +44,7 @@ class Candidate:
 
     @classmethod
     def lstm(cls, module: nn.LSTM) -> "Candidate":
-        """A baseline, which reads the padding, too."""
+        """Return a baseline, which reads the padding, too."""
         return cls(module, lambda inputs: module(inputs)[0])
 
     def forward(self, inputs: Tensor) -> None:
@@ -61,7 +61,7 @@ class Candidate:
 
 
 def disagreement(module: nn.Module, inputs: Tensor, mask: Tensor) -> float:
-    """The largest difference between the default and the naive backend, relative and in norm.
+    """Return the default backend's largest difference from the naive one, relative and in norm.
 
     Outputs and all gradients are compared, in training mode from the same random state. Single
     elements may differ by more than rounding: where two values are almost equal, rounding decides
@@ -119,7 +119,7 @@ def _run(step: Callable[[], object], device: torch.device) -> float:
 
 
 def processor_seconds(step: Callable[[], object]) -> float:
-    """The processor's time for a step, which other processes lengthen less than wall-clock time."""
+    """Return a step's processor time, which other processes lengthen less than wall-clock time."""
     start = time.process_time()
     step()
     return time.process_time() - start
@@ -136,7 +136,7 @@ def processor_times(
 
 
 def median_ratio(times: list[float], others: list[float]) -> float:
-    """The median over the rounds of the ratio of two times in the same round."""
+    """Return the median over the rounds of the ratio of two times in the same round."""
     return statistics.median(a / b for a, b in zip(times, others))
 
 
@@ -160,7 +160,7 @@ def return_freed_memory() -> None:
 
 
 def peak_memory(step: Callable[[], None], device: torch.device) -> Optional[int]:
-    """The peak memory of a step in bytes, beyond what was allocated before; None if unknown."""
+    """Return a step's peak memory in bytes beyond what was allocated before; None if unknown."""
     return_freed_memory()  # otherwise memory that an earlier step freed would not count
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
@@ -177,7 +177,7 @@ def peak_memory(step: Callable[[], None], device: torch.device) -> Optional[int]
 
 
 def status(name: str) -> int:
-    """A size in /proc/self/status, in bytes."""
+    """Return a size in /proc/self/status, in bytes."""
     status = Path("/proc/self/status").read_text()
     match = re.search(rf"^{name}:\s+(\d+) kB$", status, re.MULTILINE)
     assert match is not None

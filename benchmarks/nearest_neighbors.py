@@ -7,7 +7,7 @@ an index finds. Times are the processor's on one thread. The last rows are proje
 with the exponent between the two largest sizes, the index as the number of vectors. The results are
 written to benchmarks/results/ after each size.
 
-    python benchmarks/nearest_neighbors.py glove.6B.100d.txt.gz sentences.txt [more.txt ...]
+    python -m benchmarks.nearest_neighbors glove.6B.100d.txt.gz sentences.txt [more.txt ...]
 """
 
 import argparse
@@ -20,12 +20,12 @@ from typing import Any
 import faiss
 import numpy
 import torch
-from measure import peak_memory, processor_seconds
 from numpy.lib.format import open_memmap
-from report import RESULTS, machine, write
 
 from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.encoding import IndexKind, SentenceIndex, read_sentences
+from benchmarks.measure import peak_memory, processor_seconds
+from benchmarks.report import RESULTS, machine, write
 
 COLUMNS = {
     "kind": "kind",
@@ -47,7 +47,7 @@ Array = numpy.ndarray[Any, Any]
 
 
 def sentence_vectors(word_vectors: Path, files: list[Path]) -> Array:
-    """The averages (N, E) of the word vectors of distinct sentences, in random order."""
+    """Return the averages (N, E) of the word vectors of distinct sentences, in random order."""
     sentences = {s.lower() for file in files for s in read_sentences(file)}
     words = {word for sentence in sentences for word in sentence.split()}
     vectors = {}
@@ -76,7 +76,7 @@ def write_perturbed(path: Path, real: Array, number: int) -> None:
 
 
 def measure(kind: str, vectors: Array, queries: Array, expected: Array, folder: Path) -> Any:
-    """The record of an index, which is built, saved, mapped and searched."""
+    """Return the record of an index, which is built, saved, mapped and searched."""
     path = folder / "index.faiss"
     built: list[SentenceIndex] = []
     seconds: list[float] = []
@@ -109,7 +109,7 @@ def measure(kind: str, vectors: Array, queries: Array, expected: Array, folder: 
 
 
 def projected(smaller: dict[str, Any], larger: dict[str, Any]) -> dict[str, Any]:
-    """The record of more vectors than are measured."""
+    """Return the record of more vectors than are measured."""
     step = math.log(larger["vectors"] / smaller["vectors"])
     factor = PROJECTED / larger["vectors"]
 
@@ -128,7 +128,7 @@ def projected(smaller: dict[str, Any], larger: dict[str, Any]) -> dict[str, Any]
 
 
 def with_projections(records: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The records of all kinds, with a projection after those of a kind that has several."""
+    """Return the records of all kinds, with a projection where a kind has several."""
     joined = []
     for kind_records in records.values():
         joined += kind_records + ([projected(*kind_records[-2:])] if len(kind_records) > 1 else [])

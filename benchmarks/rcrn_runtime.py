@@ -7,7 +7,7 @@ other processes do not lengthen them as they do wall-clock times. The paper meas
 epoch of IMDb on a GTX 1070 and wrote optimized kernels for RCRN; compared are ratios. The results
 are written to benchmarks/results/.
 
-    python benchmarks/rcrn_runtime.py     # two minutes
+    python -m benchmarks.rcrn_runtime     # two minutes
 """
 
 import argparse
@@ -16,10 +16,10 @@ from functools import partial
 from typing import Any
 
 import torch
-from measure import Candidate, keep_freed_memory, median_ratio, processor_times
-from report import RESULTS, machine, write
 
 from allennlp_sentmatch.nn import RecurrentlyControlledRNN
+from benchmarks.measure import Candidate, keep_freed_memory, median_ratio, processor_times
+from benchmarks.report import RESULTS, machine, write
 
 BATCH_SIZE, INPUT_SIZE, HIDDEN_SIZE = 32, 300, 200
 
@@ -65,7 +65,7 @@ COLUMNS = {
 
 
 def candidates(num_tokens: int) -> dict[str, Candidate]:
-    """The networks to time on sentences of this length."""
+    """Return the networks to time on sentences of this length."""
     mask = torch.ones(BATCH_SIZE, num_tokens, dtype=torch.bool)
     rcrn = RecurrentlyControlledRNN(INPUT_SIZE, HIDDEN_SIZE)
 

@@ -5,7 +5,7 @@ of 167 to 200; the model is the paper's with 75 dimensions and reads vectors of 
 processor's, on one thread: other processes do not lengthen them as they do wall-clock times. The
 results are written to benchmarks/results/.
 
-    python benchmarks/reading_comprehension.py     # two minutes
+    python -m benchmarks.reading_comprehension     # two minutes
 """
 
 import argparse
@@ -16,8 +16,6 @@ from typing import Any, Callable, Optional
 import torch
 from allennlp.common import Params
 from allennlp.modules import Seq2SeqEncoder
-from measure import keep_freed_memory, median_ratio, processor_times
-from report import RESULTS, machine, write
 from torch import Tensor
 
 import allennlp_sentmatch  # noqa: F401  (registers the encoders)
@@ -29,6 +27,8 @@ from allennlp_sentmatch.nn.rnet import (
     PointerNetwork,
     QuestionPooling,
 )
+from benchmarks.measure import keep_freed_memory, median_ratio, processor_times
+from benchmarks.report import RESULTS, machine, write
 
 BATCH_SIZE, PASSAGE_LENGTH, QUESTION_LENGTH, INPUT_SIZE, H = 32, 200, 12, 175, 75
 E = 2 * H
@@ -64,7 +64,7 @@ class RNet(torch.nn.Module):
         self.pointers = PointerNetwork(E, E, H)
 
     def forward(self, passage: Tensor, mask: Tensor, question: Tensor, other: Tensor) -> Tensor:
-        """The scores of the start and of the end."""
+        """Return the scores of the start and of the end."""
         passage, question = self.encoder(passage, mask), self.encoder(question, other)
         matched, _ = self.self_matching(self.matching(passage, mask, question, other)[0], mask)
         return torch.stack(self.pointers(matched, mask, self.pooling(question, other)[0]))
@@ -92,7 +92,7 @@ def training_step(
 
 
 def cases() -> Iterator[tuple[str, Case]]:
-    """The baseline first."""
+    """Yield the baseline first."""
     passage, question = tokens(PASSAGE_LENGTH, E), tokens(QUESTION_LENGTH, E)
     gru = StackedRNN(2 * E, H, cell="gru", bidirectional=True)
     matching, self_matching = GatedMatching(E, E, H), GatedSelfMatching(E, H)

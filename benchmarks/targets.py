@@ -2,8 +2,8 @@
 
 The results are written to benchmarks/results/.
 
-    python benchmarks/targets.py              # one to two minutes for each number of threads
-    python benchmarks/targets.py --runs 4     # four times that: the smallest and largest figures
+    python -m benchmarks.targets              # one to two minutes for each number of threads
+    python -m benchmarks.targets --runs 4     # four times that: the smallest and largest figures
 """
 
 import argparse
@@ -11,18 +11,18 @@ from functools import partial
 from typing import Any
 
 import torch
-from cases import CASES
-from encoders import measure
-from measure import Candidate, interleave, keep_freed_memory, median_ratio
-from report import RESULTS, machine, write
 
 from allennlp_sentmatch.nn import SuffixBiLSTM
+from benchmarks.cases import CASES
+from benchmarks.encoders import measure
+from benchmarks.measure import Candidate, interleave, keep_freed_memory, median_ratio
+from benchmarks.report import RESULTS, machine, write
 
 Targets = dict[str, tuple[float, str]]
 
 
 def suffixes_one_by_one(device: torch.device, seconds: float, num_tokens: int = 32) -> float:
-    """The time of calling an LSTM on each suffix of one sentence, divided by SuBiLSTM's time."""
+    """Return the time of an LSTM call for each suffix of a sentence, divided by SuBiLSTM's."""
     encoder = SuffixBiLSTM(300, 300).to(device)
     lstms = [torch.nn.LSTM(300, 300, batch_first=True).to(device) for _ in range(2)]
     inputs = torch.randn(1, num_tokens, 300, device=device)
@@ -56,7 +56,7 @@ def measure_all(device: torch.device, seconds: float) -> Targets:
     ):
         case = cases[name]
         what = (
-            f"{name}, training step relative to that of a {case.baseline_name} "
+            f"{name}, training step relative to a {case.baseline_name}'s "
             f"({batch_size} x {num_tokens} tokens, {case.input_size} -> {case.hidden_size})"
         )
         record = measure(case, num_tokens, batch_size, device, seconds)

@@ -1,11 +1,11 @@
 """Time the three models of training_config/multi30k/, in training and in decoding; print one table.
 
 A training step is a forward and a backward pass over 160 pairs of 12 to 16 tokens, and decoding is
-that of 100 sentences by the configurations' beam search of 10, 20 steps long. Source and target
+the time of 100 sentences by the configurations' beam search of 10, 20 steps long. Source and target
 have 6,000 subwords each. Times are the processor's, on one thread: other processes do not lengthen
 them as they do wall-clock times. The results are written to benchmarks/results/.
 
-    python benchmarks/translation.py     # three minutes
+    python -m benchmarks.translation     # three minutes
 """
 
 import argparse
@@ -20,10 +20,10 @@ from allennlp.common import Params
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data import Vocabulary
 from allennlp.models import Model
-from measure import keep_freed_memory, median_ratio, processor_times
-from report import RESULTS, machine, write
 
 import allennlp_sentmatch  # noqa: F401  (registers the model)
+from benchmarks.measure import keep_freed_memory, median_ratio, processor_times
+from benchmarks.report import RESULTS, machine, write
 
 CONFIGURATIONS = Path(__file__).resolve().parents[1] / "training_config" / "multi30k"
 
@@ -47,7 +47,7 @@ COLUMNS = {
 
 
 def build(name: str) -> Model:
-    """The model of a configuration for a vocabulary that is made up."""
+    """Return the model of a configuration for a vocabulary that is made up."""
     vocabulary = Vocabulary()
     subwords = [str(index) for index in range(NUM_SUBWORDS)]
     vocabulary.add_tokens_to_namespace(subwords, "source_tokens")

@@ -107,7 +107,7 @@ class CoveringTests:
         self.records = [RecordedTest(*record) for record in records]
 
     def select(self, file: Path, *lines: Optional[int]) -> list[RecordedTest]:
-        """The quickest tests that run the first of the `lines` that any test runs.
+        """Return the quickest tests that run the first of the `lines` that any test runs.
 
         If no test runs any of them, the quickest tests that run any line of the file.
         """
@@ -157,7 +157,7 @@ class CoveringTests:
 
 
 def enclosing_function(source: str, line: int) -> Optional[int]:
-    """The first line, decorators included, of the innermost function around a line, or None."""
+    """Return the first line, or decorator, of the innermost function around a line, or None."""
     first = None
     for node in ast.walk(ast.parse(source)):  # outer functions come before inner ones
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):

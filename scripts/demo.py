@@ -43,7 +43,7 @@ def finish(process: "subprocess.Popen[bytes]") -> None:
 
 
 def bar(fraction: float) -> str:
-    """A progress bar."""
+    """Return a progress bar."""
     filled = round(BAR_WIDTH * fraction)
     return f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}]"
 
@@ -63,7 +63,7 @@ def finished_epochs(folder: Path, first: int) -> Iterator[str]:
 
 
 def percentage(log: Path) -> float:
-    """The share of the epoch's batches that are done, from the last progress bar in the log."""
+    """Return the finished share of the epoch's batches, from the log's last progress bar."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - 400))
         bars = re.findall(rb"(\d+)%\|", file.read())
@@ -94,7 +94,7 @@ def main() -> None:
     started = time.monotonic()
     OUTPUT.parent.mkdir(exist_ok=True)
     LOG.unlink(missing_ok=True)
-    # The metrics of an earlier run would be mistaken for those of this one.
+    # An earlier run's metrics would be mistaken for this one's.
     for file in OUTPUT.glob("metrics_epoch_*.json"):
         file.unlink()
     print("This trains a classifier over the sentence encoder in the package: does one sentence")

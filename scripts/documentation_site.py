@@ -43,14 +43,14 @@ PARTS = {
 INTERNAL = f"{PACKAGE}.nn.ops"
 """The part that the reference leaves out."""
 
-_HOME = re.search(r'^HOME = "(.+)"$', (REPOSITORY / "setup.py").read_text(), re.MULTILINE)
+_HOME = re.search(r'^Homepage = "(.+?)"', (REPOSITORY / "pyproject.toml").read_text(), re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 _REGISTERED = re.compile(r"""(\w+)\.register\(["'](.+?)["']""")
 _PARAMETER = re.compile(r"^([\w*]+(?:, [\w*]+)*) : (.+)$", re.MULTILINE)
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages outside docs/ and those of the API reference."""
+    """Add the pages outside docs/ and the pages of the API reference."""
     for path, name in OUTSIDE.items():
         files.append(File.generated(config, name, content=(REPOSITORY / path).read_text("utf-8")))
     for page, parts in PARTS.items():
@@ -80,7 +80,7 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
 
 
 def documented(part: str) -> list[str]:
-    """The modules that document a part: its packages, and files whose names these list or none."""
+    """Return the modules that document a part: packages, and files that these list or all."""
     names: list[str] = []
     for folder in sorted(path.parent for path in (REPOSITORY / PACKAGE / part).rglob("*.py")):
         name = ".".join(folder.relative_to(REPOSITORY).parts)
@@ -110,6 +110,6 @@ class AllenNLPDocstrings(Extension):  # type: ignore[misc]
 
 
 def as_markdown(docstring: Optional[str]) -> str:
-    """A docstring with its headings in bold, and its parameters as a list."""
+    """Return a docstring with its headings in bold, and its parameters as a list."""
     text = re.sub(r"^# (.+)$", r"**\1**", docstring or "", flags=re.MULTILINE)
     return _PARAMETER.sub(r"- **\1** : \2\n", text)

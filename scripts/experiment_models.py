@@ -33,9 +33,9 @@ _IMPORT = re.compile(r"\bimport '([^']+)'")
 
 
 def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[str, Any]:
-    """The configuration at `path` with the fixture data and without pretrained weights.
+    """Return the configuration at `path` with the fixture data and without pretrained weights.
 
-    An epoch is a pass over these data, which also replace those of the `overrides`.
+    An epoch is a pass over these data, which also replace the data of the `overrides`.
 
     # Raises
 
@@ -57,7 +57,7 @@ def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[
 
 @cache
 def evaluated() -> dict[Path, dict[str, Any]]:
-    """All configurations, as `Params.from_file` would read them one by one.
+    """Return all configurations, as `Params.from_file` would read them one by one.
 
     jsonnet prepares its standard library for each file that it reads, which takes most of the time.
     Therefore all files and their imports are joined into one.
@@ -102,7 +102,7 @@ def _forget_pretrained(configuration: Any) -> None:
 
 
 def build_model(path: Path, overrides: Optional[dict[str, Any]] = None) -> Model:
-    """The model of the configuration at `path`, its vocabulary made from the fixture data."""
+    """Return a configuration's model, its vocabulary made from the fixture data."""
     configuration = on_fixtures(path, overrides)
     reader = DatasetReader.from_params(Params(configuration["dataset_reader"]))
     vocabulary = Vocabulary.from_params(
@@ -113,8 +113,8 @@ def build_model(path: Path, overrides: Optional[dict[str, Any]] = None) -> Model
 
 
 def count_parameters(model: Model) -> int:
-    """The number of a model's trained parameters, without its word embeddings and, in a translation
-    model, its output matrix.
+    """Return the number of a model's trained parameters, without its word embeddings and, in a
+    translation model, its output matrix.
     """
     of_words = ["token_embedder_tokens"]
     if isinstance(model, EncoderDecoder):

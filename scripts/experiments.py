@@ -44,12 +44,12 @@ BENCHMARKS = [
 
 
 def configurations() -> list[Path]:
-    """The paths of all configurations, sorted."""
+    """Return the paths of all configurations, sorted."""
     return sorted(CONFIGURATIONS.rglob("*.jsonnet"))
 
 
 def described(path: Path) -> Experiment:
-    """The experiment that the configuration at `path` states, without counting its parameters.
+    """Return the experiment that a configuration states, without counting its parameters.
 
     A configuration that is not from a paper has a comment of another form: the comment becomes the
     row, and paper, table and published figure are dashes.
@@ -83,7 +83,7 @@ def described(path: Path) -> Experiment:
 def is_chosen(listed: Experiment, paper: str = "", data_set: str = "", model: str = "") -> bool:
     """Check that an experiment is one of a paper, on a data set and with a model.
 
-    `paper` and `model` are parts of names in upper or lower case, the latter that of the
+    `paper` and `model` are parts of names in upper or lower case, `model` of the name of the
     configuration or of the table's row; `data_set` is the beginning of the configuration's folder.
     """
     folder, _, name = listed.configuration.rpartition("/")

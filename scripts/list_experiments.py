@@ -28,7 +28,7 @@ from scripts.experiments import (
 
 
 def in_lines(listed: list[Experiment]) -> Iterator[str]:
-    """The lines of the list, at most 100 wide: two for each experiment, after a header of two."""
+    """Yield a header of two lines and two lines for each experiment, at most 100 wide."""
     yield f"{'configuration':46} {'published':>31} {'parameters':>12}"
     yield "    the row of the table (paper and table); published figures if they are many"
     for one in listed:
@@ -46,7 +46,7 @@ def in_lines(listed: list[Experiment]) -> Iterator[str]:
 
 
 def with_parameters(listed: list[Experiment]) -> list[Experiment]:
-    """The experiments with the numbers of their models' parameters. Needs AllenNLP."""
+    """Return the experiments with the numbers of their models' parameters. Needs AllenNLP."""
     import torch
     from tqdm import tqdm
 

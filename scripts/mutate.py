@@ -10,7 +10,7 @@ that run the mutated line, or else the function around it, or else its module. A
 in another process only does not count.
 
 `--sample` draws places in the code, then one mutation for each: the operator `+` alone has eleven
-mutations, most of which every test notices.
+mutations, and every test notices most of them.
 """
 
 import argparse
@@ -183,7 +183,7 @@ def keep_a_sample(session: Path, size: Optional[int], seed: int) -> None:
 
 
 def summary(session: Path) -> dict[str, Any]:
-    """The numbers of a session's tested and killed mutations, and those that survived."""
+    """Return the numbers of a session's tested and killed mutations, and those that survived."""
     with sqlite3.connect(session) as database:
         rows = database.execute(
             "SELECT module_path, start_pos_row, operator_name, test_outcome, diff, output"

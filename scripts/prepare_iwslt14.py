@@ -29,7 +29,7 @@ KEPT_TAGS = re.compile(r"</?(?:title|description)>")
 
 
 def training_lines(file: Path) -> list[str]:
-    """The sentences, titles and descriptions of a training file."""
+    """Return the sentences, titles and descriptions of a training file."""
     lines = []
     for line in file.read_text(encoding="utf-8").splitlines():
         text = KEPT_TAGS.sub("", line).strip()
@@ -39,7 +39,7 @@ def training_lines(file: Path) -> list[str]:
 
 
 def segments(file: Path) -> list[str]:
-    """The sentences of a development or test file, which is XML, with ASCII apostrophes."""
+    """Return the sentences of a development or test file, which is XML, with ASCII apostrophes."""
     text = file.read_text(encoding="utf-8").replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     return [html.unescape(segment).strip() for segment in SEGMENT.findall(text)]
 
@@ -54,7 +54,7 @@ def clean(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def aligned(files: list[list[str]], name: str) -> list[tuple[str, str]]:
-    """The pairs of lines of two files.
+    """Return the pairs of lines of two files.
 
     # Raises
 

@@ -36,7 +36,7 @@ Run = tuple[tuple[Optional[str], ...], int, bool]
 
 
 def runs() -> list[Run]:
-    """The whole matrix, as far as this CPU has the instructions, and one run on busy cores."""
+    """Return all runs for which this CPU has the instructions, and one on busy cores."""
     newest = torch.backends.cpu.get_cpu_capability()
     known = list(INSTRUCTIONS)
     count = known.index(newest) + 1 if newest in known else 1
@@ -45,7 +45,7 @@ def runs() -> list[Run]:
 
 
 def environment(run: Run) -> dict[str, str]:
-    """The environment of the tests."""
+    """Return the environment of the tests."""
     values, threads, _ = run
     settings = {name: value for name, value in zip(VARIABLES, values) if value is not None}
     threads_settings = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))

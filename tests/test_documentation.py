@@ -313,3 +313,11 @@ def test_prose_fits_100_columns():
         lines = [line for line in text.splitlines() if not line.startswith("|")]
         long += [(page.name, line) for line in lines if len(line) > 100 and " " in line.strip()]
     assert not long
+
+
+def test_links_lead_to_files():
+    broken = []
+    for page in PAGES:
+        links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text(encoding="utf-8"))
+        broken += [(page.name, link) for link in links if not (page.parent / link).exists()]
+    assert not broken

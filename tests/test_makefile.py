@@ -19,7 +19,7 @@ def dry_run(folder, pythons, *arguments):
     for name, runs in pythons.items():
         (folder / name).write_text(f"#!/bin/sh\nexit {0 if runs else 127}\n")
         (folder / name).chmod(0o755)
-    for name in ("Makefile", "requirements", "setup.py", "allennlp_sentmatch"):
+    for name in ("Makefile", "requirements", "pyproject.toml", "setup.py", "allennlp_sentmatch"):
         (folder / name).symlink_to(REPOSITORY / name)
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "PYTHON")}
     return subprocess.run(

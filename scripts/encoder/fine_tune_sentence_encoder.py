@@ -8,12 +8,12 @@ the folder ENCODER has learned, the losses of a batch of each of these training 
 - STS-B, 0.1 of CoSENT's loss: log(1 + sum of exp(20 (cos_i - cos_j)) over i and j where pair j has
   the higher score (Su, 2022, https://kexue.fm/archives/8847);
 - Linguist-in-the-loop, 0.5 of the cross-entropy of telling the entailed sentence of a premise from
-  those of other premises and from all contradicting ones, by 20 times their cosines (Henderson et
-  al., 2017, https://arxiv.org/abs/1705.00652, with the hard negatives of Gao et al., 2021,
-  https://arxiv.org/abs/2104.08821, equation 5);
+  the entailed sentences of other premises and from all contradicting ones, by 20 times their
+  cosines (Henderson et al., 2017, https://arxiv.org/abs/1705.00652, with the hard negatives of Gao
+  et al., 2021, https://arxiv.org/abs/2104.08821, equation 5);
 - Quora's duplicates, 0.1 of the same in both directions, without the contradictions.
 
-SENTENCES and VECTORS are the distillation's, of which the first `--limit` are used. A pair is left
+The first `--limit` of SENTENCES and VECTORS, the distillation's, are used. A pair is left
 out unless both of its sentences are among SENTENCES, where no test sentence is (see
 gather_sentences.py). Adam's rate rises for 5 % of the steps and falls to 0 along a cosine. OUTPUT
 is the encoder, its matrices rounded to 8 bits.
@@ -57,7 +57,7 @@ Triples = list[tuple[str, list[str], list[str]]]
 
 
 def scored_pairs(file: Path) -> list[tuple[str, str, float]]:
-    """The pairs of STS-B and their scores."""
+    """Return the pairs of STS-B and their scores."""
     rows = (line.split("\t") for line in file.read_text("utf-8").splitlines())
     return [(row[5], row[6], float(row[4])) for row in rows]
 
@@ -79,13 +79,13 @@ def triples(file: Path, known: set[str], indexer: TextIndexer) -> Triples:
 
 
 def duplicates(file: Path) -> list[tuple[str, str]]:
-    """The pairs of questions of the same meaning."""
+    """Return the pairs of questions of the same meaning."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         return [(row["question1"], row["question2"]) for row in csv.DictReader(lines)]
 
 
 def batches_of(items: list[Any], size: int, generator: random.Random) -> Iterator[list[Any]]:
-    """Batches without end, each time in another order."""
+    """Yield batches without end, each time in another order."""
     if len(items) < size:
         raise ValueError(f"only {len(items)} pairs or premises are left for batches of {size}")
     while True:
@@ -95,14 +95,14 @@ def batches_of(items: list[Any], size: int, generator: random.Random) -> Iterato
 
 
 def cosent(vectors: Tensor, scores: Tensor) -> Tensor:
-    """CoSENT's loss of the vectors (2 N, E) of N pairs, one after the other, by scores (N,)."""
+    """Return CoSENT's loss for N pairs; `vectors` (2 N, E) interleaves both sentences."""
     cosines = SCALE * (vectors[0::2] * vectors[1::2]).sum(1)
     gaps = (cosines.unsqueeze(1) - cosines)[scores.unsqueeze(1) < scores]  # of too low to too high
     return torch.cat([gaps.new_zeros(1), gaps]).logsumexp(0)
 
 
 def ranking(vectors: Tensor, candidates: Tensor) -> Tensor:
-    """The cross-entropy of choosing the first N of M candidates (M, E) for vectors (N, E)."""
+    """Return the cross-entropy of choosing the first N of M candidates (M, E) for (N, E)."""
     return F.cross_entropy(SCALE * vectors @ candidates.t(), torch.arange(len(vectors)))
 
 

@@ -26,7 +26,7 @@ HTML = re.compile(r"<(script|style).*?</\1>|<[^>]*>", re.DOTALL)
 
 
 def sentences_of(paragraph: str) -> Iterator[str]:
-    """The sentences of a paragraph that are mostly words: 3 to 40 of them."""
+    """Yield the sentences of a paragraph that are mostly words: 3 to 40 of them."""
     for sentence in SENTENCE_END.split(" ".join(paragraph.split())):
         words = sentence.split()
         letters = sum(character.isalpha() or character == " " for character in sentence)
@@ -35,7 +35,7 @@ def sentences_of(paragraph: str) -> Iterator[str]:
 
 
 def wordnet(file: Path) -> Iterator[str]:
-    """The glosses of WordNet, each definition and each example by itself."""
+    """Yield the glosses of WordNet, each definition and each example by itself."""
     for _, line in read_lines(file):
         if not line.startswith("  "):
             for part in re.split(r"; (?=\")|;? --", line.partition(" | ")[2]):
@@ -43,7 +43,7 @@ def wordnet(file: Path) -> Iterator[str]:
 
 
 def dictionary(file: Path) -> Iterator[str]:
-    """The definitions and quotations of a dictionary in dictd's format."""
+    """Yield the definitions and quotations of a dictionary in dictd's format."""
     text = gzip.decompress(file.read_bytes()).decode("utf-8", "replace")
     for paragraph in re.split(r"\n\s*\n", text):
         if paragraph.startswith(" ") and "Syn:" not in paragraph:
@@ -54,7 +54,7 @@ def dictionary(file: Path) -> Iterator[str]:
 
 
 def descriptions(file: Path) -> Iterator[str]:
-    """The short and long descriptions of Debian's packages."""
+    """Yield the short and long descriptions of Debian's packages."""
     text = file.read_text("utf-8", "replace")
     for found in re.finditer(r"^Description(?:-en)?: (.*)\n((?: .*\n)*)", text, re.MULTILINE):
         yield found[1]
@@ -63,14 +63,14 @@ def descriptions(file: Path) -> Iterator[str]:
 
 
 def pages(folder: Path) -> Iterator[str]:
-    """The sentences of the paragraphs of all pages in a folder."""
+    """Yield the sentences of the paragraphs of all pages in a folder."""
     for file in sorted(path for path in folder.rglob("*") if path.suffix in (".html", ".page")):
         for paragraph in re.split(r"</p>|</li>|</h\d>", file.read_text("utf-8", "replace")):
             yield from sentences_of(HTML.sub(" ", paragraph).replace("&nbsp;", " "))
 
 
 def fortunes(folder: Path) -> Iterator[str]:
-    """The sentences of all fortunes in a folder, without their authors."""
+    """Yield the sentences of all fortunes in a folder, without their authors."""
     for file in sorted(path for path in folder.iterdir() if path.is_file() and not path.suffix):
         for saying in file.read_text("utf-8", "replace").split("\n%\n"):
             yield from sentences_of(re.sub(r"\n\s*-- .*", "", saying, flags=re.DOTALL))

@@ -1,9 +1,9 @@
-r"""Gather sentences to distil from, none of which is a test sentence.
+r"""Gather sentences to distil from, without any test sentence.
 
     python -m scripts.encoder.gather_sentences ../shared/data data/distillation/sentences.txt \
         --free-text packages --recombined 190000
 
-The sentences are those of the training data of SICK, STS-B, MSRP, TREC, WikiQA, Multi30k, Quora and
+The sentences come from the training data of SICK, STS-B, MSRP, TREC, WikiQA, Multi30k, Quora and
 Linguist-in-the-loop NLI, and of SNLI's development data (TRAINING). A sentence is left out if it
 occurs in any test or validation set that sentence vectors are evaluated on (TEST), and so are
 repetitions; two sentences are the same if they are without case, spaces and punctuation. With
@@ -45,7 +45,7 @@ Sentences = Callable[[Path], Iterable[str]]
 
 
 def pairs(format: str) -> Sentences:
-    """Both sentences of each pair of a file."""
+    """Return both sentences of each pair of a file."""
     form = PAIRS[format]
     sides = [form.columns[name] for name in ("sentence1", "sentence2")]
     return lambda file: (
@@ -54,12 +54,12 @@ def pairs(format: str) -> Sentences:
 
 
 def columns(*names: str) -> Sentences:
-    """The values of some columns of a table."""
+    """Return the values of some columns of a table."""
     return lambda file: chain.from_iterable(read_sentences(file, name) for name in names)
 
 
 def lines(encoding: str) -> Sentences:
-    """The lines of a file."""
+    """Return the lines of a file."""
     return lambda file: (row.text(["text"]) for row in text_rows(file, encoding))
 
 
@@ -69,13 +69,13 @@ def questions(file: Path) -> Iterator[str]:
 
 
 def trees(file: Path) -> Iterator[str]:
-    """The sentences of SST's trees."""
+    """Yield the sentences of SST's trees."""
     for line in lines("utf-8")(file):
         yield " ".join(map(unescape, Tree.fromstring(line).leaves()))
 
 
 def fairytales(file: Path) -> Iterator[str]:
-    """The sentences and the questions of FairytaleQA."""
+    """Yield the sentences and the questions of FairytaleQA."""
     for row in json_rows(file):
         yield from sentences_of(row.text(["context"]))
         yield row.text(["question"])
@@ -125,7 +125,7 @@ TEST: dict[str, tuple[str, Sentences]] = {
 
 
 def key(sentence: str) -> str:
-    """The letters and digits of a sentence: equal sentences have the same."""
+    """Return the letters and digits of a sentence: equal sentences have the same."""
     return "".join(filter(str.isalnum, sentence.lower()))
 
 
@@ -139,7 +139,7 @@ def gather(
     """At most `limit` sentences in random order, and their numbers.
 
     `tests` has the keys of each test set, and `limits` how many sentences to take at most of some
-    of the data sets. The numbers are those of each data set (`taken`, of `distinct` ones that are
+    of the data sets. The numbers are counts for each data set (`taken`, of `distinct` ones that are
     in no test set), and how many distinct ones each test set has excluded (`in_test_sets`).
     """
     generator = random.Random(seed)

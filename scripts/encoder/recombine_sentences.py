@@ -9,8 +9,8 @@ Each is made in one of these ways, the first and the second more often than the 
     part         some words in a row, from or up to a preposition or a comma
     question     the beginning of a question, up to its first preposition, and the end of another
 
-Exchanged words are drawn from those of the sentences, by the square root of their number, or with
-probability 0.3 from all of WordNet's, so that rare words occur in common sentences.
+Exchanged words are drawn from the words of the sentences, by the square root of their number, or
+with probability 0.3 from all of WordNet's, so that rare words occur in common sentences.
 """
 
 import random
@@ -94,7 +94,7 @@ class Recombination:
         return kinds
 
     def kind_of(self, word: str) -> Optional[str]:
-        """The words for which another may stand: by part of speech, where there is only one."""
+        """Return the words that may be exchanged, by their only part of speech."""
         if word in KEPT or word in PREPOSITIONS or word in CONJUNCTIONS:
             return None
         if word in NUMBERS:

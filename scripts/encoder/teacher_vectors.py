@@ -29,7 +29,7 @@ Array = numpy.ndarray[Any, Any]
 
 
 def fast_products() -> torch.autocast:
-    """A context whose products are rounded to bfloat16 on a processor that multiplies it."""
+    """Return a context whose products are rounded to bfloat16 on a processor that multiplies it."""
     known = torch.cpu.get_capabilities()
     is_fast = known.get("amx_bf16", False) or known.get("avx512_bf16", False)
     return torch.autocast("cpu", torch.bfloat16, enabled=is_fast)
@@ -46,7 +46,7 @@ class Teacher:
 
     @torch.inference_mode()
     def encode_rows(self, rows: list[list[int]]) -> Array:
-        """The vectors (N, E) of N lists of word pieces."""
+        """Return the vectors (N, E) of N lists of word pieces."""
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         vectors = numpy.empty((len(rows), self.model.config.hidden_size), numpy.float16)
         while order:
@@ -64,11 +64,11 @@ class Teacher:
         return vectors
 
     def encode(self, sentences: list[str]) -> Array:
-        """The vectors (N, E) of N sentences."""
+        """Return the vectors (N, E) of N sentences."""
         return self.encode_rows([found.ids for found in self.tokenizer.encode_batch(sentences)])
 
     def piece_vectors(self, pieces: list[str]) -> Array:
-        """The vectors (V, E) of single word pieces."""
+        """Return the vectors (V, E) of single word pieces."""
         first, *rest = self.tokenizer.encode("").ids
         return self.encode_rows([[first, index, *rest] for index in range(len(pieces))])
 

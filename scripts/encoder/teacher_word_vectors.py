@@ -7,7 +7,7 @@ encodes each word as a sentence, reduces the vectors by principal component anal
 SENTENCES and a is 0.001 (Arora et al. 2017, https://openreview.net/forum?id=SyK00v5xx), so that
 "the" adds less to a sentence than "dog". Model2Vec makes its static vectors in a similar way
 (https://github.com/MinishLab/model2vec). The vectors are scaled to a standard deviation of 0.4,
-about that of GloVe's.
+about the same as GloVe's.
 
 WORDS has a word at the beginning of each line, in lower case: a list, or a file in GloVe's format,
 whose numbers are ignored. OUTPUT (.txt.gz) has the words in the same order, in GloVe's format.
@@ -33,12 +33,12 @@ Array = numpy.ndarray[Any, Any]
 
 
 def read_words(file: Path) -> list[str]:
-    """The first word of each line."""
+    """Return the first word of each line."""
     return [line.rstrip().partition(" ")[0] for _, line in read_lines(file)]
 
 
 def frequency_weights(words: list[str], sentences: list[str]) -> Array:
-    """The weights (V,) of words, 1 for those that are not in the sentences."""
+    """Return the weights (V,) of words, 1 for those that are not in the sentences."""
     splitter = SpacyBlankTokenizer().splitter()
     counts = Counter(word.lower() for text in sentences for word in splitter.words(text))
     total = max(counts.total(), 1)
@@ -46,7 +46,7 @@ def frequency_weights(words: list[str], sentences: list[str]) -> Array:
 
 
 def reduce_vectors(vectors: Array, weights: Array, size: int) -> Array:
-    """The weighted principal components (V, size) of the vectors (V, P), scaled."""
+    """Return the weighted principal components (V, size) of the vectors (V, P), scaled."""
     reduced = PCA(size, svd_solver="full").fit_transform(vectors) * weights[:, None]
     scaled: Array = reduced * (STANDARD_DEVIATION / reduced.std())
     return scaled

@@ -3,16 +3,16 @@ r"""Train the sentence encoder of the package from its teacher's vectors.
     python -m scripts.encoder.train_sentence_encoder SENTENCES VECTORS PIECES VOCABULARY OUTPUT \
         --validation ../shared/data/stsb/sts-dev.csv
 
-VECTORS (.npy) has the teacher's vector of each sentence, and PIECES (.npy) that of each of its word
-pieces alone, in the order of VOCABULARY, one word piece a line (teacher_vectors.py writes
-both). The student's embeddings start as in teacher_word_vectors.py: principal components,
-shortened for frequent word pieces.
+VECTORS (.npy) has the teacher's vector of each sentence, and PIECES (.npy) its vector of each word
+piece alone, in the order of VOCABULARY, one word piece a line (teacher_vectors.py writes both). The
+student's embeddings start as in teacher_word_vectors.py: principal components, shortened for
+frequent word pieces.
 
-Sentences of the same number of word pieces share a batch, without padding, and torch's
-LSTM runs in bfloat16. Adam's rate rises for 2 % of the training and falls to 0 along a cosine; with
-`--minutes`, the part of the training that is over is that of the time, where that is more. The
-state is saved after each `--save-every` steps; the same command continues from it. OUTPUT/encoder
-is the trained encoder, its matrices rounded to 8 bits.
+Sentences of the same number of word pieces share a batch, without padding, and torch's LSTM runs in
+bfloat16. Adam's rate rises for 2 % of the training and falls to 0 along a cosine; with `--minutes`,
+the schedule follows the time where that is ahead of the steps. The state is saved after each
+`--save-every` steps; the same command continues from it. OUTPUT/encoder is the trained encoder, its
+matrices rounded to 8 bits.
 """
 
 import argparse
@@ -57,7 +57,7 @@ class Sentences:
         self.pieces = numpy.concatenate([numpy.array(row, numpy.int32) for row in rows])
 
     def batch(self, rows: Array) -> Tensor:
-        """The word pieces (B, T) of sentences of the same length T."""
+        """Return the word pieces (B, T) of sentences of the same length T."""
         length = self.lengths[rows[0]]
         places = self.starts[rows][:, None] + numpy.arange(length)
         return torch.from_numpy(self.pieces[places]).long()
@@ -69,7 +69,7 @@ class Sentences:
         generator: numpy.random.Generator,
         topics: Optional[Array] = None,
     ) -> Any:
-        """The rows of batches of one length each, in random order; by topics (N,), if any."""
+        """Return the rows of batches of one length, in random order; by topics (N,), if any."""
         order = generator.permutation(len(self.lengths))
         if topics is not None:
             order = order[numpy.argsort(topics[order], kind="stable")]
@@ -92,7 +92,7 @@ def nearest(vectors: Array, number: int, generator: numpy.random.Generator) -> A
 
 
 def forward(model: StandaloneEncoder, indices: Tensor, dropout: float) -> Tensor:
-    """The vectors (B, P) of sentences of one length (B, T); of a BiLSTM by `fast_products`."""
+    """Return the vectors (B, P) of sentences (B, T) of one length; BiLSTMs use `fast_products`."""
     embedded = torch.nn.functional.dropout(model.embedding(indices), dropout)
     pooled: Any = model.encoder
     network = getattr(pooled.encoder, "network", None)

@@ -7,7 +7,7 @@
 - A random span, as long as the spans of the training set are on average, for each of several seeds.
 - The span that the reader would train on. No model that answers with spans can do much better.
 
-The figures are those of the metric `answer_overlap`. `--record` puts them into the rows of a table
+The metric is `answer_overlap`. `--record` puts them into the rows of a table
 for `fill_tables.py`.
 """
 
@@ -30,6 +30,7 @@ from spacy.language import Language
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch.training.metrics import AnswerOverlap
+from scripts.results.tables import read_table, write_table
 
 Answerer = Callable[[Instance], str]
 
@@ -46,7 +47,7 @@ TITLES = {
 
 
 def best_sentence(instance: Instance) -> str:
-    """The sentence of the passage with the most of the question's words."""
+    """Return the sentence of the passage with the most of the question's words."""
     about = metadata(instance)
     question = words(about["question"])
     sentences = [sentence.text.strip() for sentence in sentencizer()(about["passage"]).sents]
@@ -66,7 +67,7 @@ def random_span(length: int, seed: int) -> Answerer:
 
 
 def score(instances: Iterable[Instance], answer: Answerer) -> dict[str, float]:
-    """The figures of the answers."""
+    """Return the figures of the answers."""
     metric = AnswerOverlap()
     for instance in instances:
         metric([answer(instance)], [metadata(instance)["answers"]])
@@ -74,41 +75,41 @@ def score(instances: Iterable[Instance], answer: Answerer) -> dict[str, float]:
 
 
 def metadata(instance: Instance) -> dict[str, Any]:
-    """The instance's texts and tokens."""
+    """Return the instance's texts and tokens."""
     field: Any = instance["metadata"]
     return dict(field.metadata)
 
 
 def target(instance: Instance) -> tuple[int, int]:
-    """The first and the last token of the span to learn."""
+    """Return the first and the last token of the span to learn."""
     start: Any = instance["span_start"]
     end: Any = instance["span_end"]
     return start.sequence_index, end.sequence_index
 
 
 def span_text(instance: Instance, start: int, end: int) -> str:
-    """The part of the passage from the token `start` to the token `end`."""
+    """Return the part of the passage from the token `start` to the token `end`."""
     about = metadata(instance)
     offsets = about["passage_offsets"]
     return str(about["passage"][offsets[start][0] : offsets[end][1]])
 
 
 def words(text: str) -> set[str]:
-    """The words of a text in lower case."""
+    """Return the words of a text in lower case."""
     tokens = (token.text.lower() for token in sentencizer().tokenizer(text))
     return {token for token in tokens if any(map(str.isalnum, token))}
 
 
 @cache
 def sentencizer() -> Language:
-    """The rules of spaCy for words and sentences."""
+    """Return the rules of spaCy for words and sentences."""
     language = spacy.blank("en")
     language.add_pipe("sentencizer")
     return language
 
 
 def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, Any]]:
-    """A row of figures for each way to answer, on the validation set and, if any, the test set."""
+    """Yield a row of figures, on the validation and any test set, for each way to answer."""
     settings = configuration["dataset_reader"]
     reader = DatasetReader.from_params(Params(settings.copy()))
     spans = map(target, reader.read(configuration["train_data_path"]))
@@ -139,12 +140,11 @@ def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, 
 
 
 def record(path: Path, made: list[dict[str, Any]]) -> None:
-    """Put the rows first in a file of results; they replace those of the same name."""
-    empty: dict[str, Any] = {"data": "", "vectors": "", "metrics": TITLES, "rows": []}
-    table = json.loads(path.read_text(encoding="utf-8")) if path.exists() else empty
+    """Put the rows first in a file of results; they replace rows of the same name."""
+    table = read_table(path, {"data": "", "vectors": "", "metrics": TITLES, "rows": []})
     names = {row["model"] for row in made}
     table["rows"] = made + [row for row in table["rows"] if row["model"] not in names]
-    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_table(path, table)
 
 
 def main() -> None:

@@ -4,10 +4,10 @@
         ../shared/data/sst/test.txt but not
 
 Prints a Markdown table. "before", "itself" and "after" are the shares of the attention that the
-words after the given one pay to those before it, to it and to those between; "at the end", those of
-the last word, whose state is classified. In parentheses is what even attention would give. The last
-column has the words that the given word itself attends to most, and how often. `allennlp inspect`
-draws single sentences.
+words after the given one pay to the words before it, to itself and to the words between; "at the
+end", the shares of the last word, whose state is classified. In parentheses is what even attention
+would give. The last column has the words that the given word itself attends to most, and how often.
+`allennlp inspect` draws single sentences.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def shares(attention: Sequence[float], position: int) -> list[float]:
 
 
 def row_of(outputs: Iterable[tuple[dict[str, Any], bool]], word: str) -> dict[str, str]:
-    """The row of a word; an output has the tokens and the attention, and is right or not."""
+    """Return the row of a word; an output has the tokens and the attention, and is right or not."""
     read: list[list[float]] = []
     last: list[list[float]] = []
     with_it: list[bool] = []

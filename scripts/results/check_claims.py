@@ -12,7 +12,7 @@ writes `records`, from which the page's table is made:
 - The difference, with the standard deviation of a difference of two single runs.
 - The 95 % interval of the difference over test sets and seeds: a bootstrap (10,000 resamples) of
   the items of `item_scores.py`, the same ones for X and Y, and of the seeds of either row.
-- The seeds. All of a line is about the same runs: those of the seeds that both rows have, with
+- The seeds. All of a line is about the same runs: the runs of the seeds that both rows have, with
   items' scores in both, or without scores if no seed has them. The others are listed as left out.
 
 A claim holds if the whole interval is above zero, does not hold if it is below, and is open
@@ -20,7 +20,6 @@ otherwise, or with fewer than three seeds. A row that has not been trained is na
 """
 
 import argparse
-import json
 import math
 import statistics
 from pathlib import Path
@@ -28,7 +27,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from scripts.results.tables import read_items, read_table, write_table
 
 # With fewer seeds, their spread is not known.
 MIN_SEEDS = 3
@@ -53,13 +52,13 @@ class Row(NamedTuple):
     figures: dict[int, float]
     """Of the metric, by seed; not in percent."""
     items: dict[int, numpy.ndarray]
-    """By seed, of the seeds for which they were recorded: (items, 1), scores of which the figure is
-    the mean, or (items, 2), predicted and true scores of which it is the correlation.
+    """Keyed by seed: (items, 1), scores whose mean is the figure, or (items, 2), predicted and true
+    scores whose correlation is the figure. Seeds without recorded scores are missing.
     """
 
 
 def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional[Row]:
-    """The newest row of a model or a configuration in a file of results, `None` if there is none.
+    """Return the newest row of a model or configuration in a file, `None` if there is none.
 
     `unit` is what the file has for a figure of 1.
 
@@ -67,7 +66,7 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
 
     `ValueError` if the scores of a seed's items do not make its figure.
     """
-    table = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {"rows": []}
+    table = read_table(results, {"rows": []})
     rows = [row for row in table["rows"] if name in (row["model"], row.get("configuration"))]
     if not rows:
         return None
@@ -76,10 +75,8 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
     of_items = metric.removeprefix("validation_")
     data = "test" if of_items == metric else "validation"
     key = (row.get("configuration"), row.get("overrides"), data)
-    path = results.parent / "items" / f"{results.stem}.jsonl"
     made = Row(dict(zip(row["seeds"], figures)), {})
-    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        line = json.loads(text)
+    for line in read_items(results):
         # Lines without `data` are from a time when there were only scores of test data.
         if (line["configuration"], line["overrides"], line.get("data", "test")) != key:
             continue
@@ -90,15 +87,15 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
         found, figure = float(figure_of(made.items[seed])), made.figures[seed]
         if abs(found - figure) > 0.001:
             raise ValueError(
-                f"{path}: the scores of {name} with seed {seed} make {found:.4f}, but its "
-                f"figure is {figure}; delete the line and run scripts/results/run_seeds.py again"
+                f"{results}: the scores of {name} with seed {seed} make {found:.4f}, but its "
+                f"figure is {figure}; remove its line of items and run run_seeds again"
             )
     return made
 
 
 def figure_of(items: numpy.ndarray) -> Any:
-    """The mean of scores, of shape (..., items, 1), or Pearson's correlation of predicted and true
-    scores, of shape (..., items, 2).
+    """Return the mean of scores (..., items, 1), or Pearson's correlation of predicted and true
+    scores (..., items, 2).
     """
     means = items.mean(axis=-2, keepdims=True)  # (..., 1, 1) or (..., 1, 2)
     if items.shape[-1] == 1:
@@ -111,7 +108,7 @@ def figure_of(items: numpy.ndarray) -> Any:
 def compare(
     claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row], bootstrapped: bool
 ) -> dict[str, str]:
-    """A line of the table. Without the bootstrap, a line to be tested has no `holds`."""
+    """Return a line of the table. Without the bootstrap, a line to be tested has no `holds`."""
     record = {key: claim[key] for key in ("claim", "source", "data")}
     if higher is None or lower is None:
         sides = {claim["higher"]: higher, claim["lower"]: lower}
@@ -149,7 +146,7 @@ def compare(
 def interval(
     higher: numpy.ndarray, lower: numpy.ndarray, resamples: int = 10_000
 ) -> tuple[float, float]:
-    """The 95 % interval of the difference of two rows' figures, by the percentile bootstrap.
+    """Return the 95 % interval of the difference of two rows' figures, by the percentile bootstrap.
 
     Both are (seeds, items, 1) or (seeds, items, 2). They have the same items, and each resample of
     these is of both. Their seeds have nothing in common, and are drawn for each row by itself.
@@ -171,11 +168,12 @@ def interval(
 
 
 def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
-    """The lines of the table that a file of claims makes; without the bootstrap, those that it is
-    to test have neither `interval` nor `holds`.
+    """Return the lines of the table that a file of claims makes.
+
+    Without the bootstrap, the lines that it would test have neither `interval` nor `holds`.
     """
     records = []
-    for claim in json.loads(path.read_text(encoding="utf-8"))["claims"]:
+    for claim in read_table(path)["claims"]:
         results = path.parent / claim["results"]
         unit = 100 if claim.get("in_percent") else 1
         higher, lower = (
@@ -190,9 +188,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare the rows that claims are about.")
     parser.add_argument("claims", type=Path)
     path = parser.parse_args().claims
-    table = json.loads(path.read_text(encoding="utf-8"))
-    table.update(columns=COLUMNS, records=check(path))
-    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    table = {**read_table(path), "columns": COLUMNS, "records": check(path)}
+    write_table(path, table)
     for record in table["records"]:
         print(f"{record['claim']} ({record['data']}): {record['holds']}")
 

@@ -1,4 +1,4 @@
-"""Compare rows of a table of transfer: are the vectors of X better than those of Y?
+"""Compare rows of a table of transfer: are the vectors of X better than the vectors of Y?
 
     python -m scripts.results.compare_transfer docs/results/transfer_comparison.json
     python -m scripts.results.fill_tables
@@ -10,13 +10,12 @@ from which the page's table is made:
 - The averages of X and Y over the ten tasks: the means over the seeds, each with the standard
   deviation.
 - The difference, with the standard deviation of a difference of two single runs.
-- On how many tasks X is higher, and the two-sided p of Wilcoxon's signed-rank test over the tasks,
-  each of which is a pair of means over the seeds: the test that Demšar (2006), "Statistical
+- On how many tasks X is higher, and the two-sided p of Wilcoxon's signed-rank test over the tasks
+  (for each, a pair of means over the seeds): the test that Demšar (2006), "Statistical
   Comparisons of Classifiers over Multiple Data Sets", recommends for two classifiers.
 """
 
 import argparse
-import json
 import math
 import statistics
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Any
 from scipy.stats import wilcoxon
 
 from allennlp_sentmatch.transfer.report import AVERAGED, metric_key
+from scripts.results.tables import read_table, write_table
 
 COLUMNS = {
     "X": "higher",
@@ -39,7 +39,7 @@ COLUMNS = {
 
 
 def compare(higher: dict[str, Any], lower: dict[str, Any]) -> dict[str, str]:
-    """A line of the table, from two rows of a file of results.
+    """Return a line of the table, from two rows of a file of results.
 
     # Raises
 
@@ -77,12 +77,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare rows of a table of transfer.")
     parser.add_argument("comparison", type=Path)
     path = parser.parse_args().comparison
-    table = json.loads(path.read_text(encoding="utf-8"))
-    results = json.loads((path.parent / table["results"]).read_text(encoding="utf-8"))
+    table = read_table(path)
+    results = read_table(path.parent / table["results"])
     rows = {row["model"]: row for row in results["rows"]}
     records = [compare(rows[pair["higher"]], rows[pair["lower"]]) for pair in table["comparisons"]]
     table.update(columns=COLUMNS, records=records)
-    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_table(path, table)
     for record in records:
         print(f"{record['higher']} against {record['lower']}: {record['difference']}")
 

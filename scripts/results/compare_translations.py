@@ -8,7 +8,7 @@ and its translations are written beside it, to `translations_<name of the data>.
 file exists it is read instead. `comparisons` names two systems each (`higher` and `lower`),
 `lowercase`, false by default, says whether BLEU ignores case, and `overrides`, such as
 `{"model.beam_search.beam_size": 10}`, changes the archives' settings. This script writes
-`signature`, SacreBLEU's, and `records`, from which scripts/results/fill_tables.py makes a table:
+`signature`, SacreBLEU's, and `records`, from which `fill_tables.py` makes a table:
 
 - The BLEU of X and Y and the difference, for each seed that both have.
 - The p of SacreBLEU's paired bootstrap for that seed (1,000 resamples of the sentences): for these
@@ -38,6 +38,7 @@ from tqdm import tqdm
 
 from allennlp_sentmatch.data.dataset_readers import ParallelTextReader
 from allennlp_sentmatch.models.archival import load_archive
+from scripts.results.tables import read_table, write_table
 
 COLUMNS = {
     "X": "higher",
@@ -55,7 +56,7 @@ BATCH_SIZE = 100
 
 
 def read_pairs(path: str) -> tuple[list[str], list[str]]:
-    """The sentences of parallel files and their references."""
+    """Return the sentences of parallel files and their references."""
     instances: Iterable[Any] = ParallelTextReader(WhitespaceTokenizer()).read(path)
     pairs = [instance["metadata"].metadata for instance in instances]
     return [pair["source"] for pair in pairs], [pair["target"] for pair in pairs]
@@ -64,7 +65,7 @@ def read_pairs(path: str) -> tuple[list[str], list[str]]:
 def translations_of(
     path: Path, sources: Sequence[str], data: str, overrides: dict[str, Any]
 ) -> list[str]:
-    """The translations in a file, or those of an archive, which are written beside it.
+    """Return the translations in a file, or an archive's translations, written beside it.
 
     # Raises
 
@@ -94,7 +95,7 @@ def compare(
     references: list[str],
     lowercase: bool,
 ) -> tuple[list[dict[str, str]], str]:
-    """The lines of the table for X and Y, with each seed's translations, and the signature.
+    """Return the lines of the table for X and Y, with each seed's translations, and the signature.
 
     # Raises
 
@@ -154,7 +155,7 @@ def main() -> None:
     )
     parser.add_argument("comparison", type=Path)
     path = parser.parse_args().comparison
-    table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    table = read_table(path)
     sources, references = read_pairs(table["data"])
     overrides = table.get("overrides", {})
     systems = {
@@ -170,7 +171,7 @@ def main() -> None:
         both, lowercase = (systems[higher], systems[lower]), table.get("lowercase", False)
         records, table["signature"] = compare((higher, lower), *both, references, lowercase)
         table["records"] += records
-    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_table(path, table)
     for record in table["records"]:
         cells = ((title, record[key]) for title, key in COLUMNS.items() if key in record)
         print(", ".join(f"{title}: {cell}" for title, cell in cells))

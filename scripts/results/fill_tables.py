@@ -11,7 +11,7 @@ In a page, a table is what lies between two comments:
 A file under docs/results/ has a row for each configuration that was trained on some data
 (`run_seeds.py --record` writes rows); claims.json has the claims that
 `check_claims.py` tested with them; a file of a study has its trials
-(`record_study.py`). A file under benchmarks/results/ has what a benchmark measured.
+(`record.py`). A file under benchmarks/results/ has what a benchmark measured.
 """
 
 import argparse
@@ -24,7 +24,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from scripts.experiments import REPOSITORY
+from scripts.results import commands
+
 DOCS = REPOSITORY / "docs"
 
 _TABLE = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
@@ -32,25 +34,25 @@ _PUBLISHED = re.compile(r"Published: (.+)\.$")
 
 
 def pages() -> list[Path]:
-    """The pages that may have tables."""
+    """Return the pages that may have tables."""
     return [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md"))]
 
 
 def fill(text: str) -> str:
-    """The text of a page with every table made again."""
+    """Return the text of a page with every table made again."""
     return _TABLE.sub(lambda match: match[1] + blocks(match[2]) + match[3], text)
 
 
 def blocks(path: str) -> str:
-    """The Markdown of a JSON file, of which `path` is relative to the repository."""
+    """Return the Markdown of a JSON file, whose `path` is relative to the repository."""
     data = json.loads((REPOSITORY / path).read_text(encoding="utf-8"))
     kinds = {"records": measured_blocks, "trials": study_blocks, "rows": result_blocks}
-    made = next(kind(data) for key, kind in kinds.items() if key in data)
+    made = next(kind({"file": path, **data}) for key, kind in kinds.items() if key in data)
     return "\n" + "".join(f"{block}\n\n" for block in made)
 
 
 def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
-    """The table of some data set, how its figures were obtained, and the command of each row."""
+    """Yield a data set's table, how its figures were obtained, and the command of most rows."""
     rows = data["rows"]
 
     def listed(key: str) -> list[str]:
@@ -74,6 +76,8 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
         }
     )
     trained = [row for row in rows if "command" in row]
+    command, number = commands.commonest(trained) if trained else ("", 0)
+    some = f"one for {number} row{'s' * (number > 1)} is below; `{data['file']}` has all of them"
     revisions = [row.get("revision") or data.get("revision") or "" for row in trained]
     yield "\n".join(
         f"- {name}: {'; '.join(dict.fromkeys(filter(None, values)))}"
@@ -83,20 +87,16 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
             "Machine": [machine(row.get("machine", data.get("machine", {}))) for row in trained],
             "Revision": ", ".join(revisions).split(", "),
             "Date": [row.get("date", data.get("date")) for row in trained],
+            "Commands": [some] if number < len(trained) else [],
         }.items()
         if any(values)
     )
-    commands = dict.fromkeys(present(row["command"]) for row in trained)
-    yield "\n".join(["```bash", *commands, "```"])
-
-
-def present(command: str) -> str:
-    """A recorded command with the names that the scripts have now."""
-    return re.sub(r"python scripts/(\w+)\.py", r"python -m scripts.results.\1", command)
+    if command:
+        yield f"```bash\n{command}\n```"
 
 
 def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
-    """The trials of a study, the best one first, and how they were obtained."""
+    """Yield the trials of a study, the best one first, and how they were obtained."""
     sign = -1 if data["metric"].startswith("+") else 1
     trials = sorted(
         data["trials"],
@@ -127,11 +127,11 @@ def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
         "Date": data["date"],
     }
     yield "\n".join(f"- {name}: {value}" for name, value in facts.items())
-    yield f"```bash\n{data['command']}\n```"
+    yield f"```bash\n{commands.wrapped(data['command'])}\n```"
 
 
 def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
-    """The table of a benchmark or of claims, and where a benchmark was measured."""
+    """Yield the table of a benchmark or of claims, and where a benchmark was measured."""
     columns = data["columns"].items()
     yield table({title: [cell(one.get(key)) for one in data["records"]] for title, key in columns})
     facts = data.get("machine", {})
@@ -140,21 +140,21 @@ def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     parts = [
         facts.get("processor", "") if device == "cpu" else device,
         threads and f"{threads} thread{'' if threads == '1' else 's'}",
-        code(facts.get("command")),
+        code(commands.present(facts.get("command", ""))),
     ]
     if any(parts):
         yield f"Measured: {', '.join(filter(None, parts))}."
 
 
 def table(columns: Mapping[str, Sequence[str]]) -> str:
-    """A Markdown table of the columns that are not empty."""
+    """Return a Markdown table of the columns that are not empty."""
     columns = {title: cells for title, cells in columns.items() if any(cells)}
     rows = [columns, ["---"] * len(columns), *zip(*columns.values())]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def metric(value: Any, title: str) -> str:
-    """A figure with its standard deviation over the seeds; in percent if the title says so.
+    """Return a figure with its standard deviation over the seeds; in percent if the title says so.
 
     `value` is one figure, a list of one for each seed, or their `mean` and `std`.
     """
@@ -172,8 +172,9 @@ def metric(value: Any, title: str) -> str:
 
 
 def digits_for(mean: float) -> str:
-    """The format of three significant digits of a mean, and of as many decimals of its deviation;
-    of small figures, without zeros at the end.
+    """Return the format that shows three digits of a mean, and its deviation with as many decimals.
+
+    Small figures have no zeros at the end.
     """
     if abs(mean) < 0.1:
         return ".3g"
@@ -181,7 +182,7 @@ def digits_for(mean: float) -> str:
 
 
 def published(row: Mapping[str, Any]) -> str:
-    """The paper's figure, from the first line of the configuration unless the row has it."""
+    """Return the paper's figure, from the first line of the configuration unless the row has it."""
     if "published" in row:
         return str(row["published"])
     if "configuration" not in row:
@@ -193,17 +194,17 @@ def published(row: Mapping[str, Any]) -> str:
 
 
 def machine(facts: Mapping[str, Any]) -> str:
-    """A machine and its software on one line."""
+    """Return a machine and its software on one line."""
     return ", ".join(f"{name} {value}" for name, value in facts.items())
 
 
 def code(text: Any) -> str:
-    """A text as code, nothing as nothing."""
+    """Return a text as code, nothing as nothing."""
     return f"`{text}`" if text else ""
 
 
 def minutes(run: Mapping[str, Any]) -> str:
-    """The minutes of a run, or of several on average."""
+    """Return the minutes of a run, or of several on average."""
     value = run.get("minutes")
     if value is None:
         return ""
@@ -211,7 +212,7 @@ def minutes(run: Mapping[str, Any]) -> str:
 
 
 def cell(value: Any) -> str:
-    """A measured value with three digits; of several values, the smallest and the largest."""
+    """Return a value with three digits; of several values, the smallest and the largest."""
     if value is None:
         return ""
     if isinstance(value, list):

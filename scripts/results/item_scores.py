@@ -4,7 +4,7 @@
 
 A classifier's items are sentences or pairs: 1 where its label is right, 0 where it is wrong. A
 ranker's are the questions that its MAP counts: their average precision. Those of a model of scores
-are pairs: their predicted and true scores. All of these are a list. R-NET's items are questions,
+are pairs: their predicted and true scores. Each is a list. R-NET's items are questions,
 with a list for each of two metrics, `{"f1": [...], "rouge_l": [...]}`, in percent as the metrics
 are. For other models, `null` is printed.
 
@@ -31,9 +31,7 @@ BATCH_SIZE = 32
 
 
 def scores_of(archive_path: Path, data: str = "test") -> Any:
-    """The scores of the items of an archive's test or validation data, rounded; `None` for other
-    models.
-    """
+    """Return the rounded scores of an archive's test or validation items, or `None`."""
     archive = load_archive(archive_path)
     model = archive.model.eval()
     if not isinstance(model, (ClassificationModel, AttentiveRanker, ScoreModel, RNet)):
@@ -54,7 +52,7 @@ def scores_of(archive_path: Path, data: str = "test") -> Any:
 
 
 def average_precisions(answered: list[tuple[Any, Any]], questions: str) -> Iterator[float]:
-    """The average precision of each question that counts."""
+    """Yield the average precision of each question that counts."""
     for instance, output in answered:
         metric = MeanAveragePrecision(questions)
         labels = instance["labels"].tensor
@@ -78,7 +76,7 @@ def answer_scores(outputs: Iterable[dict[str, Any]]) -> dict[str, list[float]]:
 
 
 def outputs_of(model: Model, instances: list[Instance]) -> Iterable[dict[str, Any]]:
-    """The model's readable output for each instance."""
+    """Yield the model's readable output for each instance."""
     for start in range(0, len(instances), BATCH_SIZE):
         yield from model.forward_on_instances(instances[start : start + BATCH_SIZE])
 

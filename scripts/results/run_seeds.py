@@ -13,14 +13,13 @@ tables of the documentation from such files. Seeds of the row are neither traine
 again, whether or not OUTPUT is still there. The figures must come back: nothing is recorded from a
 tree with uncommitted changes, from a commit that no branch holds, or of a seed that was trained
 without `--record` or at another commit. How the models do on each item of the test data goes
-into docs/results/items/sick.jsonl (`item_scores.py`); without test figures, how they do on
+into docs/results/items/sick.jsonl.gz (`item_scores.py`); without test figures, how they do on
 the validation data. `data` says which of the two.
 """
 
 import argparse
 import json
 import os
-import shlex
 import statistics
 import subprocess
 import sys
@@ -33,9 +32,9 @@ from allennlp.common.params import parse_overrides
 
 from allennlp_sentmatch.environment import processor
 from allennlp_sentmatch.tuning.report import machine, minutes_of
-
-REPOSITORY = Path(__file__).resolve().parents[2]
-CONFIGURATIONS = REPOSITORY / "training_config"
+from scripts.experiments import CONFIGURATIONS, REPOSITORY
+from scripts.results.commands import quoted, unwrapped
+from scripts.results.tables import read_items, read_table, write_items, write_table
 
 
 def train(
@@ -68,7 +67,7 @@ def train(
 
 
 def summarize(values: list[float]) -> str:
-    """The mean, and the standard deviation over the seeds where there are several."""
+    """Return the mean, and the standard deviation over the seeds where there are several."""
     text = f"{statistics.mean(values):.4f}"
     if len(values) > 1:
         text += f" +- {statistics.stdev(values):.4f}"
@@ -91,7 +90,7 @@ def record(
     and `differs`. `command` trains the seed at `commit`; the row's command has all of its seeds,
     its `machine` all of their processors, and its `revision` all of their commits.
     """
-    table = read_table(path)
+    table = read_table(path, empty_table())
     row = row_of(table, config, overrides)
     others = seeds_in(row)
     by_seed = dict(sorted({**others, seed: figures_of(run)}.items()))
@@ -118,18 +117,16 @@ def record(
         }
     )
     table["metrics"] = table["metrics"] or {name: name for name in row["metrics"]}
-    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_table(path, table)
 
 
-def read_table(path: Path) -> dict[str, Any]:
-    """The file of results, or an empty one."""
-    empty: dict[str, Any] = {"data": "", "vectors": "", "metrics": {}, "rows": []}
-    table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else empty
-    return table
+def empty_table() -> dict[str, Any]:
+    """Return a file of results without rows."""
+    return {"data": "", "vectors": "", "metrics": {}, "rows": []}
 
 
 def row_of(table: dict[str, Any], config: Path, overrides: str) -> dict[str, Any]:
-    """The row of a configuration and its overrides, which is added to the table if missing."""
+    """Return the row of a configuration and its overrides; add it if it is missing."""
     name = name_of(config)
     for row in table["rows"]:
         if (row.get("configuration"), row.get("overrides", overrides)) == (name, overrides):
@@ -141,7 +138,7 @@ def row_of(table: dict[str, Any], config: Path, overrides: str) -> dict[str, Any
 
 
 def seeds_in(row: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """A row's figures by seed; none if it was not written by this script."""
+    """Return a row's figures by seed; none if it was not written by this script."""
     if "overrides" not in row:
         return {}
     return {
@@ -155,7 +152,7 @@ def seeds_in(row: dict[str, Any]) -> dict[int, dict[str, Any]]:
 
 
 def figures_of(run: dict[str, Any]) -> dict[str, Any]:
-    """The figures of a run's metrics.json that are recorded."""
+    """Return the figures of a run's metrics.json that are recorded."""
     return {
         "metrics": {
             name.replace("best_validation", "validation").removeprefix("test_"): round(run[name], 4)
@@ -167,16 +164,16 @@ def figures_of(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def name_of(config: Path) -> str:
-    """A configuration's path under training_config/, without the suffix."""
+    """Return a configuration's path under training_config/, without the suffix."""
     return config.resolve().relative_to(CONFIGURATIONS).with_suffix("").as_posix()
 
 
-def record_items(path: Path, key: dict[str, Any], archive: Path, data: str, again: bool) -> None:
-    """Put the scores of the items, if the model has them, into the file's line of `key`.
+def record_items(results: Path, key: dict[str, Any], archive: Path, data: str, again: bool) -> None:
+    """Put the scores of the items, if the model has them, into the line of `key`.
 
     `data` is "test" or "validation"; a line that is there is replaced only `again`.
     """
-    lines = list(map(json.loads, path.read_text().splitlines())) if path.exists() else []
+    lines = read_items(results)
     others = [line for line in lines if not line.items() >= key.items()]
     if len(others) < len(lines) and not again:
         return
@@ -189,32 +186,23 @@ def record_items(path: Path, key: dict[str, Any], archive: Path, data: str, agai
         return
     if all(score in (0.0, 1.0) for score in scores):
         scores = "".join(str(int(score)) for score in scores)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    made = [*others, {**key, "data": data, "scores": scores}]
-    path.write_text("".join(json.dumps(line) + "\n" for line in made), encoding="utf-8")
+    write_items(results, [*others, {**key, "data": data, "scores": scores}])
 
 
 def common_figures(runs: list[dict[str, Any]]) -> list[str]:
-    """The names of the validation and test figures that all runs have."""
+    """Return the names of the validation and test figures that all runs have."""
     names = set.intersection(*(set(run) for run in runs))
     return sorted(name for name in names if name.startswith(("best_validation_", "test_")))
 
 
 def command_without_seeds(arguments: argparse.Namespace) -> list[str]:
-    """The words of this command, all but `--seeds`."""
+    """Return the words of this command, all but `--seeds`."""
     words = ["python", "-m", "scripts.results.run_seeds", arguments.config, arguments.output]
     if arguments.overrides:
         words += ["--overrides", arguments.overrides]
     if arguments.jobs > 1:
         words += ["--jobs", arguments.jobs]
     return [*map(str, words), "--record", str(arguments.record)]
-
-
-def quoted(argument: str) -> str:
-    """An argument for a shell, in double quotes if it has single ones, as Jsonnet does."""
-    if "'" in argument and not set('"$`\\!') & set(argument):
-        return f'"{argument}"'
-    return shlex.quote(argument)
 
 
 def revision() -> str:
@@ -265,9 +253,12 @@ def main() -> None:
     is_file = arguments.overrides.endswith((".json", ".jsonnet", ".libsonnet"))
     text = f"import '{arguments.overrides}'" if is_file else arguments.overrides
     overrides = parse_overrides(text)
+    text = unwrapped(text)
 
     commit = None if path is None else revision()
-    recorded = {} if path is None else seeds_in(row_of(read_table(path), config, text))
+    recorded = (
+        {} if path is None else seeds_in(row_of(read_table(path, empty_table()), config, text))
+    )
     outputs = {seed: arguments.output / str(seed) for seed in arguments.seeds}
     finished = {seed for seed in outputs if (outputs[seed] / "metrics.json").is_file()}
     missing = [seed for seed in outputs if seed not in finished and seed not in recorded]
@@ -295,12 +286,11 @@ def main() -> None:
                     record(path, config, text, seed, runs[-1], command, commit, threads)
                 archive = output / "model.tar.gz"
                 if archive.is_file():
-                    items = path.parent / "items" / f"{path.stem}.jsonl"
                     key = {"configuration": name_of(config), "overrides": text, "seed": seed}
                     is_tested = any(name.startswith("test_") for name in runs[-1])
                     data = "test" if is_tested else "validation"
-                    record_items(items, key, archive, data, again=seed in missing)
-        finally:  # after one has failed, those that have not begun are left out
+                    record_items(path, key, archive, data, again=seed in missing)
+        finally:  # if one fails, start no more
             executor.shutdown(cancel_futures=True)
     if not runs:
         return

@@ -6,29 +6,22 @@ import torch
 
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.cas_lstm import recurrence
-
-
-@pytest.fixture
-def benchmark(import_scripts, monkeypatch):
-    """The benchmark's modules."""
-    pytest.importorskip("seaborn")
-    modules = import_scripts("cases", "measure", "report", "encoders")
-    for module in (modules.measure, modules.encoders):  # slow in a process as large as this one
-        monkeypatch.setattr(module, "return_freed_memory", lambda: None)
-    monkeypatch.setattr(modules.encoders, "keep_freed_memory", lambda: None)  # until it ends
-    return modules
+from benchmarks import cases, encoders, measure
 
 
 @pytest.fixture(autouse=True)
-def _threads_as_before():
+def _process_as_before(monkeypatch):
+    for module in (measure, encoders):  # slow in a process as large as this one
+        monkeypatch.setattr(module, "return_freed_memory", lambda: None)
+    monkeypatch.setattr(encoders, "keep_freed_memory", lambda: None)  # until it ends
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
 
 
 @pytest.fixture
-def lstmn(benchmark):
-    return next(case for case in benchmark.cases.CASES if case.name == "lstmn")
+def lstmn():
+    return next(case for case in cases.CASES if case.name == "lstmn")
 
 
 def arguments(path, *more):
@@ -36,10 +29,12 @@ def arguments(path, *more):
     return [*settings.split(), str(path), *more]
 
 
-def test_every_encoder_is_measured_and_reported(benchmark, tmp_path, capsys):
-    benchmark.encoders.main(arguments(tmp_path / "results" / "small"))
+def test_every_encoder_is_measured_and_reported(tmp_path, capsys):
+    pytest.importorskip("seaborn")
+    picture = tmp_path / "ratios.png"
+    encoders.main(arguments(tmp_path / "results" / "small", "--plot", str(picture)))
     results = json.loads((tmp_path / "results" / "small.json").read_text())
-    names = [case.name for case in benchmark.cases.CASES]
+    names = [case.name for case in cases.CASES]
     assert [record["encoder"] for record in results["records"]] == names
     for record in results["records"]:
         for ratio in ("forward_ratio", "training_ratio", "naive_training_ratio"):
@@ -51,10 +46,10 @@ def test_every_encoder_is_measured_and_reported(benchmark, tmp_path, capsys):
     assert {"date", "processor", "torch", "threads", "load"} <= set(results["machine"])
     assert set(results["columns"].values()) <= set(results["records"][0])
     assert capsys.readouterr().out.count("\n| ") == len(names) + 2
-    assert (tmp_path / "results" / "small.png").stat().st_size > 1000
+    assert picture.stat().st_size > 1000
 
 
-def test_a_wrong_kernel_is_not_measured(benchmark, tmp_path, monkeypatch):
+def test_a_wrong_kernel_is_not_measured(tmp_path, monkeypatch):
     layer = recurrence.lstm_layer
 
     def wrong(*args):
@@ -63,14 +58,14 @@ def test_a_wrong_kernel_is_not_measured(benchmark, tmp_path, monkeypatch):
 
     monkeypatch.setattr(recurrence, "lstm_layer", wrong)
     with pytest.raises(SystemExit, match=r"cas_lstm: the default backend is .* off the naive"):
-        benchmark.encoders.main(arguments(tmp_path / "small", "--encoders", "cas_lstm"))
+        encoders.main(arguments(tmp_path / "small", "--encoders", "cas_lstm"))
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_expected_to_take_too_long_is_left_out(benchmark, lstmn):
+def test_what_is_expected_to_take_too_long_is_left_out(lstmn):
     shorter = {"num_tokens": 2, "forward_ms": 9000, "training_ms": 11_000, "naive_forward_ms": 9000}
     for longest, measured in ((40, {"forward_ratio", "naive_forward_ratio"}), (10, set())):
-        record = benchmark.encoders.measure(lstmn, 4, 2, torch.device("cpu"), 0, longest, shorter)
+        record = encoders.measure(lstmn, 4, 2, torch.device("cpu"), 0, longest, shorter)
         ratios = {name for name in record if name.endswith("_ratio")}
         assert ratios == {"arithmetic_ratio", *measured}
         assert ("disagreement" in record) == bool(measured)
@@ -78,10 +73,10 @@ def test_what_is_expected_to_take_too_long_is_left_out(benchmark, lstmn):
         assert record["left_out"] == f"steps of more than {longest} seconds"
 
 
-def test_what_does_not_fit_into_memory_is_left_out(benchmark, lstmn, monkeypatch):
+def test_what_does_not_fit_into_memory_is_left_out(lstmn, monkeypatch):
     enough = lstmn.training_bytes(3, 2, naive=False) / 0.8  # for the default backend alone
-    monkeypatch.setattr(benchmark.encoders, "_free_memory", lambda device: enough)
-    record = benchmark.encoders.measure(lstmn, 3, 2, torch.device("cpu"), 0, 60)
+    monkeypatch.setattr(encoders, "_free_memory", lambda device: enough)
+    record = encoders.measure(lstmn, 3, 2, torch.device("cpu"), 0, 60)
     assert "naive_training_ratio" not in record
     assert record["training_ratio"] > 0
     assert record["naive_forward_ratio"] > 0
@@ -89,9 +84,9 @@ def test_what_does_not_fit_into_memory_is_left_out(benchmark, lstmn, monkeypatch
 
 @pytest.mark.parametrize("name", ["cas_lstm, bidirectional", "subilstm", "subilstm, context of 16"])
 @pytest.mark.parametrize("T", [5, 20])
-def test_the_arithmetic_is_what_torch_counts(benchmark, name, T):
+def test_the_arithmetic_is_what_torch_counts(name, T):
     counter = pytest.importorskip("torch.utils.flop_counter")
-    case = next(case for case in benchmark.cases.CASES if case.name == name)
+    case = next(case for case in cases.CASES if case.name == name)
     # SuBiLSTM's naive form computes all suffixes at each step.
     backend = "eager" if name.startswith("subilstm") else "naive"
     encoder, inputs = case.encoder().double(), torch.randn(1, T, case.input_size).double()
@@ -100,12 +95,12 @@ def test_the_arithmetic_is_what_torch_counts(benchmark, name, T):
     with use_backend(backend), torch.no_grad(), flops:
         encoder(inputs, torch.ones(1, T, dtype=torch.bool))
     products = flops.get_total_flops() / 2  # a multiplication and an addition
-    if backend == "eager":  # which leaves out those of each suffix's first state, zero
+    if backend == "eager":  # which leaves out the products of each suffix's first state, zero
         products += 2 * T * 4 * case.hidden_size**2
     assert products == T * case.products(T)
 
 
-def test_steps_take_turns_and_slow_ones_run_once(benchmark):
+def test_steps_take_turns_and_slow_ones_run_once(monkeypatch):
     order = []
     clock = iter(range(1000))
     durations = {"longest": 40, "slow": 9, "a": 1, "b": 2}
@@ -115,8 +110,8 @@ def test_steps_take_turns_and_slow_ones_run_once(benchmark):
         for _ in range(durations[name] - 1):
             next(clock)
 
-    benchmark.measure.time = SimpleNamespace(perf_counter=lambda: next(clock))
-    times = benchmark.measure.interleave(
+    monkeypatch.setattr(measure, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    times = measure.interleave(
         {name: lambda name=name: step(name) for name in durations}, 5, torch.device("cpu"), 20
     )
     assert order[:4] == ["longest", "slow", "a", "b"]  # to warm up
@@ -127,4 +122,4 @@ def test_steps_take_turns_and_slow_ones_run_once(benchmark):
     assert set(times["a"]) == {1}
     assert set(times["b"]) == {2}
     assert len(times["a"]) == len(times["b"]) >= 3
-    assert benchmark.measure.median_ratio(times["b"], times["a"]) == 2
+    assert measure.median_ratio(times["b"], times["a"]) == 2

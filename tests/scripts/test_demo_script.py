@@ -1,9 +1,5 @@
 import json
 import re
-import subprocess
-import sys
-
-import pytest
 
 from scripts import demo
 from tests.conftest import REPOSITORY
@@ -24,14 +20,6 @@ def test_each_finished_epoch_has_a_line(tmp_path):
     assert lines[1].endswith("accuracy in training 75.0%, in validation 50.0%")
     assert list(demo.finished_epochs(tmp_path, 1)) == lines[1:]
     assert list(demo.finished_epochs(tmp_path, 2)) == []
-
-
-def test_a_failure_ends_with_the_log_s_last_words(tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "LOG", tmp_path / "log")
-    (tmp_path / "log").write_text("INFO\nallennlp train: error: file none not found\n")
-    process = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])
-    with pytest.raises(SystemExit, match=r"status 3 \(.*log\): .*error: file none not found"):
-        demo.finish(process)
 
 
 def test_the_documentation_shows_what_is_printed():

@@ -12,26 +12,6 @@ from scripts.experiments import CONFIGURATIONS, REPOSITORY
 CONFIGURATION_PATHS = experiments.configurations()
 
 
-def test_the_list_has_two_lines_for_each_experiment():
-    sources = ("thesis; CAS-LSTM", "4.3, 4.11; 1")
-    listed = [
-        experiments.Experiment("lstmn", "-", "-", "Own pairs", "-", "1,191,375"),
-        experiments.Experiment("sst2/lstmn", *sources, "LSTMN", "86.08 %", "144,866"),
-    ]
-    header, _, *lines = list_experiments.in_lines(listed)
-    assert header.split() == ["configuration", "published", "parameters"]
-    assert [" ".join(line.split()) for line in lines] == [
-        *("lstmn - 1,191,375", "Own pairs"),
-        *("sst2/lstmn 86.08 % 144,866", "LSTMN (thesis 4.3, 4.11, CAS-LSTM 1)"),
-    ]
-
-
-def test_a_source_is_a_table_or_a_section():
-    listed = experiments.described(CONFIGURATIONS / "snli/cs_lvm.jsonnet")
-    assert (listed.paper, listed.table) == ("thesis; thesis", "section 6.4.1; 6.5")
-    assert "(thesis section 6.4.1, thesis 6.5)" in "".join(list_experiments.in_lines([listed]))
-
-
 def test_the_list_fits_100_columns():
     listed = [*map(experiments.described, CONFIGURATION_PATHS), *experiments.BENCHMARKS]
     largest = [one._replace(parameters="123,456,789") for one in listed]

@@ -2,7 +2,7 @@
 //
 // transformer: a name on the Hugging Face Hub, or the folder of a saved transformer.
 // size: the size of its vectors.
-// sentences: any file of sentences, of which the first is read, and nothing is learned.
+// sentences: any file of sentences; the first one is read, and nothing is learned.
 local transformers = import '../lib/transformer.libsonnet';
 
 function(

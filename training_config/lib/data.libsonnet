@@ -105,7 +105,7 @@ local trec(granularity) = held_out(
 );
 
 {
-  // GloVe. The number is that of the tokens it was trained on; the words of 6B and
+  // GloVe. The number counts the tokens it was trained on; the words of 6B and
   // 42B are in lower case.
   glove_6b_100d: allennlp + 'glove/glove.6B.100d.txt.gz',
   glove_42b: 'https://nlp.stanford.edu/data/glove.42B.300d.zip',
@@ -137,7 +137,7 @@ local trec(granularity) = held_out(
 
   // The `dataset` in batches of `batch_size`, with `number` validations in a pass over its training
   // data. What lies between two validations is an epoch to AllenNLP: `num_epochs`, `patience` and
-  // learning rate schedulers count these, of which a pass has `epochs_per_pass`.
+  // learning rate schedulers count these; a pass has `epochs_per_pass` of them.
   validated(dataset, number, batch_size):
     local batches = std.ceil(dataset.training_size / batch_size);
     local batches_per_epoch = std.floor(batches / number);
@@ -262,7 +262,7 @@ local trec(granularity) = held_out(
       scitail + 'tsv_format/scitail_1.0_test.tsv',
     ),
 
-  // min_phrase_length: 1 trains on all phrases of the trees, 4 on those of at least four tokens,
+  // min_phrase_length: 1 trains on all phrases of the trees, 4 on phrases of at least four tokens,
   // null on the sentences only.
   sst2(min_phrase_length=null): sst('2-class', min_phrase_length, 98794),
   sst5(min_phrase_length=null): sst('5-class', min_phrase_length, 318582),

@@ -8,7 +8,7 @@ local rest(last_layer) = [
   ['(_encoder|_classifier).*bias', { type: 'zero' }],
 ];
 
-// Biases of the gates: those of the forget gates are 1.
+// Biases of the gates: 1 for forget gates.
 local gates(values) = { type: 'block_constant', values: values };
 
 {

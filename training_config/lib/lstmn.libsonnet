@@ -39,7 +39,7 @@ local word_vectors = embedders.glove_42b { trainable: true };
     },
   },
 
-  // Sections 3 and 4.2: two networks, of which the second one starts where the first one ended.
+  // Sections 3 and 4.2: two networks; the second one starts where the first one ended.
   // Batches of 32; dropout has the mean of 0.1, 0.2, 0.3 and 0.4.
   pairs(dataset, encoder): data.lower_case(dataset) {
     local dropout = 0.25,

@@ -11,7 +11,7 @@ local transformers = import 'transformer.libsonnet';
 
 local data_loader = { batch_sampler: { type: 'bucket', batch_size: 32 } };
 
-// The trainer's settings. The learning rates are those of the last layer and of the head.
+// The trainer's settings. The learning rates belong to the last layer and to the head.
 local recipe(num_layers, num_epochs, lr=1e-4, head_lr=1e-3) = transformers.fine_tuning(
   num_epochs=num_epochs,
   lr=lr,

@@ -20,7 +20,7 @@ local bilstm = { type: 'lstm', bidirectional: true };
   // below 1e-5; gradients clipped to norm 5, batches of 64, at most 20 epochs.
   //
   // num_words: the vocabulary has this many of the file's first words too, so that the vectors know
-  // more words than those of the training data.
+  // more words than the training data have.
   infersent(
     dataset,
     encoder,

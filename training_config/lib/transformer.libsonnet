@@ -74,7 +74,7 @@ local groups(where, lr, weight_decay, frozen) = [
   //
   // lr: of the transformer's last layer. head_lr: of everything that is not pretrained.
   // num_layers, layer_decay: with a number of layers, each layer has `layer_decay` times the
-  // learning rate of the next one, and the embeddings that of a layer below the first.
+  // learning rate of the next one, and the embeddings have the rate of a layer below the first.
   // train_embeddings: false to freeze them: often half of the parameters.
   fine_tuning(
     num_epochs,

@@ -1,5 +1,5 @@
-// Fine-tuning all-MiniLM-L6-v2 as in lib/minilm.libsonnet: the learning rate of the last layer, to
-// which those of the lower layers are proportional, and the head's. Not from a paper.
+// Fine-tuning all-MiniLM-L6-v2 as in lib/minilm.libsonnet: the learning rates of the last layer (the
+// rates of lower layers are proportional to it) and of the head. Not from a paper.
 local minilm = import '../lib/minilm.libsonnet';
 
 local optimizer(lr, head_lr) =

@@ -40,25 +40,6 @@ def test_dictionary_without_its_marks(tmp_path):
     )
 
 
-def test_descriptions(tmp_path):
-    (tmp_path / "d").write_text(
-        "Package: x\nDescription: reads the news\n It reads all of it.\n .\n Lists:\n"
-        "  * a first item here\nDescription-md5: 1\n\nPackage: y\nDescription-en: plays games\n"
-    )
-    assert list(free.descriptions(tmp_path / "d")) == [
-        *("reads the news", "It reads all of it.", "a first item here", "plays games")
-    ]
-
-
-def test_pages_without_markup(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "b.html").write_text(
-        "<style>p { color: red }</style><p>One <b>bold</b>&nbsp;word here.</p><p>Two</p>"
-    )
-    (tmp_path / "a" / "c.txt").write_text("This is not a page.")
-    assert list(free.pages(tmp_path)) == ["One bold word here."]
-
-
 @pytest.mark.parametrize("text", ["Two words", "word " * 41, "a = b + { c } ; 1 2 3", "née à la"])
 def test_what_is_no_sentence(text):
     assert list(free.sentences_of(text)) == []

@@ -1,8 +1,6 @@
 import json
 import sys
 
-import pytest
-
 from scripts.encoder import gather_sentences
 from scripts.encoder.gather_sentences import TRAINING, gather, key
 
@@ -40,9 +38,3 @@ def test_no_sentence_of_a_test_set_is_written(shared_data, tmp_path, monkeypatch
     ours = {key(line) for line in output.read_text().splitlines()}
     rows = (shared_data / "stsb" / "sts-test.csv").read_text().splitlines()
     assert not ours & {key(sentence) for row in rows for sentence in row.split("\t")[5:7]}
-
-
-def test_missing_data(monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "argv", ["", str(tmp_path / "missing"), str(tmp_path / "out.txt")])
-    with pytest.raises(SystemExit, match=r"^gather_sentences: .*SICK_trial\.txt"):
-        gather_sentences.main()

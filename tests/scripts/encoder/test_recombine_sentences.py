@@ -26,23 +26,6 @@ def recombination(tmp_path):
     return Recombination(SENTENCES, tmp_path, random.Random(0))
 
 
-@pytest.mark.parametrize(
-    ("word", "kind"),
-    [
-        ("dog", "n"),
-        ("dogs", "plural"),
-        ("riding", "ing"),
-        ("ride", "nv"),
-        ("two", "number"),
-        ("20", "2 digits"),
-        ("the", None),
-        ("unheard", None),
-    ],
-)
-def test_kinds_of_words(recombination, word, kind):
-    assert recombination.kind_of(word) == kind
-
-
 def test_exchanged_words_are_of_the_same_kind(recombination):
     made = {recombination.exchange() for _ in range(300)}
     assert any("zebra" in sentence for sentence in made)  # of WordNet's words alone

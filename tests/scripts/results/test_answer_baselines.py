@@ -17,15 +17,6 @@ def test_the_sentence_with_the_most_words_of_the_question():
     assert answer_baselines.best_sentence(instance) == "Anna came home."
 
 
-def test_random_spans():
-    instance = READER.text_to_instance("?", "a b c d", ["b"])
-    answer = answer_baselines.random_span(3, seed=0)
-    assert {answer(instance) for _ in range(30)} == {"a b c", "b c d"}
-    assert answer_baselines.random_span(9, seed=0)(instance) == "a b c d"
-    first, second = (answer_baselines.random_span(1, seed=7) for _ in range(2))
-    assert [first(instance) for _ in range(9)] == [second(instance) for _ in range(9)]
-
-
 def test_rows_of_the_fixture(fixtures, tmp_path):
     path = str(fixtures / "data" / "fairytaleqa.jsonl")
     reader = {"type": "reading_comprehension", "format": "fairytaleqa"}

@@ -1,8 +1,3 @@
-import sys
-
-from allennlp.commands.train import train_model
-from allennlp.common import Params
-
 from scripts.results import attention_to_words
 
 ATTENTION = [[0, 0, 0, 0], [1, 0, 0, 0], [0.2, 0.8, 0, 0], [0.5, 0.3, 0.2, 0]]
@@ -28,17 +23,3 @@ def test_shares_of_the_words_after_it():
         "it attends to": "a 1",
     }
     assert attention_to_words.row_of(outputs, "not")["before"] == ""
-
-
-def test_a_table_of_a_model(repository, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(repository)
-    encoder = {"type": "lstmn", "input_size": 4, "hidden_size": 3}
-    params = Params.from_file("fixtures/models/sentence_classifier.jsonnet")
-    params.params["model"]["encoder"] = {"type": "pooled", "encoder": encoder, "pooling": "last"}
-    train_model(params, tmp_path / "out")
-    archive = str(tmp_path / "out" / "model.tar.gz")
-    monkeypatch.setattr(sys, "argv", ["x", archive, "fixtures/data/trec.label", "the", "zebra"])
-    attention_to_words.main()
-    the, zebra = capsys.readouterr().out.strip().splitlines()[-2:]
-    assert the.startswith("| the | ")
-    assert zebra.startswith("| zebra | 0 |  | ")

@@ -7,7 +7,9 @@ import numpy
 import pytest
 from scipy.stats import pearsonr
 
+from scripts.experiments import REPOSITORY
 from scripts.results import check_claims
+from scripts.results.tables import read_items, write_items
 
 CLAIM = {
     "claim": "CAS-LSTM above BiLSTM",
@@ -35,8 +37,7 @@ def write(folder: Path, x: Seeds, y: Seeds, **claim: Any) -> Path:
         scores = {seed: s for seed, s in seeds.items() if isinstance(s, str)}
         lines += [{**row, "seed": seed, "scores": s} for seed, s in scores.items()]
     (folder / "sick.json").write_text(json.dumps({"rows": rows}))
-    (folder / "items").mkdir()
-    (folder / "items" / "sick.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    write_items(folder / "sick.json", lines)
     path = folder / "claims.json"
     path.write_text(json.dumps({"claims": [claim]}))
     return path
@@ -44,12 +45,11 @@ def write(folder: Path, x: Seeds, y: Seeds, **claim: Any) -> Path:
 
 def change(folder: Path, rows: list[dict], lines: list[dict]) -> None:
     """Update the rows of the results and the lines of scores."""
-    results, items = folder / "sick.json", folder / "items" / "sick.jsonl"
+    results = folder / "sick.json"
     table = json.loads(results.read_text())
     table["rows"] = [{**row, **new} for row, new in zip(table["rows"], rows)]
     results.write_text(json.dumps(table))
-    old = map(json.loads, items.read_text().splitlines())
-    items.write_text("\n".join(json.dumps({**line, **new}) for line, new in zip(old, lines)))
+    write_items(results, [{**line, **new} for line, new in zip(read_items(results), lines)])
 
 
 def digits(right: int) -> str:
@@ -108,7 +108,7 @@ def test_a_claim_that_does_not_hold(tmp_path: Path, higher, lower, difference, s
     ],
 )
 def test_a_difference_with_its_spread_and_interval(tmp_path, higher, lower, expected, variance):
-    """The interval is about that of the standard error over items and seeds."""
+    """The interval is about as wide as the standard error over items and seeds makes it."""
     (record,) = check_claims.check(write(tmp_path, higher, lower))
     keys = ("higher", "lower", "difference", "seeds", "holds")
     assert tuple(record[key] for key in keys) == expected
@@ -135,44 +135,12 @@ def test_the_interval_of_correlations():
     assert check_claims.figure_of(higher) == pytest.approx(
         [r, pearsonr(predicted[1], true[0])[0]], abs=1e-12
     )
-    # The lower row predicts its true scores, so that the interval is that of the higher row.
+    # The lower row predicts its true scores, so that the higher row alone makes the interval.
     lower = numpy.stack([true, true], axis=-1)  # (1, 400, 2)
     low, high = check_claims.interval(higher[:1], lower)
     error = 1.96 / math.sqrt(397)
     assert low == pytest.approx(math.tanh(math.atanh(r) - error) - 1, abs=0.015)
     assert high == pytest.approx(math.tanh(math.atanh(r) + error) - 1, abs=0.015)
-
-
-def test_seeds_are_drawn_for_each_row_by_itself():
-    """Of two seeds with the figures 0 and 1, a quarter of the draws has a mean of 0, and of 1."""
-    higher = numpy.stack([numpy.zeros((50, 1)), numpy.ones((50, 1))])
-    lower = numpy.ones((1, 50, 1))
-    assert check_claims.interval(higher, lower) == pytest.approx((-1, 0))
-    assert check_claims.interval(higher, higher) == pytest.approx((-1, 1))
-
-
-def test_validation_figures_are_compared_by_scores_of_validation_data(tmp_path: Path):
-    path = write(tmp_path, dict.fromkeys(range(3), "1" * 40), dict.fromkeys(range(3), "0" * 40))
-    path.write_text(json.dumps({"claims": [{**CLAIM, "metric": "validation_accuracy"}, CLAIM]}))
-    figures = [
-        {"metrics": {"accuracy": [test] * 3, "validation_accuracy": [figure] * 3}}
-        for test, figure in ((1.0, 0.75), (0.0, 0.5))
-    ]
-    change(tmp_path, figures, [{}] * 6)
-    first, second = check_claims.check(path)
-    assert first["difference"] == "+25.0 ± 0.0"
-    assert first["holds"].startswith("not tested")  # there are only scores of the test data
-    assert second["holds"] == "yes"
-    items = tmp_path / "items" / "sick.jsonl"
-    of_test_data = items.read_text()
-    scores = [
-        {"data": "validation", "scores": text * 10} for text in ("1110", "1100") for _ in range(3)
-    ]
-    change(tmp_path, figures, scores)
-    items.write_text(f"{items.read_text()}\n{of_test_data}")
-    first, second = check_claims.check(path)
-    assert first["interval"].startswith("+")
-    assert second["interval"] == "+100.0 to +100.0"
 
 
 def test_scores_of_other_runs_are_an_error(tmp_path: Path):
@@ -182,11 +150,11 @@ def test_scores_of_other_runs_are_an_error(tmp_path: Path):
         check_claims.check(path)
 
 
-CLAIMS = check_claims.REPOSITORY / "docs" / "results" / "claims.json"
+CLAIMS = REPOSITORY / "docs" / "results" / "claims.json"
 
 
 def test_the_records_of_the_documentation_are_up_to_date():
-    """All but the intervals, of which a bootstrap would take too long here."""
+    """All but the intervals: a bootstrap would take too long here."""
     records = json.loads(CLAIMS.read_text())["records"]
     made = check_claims.check(CLAIMS, bootstrapped=False)
     remedy = "run python -m scripts.results.check_claims docs/results/claims.json"
@@ -203,16 +171,5 @@ def test_the_records_of_the_documentation_are_up_to_date():
 def test_the_claims_of_the_documentation_are_about_configurations():
     claims = json.loads(CLAIMS.read_text())["claims"]
     for name in {claim[side] for claim in claims for side in ("higher", "lower")}:
-        path = check_claims.REPOSITORY / "training_config" / f"{name}.jsonnet"
+        path = REPOSITORY / "training_config" / f"{name}.jsonnet"
         assert path.exists() or "/" not in name, name
-
-
-def test_the_records_are_written_beside_the_claims(tmp_path: Path, monkeypatch, capsys):
-    path = write(tmp_path, {0: "10"}, {0: "01"})
-    monkeypatch.setattr("sys.argv", ["check_claims.py", str(path)])
-    check_claims.main()
-    written = json.loads(path.read_text())
-    assert written["claims"] == [CLAIM]
-    assert written["records"] == check_claims.check(path)
-    assert set(written["records"][0]) <= set(written["columns"].values())
-    assert "CAS-LSTM above BiLSTM (SICK): open" in capsys.readouterr().out

@@ -1,9 +1,6 @@
-import json
-import sys
-
 import pytest
 
-from scripts.results import compare_transfer, fill_tables
+from scripts.results import compare_transfer
 
 TASKS = [
     "mr_accuracy", "cr_accuracy", "subj_accuracy", "mpqa_accuracy", "sst_accuracy",
@@ -47,22 +44,3 @@ def test_seeds_that_both_rows_have():
     record = compare_transfer.compare(higher, lower)
     assert (record["average_higher"], record["average_lower"]) == ("83.0 ± 1.4", "74.5 ± 6.4")
     assert record["seeds"] == "2, 3"
-
-
-def test_a_single_seed_in_common():
-    rows = row("X", [80.0, 81.0], [0.1] * 10), row("Y", [79.0], [0.0] * 10)
-    with pytest.raises(ValueError, match="X and Y have fewer than two seeds in common"):
-        compare_transfer.compare(*rows)
-
-
-def test_the_table(tmp_path, monkeypatch, capsys):
-    rows = [row("X", [80.0, 82.0], [0.1] * 10), row("Y", [79.0, 80.0], [0.0] * 10)]
-    (tmp_path / "transfer.json").write_text(json.dumps({"rows": rows}))
-    comparison = {"results": "transfer.json", "comparisons": [{"higher": "X", "lower": "Y"}]}
-    path = tmp_path / "comparison.json"
-    path.write_text(json.dumps(comparison))
-    monkeypatch.setattr(sys, "argv", ["compare_transfer.py", str(path)])
-    compare_transfer.main()
-    assert capsys.readouterr().out == "X against Y: +1.5 ± 1.6\n"
-    (table,) = fill_tables.measured_blocks(json.loads(path.read_text()))
-    assert "| X | Y | 81.0 ± 1.4 | 79.5 ± 0.7 | +1.5 ± 1.6 | 10 of 10 | 0.002 | 1, 2 |" in table

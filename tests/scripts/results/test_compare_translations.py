@@ -1,13 +1,9 @@
-import json
 import math
-import sys
 
 import pytest
 import sacrebleu
-from allennlp.commands.train import train_model_from_file
-from allennlp.predictors import Predictor
 
-from scripts.results import compare_translations, fill_tables
+from scripts.results import compare_translations
 
 REFERENCES = [
     f"a {x} dog runs over the {y} grass ." for x in ["big", "old", "red"] for y in "0123456789"
@@ -66,36 +62,3 @@ def test_seeds_that_both_have():
     assert records[-1]["seeds"] == "all"
     with pytest.raises(ValueError, match="X and Y have no seed in common"):
         compare([GOOD], [BAD], seeds="12")
-
-
-def test_an_archive_and_a_file_of_translations(repository, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(repository)
-    archive = tmp_path / "model" / "model.tar.gz"
-    train_model_from_file("fixtures/models/encoder_decoder.jsonnet", archive.parent)
-    (tmp_path / "other.txt").write_text("The dog runs.\n" * 8)
-    path = tmp_path / "comparison.json"
-    comparison = {
-        "data": "fixtures/data/parallel.{de,en}",
-        "overrides": {"model.beam_search.max_steps": 3},
-        "lowercase": True,
-        "systems": {"A": {"1": str(archive)}, "B": {"1": str(tmp_path / "other.txt")}},
-        "comparisons": [{"higher": "B", "lower": "A"}],
-    }
-    path.write_text(json.dumps(comparison))
-    monkeypatch.setattr(sys, "argv", ["compare_translations.py", str(path)])
-    compare_translations.main()
-    written = archive.parent / "translations_parallel.txt"
-    sources = (repository / "fixtures/data/parallel.de").read_text(encoding="utf-8").splitlines()
-    predictor = Predictor.from_path(str(archive), overrides={"model.beam_search.max_steps": 3})
-    expected = [predictor.predict_json({"source": source})["target"] for source in sources]
-    assert max(len(line.split()) for line in expected) == 3
-    assert written.read_text().split("\n")[:-1] == expected
-    comparison = json.loads(path.read_text())
-    assert "case:lc" in comparison["signature"]
-    (table,) = fill_tables.measured_blocks(comparison)
-    assert "| B | A | 1 | " in table
-    assert "X: B, Y: A, seeds: 1, BLEU of X: " in capsys.readouterr().out
-
-    written.write_text("A file is not made twice.\n")
-    with pytest.raises(ValueError, match=r"parallel\.txt has 1 lines, but .* has 8 pairs"):
-        compare_translations.main()

@@ -1,19 +1,12 @@
-"""Write pairs of sentences whose meaning hangs on a word or two, the same in every run.
-
-    python -m scripts.make_meaning_pairs fixtures/data/meaning_pairs.tsv
+"""Make pairs of sentences whose meaning hangs on a word or two, the same in every run.
 
 A pair means the same or not, and both share most of their words: a negation and the opposite word,
 the active and the passive voice, a number as a word and in digits. Each scene has two pairs of
 either label. `scene` numbers the scenes, so that training and test pairs need not share one.
 """
 
-import argparse
-import csv
 from collections.abc import Iterator
 from itertools import permutations
-from pathlib import Path
-
-COLUMNS = ("kind", "scene", "first", "second", "label")
 
 # Each excludes the other, and there is nothing between the two.
 OPPOSITES = {
@@ -49,7 +42,7 @@ COUNTED = {
 
 
 def negation() -> Iterator[list[tuple[str, str, str]]]:
-    """The scenes of negation, each with its first and second sentences and their labels."""
+    """Yield the scenes of negation, each with its first and second sentences and their labels."""
     for things, (one, other) in OPPOSITES.items():
         for thing in things.split():
             start = f"The {thing} is"
@@ -62,7 +55,7 @@ def negation() -> Iterator[list[tuple[str, str, str]]]:
 
 
 def roles() -> Iterator[list[tuple[str, str, str]]]:
-    """The scenes of exchanged roles."""
+    """Yield the scenes of exchanged roles."""
     for (active, passive), creatures in ACTIONS.items():
         for one, other in permutations(creatures, 2):
             first = f"The {one} {active} the {other}."
@@ -79,7 +72,7 @@ def roles() -> Iterator[list[tuple[str, str, str]]]:
 
 
 def numbers() -> Iterator[list[tuple[str, str, str]]]:
-    """The scenes of changed numbers."""
+    """Yield the scenes of changed numbers."""
     for index, (things, doing) in enumerate(COUNTED.items()):
         for step in (0, 1, 2):
             word, changed = (NUMBERS[(index + 3 * step + i) % len(NUMBERS)] for i in (0, 2 + step))
@@ -94,24 +87,10 @@ def numbers() -> Iterator[list[tuple[str, str, str]]]:
 
 
 def rows() -> Iterator[tuple[str, int, str, str, str]]:
-    """The rows of the file."""
+    """Yield each pair's kind, scene, first and second sentence, and label."""
     scene = 0
     for kind in (negation, roles, numbers):
         for pairs in kind():
             scene += 1
             for pair in pairs:
                 yield (kind.__name__, scene, *pair)
-
-
-def main() -> None:
-    """Write the file."""
-    parser = argparse.ArgumentParser(description="Write pairs of similar words.")
-    parser.add_argument("file", type=Path)
-    with parser.parse_args().file.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(rows())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,151 @@
+"""Put the report of a command into a table of the documentation.
+
+    allennlp calibrate model.tar.gz dev.tsv out/calibrated --test-file test.tsv
+    python -m scripts.results.record calibration docs/results/calibration.json SICK out/calibrated
+
+    allennlp tune ranker.jsonnet space.libsonnet -s out/tune/trecqa
+    python -m scripts.results.record study docs/results/tune_trecqa.json "MAP, %" out/tune/trecqa
+
+    allennlp transfer out/bilstm/1/model.tar.gz --data ../shared/data --output-file 1.json
+    allennlp transfer out/bilstm/2/model.tar.gz --data ../shared/data --output-file 2.json
+    python -m scripts.results.record transfer docs/results/transfer.json BiLSTM 1.json 2.json \
+        --configuration allnli_small/bilstm --command "allennlp transfer ..."
+
+Rows of the same name are replaced. A study has a file of its own. The reports of a transfer are one
+for each seed; the fields of the row that are not set here remain. `fill_tables.py` makes the tables
+of the pages.
+"""
+
+import argparse
+import json
+import shlex
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from allennlp_sentmatch.environment import processor
+from scripts.results.commands import quoted
+from scripts.results.run_seeds import revision
+from scripts.results.tables import read_table, write_table
+
+CALIBRATION_COLUMNS = {
+    "data and model": "name",
+    "calibration examples": "calibration_examples",
+    "temperature": "temperature",
+    "test examples": "test_examples",
+    "test accuracy": "accuracy",
+    "probabilities": "when",
+    "expected calibration error": "expected_calibration_error",
+    "adaptive calibration error": "adaptive_calibration_error",
+    "negative log-likelihood": "negative_log_likelihood",
+    "Brier score": "brier_score",
+}
+
+
+def record_calibration(path: Path, name: str, report: dict[str, Any]) -> None:
+    """Put the measures on the test data before and after a calibration into two rows."""
+    test = report["test"]
+    temperatures = {"before": report["previous_temperature"], "after": report["temperature"]}
+    made = [
+        {
+            "name": name,
+            "calibration_examples": report["calibration"]["examples"],
+            "test_examples": test["examples"],
+            "accuracy": test["accuracy"],
+            "when": when,
+            "temperature": temperature,
+            **{key: value for key, value in test[when].items() if key != "bins"},
+        }
+        for when, temperature in temperatures.items()
+    ]
+    others = [one for one in read_table(path, {"records": []})["records"] if one["name"] != name]
+    machine = {"torch": version("torch"), "date": date.today().isoformat()}
+    columns = CALIBRATION_COLUMNS
+    write_table(path, {"machine": machine, "columns": columns, "records": [*others, *made]})
+
+
+def record_study(path: Path, metric_title: str, report: dict[str, Any]) -> None:
+    """Write a study's report with information from the repository, without interrupted trials.
+
+    The settings of named choices are left out: the repository has the file of the search space.
+    """
+    for parameter in report["space"].values():
+        if "choices" in parameter:
+            parameter["choices"] = list(parameter["choices"])
+    made = {
+        "metric_title": metric_title,
+        **report,
+        "command": " ".join(map(quoted, shlex.split(report["command"]))),
+        "trials": [trial for trial in report["trials"] if trial["state"] != "interrupted"],
+        "machine": {"processor": processor(), **report["machine"]},
+        "revision": revision(),
+    }
+    write_table(path, made)
+
+
+def record_transfer(path: Path, model: str, reports: list[dict[str, Any]], **fields: Any) -> None:
+    """Put the figures of reports, a list of one for each seed, and other fields into a row.
+
+    # Raises
+
+    `ValueError` for reports that lack a task or have an error, as a mean of other seeds would
+    mislead; and for another number of seeds than of reports.
+    """
+    seeds = fields.get("seeds")
+    if seeds is not None and len(seeds) != len(reports):
+        raise ValueError(f"{model}: {len(seeds)} seeds for {len(reports)} reports")
+    names = [sorted(report["metrics"]) for report in reports]
+    if any(report["errors"] for report in reports) or any(other != names[0] for other in names):
+        raise ValueError(f"{model}: the reports have failed tasks, or not the same ones")
+    figures = {name: [round(one["metrics"][name], 4) for one in reports] for name in names[0]}
+    averages = [report["average"] for report in reports]
+    if None not in averages:
+        figures["average"] = [round(average, 2) for average in averages]
+    measured = {
+        "model": model,
+        "metrics": figures,
+        "vector_size": reports[0]["vector_size"],
+        "machine": {"scikit-learn": version("scikit-learn"), "numpy": version("numpy")},
+        "date": date.today().isoformat(),
+        **{name: value for name, value in fields.items() if value is not None},
+    }
+    table = read_table(path)
+    row = next((row for row in table["rows"] if row["model"] == model), None)
+    if row is None:
+        table["rows"].append(measured)
+    else:
+        row.update(measured)
+    write_table(path, table)
+
+
+def main() -> None:
+    """Record the reports of the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    for kind, name, reports in (
+        ("calibration", "the data and the model", "the folder that `allennlp calibrate` made"),
+        ("study", 'a title such as "MAP, %%", of figures in percent', "the folder of the study"),
+        ("transfer", "the name of the row", "the files of `allennlp transfer`, one for each seed"),
+    ):
+        one = kinds.add_parser(kind)
+        one.add_argument("table", type=Path, help="a JSON file of results")
+        one.add_argument("name", help=name)
+        one.add_argument("reports", type=Path, nargs="+" if kind == "transfer" else 1, help=reports)
+    one.add_argument("--seeds", type=int, nargs="+", help="the seeds of the reports")
+    one.add_argument("--configuration", help="the configuration that trained the model")
+    one.add_argument("--command", help="the command that made the reports")
+    one.add_argument("--differs", help="what differs from the published experiment")
+    options = vars(parser.parse_args())
+    kind, path, name = (options.pop(key) for key in ("kind", "table", "name"))
+    files = {"calibration": "calibration.json", "study": "study.json", "transfer": ""}
+    paths = [given / files[kind] for given in options.pop("reports")]
+    made = [json.loads(file.read_text(encoding="utf-8")) for file in paths]
+    if kind == "transfer":
+        record_transfer(path, name, made, **options)
+    else:
+        {"calibration": record_calibration, "study": record_study}[kind](path, name, made[0])
+
+
+if __name__ == "__main__":
+    main()
