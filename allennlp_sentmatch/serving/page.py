@@ -42,6 +42,8 @@ from allennlp_sentmatch.serving.predictions import encoded_json, job_of
 from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.texts import noting
 
+OF_A_CLASSIFIER = "A classifier learns vectors for its labels: their cosines are not similarities."
+
 NUM_EXAMPLES = 5
 NUM_NEIGHBORS = 10
 
@@ -177,16 +179,19 @@ def with_page(
             generator = PairGenerator(model, predictor._dataset_reader, is_drawn)
             jobs[path] = job_of(generator, generator.predict_batch_json, "generations", weight=10)
     task = task_of(predictor)
-    page = {
+    page: JsonDict = {
         **asdict(task),
         "examples": _best_known(predictor, task),
         "description": description,
         "saliency": [name for name in SALIENCY_METHODS if f"/saliency/{name}" in jobs],
         "scale": [model.lowest_score, model.highest_score] if isinstance(model, ScoreModel) else [],
         "generates": "/generate" in jobs,
-        "searched": len(sentences) if "/search" in jobs else 0,
-        "is_classifier": isinstance(model, ClassificationModel),
+        "search": "",
     }
+    if "/search" in jobs:
+        page["search"] = f"Searches {len(sentences):,} sentences by the cosine of their vectors."
+        if isinstance(model, ClassificationModel):
+            page["search"] += f" {OF_A_CLASSIFIER}"
     return replace(service, jobs=jobs, page=page)
 
 
