@@ -119,7 +119,7 @@ def task_of(predictor: EchoingPredictor) -> Task:
 
 def _sources(predictor: TranslationPredictor) -> list[list[str]]:
     """Sentences in the source language, or in German and English if it is not known."""
-    by_language = {"de": _TEXTS["german_captions"], "en": CAPTION}
+    by_language: dict[str, list[list[str]]] = {"de": _TEXTS["german_captions"], "en": CAPTION}
     tokenizers = getattr(predictor._dataset_reader, "_tokenizers", {})
     language = getattr(tokenizers.get("source"), "language", None)
     return by_language.get(str(language), [*by_language["de"], *by_language["en"]])

@@ -95,7 +95,7 @@ function tellWaiting(note, signal) {
     const response = await fetch("health", { signal }).catch(() => null);
     const { waiting } = (await response?.json().catch(() => null)) ?? {};
     if (waiting !== undefined && !signal.aborted) {
-      note.textContent = `Waiting: ${waiting} inputs are before the model.`;
+      note.textContent = `Inputs that wait for the model: ${waiting}`;
     }
   }, LONG_WAIT);
   signal.addEventListener("abort", () => clearInterval(timer));

@@ -74,7 +74,7 @@ function heatMap({ weights, rows, columns }) {
     element(
       "tr",
       {},
-      element("th", { scope: "row" }, rows[i]),
+      element("th", { scope: "row", title: rows[i] }, rows[i]),
       ...row.map((weight, j) => {
         const title = `${rows[i]} → ${columns[j]}: ${weight.toFixed(3)}`;
         const share = strongest > 0 ? weight / strongest : 0;
