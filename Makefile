@@ -40,7 +40,7 @@ $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
 		--constraint requirements/constraints-today.txt
 	touch $@
 
-install-extras: $(VENV)/.installed-extras  ## Add all optional packages (search, plots, demo, Ray, tuning, metrics)
+install-extras: $(VENV)/.installed-extras  ## Add all optional packages (search, plots, serving, Ray, tuning, metrics)
 
 $(VENV)/.installed-extras: $(VENV)/.installed requirements/extras.txt
 	echo "== Adding the extras"

@@ -6,7 +6,7 @@ from this machine, unless `--host` is given.
 
 import argparse
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
@@ -52,7 +52,9 @@ class Serve(Command):
         archive = load_archive(
             args.archive_file, args.cuda_device, args.trust_archive, overrides=args.overrides
         )
-        predictor = Predictor.from_archive(archive, args.predictor, extra_args=args.predictor_args)
+        predictor: Any = Predictor.from_archive(
+            archive, args.predictor, extra_args=args.predictor_args
+        )
         service = self.completed(service_of(predictor), predictor, archive, args)
         words = affordable_words(predictor) if args.max_words is None else args.max_words
         try:
@@ -62,7 +64,7 @@ class Serve(Command):
             raise ConfigurationError(str(error)) from error
 
     def completed(
-        self, service: Service, predictor: Predictor, archive: Archive, args: argparse.Namespace
+        self, service: Service, predictor: Any, archive: Archive, args: argparse.Namespace
     ) -> Service:
         """The service of a subclass, which adds to this one."""
         return service

@@ -41,6 +41,8 @@ from allennlp_sentmatch.serving.predictions import encoded_json, job_of
 from allennlp_sentmatch.standalone.encoder import nearest, normalized
 from allennlp_sentmatch.standalone.texts import noting
 
+OF_A_CLASSIFIER = "A classifier learns vectors for its labels: their cosines are not similarities."
+
 NUM_EXAMPLES = 5
 NUM_NEIGHBORS = 10
 
@@ -116,7 +118,7 @@ def task_of(predictor: EchoingPredictor) -> Task:
 
 def _sources(predictor: TranslationPredictor) -> list[list[str]]:
     """Sentences in the source language, or in German and English if it is not known."""
-    by_language = {"de": _TEXTS["german_captions"], "en": CAPTION}
+    by_language: dict[str, list[list[str]]] = {"de": _TEXTS["german_captions"], "en": CAPTION}
     tokenizers = getattr(predictor._dataset_reader, "_tokenizers", {})
     language = getattr(tokenizers.get("source"), "language", None)
     return by_language.get(str(language), [*by_language["de"], *by_language["en"]])
@@ -176,16 +178,19 @@ def with_page(
             generator = PairGenerator(model, predictor._dataset_reader, is_drawn)
             jobs[path] = job_of(generator, generator.predict_batch_json, "generations", weight=10)
     task = task_of(predictor)
-    page = {
+    page: JsonDict = {
         **asdict(task),
         "examples": _best_known(predictor, task),
         "description": description,
         "saliency": [name for name in SALIENCY_METHODS if f"/saliency/{name}" in jobs],
         "scale": [model.lowest_score, model.highest_score] if isinstance(model, ScoreModel) else [],
         "generates": "/generate" in jobs,
-        "searched": len(sentences) if "/search" in jobs else 0,
-        "is_classifier": isinstance(model, ClassificationModel),
+        "search": "",
     }
+    if "/search" in jobs:
+        page["search"] = f"Searches {len(sentences):,} sentences by the cosine of their vectors."
+        if isinstance(model, ClassificationModel):
+            page["search"] += f" {OF_A_CLASSIFIER}"
     return replace(service, jobs=jobs, page=page)
 
 

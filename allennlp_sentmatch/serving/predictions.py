@@ -54,7 +54,7 @@ def service_of(predictor: Predictor) -> Service:
 
 def job_of(
     predictor: EchoingPredictor,
-    compute: Callable[[list[JsonDict]], Any],
+    compute: Callable[[list[Any]], Any],
     plural: str,
     weight: int = 1,
 ) -> Job:

@@ -19,7 +19,7 @@ def test_serves_this_machine_alone_and_a_corpus_of_its_own(allennlp, small_archi
     ((service, batch_size, allowed_hosts, _, address),) = served
     assert (batch_size, allowed_hosts, address) == (32, [], ("127.0.0.1", 7860, "page"))
     assert "siamese_classifier · pooled cas_lstm · heuristic" in service.page["description"]
-    assert service.page["searched"] == len(CORPUS)
+    assert f"Searches {len(CORPUS)} sentences" in service.page["search"]
 
 
 def test_searches_the_sentences_of_a_file(allennlp, small_archive, served, tmp_path):
@@ -29,7 +29,7 @@ def test_searches_the_sentences_of_a_file(allennlp, small_archive, served, tmp_p
     arguments += ["--max-words", 50, "--batch-size", 8]
     allennlp("demo", small_archive, *arguments)
     ((service, *settings),) = served
-    assert service.page["searched"] == 2
+    assert "Searches 2 sentences" in service.page["search"]
     assert settings == [8, ["demo.example", "other.example"], 50, ("::1", 80, "page")]
 
 

@@ -169,7 +169,7 @@ def test_an_old_answer_is_gray_and_the_page_says_how_many_wait(open_page):
     assert page.locator(BUSY).count() == 0
     page.route("**/predict", lambda route: None)  # there is never an answer
     page.get_by_role("button", name="Classify").click()
-    page.get_by_role("status").get_by_text("Waiting: 0 inputs are before the model.").wait_for()
+    page.get_by_role("status").get_by_text("Inputs that wait for the model: 0").wait_for()
     old = page.locator(BUSY)
     assert old.count() == 3
     for element in old.all():

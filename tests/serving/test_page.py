@@ -67,7 +67,7 @@ def test_an_ensemble_classifies(small_archive, tmp_path):
     file = ensemble_archives([str(small_archive)], str(tmp_path / "ensemble.tar.gz"))
     page = served_with_page(Predictor.from_archive(load_archive(file))).page
     assert [text_input["name"] for text_input in page["inputs"]] == ["premise", "hypothesis"]
-    assert (page["saliency"], page["searched"]) == ([], 0)
+    assert (page["saliency"], page["search"]) == ([], "")
 
 
 @pytest.mark.parametrize(("language", "first"), [("de", "Ein Mann"), ("en", "A man")])
@@ -117,7 +117,7 @@ def test_the_nearest_sentences_by_cosine(pair_predictor, small_archive):
 def test_a_model_without_sentence_vectors_has_no_search(untrained_predictor, name):
     predictor = untrained_predictor(name)
     assert "/search" not in served_with_page(predictor).jobs
-    with pytest.raises(ConfigurationError, match=r"holds no sentence encoder|attentive pooling"):
+    with pytest.raises(ConfigurationError, match=r"no sentence encoder|attentive pooling"):
         served_with_page(predictor, SENTENCES)
 
 

@@ -2,19 +2,11 @@
 
 import { element, table } from "./elements.js";
 
-const MOST_TRANSLATIONS = 5;
-const SENTENCES_PER_LABEL = 5;
+const MOST_TEXTS = 5; // of translations, and of sentences for a label
 const LONGEST_JSON = 5000;
 
-/** What an answer shows, by the key that tells its kind from others. */
-const KINDS = {
-  probs_by_label: labels,
-  score: score,
-  ranking: ranking,
-  vector: vector,
-  sentences: generated,
-  neighbors: neighbors,
-};
+/** What an answer shows, by the key that tells its kind from the others. */
+const KINDS = { probs_by_label, score, ranking, vector, sentences, neighbors };
 
 /**
  * The elements for the answer of a model.
@@ -29,27 +21,30 @@ export function answer(output, scale = []) {
   return element("pre", {}, JSON.stringify(rest, null, 1).slice(0, LONGEST_JSON));
 }
 
-function labels({ label, probs_by_label }) {
-  const rows = Object.entries(probs_by_label).sort(([, first], [, second]) => second - first);
-  const shown = rows.map(([name, probability]) =>
-    element(
-      "tr",
-      {},
-      element("th", { scope: "row" }, name),
-      element("td", { class: "bar", "--share": probability }, `${(100 * probability).toFixed(1)} %`),
-    ),
-  );
-  const body = element("tbody", {}, ...shown);
-  const bars = element("table", { class: "bars" }, element("caption", {}, "Probability of each label"), body);
+function probs_by_label({ label, probs_by_label }) {
+  const sorted = Object.entries(probs_by_label).sort(([, first], [, second]) => second - first);
+  const rows = sorted.map(([name, probability]) => {
+    const bar = { class: "bar", "--share": probability };
+    const cells = [element("th", { scope: "row" }, name)];
+    cells.push(element("td", bar, `${(100 * probability).toFixed(1)} %`));
+    return element("tr", {}, ...cells);
+  });
+  const caption = element("caption", {}, "Probability of each label");
+  const bars = element("table", {}, caption, element("tbody", {}, ...rows));
   return element("div", {}, element("p", { class: "result" }, label ?? "undecided"), bars);
 }
 
 function score({ score }, [lowest, highest]) {
-  const result = element("p", { class: "result" }, score.toFixed(2));
-  if (lowest === undefined) return result;
   const share = Math.min(1, Math.max(0, (score - lowest) / (highest - lowest)));
-  const bar = element("p", { class: "bar", "--share": share }, `on the scale from ${lowest} to ${highest}`);
-  return element("div", {}, result, bar);
+  const scale = `on the scale from ${lowest} to ${highest}`;
+  const result = element("p", { class: "result" }, score.toFixed(2));
+  return element("div", {}, result, element("p", { class: "bar", "--share": share }, scale));
+}
+
+function vector({ vector }) {
+  const first = vector.slice(0, 4).map((number) => number.toFixed(3));
+  const row = [vector.length, Math.hypot(...vector).toFixed(3), `${first.join(", ")}, …`];
+  return table("Vector", ["Dimensions", "Length", "First numbers"], [row]);
 }
 
 function ranking({ ranking }) {
@@ -57,16 +52,9 @@ function ranking({ ranking }) {
   return table("Answers, the best first", ["Score", "Answer"], rows);
 }
 
-function vector({ vector }) {
-  const length = Math.hypot(...vector).toFixed(3);
-  const first = vector.slice(0, 4).map((number) => number.toFixed(3));
-  const row = [String(vector.length), length, `${first.join(", ")}, …`];
-  return table("Vector", ["Dimensions", "Length", "First numbers"], [row]);
-}
-
-function generated({ sentences }) {
+function sentences({ sentences }) {
   const rows = Object.entries(sentences).flatMap(([label, beams]) =>
-    firsts(beams.map(({ sentence }) => [label, sentence])).slice(0, SENTENCES_PER_LABEL),
+    firsts(beams.map(({ sentence }) => [label, sentence])).slice(0, MOST_TEXTS),
   );
   return table("Sentences for each label, the best first", ["Label", "Sentence"], rows);
 }
@@ -78,7 +66,8 @@ function neighbors({ neighbors }) {
 
 function translations({ n_best }) {
   const rows = firsts(n_best.map(({ score, target }) => [score.toFixed(2), target]));
-  return table("Translations, the best first", ["Score", "Translation"], rows.slice(0, MOST_TRANSLATIONS));
+  const headers = ["Score", "Translation"];
+  return table("Translations, the best first", headers, rows.slice(0, MOST_TEXTS));
 }
 
 function extracts({ n_best }) {

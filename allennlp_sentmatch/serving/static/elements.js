@@ -1,4 +1,4 @@
-/** Elements of the page. All text becomes text nodes: what a visitor or a model writes is no HTML. */
+/** Elements of the page. What a visitor or a model writes becomes a text, and never HTML. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -26,23 +26,18 @@ function filled(node, attributes, children) {
   return node;
 }
 
-/** A table; the first column of a row is as narrow as its texts. */
+/** A table with a caption. */
 export function table(caption, headers, rows) {
-  return element(
-    "table",
-    {},
-    element("caption", {}, caption),
-    element("thead", {}, row(headers.map((text) => element("th", { scope: "col" }, text)))),
-    element("tbody", {}, ...rows.map((cells) => row(cells.map((cell) => element("td", {}, cell))))),
-  );
-}
-
-function row(cells) {
-  return element("tr", {}, ...cells);
+  const row = (cells) => element("tr", {}, ...cells);
+  const head = row(headers.map((text) => element("th", { scope: "col" }, text)));
+  const body = rows.map((cells) => row(cells.map((cell) => element("td", {}, cell))));
+  const parts = [element("thead", {}, head), element("tbody", {}, ...body)];
+  return element("table", {}, element("caption", {}, caption), ...parts);
 }
 
 /** A picture with its title. Wide ones are scrolled, by the keyboard, too. */
 export function figure(title, picture) {
-  const region = element("div", { class: "scrolled", tabindex: 0, role: "group", "aria-label": title }, picture);
-  return element("figure", {}, element("figcaption", {}, title), region);
+  const settings = { class: "scrolled", tabindex: 0, role: "group", "aria-label": title };
+  const scrolled = element("div", settings, picture);
+  return element("figure", {}, element("figcaption", {}, title), scrolled);
 }

@@ -1,6 +1,6 @@
 /** Pictures of what a model did with its texts: trees, attention, gates, and words by weight. */
 
-import { element, figure, svgElement, table } from "./elements.js";
+import { element, figure, svgElement } from "./elements.js";
 
 /** Larger matrices are not drawn: a browser would need seconds. */
 const MOST_CELLS = 20000;
@@ -30,7 +30,8 @@ export function pictures({ trees, attention, marked_texts, gates }) {
 /** The words of each text, each on a color for its share in the answer. */
 export function saliency(texts) {
   return texts.map(({ text, tokens, values }) => {
-    const words = tokens.flatMap((token, i) => [" ", weighted(token, values[i], Math.max(...values))]);
+    const strongest = Math.max(...values);
+    const words = tokens.flatMap((token, i) => [" ", weighted(token, values[i], strongest)]);
     return element("p", { class: "words" }, element("b", {}, `${text}:`), ...words);
   });
 }
@@ -64,8 +65,7 @@ function markedText({ text, offsets, weights, span }) {
 /** A matrix: a row for each word that attends, a column for each word that is attended to. */
 function heatMap({ weights, rows, columns }) {
   if (rows.length * columns.length > MOST_CELLS) {
-    const words = `${rows.length} x ${columns.length} words`;
-    return element("p", {}, `The attention between ${words} is too large to be drawn.`);
+    return element("p", {}, `${rows.length} x ${columns.length} words are too many to be drawn.`);
   }
   const isNarrow = columns.length <= MOST_COLUMNS_WITH_NUMBERS;
   const strongest = Math.max(...weights.flat());
@@ -74,7 +74,7 @@ function heatMap({ weights, rows, columns }) {
     element(
       "tr",
       {},
-      element("th", { scope: "row" }, rows[i]),
+      element("th", { scope: "row", title: rows[i] }, rows[i]),
       ...row.map((weight, j) => {
         const title = `${rows[i]} → ${columns[j]}: ${weight.toFixed(3)}`;
         const share = strongest > 0 ? weight / strongest : 0;
@@ -93,17 +93,16 @@ function heatMap({ weights, rows, columns }) {
 /** The distribution of one quantity of the gates in one layer, over [0, 1]. */
 function histogram({ layer, quantity, counts, mean, standard_deviation }) {
   const title = `${GATES[quantity]}, layer ${layer}`;
-  const highest = Math.max(...counts, 1);
-  const bars = counts.map((count, i) => {
-    const height = (50 * count) / highest;
-    return svgElement("rect", { x: 2 * i, y: 50 - height, width: 1.8, height });
-  });
   const figures = `mean ${mean.toFixed(2)}, standard deviation ${standard_deviation.toFixed(2)}`;
-  const label = `${title}: ${figures}`;
-  const image = svgElement("svg", { viewBox: "0 0 100 51", class: "histogram", role: "img", "aria-label": label });
-  image.append(...bars, svgElement("path", { d: "M0 50.5H100" }));
-  const axis = element("p", { class: "axis" }, ...["0", figures, "1"].map((text) => element("span", {}, text)));
-  return figure(title, element("div", {}, image, axis));
+  const settings = { viewBox: "0 0 100 51", class: "histogram", role: "img" };
+  const image = svgElement("svg", { ...settings, "aria-label": `${title}: ${figures}` });
+  counts.forEach((count, i) => {
+    const height = (50 * count) / Math.max(...counts, 1);
+    image.append(svgElement("rect", { x: 2 * i, y: 50 - height, width: 1.8, height }));
+  });
+  image.append(svgElement("path", { d: "M0 50.5H100" }));
+  const axis = ["0", figures, "1"].map((text) => element("span", {}, text));
+  return figure(title, element("div", {}, image, element("p", { class: "axis" }, ...axis)));
 }
 
 /** A tree of nested parentheses such as "((the cat) (sat down))". */
@@ -131,7 +130,8 @@ function drawnTree(title, brackets) {
   const height = Math.max(...open[0].map((node) => node.height), 0);
   const y = (node) => LINE * (height - node.height) + 6;
   const size = { width: right, height: LINE * (height + 1) + 6 };
-  const image = svgElement("svg", { ...size, class: "tree", role: "img", "aria-label": `${title}: ${brackets}` });
+  const label = { role: "img", "aria-label": `${title}: ${brackets}` };
+  const image = svgElement("svg", { ...size, ...label, class: "tree" });
   for (const [parent, child] of lines) {
     image.append(svgElement("path", { d: `M${parent.x} ${y(parent)}L${child.x} ${y(child)}` }));
   }
