@@ -23,7 +23,7 @@ REGISTERING_PARTS = (
 
 PARTS = (
     *REGISTERING_PARTS,
-    *("calibration", "corpus", "demo", "estimators.fine_tuning", "inspection", "serving"),
+    *("calibration", "corpus", "demo", "estimators.fine_tuned_head", "inspection", "serving"),
     *("transfer", "tuning"),
 )
 """The parts that need AllenNLP."""
