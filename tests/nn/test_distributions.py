@@ -59,7 +59,7 @@ def test_moments_entropy_and_divergence_agree_with_numerical_integration(dim, co
     distribution = von_mises_fisher(dim, concentration)
     loc = distribution.loc
     assert (distribution.mean @ loc).item() == pytest.approx(mean, rel=1e-7)
-    # Along mu the variance is that of the cosine; the others share what is left of E|x|^2 = 1.
+    # Along mu the variance is the cosine's; the others share the rest of E|x|^2 = 1.
     across = (1 - mean**2 - variance) / (dim - 1)
     expected = across + (variance - across) * loc**2
     numpy.testing.assert_allclose(distribution.variance, expected, rtol=1e-5)

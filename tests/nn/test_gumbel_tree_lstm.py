@@ -119,7 +119,7 @@ def test_greedy_equations(leaf: str):
 @pytest.mark.parametrize("temperature", [1.0, 0.3])
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_training_equations(leaf: str, temperature: float, noise: torch.Tensor):
-    """Values and gradients; those of the scores flow through the copy masks, too."""
+    """Values and gradients; the scores' gradients flow through the copy masks, too."""
     model = make(leaf, temperature).train()
     inputs, mask = batch(LENGTHS, T, D, seed=1)
     inputs.requires_grad_()
