@@ -11,7 +11,7 @@ import torch
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from scripts.encoder.fine_tune_sentence_encoder import SCALE, batches_of, cosent, ranking, triples
-from scripts.encoder.gather_sentences import key
+from scripts.encoder.text_sources import key
 
 
 def unit_vectors(number):
