@@ -89,7 +89,11 @@ CONTRACTIONS = {
     "That's": "That is", "There's": "There is", "What's": "What is",
 }  # fmt: skip
 DETERMINERS = "a|an|the|this|that|his|her|their|my|our|two|three|four|five|some|several|many"
-NOUN_PHRASE = rf"(?:(?:{DETERMINERS})(?: [a-z]+){{1,2}}|Tom|Mary|John)"
+PREPOSITIONS = (
+    "in|on|at|with|from|to|of|for|by|about|into|over|under|near|through|after|before|between|during"
+    "|without|behind|beside|across|around|against|along|down|up|off|out|and|or|while|as|that|who"
+)
+NOUN_PHRASE = rf"(?:(?:{DETERMINERS})(?: (?!(?:{PREPOSITIONS})\b)[a-z]+){{1,2}}|Tom|Mary|John)"
 ACTIVE = re.compile(
     rf"^({NOUN_PHRASE}) (is|are) ([a-z]+ing) ({NOUN_PHRASE})(?=[ .]|$)(.*)$", re.IGNORECASE
 )

@@ -176,19 +176,25 @@ def pages(file: Path) -> Iterator[str]:
             yield re.sub(r"&(\w+);", lambda found: found[1].capitalize(), element.text_content())
 
 
-def paragraphs(file: Path) -> Iterator[str]:
-    """The paragraphs of a plain text: its lines up to an empty one."""
-    for paragraph in re.split(r"\n\s*\n|\n%+\n", text_of(file)):
-        lines = paragraph.strip("\n").split("\n")
+def blocks(text: str) -> Iterator[str]:
+    """The lines of a plain text up to an empty one, but for single indented lines."""
+    for block in re.split(r"\n\s*\n|\n%+\n", text):
+        lines = block.strip("\n").split("\n")
         if len(lines) > 1 or not lines[0].startswith(("    ", "\t")):
-            yield re.sub(r"^\s*([*+-]|\(?\d+[.)])\s+", "", " ".join(lines))
+            yield " ".join(lines)
+
+
+def paragraphs(file: Path) -> Iterator[str]:
+    """The paragraphs and items of a plain text."""
+    for block in blocks(text_of(file)):
+        yield re.sub(r"^\s*([*+-]|\(?\d+[.)])\s+", "", block)
 
 
 def info(file: Path) -> Iterator[str]:
-    """The paragraphs of a manual for GNU info."""
-    for paragraph in paragraphs(file):
-        if not re.search(r"^\s*(\*|File:|\x1f|--)|\*note|Next:|Prev:", paragraph):
-            yield paragraph.replace("`", "'")
+    """The paragraphs of a manual for GNU info, without its menus."""
+    for block in blocks(text_of(file)):
+        if not re.search(r"^\s*(\*|File:|\x1f|--)|\*note|Next:|Prev:", block):
+            yield block.replace("`", "'")
 
 
 ROFF_FONT = re.compile(r"\\f(\[[^\]]*\]|\(..|.)|\\[&|^/,%)]|\\s[+-]?\d|\\m\[[^\]]*\]")
@@ -312,7 +318,7 @@ def components(file: Path) -> Iterator[str]:
         text_of(file),
         re.MULTILINE,
     ):
-        text = found[1].replace("\\n", " ").strip().strip(">-|'\"")
+        text = found[1].replace("\\n", " ").lstrip(">-|").strip(" \n'\"")
         for part in re.split(r"</?(?:p|li|ul|ol)>", text):
             yield re.sub(r"<[^>]*>", " ", part).replace("''", "'").replace("\\", "")
 

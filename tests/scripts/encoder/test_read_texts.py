@@ -52,7 +52,11 @@ FILES = {
         *("a.txt", "  * One\ntwo.\n\n    code\n\nThree\n%%%\nFour"),
         ["One two.", "Three", "Four"],
     ),
-    "info": ("a.info", "File: a, Next: b\n\n-- Function: c\n\nSay `a' here.", ["Say 'a' here."]),
+    "info": (
+        "a.info",
+        "File: a, Next: b\n\n* Menu:\n* A: b.\n\n -- Function: c\n\nSay `a' here.",
+        ["Say 'a' here."],
+    ),
     "manuals": (
         "a.1",
         '.TH A 1\n.SH NAME\na \\- does\n.PP\nThe option\n.B \\-x "y z"\nis \\fBnot\\fP it\\(aqs.\n'
@@ -95,8 +99,8 @@ FILES = {
     "components": (
         "c.yml",
         "Name:\n  C: Chess\n  de: Schach\nDescription:\n  C: >-\n"
-        "    <p>Plays chess.</p><ul><li>Fast</li></ul>\n    and well\n",
-        ["Chess", "Plays chess.", "Fast", "and well"],
+        "    <p>Plays chess.</p><ul><li>Fast</li></ul>\n",
+        ["Chess", "Plays chess.", "Fast"],
     ),
     "AIML": (
         *("a.aiml", "<template>I am <star/>.</template><template>Hi.<br/>You?</template>"),
