@@ -23,7 +23,6 @@ Next to the sentences are written
 import argparse
 import json
 import random
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -123,7 +122,7 @@ def keys(sentences: Iterable[str]) -> set[str]:
 
 def read(source: Source, texts: Path, repositories: Optional[Path]) -> list[str]:
     """Fetch a source and read its sentences, which are kept for the next time."""
-    kept = texts / "sentences" / f"{re.sub(r'[^A-Za-z0-9]+', '_', source.name)}.txt"
+    kept = texts / "sentences" / f"{source.file_name}.txt"
     if not kept.exists():
         source.fetch(texts, repositories)
         partial = kept.with_suffix(".part")

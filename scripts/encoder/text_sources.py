@@ -113,9 +113,14 @@ class Source:
     prose: bool = True
     paths: str = ""
 
+    @property
+    def file_name(self) -> str:
+        """The name without spaces and punctuation."""
+        return re.sub(r"[^A-Za-z0-9]+", "_", self.name)
+
     def folder(self, texts: Path) -> Path:
         """Where the text is, unpacked."""
-        return texts / self.origin / self.package
+        return texts / "sources" / self.file_name
 
     def fetch(self, texts: Path, repositories: Optional[Path] = None) -> None:
         """Bring the text into a folder, unless it is there.

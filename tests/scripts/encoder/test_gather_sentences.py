@@ -60,13 +60,13 @@ def small(tmp_path, monkeypatch, wordnet):
     names = [*gather_sentences.QUESTIONS[1:], "NLVR and NLVR2", "COCO captions, validation 2017"]
     sources = [source("WordNet", package="wordnet", prose=False), source("e", "everyday")]
     sources += [source(name, "queries") for name in names]
-    folder = tmp_path / "texts" / "deb"
+    folder = tmp_path / "texts" / "sources"
     for one in sources:
-        (folder / one.package).mkdir(parents=True)
+        (folder / one.file_name).mkdir(parents=True)
         text = "\n\n".join(f"{one.name} asks: {QUESTION.format(word)}" for word in words)
-        (folder / one.package / "a.txt").write_text(text.replace("e asks", "He asks"))
-    (folder / "wordnet/usr/share").mkdir(parents=True)
-    wordnet.rename(folder / "wordnet/usr/share/wordnet")
+        (folder / one.file_name / "a.txt").write_text(text.replace("e asks", "He asks"))
+    (folder / "WordNet/usr/share").mkdir(parents=True)
+    wordnet.rename(folder / "WordNet/usr/share/wordnet")
     for name, value in {
         **{"FREE": free, "RESTRICTED": restricted, "TEST": tests, "SOURCES": sources},
         **{"RECOMBINED": 50, "LIMIT": 120},

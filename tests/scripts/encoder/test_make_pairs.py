@@ -1,4 +1,3 @@
-import dataclasses
 import gzip
 import json
 import random
@@ -98,27 +97,17 @@ def test_forms_of_verbs_have_no_sure_synonym(wordnet):
     assert is_sure(words, "It is so.", "It is so.")
 
 
-def test_definitions_of_one_sense(tmp_path, monkeypatch, wordnet):
+def test_definitions_of_one_sense(tmp_path, wordnet):
     gloss = "a small horse of a breed that children ride"
     (wordnet / "data.noun").write_text(f'1 05 n 01 pony 0 000 | {gloss}; "my pony"\n')
     text = (
         'Pony \\Po"ny\\, n.\n   1. A small horse of any breed, for children.\n      [1913]\n\n'
         "   2. A glass of beer that is small.\n\nCow \\Cow\\, n.\n   1. A large animal.\n"
     )
-    folder = tmp_path / "deb/x"
-    folder.mkdir(parents=True)
-    (folder / "a.dict.dz").write_bytes(gzip.compress(text.encode()))
-    one = make_pairs.BY_NAME["GCIDE"]
-    sources = {name: make_pairs.BY_NAME[name] for name in ("GCIDE", "FOLDOC")}
-    monkeypatch.setattr(
-        make_pairs,
-        "BY_NAME",
-        {
-            name: dataclasses.replace(source, origin="deb", package="x", files="dict")
-            for name, source in sources.items()
-        },
-    )
-    assert one.package == "dict-gcide"
+    for name in ("GCIDE", "FOLDOC"):
+        folder = make_pairs.BY_NAME[name].folder(tmp_path)
+        folder.mkdir(parents=True)
+        (folder / f"{name.lower()}.dict.dz").write_bytes(gzip.compress(text.encode()))
     pairs = Pairs(set())
     make_pairs.add_definitions(pairs, tmp_path, wordnet, random.Random(0))
     definition = "A small horse of any breed, for children"

@@ -45,7 +45,8 @@ def test_sentences_are_compared_by_letters_and_digits():
 
 def test_every_source_is_described_fully():
     assert len({one.name for one in SOURCES}) == len(SOURCES) > 200
-    folders = {}
+    assert len({one.file_name for one in SOURCES}) == len(SOURCES)
+    versions = {}
     for one in SOURCES:
         assert len(one.sha256) == 64
         assert one.version
@@ -54,10 +55,10 @@ def test_every_source_is_described_fully():
         assert one.reader in ("", *READERS)
         assert bool(one.paths) == (one.origin in ("deb", "apt"))
         assert one.files or one.origin == "deb"
-        folders.setdefault((one.origin, one.package), set()).add(one.version)
+        versions.setdefault((one.origin, one.package), set()).add(one.version)
         if any(word in one.licence for word in ("GPL", "GFDL", "BY-SA", "MPL")):
             assert one.copyleft, one.name
-    assert all(len(versions) == 1 for versions in folders.values())
+    assert all(len(one) == 1 for one in versions.values())
 
 
 class Servers:
@@ -87,9 +88,9 @@ def test_an_older_package_comes_from_the_snapshot(tmp_path, monkeypatch):
         "There is a dog in it.",
         "This is the first page of them.",
     ]
-    other = source(package="b", sha256="0" * 64, paths="debian/pool/a.deb")
+    other = source(name="B", sha256="0" * 64, paths="debian/pool/a.deb")
     with pytest.raises(
-        ValueError, match=rf"A: no server has .*0000 \(the last one: {digest(data)}"
+        ValueError, match=rf"B: no server has .*0000 \(the last one: {digest(data)}"
     ):
         other.fetch(tmp_path)
     assert not other.folder(tmp_path).exists()
