@@ -38,7 +38,7 @@ from tqdm import tqdm
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
-from scripts.encoder.gather_sentences import key
+from scripts.encoder.text_sources import key
 from scripts.encoder.train_sentence_encoder import (
     MAX_LENGTH,
     Sentences,

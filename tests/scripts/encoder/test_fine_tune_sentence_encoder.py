@@ -3,14 +3,15 @@
 import gzip
 import json
 import math
+import random
 
 import pytest
 import torch
 
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from scripts.encoder.fine_tune_sentence_encoder import SCALE, cosent, ranking, triples
-from scripts.encoder.gather_sentences import key
+from scripts.encoder.fine_tune_sentence_encoder import SCALE, batches_of, cosent, ranking, triples
+from scripts.encoder.text_sources import key
 
 
 def unit_vectors(number):
@@ -62,3 +63,13 @@ def test_triples_have_gathered_sentences_alone(tmp_path):
     known = {key(text) for row in rows for text in row[:2]} - {key("A test sentence.")}
     indexer = StandaloneEncoder.load(SENTENCE_ENCODER).indexer
     assert triples(path, known, indexer) == [("A man runs.", ["A man moves."], ["A man sleeps."])]
+
+
+def test_batches():
+    batches = batches_of(list(range(7)), 3, random.Random(0))
+    first, second = ([next(batches), next(batches)] for _ in range(2))
+    for epoch in (first, second):
+        assert len({*epoch[0], *epoch[1]}) == 6
+    assert first != second
+    with pytest.raises(ValueError, match="only 2 pairs or premises are left for batches of 3"):
+        next(batches_of([1, 2], 3, random.Random(0)))
