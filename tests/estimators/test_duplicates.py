@@ -1,9 +1,8 @@
 import numpy
 import pytest
 
-from allennlp_sentmatch import PairClassifier, SentenceEncoder
 from allennlp_sentmatch.estimators import duplicates
-from allennlp_sentmatch.estimators.duplicates import Duplicate, find_duplicates
+from allennlp_sentmatch.estimators.duplicates import find_duplicates
 
 NAMES = [f"text {chr(97 + i // 26 % 26)}{chr(97 + i % 26)} {'x' * (i // 676)}" for i in range(1500)]
 
