@@ -137,12 +137,11 @@ def add_scopes(pairs: Pairs, data: Path) -> None:
 
 
 def is_sure(wordnet: WordNet, sentence: str, changed: str) -> bool:
-    """Whether the word that became a synonym is a concrete noun, or no form of a verb."""
+    """Whether the word that became a synonym is a concrete noun: others have too many senses."""
     for old, new in zip(sentence.lower().split(), changed.lower().split()):
         if old != new:
             word = old.strip(".,!?")
-            known = word in wordnet.kinds or singular(word) in wordnet.kinds
-            return known or not word.endswith(("ing", "ed"))
+            return word in wordnet.kinds or singular(word) in wordnet.kinds
     return True
 
 
