@@ -28,6 +28,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
+from typing import Optional
 
 from allennlp.common.checks import ConfigurationError
 
@@ -137,32 +138,35 @@ def add_scopes(pairs: Pairs, data: Path) -> None:
 
 
 def is_sure(wordnet: WordNet, sentence: str, changed: str) -> bool:
-    """Whether the word that became a synonym is a concrete noun, or no form of a verb."""
+    """Whether the word that became a synonym is a concrete noun: others have too many senses."""
     for old, new in zip(sentence.lower().split(), changed.lower().split()):
         if old != new:
             word = old.strip(".,!?")
-            known = word in wordnet.kinds or singular(word) in wordnet.kinds
-            return known or not word.endswith(("ing", "ed"))
+            return word in wordnet.kinds or singular(word) in wordnet.kinds
     return True
+
+
+def positive_of(substitution: Substitution, sentence: str) -> Optional[str]:
+    """A sentence that means the same; contractions, which are easy, are seldom taken."""
+    positives = substitution.positives(sentence)
+    if not is_sure(substitution.wordnet, sentence, positives.get("synonym", sentence)):
+        del positives["synonym"]
+    easy = positives.pop("contraction", None)
+    if positives:
+        return substitution.generator.choice(list(positives.values()))
+    return easy if substitution.generator.random() < 0.4 else None
 
 
 def add_substitutions(
     pairs: Pairs, source: str, sentences: Iterable[str], substitution: Substitution
 ) -> None:
     """Add sentences that mean the same, and others, of which one word is another."""
-    generator = substitution.generator
     for sentence in sentences:
-        if len(sentence.split()) < 4 or not pairs.usable(sentence):
-            continue
-        positives = substitution.positives(sentence)
-        if not is_sure(substitution.wordnet, sentence, positives.get("synonym", sentence)):
-            del positives["synonym"]
-        negatives = substitution.negatives(sentence)
-        if positives and negatives:
-            ways = [way for way in positives if way != "contraction"] or list(positives)
-            way = generator.choice(ways)
-            if way != "contraction" or generator.random() < 0.4:
-                pairs.triple(source, sentence, positives[way], negatives.values())
+        if len(sentence.split()) >= 4 and pairs.usable(sentence):
+            positive = positive_of(substitution, sentence)
+            if positive is not None:
+                negatives = substitution.negatives(sentence)
+                pairs.triple(source, sentence, positive, negatives.values())
 
 
 def json_lines(file: Path) -> Iterator[dict[str, str]]:
@@ -307,11 +311,10 @@ def main() -> None:
         for row in data_sets.table(data / data_sets.WIKIFACTCHECK, "\t"):
             claim = spaced(row["sentence"])
             if not held_out(row["sentence"], 0.5):
-                ways = list(substitution.positives(claim).values())
-                if ways:
+                positive = positive_of(substitution, claim)
+                if positive is not None:
                     pairs.triple(
-                        "WikiFactCheck, training half",
-                        *(claim, generator.choice(ways), [spaced(row["negated"])]),
+                        "WikiFactCheck, training half", claim, positive, [spaced(row["negated"])]
                     )
         add_substitutions(
             pairs, "substitutions in SNLI, ScoNe, STS-B, COCO", described, substitution

