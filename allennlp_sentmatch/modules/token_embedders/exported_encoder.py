@@ -80,7 +80,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
             vectors = network(token_ids)  # (B, E)
             return vectors.unsqueeze(1) * mask.unsqueeze(-1)
         embedded = network.embedding(token_ids)  # (B, P, D)
-        states = network.encoder.encoder(embedded, token_ids != PADDING)  # (B, P, E)
+        states = network.encoder.states(embedded, token_ids != PADDING)  # (B, P, E)
         ends = num_parts.cumsum(1)  # (B, T)
         places = torch.arange(token_ids.size(1), device=token_ids.device)
         is_part = (places < ends.unsqueeze(-1)) & (places >= (ends - num_parts).unsqueeze(-1))
