@@ -23,7 +23,7 @@ REGISTERING_PARTS = (
 
 PARTS = (
     *REGISTERING_PARTS,
-    *("calibration", "encoding", "estimators.fine_tuning", "inspection", "serving"),
+    *("calibration", "encoding", "estimators.fine_tuned_head", "inspection", "serving"),
     *("transfer", "tuning"),
 )
 """The parts that need AllenNLP."""

@@ -144,7 +144,7 @@ def test_the_python_page_runs(tmp_path, with_allennlp):
     tiny_encoder().save(tmp_path / "encoder")
     program = USE_TINY_ENCODER.format(encoder=str(tmp_path / "encoder"), folder=str(tmp_path))
     for block in blocks(read("docs/python.md"), "python"):
-        if "fine_tune" in block and not with_allennlp:
+        if "FineTuning" in block and not with_allennlp:
             lines = "".join(f"    {line}\n" for line in block.splitlines())
             block = f"try:\n{lines}    raise SystemExit('AllenNLP was found')\n"
             block += "except ImportError as error:\n    assert 'install-allennlp' in str(error)\n"

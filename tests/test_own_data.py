@@ -38,9 +38,9 @@ def commands(name: str) -> list[list[str]]:
     lines = [line for block in blocks for line in block.replace("\\\n", "").splitlines()]
     if name == "own_translation":
         name = f"({name}|bpe.json)"
-    return [
-        shlex.split(line) for line in lines if re.search(rf"\b(out|training_config)/{name}\b", line)
-    ]
+    # Not the folders of the measurements, such as out/own_pairs/sick_glove.
+    pattern = rf"\bout/{name}(\s|\.jsonl|/model\.tar\.gz|$)"
+    return [shlex.split(line) for line in lines if re.search(pattern, line)]
 
 
 @pytest.mark.parametrize("name", PREDICTED)

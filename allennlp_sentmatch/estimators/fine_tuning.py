@@ -1,230 +1,86 @@
-"""Training an encoder on pairs with AllenNLP's trainer, without a configuration file."""
+"""The settings of fine-tuning, without AllenNLP."""
 
-import copy
-import tempfile
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Optional
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
-import numpy
-import torch
-from allennlp.common import Lazy
-from allennlp.data import DataLoader, Instance, TensorDict, TextFieldTensors, Vocabulary
-from allennlp.modules import TextFieldEmbedder
-from allennlp.modules.seq2vec_encoders import BagOfEmbeddingsEncoder
-from allennlp.nn.util import move_to_device
-from allennlp.training import GradientDescentTrainer
-from sklearn.model_selection import train_test_split
-from torch import Tensor
+from sklearn.base import BaseEstimator
 
-from allennlp_sentmatch.encoding import ArchiveEncoder
-from allennlp_sentmatch.encoding.export import standalone_encoder
-from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.models import SiameseClassifier, SiameseModel, SimilarityRegressor
-from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
-from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import FloatArray
-from allennlp_sentmatch.standalone.text_indexer import padded
-from allennlp_sentmatch.training.optimizers import FusedAdamOptimizer
+from allennlp_sentmatch.estimators.settings import COUNT, POSITIVE, SHARE, checked_numbers
 
-if TYPE_CHECKING:
-    from allennlp_sentmatch.estimators.pair_estimators import PairEstimator
-
-HIGHEST_GRADE = 5
-"""Scores are learned as grades from 0 to this one, whatever their range."""
-
-CLASSIFIER = {"hidden_size": 512, "dropout": 0.3}
-
-Array = numpy.ndarray[Any, Any]
-Rows = list[list[int]]
+NUMBERS = {
+    "num_epochs": COUNT,
+    "patience": COUNT,
+    "learning_rate": POSITIVE,
+    "batch_size": COUNT,
+    "validation_fraction": SHARE,
+}
 
 
-class PairHead:
-    """The layers above a fine-tuned encoder, with a registered `Matcher`.
+Init = TypeVar("Init", bound=Callable[..., None])
 
-    The `model` shares the encoder `network`; `layers` are its other parts. It is a
-    `siamese_classifier` of C = `num_labels` labels or, without them, a `similarity_regressor`,
-    whose lowest and highest score are the `score_range`.
+
+class FineTuning(BaseEstimator):  # type: ignore[misc]
+    """Trains the encoder together with a matcher and a classifier, by AllenNLP's trainer.
+
+        PairClassifier(head=FineTuning(num_epochs=3)).fit(pairs, labels)
+
+    The encoder must be one of this package, in a folder or an archive. Early stopping chooses the
+    epoch. docs/python.md says how many pairs it needs.
+
+    # Parameters
+
+    num_epochs : `int`, optional (default = `10`)
+    patience : `int`, optional (default = `2`)
+        Stop after this many epochs without a better result on the pairs held out.
+    learning_rate : `float`, optional (default = `0.0005`)
+    batch_size : `int`, optional (default = `32`)
+    validation_fraction : `float`, optional (default = `0.1`)
+        The share of the pairs that is held out to choose the epoch.
     """
 
     def __init__(
         self,
-        network: StandaloneEncoder,
-        matcher: str,
-        num_labels: Optional[int] = None,
-        score_range: tuple[float, float] = (0.0, 1.0),
+        num_epochs: int = 10,
+        patience: int = 2,
+        learning_rate: float = 0.0005,
+        batch_size: int = 32,
+        validation_fraction: float = 0.1,
     ) -> None:
-        if matcher not in Matcher.list_available():
-            raise ValueError(
-                f"matcher must be one of {', '.join(Matcher.list_available())}; got {matcher!r}"
+        self.num_epochs = num_epochs
+        self.patience = patience
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.validation_fraction = validation_fraction
+
+    def checked(self) -> "FineTuning":
+        """The same settings as Python's own types.
+
+        # Raises
+
+        `ValueError`, naming the setting that is impossible.
+        """
+        settings: dict[str, Any] = checked_numbers(self, NUMBERS)
+        return FineTuning(**settings)
+
+
+def says_what_moved(init: Init) -> Init:
+    """Let a constructor say where the settings of fine-tuning are."""
+
+    @functools.wraps(init)
+    def checked(self: Any, *arguments: Any, **settings: Any) -> None:
+        check_none_moved(self, settings)
+        init(self, *arguments, **settings)
+
+    return cast(Init, checked)
+
+
+def check_none_moved(estimator: Any, settings: Mapping[str, Any]) -> None:
+    """Raise a `TypeError` for a setting that was the estimator's and is `FineTuning`'s."""
+    for name in settings:
+        if name in NUMBERS:
+            raise TypeError(
+                f"{name} is a setting of fine-tuning: "
+                f"{type(estimator).__name__}(head=FineTuning({name}=...)), or head__{name} in "
+                "set_params and in a search"
             )
-        self.num_labels = num_labels
-        self.score_range = score_range
-        vocab = Vocabulary()
-        below: Any = {
-            "vocab": vocab,
-            "text_field_embedder": _SentenceVectors(network),
-            "encoder": BagOfEmbeddingsEncoder(network.vector_size, averaged=True),
-        }
-        layers: Any = {
-            "matcher": Lazy(Matcher.by_name(matcher)),
-            "classifier": Lazy(Classifier, constructor_extras=CLASSIFIER),
-        }
-        self.model: SiameseModel
-        if num_labels is None:
-            scorer = Lazy(PairScorer.by_name("graded"), constructor_extras=layers)
-            self.model = SimilarityRegressor(
-                **below, scorer=scorer, lowest_score=0, highest_score=HIGHEST_GRADE
-            )
-        else:
-            for label in range(num_labels):
-                vocab.add_token_to_namespace(str(label), "labels")
-            self.model = SiameseClassifier(**below, **layers)
-        self.model.float().eval()  # whatever the default type of the process is
-        above = ("_matcher", "_classifier", "_scorer")
-        parts = {name: part for name, part in self.model.named_children() if name in above}
-        self.layers = torch.nn.ModuleDict(parts)
-
-    def grades(self, scores: Array) -> Array:
-        """Scores on the scale of the model's grades."""
-        low, high = (end / 2 for end in self.score_range)  # their difference may overflow
-        grades: Array = (scores / 2 - low) / (high - low) * HIGHEST_GRADE
-        return grades.clip(0, HIGHEST_GRADE)
-
-    @torch.no_grad()
-    def __call__(self, first: FloatArray, second: FloatArray) -> Array:
-        """The logits (N, C), or the scores (N, 1), of vectors (N, E)."""
-        vectors = torch.from_numpy(first), torch.from_numpy(second)
-        if isinstance(self.model, SiameseClassifier):
-            logits: Array = self.model.match(*vectors).numpy()
-            return logits
-        low, high = self.score_range
-        shares = self.model.compare(*vectors)["score"].double()[:, None] / HIGHEST_GRADE
-        scores: Array = (low * (1 - shares) + high * shares).numpy()
-        return scores
-
-
-def fine_tune(
-    settings: "PairEstimator", first: list[str], second: list[str], targets: Any
-) -> tuple[SentenceEncoder, PairHead]:
-    """Train a copy of the encoder `settings.encoder_`, a matcher and a classifier on N pairs.
-
-    The targets (N,) are the labels' indices, or scores. The parameters in `settings` have been
-    checked. Returns the encoder and the head of the best epoch on the pairs held out.
-    """
-    network = settings.encoder_.network
-    if isinstance(network, ArchiveEncoder):
-        network = standalone_encoder(network._model, network._reader)
-    if not isinstance(network, StandaloneEncoder):
-        raise TypeError(
-            "fine_tune needs an encoder of this package, in a folder of `allennlp export` or an "
-            f"archive, not a {type(network).__name__}"
-        )
-    network = copy.deepcopy(network).float()
-    seed = settings.random_state
-    if seed is None:
-        seed = numpy.random.randint(2**31)
-    classes = None if settings._numeric else targets
-    try:
-        split: Any = train_test_split(
-            *(network.indexer.rows(texts) for texts in (first, second)),
-            targets,
-            test_size=settings.validation_fraction,
-            random_state=seed,
-            stratify=classes,
-        )
-    except ValueError as error:
-        raise ValueError(
-            f"{len(first)} pairs with validation_fraction={settings.validation_fraction} cannot be "
-            f"divided for fine_tune: {error}"
-        ) from error
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        if classes is not None:
-            head = PairHead(network, settings.matcher, int(classes.max()) + 1)
-        else:
-            low, high = float(targets.min()), float(targets.max())
-            if low == high:
-                raise ValueError(
-                    f"all pairs have the score {low:g}; fine_tune needs different ones"
-                )
-            head = PairHead(network, settings.matcher, score_range=(low, high))
-            split[4:] = map(head.grades, split[4:])
-        size = settings.batch_size
-        trained = _PairLoader(split[::2], size, seed)
-        held_out = _PairLoader(split[1::2], size)
-        parameters = [(n, p) for n, p in head.model.named_parameters() if p.requires_grad]
-        with tempfile.TemporaryDirectory() as folder:
-            GradientDescentTrainer(
-                head.model,
-                FusedAdamOptimizer(parameters, lr=settings.learning_rate),
-                trained,
-                patience=settings.patience,
-                validation_metric="+accuracy" if classes is not None else "-mean_squared_error",
-                validation_data_loader=held_out,
-                num_epochs=settings.num_epochs,
-                serialization_dir=folder,
-                grad_norm=5.0,
-            ).train()
-    head.model.cpu().eval()
-    return SentenceEncoder(network.cpu().eval()), head
-
-
-class _SentenceVectors(TextFieldEmbedder):
-    """Gives each word the vector of its sentence, so that their mean is this vector."""
-
-    def __init__(self, network: StandaloneEncoder) -> None:
-        super().__init__()
-        self.network = network
-
-    def get_output_dim(self) -> int:
-        return self.network.vector_size
-
-    def forward(
-        self, text_field_input: TextFieldTensors, num_wrapping_dims: int = 0, **unused: Any
-    ) -> Tensor:
-        """(B, T) -> (B, T, E)."""
-        indices = text_field_input["tokens"]["tokens"]
-        vectors: Tensor = self.network(indices)
-        return vectors.unsqueeze(1).expand(-1, indices.size(1), -1)
-
-
-class _PairLoader(DataLoader):
-    """Batches of pairs; with a seed, pairs of similar length in another order in each epoch."""
-
-    def __init__(
-        self, data: tuple[Rows, Rows, Any], batch_size: int, seed: Optional[int] = None
-    ) -> None:
-        super().__init__()
-        self._first, self._second, self._targets = data
-        self._batch_size = batch_size
-        self._random = None if seed is None else numpy.random.default_rng(seed)
-        self._device = torch.device("cpu")
-
-    def __len__(self) -> int:
-        return -(-len(self._first) // self._batch_size)
-
-    def __iter__(self) -> Iterator[TensorDict]:
-        order = numpy.arange(len(self._first))
-        starts = order[:: self._batch_size].copy()
-        if self._random is not None:
-            lengths = numpy.array([max(map(len, pair)) for pair in zip(self._first, self._second)])
-            order = numpy.argsort(lengths * self._random.uniform(0.9, 1.1, len(order)))
-            self._random.shuffle(starts)
-        for start in starts:
-            batch = order[start : start + self._batch_size]
-            targets = torch.as_tensor(self._targets[batch])
-            name = "score" if targets.is_floating_point() else "label"
-            tensors: Any = {
-                "premise": {"tokens": {"tokens": padded([self._first[i] for i in batch])}},
-                "hypothesis": {"tokens": {"tokens": padded([self._second[i] for i in batch])}},
-                name: targets.float() if name == "score" else targets,
-            }
-            yield move_to_device(tensors, self._device)
-
-    def iter_instances(self) -> Iterator[Instance]:
-        """None: the texts are indexed already."""
-        return iter(())
-
-    def set_target_device(self, device: torch.device) -> None:
-        """Move the next batches to this device."""
-        self._device = device

@@ -34,8 +34,8 @@ class AttentiveRanker(TextModel):
     The AP-BiLSTM of [dos Santos et al. (2016)](https://arxiv.org/abs/1602.03609) as Tay, Luu and
     Hui 2018 (https://arxiv.org/abs/1811.09786, section 4.2) use it with "rcrn": one encoder reads
     question and candidate, attentive pooling computes a vector of each, and their cosine is the
-    score. The score of each right answer should exceed those of sampled wrong answers to the same
-    question by a margin:
+    score. The score of each right answer should exceed the scores of sampled wrong answers by a
+    margin:
 
         loss = mean over pairs of max(0, margin - score(right) + score(wrong))
 
@@ -69,7 +69,7 @@ class AttentiveRanker(TextModel):
         Which questions count in `map` and `mrr`: `"all"`, `"answered"` or `"clean"`; see
         `RankingMetric`.
     settings
-        Those of `TextModel`.
+        See `TextModel`.
     """
 
     default_predictor = "answer_ranker"

@@ -33,8 +33,8 @@ class BiattentiveClassificationNetwork(ClassificationModel):
     and a maxout network classifies the features. Brahma 2018 (https://arxiv.org/abs/1805.07340)
     replaces the encoder by "subilstm".
 
-    With BiLSTMs and the same weights, the logits are those of allennlp-models' "bcn", which differs
-    from the original in having no batch normalization.
+    With BiLSTMs and the same weights, allennlp-models' "bcn" has the same logits. It differs from
+    the original in having no batch normalization.
 
     # Parameters
 
@@ -57,7 +57,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
     integrator_dropout : `float`, optional (default = `0.0`)
         Drop probability on the features.
     settings
-        Those of `ClassificationModel`.
+        See `ClassificationModel`.
     """
 
     default_predictor = "single_sentence"

@@ -38,7 +38,7 @@ class CrossEncoder(ClassificationModel):
     classifier : `Lazy[Classifier]`, optional
         By default linear, with dropout 0.1.
     settings
-        Those of `ClassificationModel`.
+        See `ClassificationModel`.
     """
 
     @inherits_settings(ClassificationModel)
@@ -84,7 +84,7 @@ class CrossEncoderRegressor(ScoreModel):
     classifier : `Lazy[Classifier]`, optional
         As in `CrossEncoder`; it predicts the grade.
     settings
-        Those of `ScoreModel`.
+        See `ScoreModel`.
     """
 
     @inherits_settings(ScoreModel)

@@ -62,8 +62,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
     Choi 2020, "Sentence Pair Modeling using Deep Neural Network Sentence Encoders", chapter 6. The
     source sentence x_s is `premise`, the target x_t `hypothesis`. A labeled batch has the loss of
-    eq. 6.14, and an unlabeled one, which the data loader "semi_supervised" adds to it, that of
-    eq. 6.18.
+    eq. 6.14; an unlabeled one, which the data loader "semi_supervised" adds, the loss of eq. 6.18.
 
     With `constraints` the model is being fine-tuned (algorithm 1, line 12): constraints on
     sentences generated from the unlabeled sources, or without any from the labeled ones, are
@@ -97,7 +96,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     generate_any_symbol : `bool`, optional (default = `False`)
         Generate padding, the start symbol and the unknown symbol like words (the author's code).
     settings
-        Those of `GenerativeClassificationModel`: `posterior` is g_code and the family of q(z_s |
+        See `GenerativeClassificationModel`: `posterior` is g_code and the family of q(z_s |
         x_s), `matcher` f_fuse, `classifier` f_disc, and `classification_weight` lambda of eq. 6.14;
         `average_over_words` divides log p(x_t | y, z_s) of eq. 6.12. `embedding_dropout` leaves
         sentences that are generated for the constraints alone.
@@ -194,7 +193,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         score: Optional[Tensor] = None,
     ) -> Tensor:
         """R, eqs 6.20 to 6.23, of the labeled pairs and of the unlabeled ones of a batch, added up
-        to a scalar. The fields are those of `forward`; only the sentences are used.
+        to a scalar. Takes the fields of `forward`, but uses only the sentences.
 
         Its gradient reaches the generator, the word embeddings, wherever they are read, and the
         constraints' weights. Words are read without dropout. The temperature advances by one step.

@@ -37,7 +37,7 @@ class DecomposableAttention(ClassificationModel):
     Hui 2018 (https://arxiv.org/abs/1811.09786, section 4.3) take "rcrn" and stacked BiLSTMs. The
     output has `premise_attention` and `hypothesis_attention`.
 
-    With the same weights, the logits are those of allennlp-models' "decomposable_attention".
+    With the same weights, allennlp-models' "decomposable_attention" has the same logits.
 
     # Parameters
 
@@ -53,7 +53,7 @@ class DecomposableAttention(ClassificationModel):
     matrix_attention : `MatrixAttention`, optional (default = `DotProductMatrixAttention()`)
         Scores F(a_i) against F(b_j).
     settings
-        Those of `ClassificationModel`.
+        See `ClassificationModel`.
     """
 
     @inherits_settings(ClassificationModel)

@@ -41,7 +41,7 @@ class DistilledEncoder(TextModel):
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
     settings
-        Those of `TextModel`.
+        See `TextModel`.
 
     # Raises
 

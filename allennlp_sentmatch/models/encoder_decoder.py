@@ -76,7 +76,7 @@ class EncoderDecoder(TextModel):
         The metric, also an attribute; `{"lowercase": true}` for a model without capital letters.
     target_namespace : `str`, optional (default = `"target_tokens"`)
     settings
-        Those of `TextModel`.
+        See `TextModel`.
 
     # Raises
 

@@ -38,7 +38,7 @@ class Ensemble(ClassificationModel):
     vocab : `Vocabulary`
         Also the members'.
     members : `list[Model]`
-        Classifiers of this package, all of which take the same fields.
+        Classifiers of this package that take the same fields.
     label_namespace : `str`, optional (default = `"labels"`)
     positive_label : `str`, optional (default = `None`)
         See `ClassificationModel`.

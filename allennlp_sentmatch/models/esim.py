@@ -40,8 +40,8 @@ class ESIM(ClassificationModel):
     the first encoder by "subilstm". The paper's comparison is "heuristic_difference"; the thesis
     (section 5.4) suggests "elbis". The output has `premise_attention` and `hypothesis_attention`.
 
-    With BiLSTMs, "heuristic_difference" and the same weights, the logits are those of
-    allennlp-models' "esim".
+    With BiLSTMs, "heuristic_difference" and the same weights, allennlp-models' "esim" has the same
+    logits.
 
     # Parameters
 
@@ -61,7 +61,7 @@ class ESIM(ClassificationModel):
     dropout : `float`, optional (default = `0.5`)
         Drop probability on the input of both encoders, the same for all tokens of a sentence.
     settings
-        Those of `ClassificationModel`.
+        See `ClassificationModel`.
     """
 
     @inherits_settings(ClassificationModel)

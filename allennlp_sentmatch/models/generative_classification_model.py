@@ -53,7 +53,7 @@ class GenerativeClassificationModel(ClassificationModel):
     generator : `Lazy[SentenceGenerator]`, optional
         A configuration states only its `label_embedding_size`.
     settings
-        Those of `ClassificationModel`.
+        See `ClassificationModel`.
 
     # Raises
 

@@ -32,7 +32,7 @@ class LstmnClassifier(ClassificationModel):
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
     settings
-        Those of `ClassificationModel`.
+        See `ClassificationModel`.
     """
 
     @inherits_settings(ClassificationModel)

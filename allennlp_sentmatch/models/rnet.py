@@ -88,7 +88,7 @@ class RNet(TextModel):
     metric : `Metric`, optional (default = `AnswerOverlap()`)
         Called in evaluation with a list of answers and a list of lists of references.
     settings
-        Those of `TextModel`.
+        See `TextModel`.
 
     # Raises
 

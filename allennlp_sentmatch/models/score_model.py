@@ -29,7 +29,7 @@ class ScoreModel(TextModel):
     lowest_score, highest_score : `float`
         The ends of the scale. All predictions lie between them, and all true scores must.
     settings
-        Those of `TextModel`: `initializer` and `regularizer`.
+        See `TextModel`: `initializer` and `regularizer`.
 
     # Raises
 

@@ -29,7 +29,7 @@ class SentenceClassifier(ClassificationModel):
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
     settings
-        Those of `ClassificationModel`.
+        See `ClassificationModel`.
     """
 
     default_predictor = "single_sentence"

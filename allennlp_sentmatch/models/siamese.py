@@ -51,7 +51,7 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings, the thesis's p_w.
     settings
-        Those of `ClassificationModel`.
+        See `ClassificationModel`.
     """
 
     @inherits_settings(ClassificationModel)
@@ -113,7 +113,7 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
     settings
-        Those of `ScoreModel`.
+        See `ScoreModel`.
     """
 
     @inherits_settings(ScoreModel)

@@ -44,7 +44,7 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         See `GenerativeClassificationModel`.
     encoder : `Seq2VecEncoder`
     settings
-        Those of `GenerativeClassificationModel`, but for `generator`: `posterior` is q(z | x), and
+        See `GenerativeClassificationModel`, but for `generator`: `posterior` is q(z | x), and
         `classification_weight` lambda.
     """
 

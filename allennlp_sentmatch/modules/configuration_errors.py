@@ -113,7 +113,7 @@ def is_of_type(value: Any, annotation: Any) -> bool:
     if hasattr(annotation, "from_params") or origin is Lazy:
         return not isinstance(value, (bool, int, float, list))
     if isinstance(origin, type) and issubclass(origin, Iterable):
-        items = value if len(arguments) == 1 else ()  # those of a tuple have types of their own
+        items = value if len(arguments) == 1 else ()  # the items of a tuple have types of their own
         return isinstance(value, (list, tuple, set)) and all(
             is_of_type(item, arguments[0]) for item in items
         )

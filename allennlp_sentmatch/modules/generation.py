@@ -25,7 +25,7 @@ class SentenceGenerator(FromParams):
     """Holds the `ConditionalLanguageModel` that a configuration states.
 
     A model takes a `Lazy[SentenceGenerator]`, fills in all but the last argument, and keeps the
-    `module`. The parameters are those of `allennlp_sentmatch.nn.ConditionalLanguageModel`.
+    `module`. Takes the settings of `allennlp_sentmatch.nn.ConditionalLanguageModel`.
     """
 
     @constructs(ConditionalLanguageModel)

@@ -23,10 +23,10 @@ class PairEncoder(Registrable):
 
 @PairEncoder.register("lstm")
 class LstmPairEncoder(PairEncoder):
-    """Two LSTMs, the second of which starts from the premise's last states and whose last hidden
-    state is the pair's vector: "LSTM" in table 2 (section 4.2).
+    """Two LSTMs: the second one starts from the last states of the first, and its last hidden state
+    is the pair's vector. "LSTM" in table 2 (section 4.2).
 
-    The parameters are those of `allennlp_sentmatch.nn.LSTMPair`.
+    Takes the settings of `allennlp_sentmatch.nn.LSTMPair`.
     """
 
     __init__ = constructs(LSTMPair)(PairEncoder.__init__)
@@ -36,7 +36,7 @@ class LstmPairEncoder(PairEncoder):
 class LstmnPairEncoder(PairEncoder):
     """Two LSTMNs, connected in the same way: "LSTMN" in table 2 (section 4.2).
 
-    The parameters are those of `allennlp_sentmatch.nn.LSTMNPair`.
+    Takes the settings of `allennlp_sentmatch.nn.LSTMNPair`.
     """
 
     __init__ = constructs(LSTMNPair)(PairEncoder.__init__)
@@ -48,7 +48,7 @@ class LstmnInterAttentionEncoder(PairEncoder):
     inter-attention" in table 2, where the hypothesis's LSTMN starts from the premise's last states
     (section 4.2).
 
-    This is the default. The parameters are those of `allennlp_sentmatch.nn.LSTMNInterAttention`.
+    This is the default. Takes the settings of `allennlp_sentmatch.nn.LSTMNInterAttention`.
     """
 
     __init__ = constructs(LSTMNInterAttention)(PairEncoder.__init__)

@@ -17,8 +17,8 @@ class Classifier(FromParams):
     """Holds the `MLPClassifier` that a configuration states.
 
     A model takes a `Lazy[Classifier]`, fills in `input_size` and `num_labels`, and keeps the
-    `module`; `{"num_layers": 2, "dropout": 0.15}` is all that a configuration has to say. The
-    parameters are those of `allennlp_sentmatch.nn.mlp_classifier.MLPClassifier`.
+    `module`; a configuration says no more than `{"num_layers": 2, "dropout": 0.15}`. Takes the
+    settings of `allennlp_sentmatch.nn.MLPClassifier`.
     """
 
     @constructs(MLPClassifier)

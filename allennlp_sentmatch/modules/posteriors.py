@@ -26,7 +26,7 @@ class GaussianPosterior(Posterior):
 
     Thesis table 6.3, ablation (ii).
 
-    The parameters are those of `allennlp_sentmatch.nn.GaussianInferenceNetwork`.
+    Takes the settings of `allennlp_sentmatch.nn.GaussianInferenceNetwork`.
     """
 
     __init__ = constructs(GaussianInferenceNetwork)(Posterior.__init__)
@@ -38,7 +38,7 @@ class VonMisesFisherPosterior(Posterior):
 
     Thesis section 6.3.2 and eq. 6.3.
 
-    The parameters are those of `allennlp_sentmatch.nn.VonMisesFisherInferenceNetwork`.
+    Takes the settings of `allennlp_sentmatch.nn.VonMisesFisherInferenceNetwork`.
     """
 
     __init__ = constructs(VonMisesFisherInferenceNetwork)(Posterior.__init__)

@@ -74,7 +74,7 @@ class CasLstmEncoder(ModuleEncoder):
     """The cell-aware stacked LSTM of [Choi et al. (2019)](https://arxiv.org/abs/1809.02279), in
     which a layer also reads the memory cells of the layer below.
 
-    The parameters are those of `allennlp_sentmatch.nn.CellAwareLSTM`.
+    Takes the settings of `allennlp_sentmatch.nn.CellAwareLSTM`.
     """
 
     __init__ = constructs(CellAwareLSTM)(ModuleEncoder.__init__)
@@ -88,7 +88,7 @@ class SubilstmEncoder(ModuleEncoder):
     The output is `2 * hidden_size` wide, `4 * hidden_size` with `combination = "concat"`; its first
     half is the forward direction.
 
-    The parameters are those of `allennlp_sentmatch.nn.SuffixBiLSTM`.
+    Takes the settings of `allennlp_sentmatch.nn.SuffixBiLSTM`.
     """
 
     __init__ = constructs(SuffixBiLSTM)(ModuleEncoder.__init__)
@@ -100,7 +100,7 @@ class RcrnEncoder(ModuleEncoder):
     [Tay et al. (2018)](https://arxiv.org/abs/1811.09786), in which two recurrent networks are the
     gates of a third one. If bidirectional, the output is `2 * hidden_size` wide.
 
-    The parameters are those of `allennlp_sentmatch.nn.RecurrentlyControlledRNN`.
+    Takes the settings of `allennlp_sentmatch.nn.RecurrentlyControlledRNN`.
     """
 
     __init__ = constructs(RecurrentlyControlledRNN)(ModuleEncoder.__init__)
@@ -112,7 +112,7 @@ class LstmnEncoder(ModuleEncoder):
     which attends over its own hidden states and cells at every token. An `InterpretableEncoder`,
     whose internals are the attention.
 
-    The parameters are those of `allennlp_sentmatch.nn.LSTMN`.
+    Takes the settings of `allennlp_sentmatch.nn.LSTMN`.
     """
 
     module: LSTMN
@@ -155,7 +155,7 @@ class StackedRnnEncoder(ModuleEncoder):
     """torch's stacked LSTMs or GRUs: AllenNLP's `lstm` and `gru`, but faster in training on CPUs
     where sentences differ in length.
 
-    The parameters are those of `allennlp_sentmatch.nn.StackedRNN`.
+    Takes the settings of `allennlp_sentmatch.nn.StackedRNN`.
     """
 
     __init__ = constructs(StackedRNN)(ModuleEncoder.__init__)

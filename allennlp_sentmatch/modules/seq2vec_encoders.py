@@ -23,7 +23,7 @@ class GumbelTreeLstmEncoder(Seq2VecEncoder):
     to compose a sentence as a binary tree. An `InterpretableEncoder`, whose internals are the
     trees.
 
-    The parameters are those of `allennlp_sentmatch.nn.GumbelTreeLSTM`.
+    Takes the settings of `allennlp_sentmatch.nn.GumbelTreeLSTM`.
     """
 
     @constructs(GumbelTreeLSTM)

@@ -23,7 +23,7 @@ class StepDecoder(Registrable):
 class LstmStepDecoder(StepDecoder):
     """A stack of LSTM layers.
 
-    The parameters are those of `allennlp_sentmatch.nn.LSTMDecoder`; models fill in `input_size`.
+    Takes the settings of `allennlp_sentmatch.nn.LSTMDecoder`; models fill in `input_size`.
     """
 
     __init__ = constructs(LSTMDecoder)(StepDecoder.__init__)
@@ -33,7 +33,7 @@ class LstmStepDecoder(StepDecoder):
 class CasLstmStepDecoder(StepDecoder):
     """The cell-aware stacked LSTM of [Choi et al. (2019)](https://arxiv.org/abs/1809.02279).
 
-    The parameters are those of `allennlp_sentmatch.nn.CellAwareLSTMDecoder`; models fill in
+    Takes the settings of `allennlp_sentmatch.nn.CellAwareLSTMDecoder`; models fill in
     `input_size`.
     """
 

@@ -24,17 +24,9 @@ def best_spans(
 ) -> BestSpans:
     """Find the spans with the largest sum of their start's and their end's score.
 
-    With log-probabilities, a span's score is the logarithm of its probability.
-
-    # Parameters
-
-    start, end : `Tensor`
-        Shape (B, T): the score of each token as the first and as the last one; -inf where a span
-        cannot start or end, as at padding.
-    count : `int`, optional (default = `1`)
-        The number of spans to find for each passage.
-    max_length : `int`, optional (default = `None`)
-        The largest number of tokens in a span.
+    `start` and `end` (B, T) are the scores of each token as the first and as the last one, -inf
+    where a span cannot start or end, as at padding. With log-probabilities, a span's score is the
+    logarithm of its probability. Each passage gets `count` spans of at most `max_length` tokens.
     """
     check_positive(count=count)
     if max_length is not None:
@@ -118,10 +110,10 @@ class PassageWindows(NamedTuple):
     def best_spans(
         self, start: Tensor, end: Tensor, count: int = 1, max_length: Optional[int] = None
     ) -> tuple[BestSpans, Tensor]:
-        """Find the best spans of the passages among those of their windows, as the function
-        `best_spans` does, from the scores (N, W) of each token as the first and as the last one.
+        """Find the best spans of the passages in all of their windows, as the function `best_spans`
+        does, from the scores (N, W) of each token as the first and as the last one.
 
-        A span that several windows have counts once, with its largest score. Returns also the
+        A span that several windows have counts once, with its largest score. Also return the
         numbers (B,) of the windows that have the best spans.
         """
         start, end = (scores.masked_fill(~self.mask, -torch.inf) for scores in (start, end))

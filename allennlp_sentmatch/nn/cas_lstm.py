@@ -1,8 +1,8 @@
 r"""Cell-aware stacked LSTM (CAS-LSTM): a layer also takes the memory cells of the layer below.
 
 Choi, Kim and Lee, "Cell-aware Stacked LSTMs for Modeling Sentences" (ACML 2019). Layer 0 is an
-LSTM (eqs 1-6). With h, c the layer's own states and h', c' those of the layer below, each further
-layer computes (eqs 7-13)
+LSTM (eqs 1-6). With h, c the layer's own states and h', c' the states of the layer below, each
+further layer computes (eqs 7-13)
 
     i_t = sigmoid(W_i h'_t + U_i h_{t-1} + b_i),   f_t, o_t, v_t likewise
     g_t = tanh(W_g h'_t + U_g h_{t-1} + b_g)
@@ -40,8 +40,8 @@ class CellAwareLSTM(LayeredEncoder):
 
     - `weight_ih_l{k}` (4H or 5H, input_size or H), `weight_hh_l{k}` (4H or 5H, H), `bias_l{k}`
       (4H or 5H);
-    - with `vertical_weight="trainable"`, from layer 1 on, `vertical_logit_l{k}` (H), of which
-      lambda is the sigmoid;
+    - with `vertical_weight="trainable"`, from layer 1 on, `vertical_logit_l{k}` (H), whose sigmoid
+      is lambda;
     - with `vertical_gate="peephole"`, from layer 1 on, `peephole_left_l{k}` and
       `peephole_lower_l{k}` (H), while `weight_hh_l{k}` has no block v.
 

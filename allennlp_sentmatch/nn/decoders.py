@@ -1,15 +1,7 @@
 r"""Decoders: recurrent layers that read one input after the other, and attention to a source.
 
-With x_j the input of step j, h and c a layer's own states and h' the layer below (h' = x_j in
-layer 0), each layer of an `LSTMDecoder` computes, as `torch.nn.LSTM` does,
-
-    i_j = sigmoid(W_i h'_j + U_i h_{j-1} + b_i),   f_j, o_j likewise
-    g_j = tanh(W_g h'_j + U_g h_{j-1} + b_g)
-    c_j = i_j * g_j + f_j * c_{j-1}
-    h_j = o_j * tanh(c_j)
-
-with dropout on h' between two layers. The equations of a `CellAwareLSTMDecoder` are those of
-`allennlp_sentmatch.nn.cas_lstm`, from left to right, from a given state.
+The layers of an `LSTMDecoder` are a `torch.nn.LSTM`, and those of a `CellAwareLSTMDecoder` have the
+equations of `allennlp_sentmatch.nn.cas_lstm`, from left to right, from a given state.
 
 `AttentionalDecoder`: Luong, Pham and Manning, "Effective Approaches to Attention-based Neural
 Machine Translation" (EMNLP 2015), as the baseline of CAS-LSTM's section 4.4 has it. With e_j the
@@ -53,10 +45,7 @@ class DecoderState(NamedTuple):
 class RecurrentDecoder(nn.Module, ABC):
     """Recurrent layers that read one input after the other.
 
-    # Parameters
-
-    lstm : `Union[torch.nn.LSTM, CellAwareLSTM]`
-        The layers, which hold the parameters: an encoder's weights can be loaded into them.
+    `lstm` are the layers, which hold the parameters: an encoder's weights can be loaded into them.
     """
 
     def __init__(self, lstm: Union[nn.LSTM, CellAwareLSTM]) -> None:
@@ -106,16 +95,7 @@ class RecurrentDecoder(nn.Module, ABC):
 class LSTMDecoder(RecurrentDecoder):
     """Reads one input after the other with a stack of LSTM layers.
 
-    # Parameters
-
-    input_size : `int`
-        The width of a step's input.
-    hidden_size : `int`
-        The width of each layer's states.
-    num_layers : `int`, optional (default = `2`)
-    dropout : `float`, optional (default = `0.0`)
-        The dropout probability of the hidden states between two layers. With one layer it has no
-        effect, and torch warns.
+    The settings are as in `torch.nn.LSTM`, which is its submodule `lstm`.
     """
 
     lstm: nn.LSTM
@@ -186,16 +166,8 @@ class StateBridge(nn.Module):
     by its last output alone, which passes through a linear layer and a tanh for each layer's h,
     and a linear layer for its c.
 
-    # Parameters
-
-    encoder_size : `int`
-        The width of the encoder's states, or of its outputs where it has no states to take.
-    decoder_size : `int`
-        The width of the decoder's states (H).
-    num_layers : `int`
-        The number of the decoder's layers (L).
-    has_states : `bool`
-        Whether the encoder gives a state for each of the decoder's layers.
+    `encoder_size` is the width of the encoder's states, or of its outputs where it has no states to
+    take. The decoder's states have the width `decoder_size` in each of `num_layers` layers.
     """
 
     def __init__(
@@ -215,13 +187,8 @@ class StateBridge(nn.Module):
     ) -> DecoderState:
         """Return the decoder's first states.
 
-        # Parameters
-
-        last_output : `Tensor`
-            Shape (B, encoder_size); read only where the encoder has no states.
-        states : `tuple[Tensor, Tensor]`, optional
-            h and c of each layer, (B, num_layers, encoder_size) each; required where the encoder
-            has states.
+        An encoder with states needs `states`, h and c of each layer, (B, num_layers, encoder_size)
+        each. Only without them is `last_output` (B, encoder_size) read.
         """
         if not self.has_states:
             states = (last_output.unsqueeze(1).expand(-1, self.num_layers, -1),) * 2
@@ -300,22 +267,10 @@ class AttentionalDecoder(nn.Module):
         encoder_outputs: Tensor,
         source_mask: Tensor,
     ) -> tuple[Tensor, AttentionalState]:
-        """Take one step.
+        """Take one step with e_j, `embedded` (B, D), from the state before it.
 
-        # Parameters
-
-        embedded : `Tensor`
-            e_j, shape (B, D).
-        state : `AttentionalState`
-            The state before the step.
-        encoder_outputs, source_mask : `Tensor`
-            Shapes (B, S, E) and (B, S).
-
-        # Returns
-
-        `tuple[Tensor, AttentionalState]`
-            The weights of the source's tokens, (B, S), and the state after the step, whose
-            `attentional` is a_j.
+        The encoder's outputs are (B, S, E) and their mask (B, S). Return the weights of the
+        source's tokens, (B, S), and the state after the step, whose `attentional` is a_j.
         """
         inputs = torch.cat([embedded, state.attentional], -1) if self.input_feeding else embedded
         hidden, layers = self.decoder.step(inputs, state.layers)  # (B, H)
@@ -353,7 +308,7 @@ class AttentionalDecoder(nn.Module):
         return torch.stack(attentional_steps, 1), torch.stack(weight_steps, 1)
 
     def _attentional(self, hidden: Tensor, weights: Tensor, encoder_outputs: Tensor) -> Tensor:
-        """a_j after dropout (B, T, A), from h_j (B, T, H) and w_j (B, T, S)."""
+        """Return a_j after dropout (B, T, A), from h_j (B, T, H) and w_j (B, T, S)."""
         context = torch.bmm(weights, encoder_outputs)  # (B, T, E)
         projected = self.output_projection(torch.cat([context, hidden], -1))
         attentional: Tensor = self.dropout(torch.tanh(projected))

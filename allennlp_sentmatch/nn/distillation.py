@@ -6,14 +6,12 @@ With the student's vectors s_1 .. s_B and the teacher's t_1 .. t_B of the senten
     squared error    1 / B  sum_i  |s_i - t_i|^2
     similarity       1 / (B (B - 1))  sum_{i != j}  (cos(s_i, s_j) - cos(t_i, t_j))^2
 
-The squared error is that of Reimers and Gurevych (2020), "Making Monolingual Sentence Embeddings
-Multilingual using Knowledge Distillation" (https://arxiv.org/abs/2004.09813), section 3; the cosine
-leaves the vectors' length free, which no comparison by cosines sees. The similarity term is
-relational: it compares how the sentences of a batch lie to each other, not where. It is the
-similarity-preserving loss of Tung and Mori (2019), "Similarity-Preserving Knowledge Distillation"
-(https://arxiv.org/abs/1907.09682), equations 2 to 4, with cosines in place of inner products whose
-rows are normalized; in the terms of Park et al. (2019), "Relational Knowledge Distillation"
-(https://arxiv.org/abs/1904.05068), equation 4, its potential is the cosine.
+The squared error is from Reimers and Gurevych (2020), "Making Monolingual Sentence Embeddings
+Multilingual using Knowledge Distillation" (https://arxiv.org/abs/2004.09813), section 3. The cosine
+leaves the vectors' lengths free, which comparisons by cosines ignore. The similarity term compares
+how the sentences of a batch lie to each other, not where: the loss of Tung and Mori (2019),
+"Similarity-Preserving Knowledge Distillation" (https://arxiv.org/abs/1907.09682), equations 2 to 4,
+with cosines in place of inner products whose rows are normalized.
 
 The cosine of a zero vector with any other is 0.
 """
@@ -65,7 +63,8 @@ class DistillationLoss(ConfiguredModule):
         student, teacher = at_least_float32(student), at_least_float32(teacher)
         loss = student.new_zeros(())
         if self.cosine_weight:
-            loss = loss + self.cosine_weight * (1 - cosines(student, teacher)).mean()
+            cosines = nn.functional.cosine_similarity(student, teacher, dim=1)  # (B)
+            loss = loss + self.cosine_weight * (1 - cosines).mean()
         if self.squared_error_weight:
             squared_error = (student - teacher).square().sum(dim=1).mean()
             loss = loss + self.squared_error_weight * squared_error
@@ -74,15 +73,10 @@ class DistillationLoss(ConfiguredModule):
         return loss
 
 
-def cosines(x: Tensor, y: Tensor) -> Tensor:
-    """The cosines of the rows of two matrices, (B, E), (B, E) -> (B,)."""
-    return (nn.functional.normalize(x, dim=1) * nn.functional.normalize(y, dim=1)).sum(dim=1)
-
-
 def similarity_loss(student: Tensor, teacher: Tensor) -> Tensor:
-    """The mean squared difference of the cosines of all pairs, (B, E), (B, F) -> scalar.
+    """Return the mean squared difference of the cosines of all pairs of (B, E) and of (B, F).
 
-    The vectors need not be of the same width. The loss of a single sentence is 0.
+    The loss of a single sentence is 0.
     """
     size = len(student)
     student = nn.functional.normalize(student, dim=1)

@@ -119,14 +119,8 @@ class VonMisesFisher(Distribution):
     m = 3, kappa = 1, and by 0.7 % at m = kappa = 100. The gradients of `log_prob`, `entropy` and
     the KL divergence are exact.
 
-    # Parameters
-
-    loc : `Tensor`
-        mu: unit vectors, (..., m), m >= 2.
-    concentration : `Tensor`
-        kappa > 0, (..., 1); it broadcasts against `loc`.
-    validate_args : `bool`, optional (default = `None`)
-        As in `torch.distributions.Distribution`.
+    `loc` is mu, unit vectors (..., m) with m >= 2. `concentration` is kappa > 0, (..., 1), and
+    broadcasts against it. `validate_args` is as in `torch.distributions.Distribution`.
     """
 
     arg_constraints: dict[str, constraints.Constraint] = {
@@ -137,10 +131,7 @@ class VonMisesFisher(Distribution):
     has_rsample = True
 
     def __init__(
-        self,
-        loc: Tensor,
-        concentration: Tensor,
-        validate_args: Optional[bool] = None,
+        self, loc: Tensor, concentration: Tensor, validate_args: Optional[bool] = None
     ) -> None:
         if loc.dim() < 1 or loc.size(-1) < 2:
             raise ValueError(

@@ -1,7 +1,7 @@
 r"""Straight-through Gumbel-softmax: a one-hot sample with the gradient of its relaxation.
 
 Jang et al. 2017, "Categorical Reparameterization with Gumbel-Softmax"; the equation numbers are
-those of Choi 2020, chapter 3.
+from Choi 2020, chapter 3.
 
     g_i      = -log(-log u_i),  u_i ~ U(0, 1)                                     (3.22, 3.23)
     y_i      = exp((logit_i + g_i) / tau) / sum_j exp((logit_j + g_j) / tau)      (3.8)
@@ -37,23 +37,13 @@ def straight_through_gumbel_softmax(
 ) -> Tensor:
     """Draw one sample per row from the categorical distribution softmax(`logits`).
 
-    # Parameters
+    The logits (..., K) are unnormalized log probabilities. The bool mask (..., K) has the entries
+    that may be sampled; other logits have no effect and get no gradient. The positive temperature
+    of the relaxation affects the gradient but not the samples. The generator is the source of
+    randomness, by default torch's global one.
 
-    logits : `Tensor`
-        Shape (..., K), unnormalized log probabilities.
-    mask : `Tensor`
-        Shape (..., K), bool: the entries that may be sampled. Other logits have no effect and get
-        no gradient.
-    temperature : `float`, optional (default = `1.0`)
-        The temperature of the relaxation, which affects the gradient but not the samples. Positive.
-    generator : `torch.Generator`, optional (default = `None`)
-        The source of randomness; torch's global generator if `None`.
-
-    # Returns
-
-    `Tensor`
-        Shape (..., K), the type of `logits`: exactly one-hot in value, with the gradient of the
-        relaxed sample. A row whose mask is all false is zero and has a zero gradient.
+    The result (..., K) has the type of `logits`. It is exactly one-hot in value, with the gradient
+    of the relaxed sample. A row whose mask is all false is zero and has a zero gradient.
     """
     if not temperature > 0:
         raise ValueError(f"temperature must be positive, got {temperature}")

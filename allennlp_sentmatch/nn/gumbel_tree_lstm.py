@@ -43,20 +43,20 @@ from allennlp_sentmatch.nn.recurrent_networks import lstm_states
 
 
 class TreeComposition(NamedTuple):
-    """The root and the tree of each sentence; shapes as in `compose`."""
+    """The root and the tree of each sentence."""
 
-    hidden: Tensor
-    cell: Tensor
-    merges: Tensor
+    hidden: Tensor  # (B, H)
+    cell: Tensor  # (B, H)
+    merges: Tensor  # (B, T - 1), long, as in the module's docstring
 
 
 class GumbelTreeLSTM(torch.nn.Module):
     """The Gumbel Tree-LSTM sentence encoder (equations in the module's docstring).
 
-    Its parameters are those of `leaf`, a one-layer `torch.nn.LSTM` or a
-    `torch.nn.Linear(input_size, 2H)` whose output is [h; c]; of `composition`, a
-    `torch.nn.Linear(2H, 5H)` whose rows have the blocks i, f_l, f_r, o, g; and `query` (H). H, the
-    size of a node, is `hidden_size`, or twice that with the leaf "bilstm".
+    Its parts are `leaf`, a one-layer `torch.nn.LSTM` or a `torch.nn.Linear(input_size, 2H)` whose
+    output is [h; c]; `composition`, a `torch.nn.Linear(2H, 5H)` whose rows have the blocks i, f_l,
+    f_r, o, g; and the parameter `query` (H). H, the size of a node, is `hidden_size`, or with the
+    leaf "bilstm" twice as large.
 
     It computes in the precision of its parameters, under autocast as well.
 
@@ -116,35 +116,13 @@ class GumbelTreeLSTM(torch.nn.Module):
         return self.compose(inputs, mask).hidden
 
     def compose(
-        self,
-        inputs: Tensor,
-        mask: Optional[Tensor] = None,
-        merges: Optional[Tensor] = None,
+        self, inputs: Tensor, mask: Optional[Tensor] = None, merges: Optional[Tensor] = None
     ) -> TreeComposition:
-        """Compose each sentence into a single node.
+        """Compose each sentence, inputs (B, T, input_size) with the mask (B, T), into a node.
 
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (B, T, input_size).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (B, T).
-        merges : `Tensor`, optional (default = `None`)
-            Shape (B, T - 1), long, as in the result: the trees to use, for instance a parser's. By
-            default the model chooses its own.
-
-        # Returns
-
-        `TreeComposition`
-            `hidden` and `cell` of the roots, (B, output_size) each, and `merges` (B, T - 1), long:
-            the trees as in the module's docstring.
-
-        # Raises
-
-        `TypeError`
-            If `merges` is not long.
-        `ValueError`
-            If `merges` has another shape or holds an index without a pair.
+        The trees to use, for instance a parser's, are `merges` as in the result; by default the
+        model chooses its own. A `TypeError` says if they are not long, and a `ValueError` if they
+        have another shape or an index without a pair.
         """
         inputs, full_mask = check_padded(inputs, mask, self.input_size, self.query.dtype)
         if merges is not None:
@@ -177,19 +155,9 @@ class GumbelTreeLSTM(torch.nn.Module):
 def bracketing(merges: Union[Tensor, Sequence[int]], tokens: Sequence[str]) -> str:
     """Render a tree as nested parentheses, such as "((the cat) (sat down))".
 
-    # Parameters
-
-    merges : `Tensor` or `Sequence[int]`
-        One sentence's row of `TreeComposition.merges`. Entries after the first `len(tokens) - 1`
-        are ignored.
-    tokens : `Sequence[str]`
-        The sentence's tokens. Parentheses in them are written as -LRB- and -RRB-, as in the Penn
-        Treebank.
-
-    # Raises
-
-    `ValueError`
-        If `merges` is not a tree over that many tokens.
+    `merges` is one sentence's row of `TreeComposition.merges`. Entries after the first
+    `len(tokens) - 1` are ignored; a `ValueError` says if the others are not a tree. Parentheses in
+    tokens are written as -LRB- and -RRB-, as in the Penn Treebank.
     """
     nodes = [token.replace("(", "-LRB-").replace(")", "-RRB-") for token in tokens]
     indices = [int(index) for index in merges]

@@ -223,8 +223,8 @@ def generate_relaxed(
         If `False`, the next input is the expected embedding under the relaxed sample, as in the
         thesis; if `True`, it is the embedding of one word, with the relaxed sample's gradient.
     lengths : `Tensor`, optional (default = `None`)
-        (B,), each at least 1: generate as many words instead, of which </s> is one like any other.
-        `max_length` does not count then.
+        (B,), each at least 1: the numbers of words to generate, in place of `max_length`. The end
+        symbol is then a word like any other.
 
     # Returns
 

@@ -32,10 +32,14 @@ Attention = Union[Tensor, tuple[Tensor, Tensor]]
 
 
 class Tapes(NamedTuple):
-    """The states and the attention of an `LSTMN`; shapes as in `LSTMN.read`."""
+    """The states and the attention of an `LSTMN`."""
 
+    #: (B, T, S * H) each, zero at padding; a second direction's states follow the first one's.
     hidden: Tensor
     cell: Tensor
+    #: (B, T, T): row t holds s_i^t, over the tokens i before t (after t in the second direction).
+    #: The rows of padding and of the first token read are zero. With two directions it is a pair,
+    #: both in the sentence's order.
     attention: Attention
 
 
@@ -95,10 +99,7 @@ class LSTMN(SequenceEncoder):
             torch.nn.init.uniform_(parameter, -bound, bound)
 
     def forward(
-        self,
-        inputs: Tensor,
-        mask: Optional[Tensor] = None,
-        return_attention: bool = False,
+        self, inputs: Tensor, mask: Optional[Tensor] = None, return_attention: bool = False
     ) -> Union[Tensor, tuple[Tensor, Attention]]:
         """Return the hidden tape; see `SequenceEncoder`.
 
@@ -115,22 +116,8 @@ class LSTMN(SequenceEncoder):
     ) -> Tapes:
         """Compute the tapes of a batch of sentences.
 
-        # Parameters
-
-        inputs, mask
-            As for `forward`.
-        initial_state : `tuple[Tensor, Tensor]`, optional (default = zeros)
-            h~ and c~ at the first token of each direction, when the tapes are empty:
-            (B, output_size) each.
-
-        # Returns
-
-        `Tapes`
-            `hidden` and `cell`, (B, T, output_size) each and zero at padding; a second direction's
-            states follow the first one's. `attention` (B, T, T): row t holds s_i^t, over the tokens
-            i before t (after t in the second direction). The row of the first token read and the
-            rows of padding are zero. With two directions it is a pair, both in the sentence's
-            order.
+        `initial_state` is h~ and c~ at the first token of each direction, when the tapes are empty:
+        (B, output_size) each, zero by default.
         """
         weights = [
             LSTMNWeights(*(getattr(self, name + suffix) for name in LSTMNWeights._fields))

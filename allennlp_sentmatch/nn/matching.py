@@ -62,8 +62,6 @@ class ElementwiseBilinear(ConfiguredModule):
         Use only the part of W that is invariant to swapping a and b, so that the output does not
         depend on their order. The parameters have the same shape. The thesis (section 5.3.2)
         leaves such a restriction to future work.
-
-    A size less than 1 is a `ValueError`.
     """
 
     def __init__(

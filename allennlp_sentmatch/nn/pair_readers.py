@@ -5,7 +5,7 @@ own weights, read the premise, of M tokens, and the hypothesis, of N tokens. Wit
 between the sentences (section 4.2), the second one starts from the last states h^p_M and c^p_M of
 the first, and its last hidden state h_N is the pair's vector:
 
-    LSTMPair     LSTMs (equations 1-6, those of `torch.nn.LSTM`):  h_0 = h^p_M,  c_0 = c^p_M
+    LSTMPair     LSTMs (equations 1-6, as in `torch.nn.LSTM`):  h_0 = h^p_M,  c_0 = c^p_M
     LSTMNPair    LSTMNs (8-13, `allennlp_sentmatch.nn.lstmn`):  h~_1 = h^p_M,  c~_1 = c^p_M,
                  in place of zeros, since the second one's own tapes are empty
 
@@ -76,21 +76,10 @@ class PairReader(ConfiguredModule, ABC):
         hypothesis_mask: Optional[Tensor],
         return_attention: bool = False,
     ) -> Union[Tensor, tuple[Tensor, PairAttention]]:
-        """Encode a batch of pairs.
+        """Encode a batch of premises (B, M, D) and hypotheses (B, N, D) with their masks.
 
-        # Parameters
-
-        premise, hypothesis : `Tensor`
-            Shapes (B, M, D) and (B, N, D).
-        premise_mask, hypothesis_mask : `Optional[Tensor]`
-            Shapes (B, M) and (B, N).
-        return_attention : `bool`, optional (default = `False`)
-
-        # Returns
-
-        `Union[Tensor, tuple[Tensor, PairAttention]]`
-            The pairs' vectors (B, H); the state of an empty sentence is zero. With
-            `return_attention`, also the attention.
+        Return the pairs' vectors (B, H), and with `return_attention` also the attention. The state
+        of an empty sentence is zero.
         """
         encoding, attention = self.read(
             (premise, mask_of(premise, premise_mask)),
@@ -167,10 +156,9 @@ class LSTMNPair(PairReader):
 class LSTMNInterAttention(LSTMNPair):
     """Two LSTMNs with inter-attention (equations 14-17 of the module's docstring).
 
-    Its parameters are those of `premise_reader` and `hypothesis_reader`, each a left-to-right
-    `LSTMN`, and `attention_premise` (A, H), `attention_hypothesis` (A, H), `attention_vector`
-    (A), `output_premise` (H, H) and `output_hypothesis` (H, H): the report's W^y, W^h, w, W^p and
-    W^x.
+    In addition to `LSTMNPair`, it has the parameters `attention_premise` (A, H),
+    `attention_hypothesis` (A, H), `attention_vector` (A), `output_premise` (H, H) and
+    `output_hypothesis` (H, H): the report's W^y, W^h, w, W^p and W^x.
 
     # Parameters
 

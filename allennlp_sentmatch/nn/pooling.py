@@ -43,8 +43,10 @@ POOLINGS = ("max", "mean", "min", "last", "attention")
 class Pooling(torch.nn.Module):
     """Poolings over the unmasked steps of a sentence, concatenated in the order given.
 
-    The vector of an empty sentence is zero. Under autocast it computes in the precision of its
-    parameters or, without any, in float32 at least.
+    Their `output_size` is `input_size` times the number of poolings. The vector of an empty
+    sentence is zero. The parameters of "attention" are `attention_projection`, a
+    `torch.nn.Linear(E, E)`, and `attention_vector` (E). Under autocast it computes in the precision
+    of its parameters or, without any, in float32 at least.
 
     # Parameters
 
@@ -55,14 +57,6 @@ class Pooling(torch.nn.Module):
     bidirectional : `bool`, optional (default = `False`)
         Whether a step is `[left-to-right; right-to-left]`. This affects "last" only.
 
-    # Attributes
-
-    output_size : `int`
-        `input_size` times the number of poolings.
-    attention_projection : `torch.nn.Linear(E, E)`
-        Only with "attention".
-    attention_vector : `torch.nn.Parameter`
-        Shape (E), only with "attention".
     """
 
     def __init__(
@@ -93,31 +87,16 @@ class Pooling(torch.nn.Module):
             self.attention_vector = uniform_parameter(input_size)
 
     def extra_repr(self) -> str:
-        """The settings, in the constructor's order."""
+        """Return the settings, in the constructor's order."""
         return f"{self.input_size}, {list(self.poolings)}, bidirectional={self.bidirectional}"
 
     def forward(
-        self,
-        inputs: Tensor,
-        mask: Optional[Tensor] = None,
-        return_attention: bool = False,
+        self, inputs: Tensor, mask: Optional[Tensor] = None, return_attention: bool = False
     ) -> Union[Tensor, tuple[Tensor, Tensor]]:
-        """Pool the steps of each sentence.
+        """Pool the steps of each sentence, inputs (B, T, E) with the mask (B, T).
 
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (B, T, E).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (B, T).
-        return_attention : `bool`, optional (default = `False`)
-            Whether to return the weights of "attention" as well.
-
-        # Returns
-
-        `Union[Tensor, tuple[Tensor, Tensor]]`
-            The pooled sentences, (B, output_size). With `return_attention`, also the attention
-            weights, (B, T), which are zero at padded steps.
+        Return the pooled sentences, (B, output_size), and with `return_attention` also the weights
+        of "attention", (B, T), which are zero at padded steps.
         """
         if return_attention and "attention" not in self.poolings:
             raise ValueError(
@@ -191,17 +170,8 @@ class AttentivelyPooled(NamedTuple):
 class AttentivePooling(ConfiguredModule):
     """Two-way attentive pooling; the equations are in the module's docstring.
 
-    It computes in the precision of its parameter, under autocast as well.
-
-    # Parameters
-
-    input_size : `int`
-        E, the size of a token's vector.
-
-    # Attributes
-
-    weight : `torch.nn.Parameter`
-        (E, E), U.
+    `input_size` is E, the size of a token's vector, and the parameter `weight` (E, E) is U. It
+    computes in the precision of its parameter, under autocast as well.
     """
 
     def __init__(self, input_size: int) -> None:

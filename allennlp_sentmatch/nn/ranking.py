@@ -61,15 +61,10 @@ class AnswerPairs(NamedTuple):
 def answer_pairs(labels: Tensor, num_negatives: Optional[int] = None) -> AnswerPairs:
     """Pair each correct answer with incorrect answers to the same question.
 
-    A question without a correct or without an incorrect answer has no pairs.
-
-    # Parameters
-
-    labels : `Tensor`
-        (B, K): 1 for a correct answer, 0 for an incorrect one, any other value for padding.
-    num_negatives : `int`, optional (default = `None`)
-        The number of incorrect answers to sample for each correct one, without replacement; all
-        of them if `None` or if the question has fewer.
+    The labels (B, K) are 1 for a correct answer, 0 for an incorrect one, and any other number for
+    padding. For each correct answer, sample `num_negatives` incorrect ones without replacement;
+    all of them if it is `None` or the question has fewer. A question without a correct or without
+    an incorrect answer has no pairs.
     """
     question, positive = (labels == 1).nonzero(as_tuple=True)  # (P,), (P,)
     incorrect = (labels == 0)[question]  # (P, K)

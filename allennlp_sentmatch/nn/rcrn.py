@@ -1,7 +1,7 @@
 r"""Recurrently controlled recurrent network (RCRN): recurrent networks as the gates of another.
 
 Tay, Luu and Hui, "Recurrently Controlled Recurrent Networks" (NeurIPS 2018). With h1 and h2 the
-outputs of the controller's two networks (eqs 1-9) and h3 those of the listener's (eqs 10-14),
+outputs of the controller's two networks (eqs 1-9) and h3 the listener's (eqs 10-14),
 
     f_t = sigmoid(h1_t),   o_t = sigmoid(h2_t)
     c_t = f_t * c_{t-1} + (1 - f_t) * h3_t,   c_0 = 0      (15)

@@ -36,10 +36,7 @@ def run_networks(
 
 
 def lstm_final_states(
-    lstm: torch.nn.LSTM,
-    inputs: Tensor,
-    mask: Optional[Tensor],
-    initial: Optional[States] = None,
+    lstm: torch.nn.LSTM, inputs: Tensor, mask: Optional[Tensor], initial: Optional[States] = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Run an LSTM for a decoder that starts from its last states.
 
@@ -68,7 +65,7 @@ def _run(
     initial: Optional[States] = None,
     needs_last: bool = False,
 ) -> list[tuple[Tensor, Sequence[Tensor]]]:
-    """The outputs of each network and, if needed, h and c of all layers after the last step."""
+    """Return the outputs of each network and, if needed, all layers' h and c at the end."""
     B, T = inputs.shape[:2]
     if T == 0 and not needs_last:
         sizes = [network.hidden_size * (1 + network.bidirectional) for network in networks]
@@ -104,7 +101,7 @@ def _run_own(
     initial: Optional[States],
     needs_last: bool,
 ) -> tuple[Tensor, Sequence[Tensor]]:
-    """`_run` by this package's recurrences; the last states are those of an LSTM."""
+    """Do as `_run` by this package's recurrences; a GRU has no last states."""
     outputs, last = inputs, []
     for layer, directions in enumerate(_layers(network)):
         if layer > 0:
@@ -122,7 +119,7 @@ def _run_own(
 
 
 def _run_padded(network: Network, inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
-    """The outputs by torch, without last states, as it reads the padding, too."""
+    """Return the outputs by torch, which also reads the padding and has no last states then."""
     if mask is None or (not is_compiling_or_tracing() and mask.all()):
         outputs: Tensor = network(inputs)[0]
         return outputs
@@ -139,7 +136,7 @@ def _run_padded(network: Network, inputs: Tensor, mask: Optional[Tensor]) -> Ten
 
 
 def _layers(network: Network) -> list[list[list[Tensor]]]:
-    """W, U, b and c of each direction of each layer."""
+    """Return W, U, b and c of each direction of each layer."""
     directions: list[list[Tensor]] = [list(weights) for weights in network.all_weights]
     if not network.bias:
         zeros = directions[0][0].new_zeros(directions[0][0].size(0))
@@ -149,15 +146,15 @@ def _layers(network: Network) -> list[list[list[Tensor]]]:
 
 
 def _layer_stack(directions: list[list[Tensor]]) -> LayerStack:
-    """A layer of one of torch's LSTMs, which has two biases."""
+    """Return a layer of one of torch's LSTMs, which has two biases."""
     return LayerStack([[LayerWeights(w, u, b + c) for w, u, b, c in directions]])
 
 
 def _run_direction(network: Network, inputs: Tensor, weights: Sequence[Tensor]) -> Tensor:
-    """The states (B, T, H) of one layer that reads from left to right, by torch.
+    """Return the states (B, T, H) of one layer that reads from left to right, by torch.
 
-    Padding on the right does not affect them, and the other direction reads each sentence reversed,
-    its padding still on the right.
+    Padding on the right does not affect them. The other direction reads each sentence in reverse,
+    with its padding on the right.
     """
     state = inputs.new_zeros(1, inputs.size(0), network.hidden_size)
     options = (True, 1, 0.0, network.training, False, True)
@@ -171,13 +168,9 @@ def _run_direction(network: Network, inputs: Tensor, weights: Sequence[Tensor]) 
 
 
 def _run_packed(
-    network: Network,
-    inputs: Tensor,
-    packing: Packing,
-    initial: Optional[States],
-    needs_last: bool,
+    network: Network, inputs: Tensor, packing: Packing, initial: Optional[States], needs_last: bool
 ) -> tuple[Tensor, Sequence[Tensor]]:
-    """`_run` by torch without the padding; the last states are those of an LSTM."""
+    """Do as `_run` by torch without the padding; a GRU has no last states."""
     B, H, S = len(inputs), network.hidden_size, 1 + network.bidirectional
     start: Any = None
     if initial is not None:

@@ -201,16 +201,10 @@ class GatedSelfMatching(RecurrentModule):
     """Gated self-matching (equations 7 and 8 of the module's docstring).
 
     Its parameters are `attention_key` (A, D), `attention_query` (A, D) and `attention_vector` (A),
-    the paper's W_v^P, W_v^P~ and v; `gate` (2D, 2D), W_g; and those of `gru`, a `torch.nn.GRU`.
+    the paper's W_v^P, W_v^P~ and v; and `gate` (2D, 2D), W_g. `gru` is a `torch.nn.GRU`.
 
-    # Parameters
-
-    input_size : `int`
-        D, the size of a token's vector.
-    hidden_size : `int`
-        H, the size of the state in each direction.
-    attention_size : `int`, optional (default = `hidden_size`)
-        A, the size of the layer that scores the tokens.
+    D is `input_size`, the size of a token's vector, and `hidden_size` the size of the state in each
+    direction. A, `attention_size`, is by default `hidden_size`.
     """
 
     bidirectional = True
@@ -256,17 +250,10 @@ class PointerNetwork(torch.nn.Module):
     """A pointer network of two steps (equations 9 and 10 of the module's docstring).
 
     Its parameters are `attention_passage` (A, P), `attention_previous` (A, Q) and
-    `attention_vector` (A), the paper's W_h^P, W_h^a and v; and those of `gru`, a
-    `torch.nn.GRUCell`.
+    `attention_vector` (A), the paper's W_h^P, W_h^a and v. `gru` is a `torch.nn.GRUCell`.
 
-    # Parameters
-
-    passage_size : `int`
-        P, the size of a passage token's vector.
-    question_size : `int`
-        Q, the size of the question's vector and of the state.
-    attention_size : `int`, optional (default = `passage_size`)
-        A, the size of the layer that scores the passage's tokens.
+    P is `passage_size`, the size of a passage token's vector, and Q is `question_size`, the size of
+    the question's vector and of the state. A, `attention_size`, is by default `passage_size`.
     """
 
     def __init__(
@@ -313,12 +300,8 @@ class QuestionPooling(torch.nn.Module):
     Its parameters are `attention_question` (A, Q), `attention_query` (A, A), `attention_vector` (A)
     and `query` (A), the paper's W_u^Q, W_v^Q, v and V_r^Q.
 
-    # Parameters
-
-    question_size : `int`
-        Q, the size of a token's vector.
-    attention_size : `int`, optional (default = `question_size`)
-        A, the size of the layer that scores the tokens.
+    Q is `question_size`, the size of a token's vector. A, `attention_size`, is by default
+    `question_size`.
     """
 
     def __init__(self, question_size: int, attention_size: Optional[int] = None) -> None:

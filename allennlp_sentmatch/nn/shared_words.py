@@ -5,8 +5,8 @@ With x_w the vector of a word w, and v and b learned:
     score(q, a) = sum over the distinct words w that q and a share of softplus(v . x_w + b)
 
 It is the count of shared words where v is zero. Weights that depend on a word's vector are the term
-gates of Guo, Fan, Ai and Croft 2016 (arXiv:1711.08611), there normalized over the words of q; what
-they replace here is the inverse document frequency of Yih, Chang, Meek and Pastusiak (2013).
+gates of Guo, Fan, Ai and Croft 2016 (arXiv:1711.08611), there normalized over the words of q. They
+replace the inverse document frequency of Yih, Chang, Meek and Pastusiak (2013).
 """
 
 import torch
@@ -22,17 +22,8 @@ INITIAL_BIAS = -2.0
 class SharedWords(torch.nn.Module):
     """Scores pairs of texts by their shared words; the equation is in the module's docstring.
 
-    # Parameters
-
-    input_size : `int`
-        D, the size of a word's vector.
-
-    # Attributes
-
-    weight : `torch.nn.Parameter`
-        (D,), v; zero at first.
-    bias : `torch.nn.Parameter`
-        b, a scalar.
+    `input_size` is D, the size of a word's vector. The parameters are v, `weight` (D), zero at
+    first, and b, `bias`, a scalar.
     """
 
     def __init__(self, input_size: int) -> None:
@@ -44,16 +35,10 @@ class SharedWords(torch.nn.Module):
     def forward(
         self, words: Tensor, vectors: Tensor, counts: Tensor, other_words: Tensor
     ) -> Tensor:
-        """Score B pairs, (B,).
+        """Score B pairs (B) by the words of the two texts, (B, M) and (B, L), int64.
 
-        # Parameters
-
-        words, other_words : `Tensor`
-            (B, M) and (B, L), int64: the words of the first and of the second text.
-        vectors : `Tensor`
-            (B, M, D), those of `words`.
-        counts : `Tensor`
-            (B, M), bool: `False` for padding, and for unknown words, which all have one number.
+        `vectors` (B, M, D) are the vectors of `words`. `counts` (B, M), bool, is false for padding,
+        and for unknown words, which all have one number.
         """
         is_shared = (words.unsqueeze(2) == other_words.unsqueeze(1)).any(dim=2)  # (B, M)
         earlier = (words.unsqueeze(2) == words.unsqueeze(1)).tril(diagonal=-1)  # (B, M, M)

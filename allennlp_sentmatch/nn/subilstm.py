@@ -14,10 +14,7 @@ and the output is
 
 The paper's model combines by the maximum. The paper also names the mean, the concatenation and a
 learned gate, here r * p + (1 - r) * s with r = sigmoid(W [p; s] + b). In the tied model L_p = L_s
-and L'_p = L'_s (6). The cell can also be a GRU:
-
-    r = sigmoid(W_r x + U_r h + b_r),   z likewise
-    n = tanh(W_n x + b_n + r * (U_n h)),   h' = (1 - z) * n + z * h
+and L'_p = L'_s (6). The cell can also be a GRU, whose U h has no bias.
 
 With a context of at most k tokens, s_i encodes x_i ... x_{i+k-1} and p_i encodes x_{i-k+1} ... x_i,
 and likewise from right to left.
@@ -72,8 +69,7 @@ class SuffixBiLSTM(SequenceEncoder):
 
     The suffixes of all tokens advance together, so that T tokens take T steps, and a cell projects
     each token once. A direction costs the arithmetic of T (T + 1) / 2 tokens, or of at most T k
-    with a context of k. Training on long sentences computes most of it once more in the backward
-    pass, and needs memory that grows with T sqrt(T), or with T with a context of k.
+    with a context of k. Training takes memory that grows with T sqrt(T), or with T with a context.
 
     # Parameters
 
@@ -128,7 +124,7 @@ class SuffixBiLSTM(SequenceEncoder):
 
     @property
     def output_size(self) -> int:
-        """The size of the outputs: `2 * hidden_size`, or `4 * hidden_size` with "concat"."""
+        """Return the size of the outputs, `2 * hidden_size` or with "concat" `4 * hidden_size`."""
         return self.hidden_size * (4 if self.combination == "concat" else 2)
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:

@@ -1,19 +1,9 @@
-"""Logistic regression on standardized features, of labels and of scores, and its L2 penalty.
+"""Classifiers of labels and of scores from sentence vectors, and the choice of their L2 penalty.
 
-For N examples with the weights w_n (1 unless they are given), the standardized features z_n and the
-labels y_n, the weights W and biases b of the classes minimize
-
-    sum_n w_n (- log softmax(W z_n + b)[y_n]) / sum_n w_n + l2 / 2 * ||W||^2
-
-The features are standardized to mean 0 and standard deviation 1 over the training examples, so that
-a penalty means the same for vectors of any scale, and so that L-BFGS converges within a few dozen
-iterations.
-
-The penalty is chosen on validation data or by cross-validation, as SentEval does; test data have no
-part in it. Of equally good penalties, the strongest is chosen.
+`allennlp_sentmatch.estimators.linear` has their objective. The penalty is chosen on validation data
+or by cross-validation, as SentEval does; test data have no part in it.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Optional, Union
 
@@ -23,41 +13,16 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 from scipy.stats import pearsonr
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, StratifiedKFold
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import KFold, StratifiedKFold
 
+from allennlp_sentmatch.estimators import linear
+from allennlp_sentmatch.estimators.linear import Array, best_penalty, fit_pipeline
 from allennlp_sentmatch.nn.similarity import grade_distribution
 
-Array = numpy.ndarray[Any, Any]
 Data = tuple[Array, Array]
 
-L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)
+L2_PENALTIES = (*linear.L2_PENALTIES, 0.0001)
 """The penalties that are compared, the strongest first."""
-
-MAX_ITERATIONS = 100
-"""Of L-BFGS. With weak penalties on wide vectors, most of the time goes into the last digits of the
-weights, which change no prediction."""
-
-BLOCK_SIZE = 1024
-"""The number of examples that are held in double precision at a time."""
-
-
-def fit_pipeline(
-    features: Array, labels: Array, l2: float, weights: Optional[Array] = None
-) -> Pipeline:
-    """A classifier of features (N, D) with labels (N,), and weights (N,) of 1 by default."""
-    scaler = StandardScaler()
-    for start in range(0, len(features), BLOCK_SIZE):
-        scaler.partial_fit(features[start : start + BLOCK_SIZE])
-    total = len(labels) if weights is None else weights.sum()
-    regression = LogisticRegression(C=1 / (l2 * total), max_iter=MAX_ITERATIONS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # see MAX_ITERATIONS
-        regression.fit(scaler.transform(features), labels, weights)
-    return make_pipeline(scaler, regression)
 
 
 class LabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -159,29 +124,36 @@ def predict_with_best_penalty(
         for each fold.
     """
     features, targets = train
+
+    def learned(l2: float, rows: Union[Array, slice] = slice(None)) -> Estimator:
+        fitted: Estimator = clone(estimator).set_params(l2=l2).fit(features[rows], targets[rows])
+        return fitted
+
     if validation is not None:
-        fitted = [
-            clone(estimator).set_params(l2=l2).fit(features, targets)
-            for l2 in Tqdm.tqdm(L2_PENALTIES, desc=description)
-        ]
-        best = max(fitted, key=lambda one: one.score(*validation))
-        return best.predict(test_features), [best.l2]
+        fitted = {l2: learned(l2) for l2 in Tqdm.tqdm(L2_PENALTIES, desc=description)}
+        best = best_penalty((l2, -one.score(*validation)) for l2, one in fitted.items())
+        return fitted[best].predict(test_features), [best]
     folds = _folds(targets, num_folds, seed)
+
+    def search(rows: Array) -> float:
+        """The best penalty over the folds in the rows that are marked."""
+        divisions = [(rows & (folds != fold), folds == fold) for fold in numpy.unique(folds[rows])]
+
+        def score(l2: float) -> float:
+            scores = [learned(l2, a).score(features[b], targets[b]) for a, b in divisions]
+            return float(numpy.mean(scores))
+
+        return best_penalty((l2, -score(l2)) for l2 in L2_PENALTIES)
+
     if test_features is not None:
-        search = _search(estimator, folds).fit(features, targets)
-        return search.predict(test_features), [search.best_params_["l2"]]
+        best = search(folds >= 0)
+        return learned(best).predict(test_features), [best]
     predicted, chosen = numpy.empty_like(targets), []
     for fold in Tqdm.tqdm(range(num_folds), desc=description):
-        rest, tested = folds != fold, folds == fold
-        search = _search(estimator, folds[rest]).fit(features[rest], targets[rest])
-        predicted[tested] = search.predict(features[tested])
-        chosen.append(search.best_params_["l2"])
+        chosen.append(search(folds != fold))
+        one = learned(chosen[-1], folds != fold)
+        predicted[folds == fold] = one.predict(features[folds == fold])
     return predicted, chosen
-
-
-def _search(estimator: Estimator, folds: Array) -> GridSearchCV:
-    grid = {"l2": L2_PENALTIES}
-    return GridSearchCV(estimator, grid, cv=PredefinedSplit(folds), error_score="raise")
 
 
 def _folds(targets: Array, num_folds: int, seed: int) -> Array:

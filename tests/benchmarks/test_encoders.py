@@ -73,15 +73,6 @@ def test_what_is_expected_to_take_too_long_is_left_out(lstmn):
         assert record["left_out"] == f"steps of more than {longest} seconds"
 
 
-def test_what_does_not_fit_into_memory_is_left_out(lstmn, monkeypatch):
-    enough = lstmn.training_bytes(3, 2, naive=False) / 0.8  # for the default backend alone
-    monkeypatch.setattr(encoders, "_free_memory", lambda device: enough)
-    record = encoders.measure(lstmn, 3, 2, torch.device("cpu"), 0, 60)
-    assert "naive_training_ratio" not in record
-    assert record["training_ratio"] > 0
-    assert record["naive_forward_ratio"] > 0
-
-
 @pytest.mark.parametrize("name", ["cas_lstm, bidirectional", "subilstm", "subilstm, context of 16"])
 @pytest.mark.parametrize("T", [5, 20])
 def test_the_arithmetic_is_what_torch_counts(name, T):

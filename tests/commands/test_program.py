@@ -188,19 +188,3 @@ class TestMistake:
         monkeypatch.setattr(sys, "argv", ["allennlp", "train", "config.json"])
         program._hook(sys.excepthook)(type(error), error, None)
         assert capsys.readouterr().err == f"allennlp train: {sentence}\n"
-
-
-@pytest.mark.parametrize(
-    ("started", "expected"),
-    [
-        ("/usr/bin/allennlp", True),
-        ("allennlp.exe", True),
-        ("/lib/allennlp/__main__.py", True),
-        ("/lib/pytest/__main__.py", False),
-        ("-c", False),
-        ("", False),
-    ],
-)
-def test_only_the_program_is_changed(monkeypatch, started, expected):
-    monkeypatch.setattr(sys, "argv", [started])
-    assert program.is_running() is expected

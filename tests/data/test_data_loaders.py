@@ -3,10 +3,8 @@ import random
 from collections import Counter
 
 import pytest
-import torch
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DataLoader, DatasetReader, Vocabulary
+from allennlp.data import DatasetReader, Vocabulary
 
 from allennlp_sentmatch.data.data_loaders import SemiSupervisedDataLoader
 
@@ -154,19 +152,6 @@ def test_swapped_pairs_stay_on_their_side(data_path):
                 assert instance["label"].label == LABELS[int(first[1].text) % 3]
     assert orders == {"premise": 20, "hypothesis": 20}
     assert all(len(places) == 1 for places in sides.values())
-
-
-def test_from_params_and_device(data_path):
-    params = Params({"type": "semi_supervised", "batch_size": 2, "num_labeled": 4, "quiet": True})
-    reader = DatasetReader.by_name("sentence_pair")("snli")
-    made = DataLoader.from_params(params, reader=reader, data_path=data_path)
-    with pytest.raises(ValueError, match="index_with"):
-        next(iter(made))
-    made.index_with(Vocabulary.from_instances(made.iter_instances()))
-    made.set_target_device(torch.device("meta"))
-    batch = next(iter(made))
-    assert batch["label"].device.type == "meta"
-    assert batch["unlabeled_premise"]["tokens"]["tokens"].device.type == "meta"
 
 
 @pytest.mark.parametrize(

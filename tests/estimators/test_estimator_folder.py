@@ -9,13 +9,13 @@ import numpy
 import pytest
 import torch
 
-from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
-from allennlp_sentmatch.estimators import estimator_folder, fine_tuning, sentence_encoder
-from allennlp_sentmatch.estimators.estimator_folder import SETTINGS, TENSORS
+from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
+from allennlp_sentmatch.estimators import estimator_folder, fine_tuned_head, sentence_encoder
+from allennlp_sentmatch.estimators.estimator_folder import HEADER, TENSORS
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 
-TUNED = {"fine_tune": True, "batch_size": 9, "num_epochs": 1}
+TUNED = {"head": FineTuning(batch_size=9, num_epochs=1)}
 
 
 class OtherEncoder:
@@ -42,7 +42,7 @@ def folder(tmp_path):
 )
 @pytest.mark.parametrize("parameters", [{"l2": 0.1}, {"matcher": "elbis", **TUNED}])
 def test_what_is_saved_is_loaded(tmp_path, monkeypatch, kind, targets, parameters):
-    monkeypatch.setattr(fine_tuning, "CLASSIFIER", {"hidden_size": 16})
+    monkeypatch.setattr(fine_tuned_head, "CLASSIFIER", {"hidden_size": 16})
     saved = kind(tiny_encoder(), **parameters).fit(PAIRS, targets)
     saved.save(tmp_path / "folder")
     loaded = kind.load(tmp_path / "folder")
@@ -51,6 +51,8 @@ def test_what_is_saved_is_loaded(tmp_path, monkeypatch, kind, targets, parameter
     ours, theirs = loaded.get_params(), saved.get_params()
     assert isinstance(ours.pop("encoder"), SentenceEncoder)
     del theirs["encoder"]
+    for parameters in (ours, theirs):
+        assert repr(parameters.pop("head")) == repr(saved.head)
     assert ours == theirs
     loaded.fit(PAIRS, targets).save(tmp_path / "again")
 
@@ -60,7 +62,7 @@ def test_the_encoder_of_the_package_is_not_written(tmp_path, monkeypatch):
     monkeypatch.setattr(sentence_encoder, "SENTENCE_ENCODER", tmp_path / "shipped")
     saved = PairClassifier().fit(PAIRS, LABELS)
     saved.save(tmp_path / "folder")
-    assert sorted(path.name for path in (tmp_path / "folder").iterdir()) == [SETTINGS, TENSORS]
+    assert sorted(path.name for path in (tmp_path / "folder").iterdir()) == [HEADER, TENSORS]
     loaded = PairClassifier.load(tmp_path / "folder")
     assert loaded.encoder is None
     numpy.testing.assert_allclose(loaded.predict_proba(PAIRS), saved.predict_proba(PAIRS))
@@ -99,7 +101,7 @@ def test_the_encoder_of_a_folder_is_never_an_archive(folder, small_archive):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 3}, "the format is 3"),
+        ({"format": 4}, "the format is 4"),
         ({"type": "PairRegressor"}, "this is a 'PairRegressor', not a PairClassifier"),
         ({"encoder": "elsewhere"}, "encoder must be package, folder or given"),
         ({"encoder": ["folder"]}, "encoder must be package, folder or given"),
@@ -111,27 +113,34 @@ def test_the_encoder_of_a_folder_is_never_an_archive(folder, small_archive):
         ({"classes": ["a", "b", "c"]}, r"'coef' must have the shape \(3, 75\)"),
         ({"parameters": 3}, "expected an object as parameters"),
         ({"parameters": {}}, "there is no parameter"),
-        ({"matcher": "concat"}, r"'coef' must have the shape \(2, 43\)"),
-        ({"matcher": "os.system"}, "matcher must be one of"),
+        ({"parameters.matcher": "os.system"}, "matcher must be one of"),
         ({"classes": ["a", "a\0"]}, "label of pair 1 .* ends in a null character"),
         ({"classes": [1, True]}, "at least two different classes"),
-        ({"ordered_words": 1}, "ordered_words must be true or false"),
         ({"feature_names": "ab"}, "feature_names must be a list of two strings"),
         ({"feature_names": ["a", 1]}, "feature_names must be a list of two strings"),
-        ({"class_weight": [1]}, "pair_estimator.json: "),
-        ({"class_weight": [[[], 1]]}, "pair_estimator.json: "),
-        ({"class_weight": [["a", -1]]}, "class_weight must be"),
-        ({"matcher": ["concat"]}, "matcher must be one of"),
-        ({"fine_tune": True}, "score_range must be a list"),
-        ({"batch_size": 1e9}, "batch_size must be an integer above 0"),
+        ({"parameters.class_weight": [1]}, "pair_estimator.json: "),
+        ({"parameters.class_weight": [[[], 1]]}, "pair_estimator.json: "),
+        ({"parameters.class_weight": [["a", -1]]}, "class_weight must be"),
+        ({"parameters.matcher": ["concat"]}, "matcher must be one of"),
+        ({"parameters.head": {"num_epochs": 3}}, "there is no setting of fine-tuning"),
+        ({"parameters.head": {**FineTuning().get_params(), "batch_size": 1e9}}, "batch_size must"),
+        ({"parameters.head": 3}, r"head must be FineTuning\(...\) or None; got 3"),
+        ({"head": None}, "expected an object as parameters and as head"),
+        ({"head.matcher": "concat"}, r"'coef' must have the shape \(2, 43\)"),
+        ({"head.matcher": ["concat"]}, "the head's matcher must be one of concat"),
+        ({"head.words": None}, r"'coef' must have the shape \(2, 64\)"),
+        ({"head.words": [1]}, "and its words ordered, unordered or null"),
+        ({"head.more": 1}, "there is a superfluous setting of the head 'more'"),
+        ({"head.fine_tuned": True}, "score_range must be the lowest and the highest score"),
     ],
 )
 def test_damaged_settings_and_parameters_are_refused(folder, change, message):
-    path = folder / SETTINGS
-    settings = json.loads(path.read_text())
-    is_parameter = change.keys() <= settings["parameters"].keys()
-    (settings["parameters"] if is_parameter else settings).update(change)
-    path.write_text(json.dumps(settings))
+    path = folder / HEADER
+    header = json.loads(path.read_text())
+    for name, value in change.items():
+        *outer, name = name.split(".")
+        (header[outer[0]] if outer else header)[name] = value
+    path.write_text(json.dumps(header))
     with pytest.raises(ValueError, match=message):
         PairClassifier.load(folder)
 

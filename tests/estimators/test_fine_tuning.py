@@ -1,132 +1,62 @@
-from types import SimpleNamespace
+"""The settings of fine-tuning, in the hands of scikit-learn."""
+
+import inspect
 
 import numpy
 import pytest
-import torch
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
-from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
-from allennlp_sentmatch.estimators import fine_tuning
-from allennlp_sentmatch.modules import Matcher
-from allennlp_sentmatch.standalone import StandaloneEncoder
-from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
-
-MANY = {"fine_tune": True, "batch_size": 9, "learning_rate": 0.01, "num_epochs": 12, "patience": 12}
-FEW = {**MANY, "num_epochs": 1}
-
-
-@pytest.fixture(autouse=True)
-def small_classifier(monkeypatch):
-    monkeypatch.setattr(fine_tuning, "CLASSIFIER", {"hidden_size": 16})
-
-
-def test_the_encoder_is_trained_and_the_given_one_is_not():
-    given = tiny_encoder()
-    before = {name: tensor.clone() for name, tensor in given.state_dict().items()}
-    classifier = PairClassifier(given, "symmetric", **MANY).fit(PAIRS * 2, LABELS * 2)
-    assert classifier.score(PAIRS, LABELS) > 0.9
-    tuned = classifier.encoder_.network
-    assert not torch.equal(tuned.embedding.weight, given.embedding.weight)
-    for name, tensor in given.state_dict().items():
-        assert torch.equal(tensor, before[name])
-
-
-def test_scores_keep_their_scale():
-    """Whatever it is; the classifier's grades are from 0 to 5."""
-    scores = [100 * score - 300 for score in SCORES]  # from -200 to 0
-    regressor = PairRegressor(tiny_encoder(), "symmetric", **MANY).fit(PAIRS * 2, scores * 2)
-    predicted = regressor.predict(PAIRS)
-    assert numpy.corrcoef(predicted, scores)[0, 1] > 0.8
-    assert predicted.min() >= -200
-    assert predicted.max() <= 0
-    assert abs(predicted.mean() - numpy.mean(scores)) < 30
-
-
-@pytest.mark.parametrize("matcher", Matcher.list_available())
-def test_every_matcher_can_be_learned(matcher):
-    classifier = PairClassifier(tiny_encoder(), matcher, **FEW).fit(PAIRS, LABELS)
-    assert classifier.predict_proba(PAIRS).shape == (len(PAIRS), 2)
-    regressor = PairRegressor(tiny_encoder(), matcher, **FEW).fit(PAIRS, SCORES)
-    assert regressor.predict(PAIRS).shape == (len(PAIRS),)
-
-
-def test_an_archive_can_be_tuned(small_archive):
-    classifier = PairClassifier(small_archive, **FEW).fit(PAIRS, LABELS)
-    assert isinstance(classifier.encoder_.network, StandaloneEncoder)
-    assert classifier.predict(PAIRS).shape == (len(PAIRS),)
-
-
-def test_the_seed_decides(monkeypatch):
-    def probabilities(seed):
-        classifier = PairClassifier(tiny_encoder(), **FEW, random_state=seed)
-        torch.manual_seed(numpy.random.randint(1000))  # the global state does not matter
-        return classifier.fit(PAIRS, LABELS).predict_proba(PAIRS)
-
-    state = torch.get_rng_state()
-    first = probabilities(1)
-    torch.set_rng_state(state)
-    numpy.testing.assert_allclose(probabilities(1), first)
-    for other in (probabilities(2), probabilities(None)):
-        assert abs(other - first).max() > 1e-3
-    assert abs(probabilities(None) - probabilities(None)).max() > 1e-4
-
-
-@pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64, None])
-def test_encoders_of_every_precision_are_tuned(kind, dtype):
-    """In float32; `None` stands for a process whose default is float64."""
-    targets = LABELS if kind is PairClassifier else SCORES
-    before = torch.get_default_dtype()
-    given = tiny_encoder().to(dtype or torch.float32)
-    torch.set_default_dtype(torch.float32 if dtype else torch.float64)
-    try:
-        tuned = kind(given, "symmetric", **FEW).fit(PAIRS, targets)
-        outputs = tuned._outputs(PAIRS)
-        exchanged = tuned._outputs([pair[::-1] for pair in PAIRS])
-    finally:
-        torch.set_default_dtype(before)
-    assert numpy.isfinite(outputs).all()
-    numpy.testing.assert_allclose(exchanged, outputs, atol=1e-6)
-    assert given.embedding.weight.dtype == (dtype or torch.float32)
-    assert tuned.encoder_.network.embedding.weight.dtype == torch.float32
-    assert tuned.head_.model.training is False
-
-
-@pytest.mark.parametrize("ends", [(0, 1e308), (-1.7e308, 1.7e308), (1e-300, 2e-300)])
-def test_scores_of_any_size_are_tuned(ends):
-    low, high = ends
-    scores = [low * (1.5 - score / 2) + high * (score / 2 - 0.5) for score in SCORES]
-    predicted = PairRegressor(tiny_encoder(), **FEW).fit(PAIRS, scores).predict(PAIRS)
-    assert numpy.isfinite(predicted).all()
-    assert low <= predicted.min() < predicted.max() <= high
-
-
-def test_batches_have_every_pair_once_in_each_epoch():
-    rows = [[i] * (1 + i % 4) for i in range(1, 22)]
-    loader = fine_tuning._PairLoader((rows, rows[::-1], numpy.arange(21)), 5, seed=0)
-    epochs = [[batch["label"] for batch in loader] for _ in range(2)]
-    assert len(loader) == len(epochs[0]) == 5
-    for epoch in epochs:
-        assert sorted(torch.cat(epoch).tolist()) == list(range(21))
-    assert torch.cat(epochs[0]).tolist() != torch.cat(epochs[1]).tolist()
-    for batch in loader:
-        for i, label in enumerate(batch["label"].tolist()):
-            assert batch["premise"]["tokens"]["tokens"][i, 0] == label + 1
-            assert batch["hypothesis"]["tokens"]["tokens"][i, 0] == 21 - label
-
-
-OTHER = SimpleNamespace(encode=lambda sentences: numpy.ones((len(sentences), 2)))
+from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor
+from allennlp_sentmatch.estimators import fine_tuned_head
+from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
 
 
 @pytest.mark.parametrize(
-    ("kind", "parameters", "targets", "message"),
+    ("settings", "message"),
     [
-        (PairClassifier, {"encoder": OTHER}, LABELS, "fine_tune needs an encoder of this"),
-        (PairClassifier, {"matcher": "bilinear"}, LABELS, "matcher must be one of .*'bilinear'"),
-        (PairClassifier, {}, [*LABELS[:-1], "once"], "36 pairs with validation_fraction=0.1 can"),
-        (PairRegressor, {}, [1.0] * 36, "all pairs have the score 1; fine_tune needs different"),
+        ({"num_epochs": 1.5}, "num_epochs must be an integer above 0; got 1.5"),
+        ({"patience": 0}, "patience must be an integer above 0; got 0"),
+        ({"learning_rate": numpy.inf}, "learning_rate must be a number above 0; got inf"),
+        ({"batch_size": None}, "batch_size must be an integer above 0; got None"),
+        ({"validation_fraction": 1}, "validation_fraction must be a number between 0 and 1; got 1"),
     ],
 )
-def test_bad_settings_are_refused(kind, parameters, targets, message):
-    estimator = kind(**{"encoder": SentenceEncoder(tiny_encoder()), **FEW, **parameters})
-    with pytest.raises((TypeError, ValueError), match=message):
-        estimator.fit(PAIRS, targets)
+def test_bad_settings_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        FineTuning(**settings).checked()
+
+
+def test_settings_become_python_s_own():
+    checked = FineTuning(numpy.int64(3), learning_rate=numpy.float32(0.5)).checked()
+    assert checked.get_params() == FineTuning(3, learning_rate=0.5).get_params()
+    assert [type(value) for value in vars(checked).values()] == [int, int, float, int, float]
+
+
+def test_scikit_learn_reaches_the_settings():
+    estimator = PairRegressor(head=FineTuning(num_epochs=3))
+    copied = clone(estimator).set_params(head__num_epochs=4, head__patience=1)
+    assert copied.get_params()["head__num_epochs"] == 4
+    assert estimator.head.num_epochs == 3
+    names = [*inspect.signature(PairClassifier).parameters]
+    assert names == [*inspect.signature(PairRegressor).parameters, "class_weight"]
+    assert names[4:6] == ["fine_tune", "head"]
+
+
+def test_a_search_finds_the_number_of_epochs(monkeypatch):
+    monkeypatch.setattr(fine_tuned_head, "CLASSIFIER", {"hidden_size": 16})
+    head = FineTuning(num_epochs=1, batch_size=9, learning_rate=0.01, patience=20)
+    estimator = PairClassifier(tiny_encoder(), "symmetric", head=head)
+    grid = {"head__num_epochs": [1, 15]}
+    search = GridSearchCV(estimator, grid, cv=2, error_score="raise").fit(PAIRS, LABELS)
+    assert search.best_params_ == {"head__num_epochs": 15}
+    assert head.num_epochs == 1
+
+
+@pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
+@pytest.mark.parametrize("name", FineTuning().get_params())
+def test_errors_name_the_place_of_a_setting_that_moved(kind, name):
+    message = rf"{name} is .*: {kind.__name__}\(head=FineTuning\({name}=...\)\), or head__{name}"
+    for call in (lambda **one: kind(fine_tune=True, **one), kind().set_params):
+        with pytest.raises(TypeError, match=message):
+            call(**{name: 1})

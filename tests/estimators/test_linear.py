@@ -62,7 +62,8 @@ def test_the_minimum_is_reached(count, l2, labels):
     pairs, targets = numbered(count + 100)
     targets = [label if i % labels < 2 else "maybe" for i, label in enumerate(targets)]
     model = PairClassifier(Numbers(), l2=l2).fit(pairs[:count], targets[:count])
-    x, tested = (model.features(*map(list, zip(*part))) for part in (pairs[:count], pairs[count:]))
+    sides = (map(list, zip(*part)) for part in (pairs[:count], pairs[count:]))
+    x, tested = (model.head_.features(*model._inputs(*part)) for part in sides)
     scaler = StandardScaler().fit(x.astype(float))
     scales = numpy.where(numpy.arange(x.shape[1]) < 64, 1, 10)
     reference = LogisticRegression(C=1 / (l2 * count), max_iter=99999, tol=1e-10)

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
-from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
-from allennlp_sentmatch.estimators import linear, pair_estimators
+from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
+from allennlp_sentmatch.estimators import linear, pair_estimator
 from allennlp_sentmatch.estimators.word_comparison import compare_words
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 
@@ -131,8 +131,8 @@ FAILURES = [
     ({"matcher": "heuristc"}, LABELS[::-1]),
     ({}, ["x"] * 36),
     ({"l2": -1}, [str(score) for score in SCORES]),
-    ({"fine_tune": True, "batch_size": 0}, LABELS[::-1]),
-    ({"fine_tune": True}, [*LABELS[:-1], "once"]),
+    ({"head": FineTuning(batch_size=0)}, LABELS[::-1]),
+    ({"head": FineTuning()}, [*LABELS[:-1], "once"]),
     ({"encoder": 3}, LABELS[::-1]),
     ({"class_weight": {"x": 1, "y": 2}}, LABELS[::-1]),
 ]
@@ -230,7 +230,7 @@ def test_bad_weights_are_refused(encoder, weights, message):
         with pytest.raises(ValueError, match=message):
             kind(encoder).fit(PAIRS, targets, sample_weight=weights)
     fine = PairClassifier(encoder, fine_tune=True)
-    with pytest.raises(ValueError, match="fine_tune=True takes no sample_weight"):
+    with pytest.raises(ValueError, match="fine-tuning takes no sample_weight"):
         fine.fit(PAIRS, LABELS, weights)
 
 
@@ -253,8 +253,6 @@ PLAIN = {
     "l2": [numpy.float32(0.1), numpy.int64(1), fractions.Fraction(1, 4), None, 1],
     "random_state": [numpy.int64(3), None, 2**32 - 1],
     "compare_words": [numpy.bool_(False), True],
-    "num_epochs": [numpy.int64(3)],
-    "learning_rate": [numpy.float32(0.01), 1],
     "class_weight": ["balanced", {numpy.str_("same"): numpy.int64(2), "other": 1}, {"same": 2.0}],
 }
 
@@ -291,7 +289,7 @@ def test_frames_and_series_are_learned(classifier):
 
 def test_a_block_of_pairs_does_not_change_their_predictions(classifier, monkeypatch):
     expected = classifier.predict_proba(PAIRS)
-    monkeypatch.setattr(pair_estimators, "BLOCK_SIZE", 5)
+    monkeypatch.setattr(pair_estimator, "BLOCK_SIZE", 5)
     numpy.testing.assert_allclose(classifier.predict_proba(PAIRS), expected, rtol=1e-5)
 
 
@@ -367,7 +365,7 @@ def test_words_of_invisible_characters_are_explained(classifier):
 
 
 def test_one_warning_names_the_pairs_of_unknown_texts(classifier, monkeypatch):
-    monkeypatch.setattr(pair_estimators, "BLOCK_SIZE", 2)
+    monkeypatch.setattr(pair_estimator, "BLOCK_SIZE", 2)
     pairs = [*PAIRS[:3], ("xyzzy", "a cat"), ("a cat", "xyzzy"), ("a cat", "!?")]
     for call in (classifier.predict, lambda pairs: clone(classifier).fit(pairs, [1, 2] * 3)):
         with pytest.warns(UserWarning, match="knows no word") as caught:
@@ -427,10 +425,9 @@ def test_bad_pairs_and_targets_are_refused_by_every_method(classifier):
         ({"l2": 10**400}, "l2 must be a number above 0"),
         ({"compare_words": 1}, "compare_words must be True or False; got 1"),
         ({"fine_tune": None}, "fine_tune must be True or False; got None"),
-        ({"batch_size": "x"}, "batch_size must be an integer above 0; got 'x'"),
-        ({"patience": 0}, "patience must be an integer above 0; got 0"),
-        ({"learning_rate": numpy.inf}, "learning_rate must be a number above 0; got inf"),
-        ({"validation_fraction": 1}, "validation_fraction must be a number between 0 and 1"),
+        ({"head": FineTuning(batch_size="x")}, "batch_size must be an integer above 0; got 'x'"),
+        ({"head": "linear"}, r"head must be FineTuning\(...\) or None; got 'linear'"),
+        ({"head": FineTuning}, r"head must be FineTuning\(...\) or None; got <class"),
         ({"random_state": -1}, "random_state must be an integer from 0 to 4294967295, or None"),
         ({"random_state": numpy.random.RandomState(0)}, "random_state must be an integer"),
     ],

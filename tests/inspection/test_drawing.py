@@ -43,15 +43,6 @@ def test_the_words_label_the_axes():
     assert "<title>Attention</title>" in drawing.content
 
 
-@pytest.mark.parametrize(("size", "is_image"), [(30, False), (31, True)])
-def test_a_large_matrix_becomes_one_image_between_its_words(size, is_image):
-    words = [f"w{i}" for i in range(size)]
-    svg = draw_attention("Attention", [[1 / size] * size] * size, words, words).content
-    assert svg.count("<image") == 1 + is_image  # one is the color bar
-    assert (svg.count("<path") < size * size) == is_image
-    assert {"w0", words[-1]} <= set(labels(svg))
-
-
 def words(svg):
     """The words of a picture, from left to right; inner nodes are bullets."""
     positions = re.findall(r'<svg[^>]* x="([\d.]+)(?:%|px)?"', svg)

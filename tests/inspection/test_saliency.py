@@ -5,12 +5,11 @@ import re
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Vocabulary
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.inspection import draw_saliency, has_saliency, interpret
+from allennlp_sentmatch.inspection import draw_saliency, interpret
 
 # As many words in either sentence: values given to the wrong one would not be noticed by number.
 PAIR = {"premise": "A man sleeps .", "hypothesis": "Someone is awake ."}
@@ -188,15 +187,6 @@ def test_the_word_pieces_of_a_transformer_are_shown_as_words(tiny_bert, kind, ma
         expected = torch.tensor([derivative(piece_ids) for piece_ids in words])
         values = torch.tensor(saliency.values[:3])
         assert shares(values) == pytest.approx(shares(expected), abs=1e-4)
-
-
-def test_a_ranking_has_none_and_another_method_is_refused(predictor, untrained_predictor):
-    ranker = untrained_predictor("attentive_ranker")
-    assert not has_saliency(ranker)
-    with pytest.raises(ConfigurationError, match="AnswerRankerPredictor"):
-        interpret(ranker, {"question": "who ?", "candidates": ["me"]})
-    with pytest.raises(ConfigurationError, match="'magic'"):
-        interpret(predictor, PAIR, "magic")
 
 
 def test_colored_text_holds_the_words_and_no_markup_of_theirs(small_archive):

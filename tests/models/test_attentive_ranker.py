@@ -229,8 +229,7 @@ def test_shared_words_by_another_name_of_the_indexer(vocab):
 
 
 def test_shared_words_need_an_unknown_token():
-    vocab = Vocabulary(non_padded_namespaces=["tokens"])
-    vocab.add_tokens_to_namespace(["the", "cat"])
+    vocab = Vocabulary(non_padded_namespaces=["tokens"], tokens_to_add={"tokens": ["the"]})
     with pytest.raises(ConfigurationError, match="shared_words needs an unknown token"):
         ranker(vocab, shared_words=True)
 

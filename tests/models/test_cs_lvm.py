@@ -76,7 +76,7 @@ class TestCrossSentenceLatentVariableModel:
         assert model(**batch)["loss"].item() == pytest.approx(expected.item(), rel=1e-10)
 
     def test_gradients_of_the_constraints_reach_the_generator_alone(self, monkeypatch):
-        """If they are added to the loss, of which all else is left out here."""
+        """If they are added to the loss; the other terms are left out here."""
         model = self.model.train()
         batch = self.sample.training_batch()
         for name in ("_generative_losses", "_unlabeled_losses"):

@@ -40,9 +40,7 @@ def test_starts_from_the_first_model_and_trains_the_constraints(first, tmp_path,
     overrides = {"trainer.optimizer": optimizer, "trainer.callbacks": callbacks}
     model = train_model(fine_tuning(first, **overrides), str(tmp_path / "second"))
     before, state = load_archive(first).model, model.state_dict()
-    assert (
-        model.vocab.get_token_to_index_vocabulary() == before.vocab.get_token_to_index_vocabulary()
-    )
+    assert len({str(m.vocab.get_token_to_index_vocabulary()) for m in (model, before)}) == 1
     new = set(state) - set(before.state_dict())
     assert new == {"_constraints.weighting.log_variances", "_constraints.temperature.step"}
     unchanged = [state[name].equal(tensor) for name, tensor in before.state_dict().items()]

@@ -26,14 +26,9 @@ from tests.models.samples import sample
 PAIR = {"premise": "A woman waits for the bus .", "hypothesis": "She waits ."}
 SHORT_PAIR = {"premise": "She waits .", "hypothesis": "A bus"}
 SENTENCE, SHORT_SENTENCE = {"sentence": "What is a crab ?"}, {"sentence": "Where ?"}
-ROWS_OVER_THE_OTHER = {
-    "premise_attention": ("premise", "hypothesis"),
-    "hypothesis_attention": ("hypothesis", "premise"),
-}
-OWN_ROWS = {
-    "premise_self_attention": ("premise", "premise"),
-    "hypothesis_self_attention": ("hypothesis", "hypothesis"),
-}
+BOTH, OWN = ("premise", "hypothesis"), ("sentence", "sentence")
+ROWS_OVER_THE_OTHER = {"premise_attention": BOTH, "hypothesis_attention": BOTH[::-1]}
+OWN_ROWS = {f"{name}_self_attention": (name, name) for name in BOTH}
 
 
 @dataclass
@@ -62,9 +57,7 @@ MODELS = {
         scores="scores",
     ),
     "bcn": Kind(
-        SENTENCE,
-        SHORT_SENTENCE,
-        attention={"attention": ("sentence", "sentence"), "pooling_attention": ("sentence",)},
+        SENTENCE, SHORT_SENTENCE, attention={"attention": OWN, "pooling_attention": OWN[:1]}
     ),
     "cs_lvm": Kind(PAIR, SHORT_PAIR),
     "decomposable_attention": Kind(PAIR, SHORT_PAIR, attention=ROWS_OVER_THE_OTHER),
@@ -88,9 +81,7 @@ MODELS = {
         scores="span_start_logits",
         json_scores="probability",
     ),
-    "sentence_classifier": Kind(
-        SENTENCE, SHORT_SENTENCE, attention={"pooling_attention": ("sentence",)}
-    ),
+    "sentence_classifier": Kind(SENTENCE, SHORT_SENTENCE, attention={"pooling_attention": OWN[:1]}),
     "similarity_regressor": Kind(PAIR, SHORT_PAIR, scores="score"),
     "vae_siamese": Kind(PAIR, SHORT_PAIR),
 }

@@ -57,7 +57,7 @@ def tensors(instances: list[Instance] = INSTANCES) -> dict[str, Any]:
 
 @pytest.mark.parametrize("window_size", [None, 4])
 def test_the_loss_is_that_of_the_start_and_the_end(window_size):
-    """Of windows, it is that of the joined scores."""
+    """Windows have the loss of their joined scores."""
     output = make(window_size=window_size)(**tensors())
     losses = []
     for row, example in enumerate(INSTANCES):
@@ -194,7 +194,7 @@ def test_a_long_passage_is_read_in_windows():
     assert [tuple(best["span"]) for best in long_output["n_best"]] == [s for s, _ in expected]
     words, (first, last) = LONG.split(), long_output["span"]
     assert long_output["answer"] == " ".join(words[first : last + 1])
-    # Probabilities differ from scores by one factor, and are at most those of the start and end.
+    # Probabilities differ from scores by one factor, and are at most the products of start and end.
     probabilities = torch.tensor([best["probability"] for best in long_output["n_best"]])
     differences = probabilities.log() - torch.tensor([score for _, score in expected])
     torch.testing.assert_close(differences, differences[:1].expand(7), atol=1e-5, rtol=1e-5)

@@ -9,7 +9,7 @@ from tests.models.samples import sample
 
 
 def word_log_probs(model, latent, label, ids):
-    """What the generator gives to every word, (T + 1, V), before and after those of a sentence."""
+    """The log-probabilities (T + 1, V) of all words, before each of a sentence and its end."""
     words, state, steps = model._word_embeddings, model._generator.initial_state(latent), []
     for word in [model._words.start, *ids]:
         logits, state = model._generator.step(words[[word]], state, latent, label, words)

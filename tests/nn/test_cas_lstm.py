@@ -30,27 +30,27 @@ def batch(lengths):
     return equations.batch(lengths, max(lengths), D, seed=1)
 
 
-def read_as_in_the_paper(encoder, sentence, suffix):
-    """For each layer and token, the gates, the cell and the hidden state: eqs 1-13, 17 and 18."""
+def read_as_in_the_paper(encoder, sentence, suffix="", start=None):
+    """For each layer and token, the gates, the cell and the hidden state: eqs 1-13, 17 and 18.
+
+    `start` are h and c of each layer before the first token.
+    """
     layers = []
     for layer in range(encoder.num_layers):
         p = {
             name: getattr(encoder, f"{name}_l{layer}{suffix}", None)
             for name in ("weight_ih", "weight_hh", "bias", "vertical_logit")
+            + ("peephole_left", "peephole_lower")
         }
-        h = c = sentence.new_zeros(H)
+        H = encoder.hidden_size
+        h, c = start[layer] if start else sentence.new_zeros(2, H)
         steps = []
         for t, x in enumerate(sentence):
-            below = layers[-1][t] if layer else None
-            x = x if below is None else below["h"]
+            below = layers[-1][t] if layer else {"h": x}
             left = p["weight_hh"] @ h
             if encoder.vertical_gate == "peephole" and layer:  # eq. 17
-                peepholes = [
-                    getattr(encoder, f"peephole_{name}_l{layer}{suffix}")
-                    for name in ("left", "lower")
-                ]
-                left = torch.cat([left, peepholes[0] * c + peepholes[1] * below["c"]])
-            gates = (p["weight_ih"] @ x + left + p["bias"]).split(H)
+                left = torch.cat([left, p["peephole_left"] * c + p["peephole_lower"] * below["c"]])
+            gates = (p["weight_ih"] @ below["h"] + left + p["bias"]).split(H)
             step = {name: gate.sigmoid() for name, gate in zip("ifgov", gates)}
             step["g"] = gates[2].tanh()
             weight = encoder.vertical_weight
@@ -63,8 +63,7 @@ def read_as_in_the_paper(encoder, sentence, suffix):
             if layer:
                 c = c + lower * step["v"] * below["c"]
             h = step["o"] * c.tanh()  # eq. 13
-            step.update(c=c, h=h)
-            steps.append(step)
+            steps.append({**step, "c": c, "h": h})
         layers.append(steps)
     return layers
 
@@ -91,20 +90,19 @@ def test_outputs_and_gates_follow_the_equations(variant, num_layers, bidirection
 
     fields = {"input": "i", "forget": "f", "candidate": "g", "output": "o", "cell": "c"}
     for direction, suffix in enumerate(["", "_reverse"][: 1 + bidirectional]):
+        hidden = outputs[..., direction * H : (direction + 1) * H]
         for row, length in enumerate(lengths):
+            order = slice(None, None, -1) if suffix else slice(None)
             sentence = inputs[row, :length]
             layers = read_as_in_the_paper(encoder, sentence.flip(0) if suffix else sentence, suffix)
-            for steps in layers:
-                steps[:] = steps[::-1] if suffix else steps
-            for t in range(length):
-                hidden = outputs[row, t, direction * H : (direction + 1) * H]
-                assert_same(hidden, layers[-1][t]["h"])
+            for actual, step in zip(hidden[row], layers[-1][order]):
+                assert_same(actual, step["h"])
             for layer, steps in enumerate(layers):
                 found = gates[layer][direction]
                 for field, gate in (dict(fields, vertical="v") if layer else fields).items():
                     actual = getattr(found, field)[row]
-                    for t, step in enumerate(steps):
-                        assert_same(actual[t], step[gate])
+                    for value, step in zip(actual, steps[order]):
+                        assert_same(value, step[gate])
                     assert not actual[length:].any()
                 assert (found.vertical is None) == (layer == 0)
 

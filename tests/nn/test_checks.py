@@ -1,3 +1,4 @@
+import re
 from functools import partial
 
 import pytest
@@ -52,6 +53,40 @@ def test_every_size_and_dropout_is_checked(kind, settings, name):
     for value in (1.0, -0.1) if name == "dropout" else (0, -2):
         with pytest.raises(ValueError, match=f"^{name} must be at least .*, got {value}"):
             kind(**{**settings, name: value})
+
+
+IMPOSSIBLE = [
+    *((nn.CellAwareLSTM, "vertical_weight", x) for x in (0.0, 1, 1.5, [0.5], True, "learned")),
+    (nn.CellAwareLSTM, "vertical_gate", "cell"),
+    (nn.CellAwareLSTMDecoder, "vertical_weight", 1.5),
+    (nn.SuffixBiLSTM, "combination", "sum"),
+    (nn.SuffixBiLSTM, "cell", "rnn"),
+    (nn.SuffixBiLSTM, "max_context", 0),
+    (nn.RecurrentlyControlledRNN, "cell", "rnn"),
+    (nn.RecurrentlyControlledRNN, "output_gate", "tanh"),
+    (nn.StackedRNN, "cell", "rnn"),
+    (nn.GumbelTreeLSTM, "leaf", "gru"),
+    (nn.GumbelTreeLSTM, "temperature", 0.0),
+    (partial(nn.MLPClassifier, num_labels=3), "num_layers", -1),
+    (partial(nn.MLPClassifier, num_labels=3), "activation", "gelu"),
+    (nn.Pooling, "pooling", ["max", "sum"]),
+    (nn.Pooling, "pooling", []),
+    (nn.DistillationLoss, "cosine_weight", -1.0),
+    (nn.DistillationLoss, "similarity_weight", float("inf")),
+    (nn.DistillationLoss, "squared_error_weight", float("nan")),
+    (nn.DistillationLoss, "cosine_weight", 0.0),  # so that no weight is above 0
+]
+
+
+@pytest.mark.parametrize(("kind", "setting", "value"), IMPOSSIBLE)
+def test_other_impossible_settings_are_named(kind, setting, value):
+    sizes = {} if kind is nn.DistillationLoss else {"input_size": 4, "hidden_size": 3}
+    if kind is nn.Pooling:
+        del sizes["hidden_size"]
+    given = "none" if value == [] else value[-1] if isinstance(value, list) else value
+    shown = "" if setting == "cosine_weight" and value == 0 else re.escape(str(given))
+    with pytest.raises(ValueError, match=f"{setting}.* must .*{shown}"):
+        kind(**sizes, **{setting: value})
 
 
 def test_the_first_size_below_1_is_named():

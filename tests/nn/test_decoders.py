@@ -13,6 +13,7 @@ from allennlp_sentmatch.nn import (
 )
 from tests.nn.equations import assert_same
 from tests.nn.ops.conftest import BACKENDS, run_by
+from tests.nn.test_cas_lstm import read_as_in_the_paper
 
 VARIANTS = [
     {},
@@ -35,26 +36,19 @@ def make(kind=CellAwareLSTMDecoder, **settings):
     return decoder, torch.randn(4, 6, 3, dtype=torch.double), state
 
 
-@both_decoders
-def test_a_step_is_the_equations(kind):
-    decoder, inputs, state = make(kind, **({} if kind is LSTMDecoder else {"vertical_weight": 0.3}))
-    output, after = decoder.step(inputs[:, 0], state)
-    p = dict(decoder.lstm.named_parameters())
-    below, lower = inputs[:, 0], None
-    for layer in range(2):
-        bias = sum(p[name] for name in p if name.startswith("bias") and f"_l{layer}" in name)
-        left = state.hidden[:, layer] @ p[f"weight_hh_l{layer}"].T
-        gates = below @ p[f"weight_ih_l{layer}"].T + left + bias
-        i, f, g, o = gates[:, :20].chunk(4, 1)
-        cell = i.sigmoid() * g.tanh() + f.sigmoid() * state.cell[:, layer]
-        if kind is CellAwareLSTMDecoder and layer == 1:  # eqs 7-13
-            v = gates[:, 20:]
-            cell = i.sigmoid() * g.tanh() + 0.7 * f.sigmoid() * state.cell[:, layer]
-            cell = cell + 0.3 * v.sigmoid() * lower
-        below, lower = o.sigmoid() * cell.tanh(), cell
-        assert_same(after.hidden[:, layer], below)
-        assert_same(after.cell[:, layer], cell)
-    assert_same(output, below)
+def test_outputs_are_torch_s():
+    decoder, inputs, state = make(LSTMDecoder)
+    start = tuple(x.transpose(0, 1).contiguous() for x in state)
+    assert_same(decoder(inputs, state)[0], decoder.lstm(inputs, start)[0])
+
+
+@pytest.mark.parametrize("settings", VARIANTS)
+def test_outputs_follow_the_equations(settings):
+    decoder, inputs, state = make(**settings)
+    outputs, _ = decoder(inputs, state)
+    for sentence, output, h, c in zip(inputs, outputs, *state):
+        layers = read_as_in_the_paper(decoder.lstm, sentence, start=list(zip(h, c)))
+        assert_same(output, torch.stack([step["h"] for step in layers[-1]]))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -187,16 +181,6 @@ def test_a_target_without_steps_is_refused(input_feeding):
         decoder(embedded[:, :0], *others)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: CellAwareLSTMDecoder(3, 5, vertical_weight=1.5), "vertical_weight"),
-        (
-            lambda: StateBridge(4, 4, 2, has_states=True)(torch.zeros(3, 4)),
-            r"states are missing.* has_states=False",
-        ),
-    ],
-)
-def test_impossible_settings_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_a_bridge_needs_its_states():
+    with pytest.raises(ValueError, match=r"states are missing.* has_states=False"):
+        StateBridge(4, 4, 2, has_states=True)(torch.zeros(3, 4))

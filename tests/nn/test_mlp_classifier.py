@@ -66,9 +66,3 @@ def test_another_dropout_after_hidden_layers():
     classifier = MLPClassifier(5, 3, num_layers=2, dropout=0.4, hidden_dropout=0.0)
     dropouts = [m for m in classifier.modules() if isinstance(m, torch.nn.Dropout)]
     assert [dropout.p for dropout in dropouts] == [0.4, 0.0, 0.0]
-
-
-@pytest.mark.parametrize(("name", "value"), [("num_layers", -1), ("activation", "gelu")])
-def test_impossible_settings(name, value):
-    with pytest.raises(ValueError, match=name):
-        MLPClassifier(5, 3, **{name: value})

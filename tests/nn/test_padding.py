@@ -69,12 +69,7 @@ INPUTS = torch.zeros(3, 3, 2)
             )
             for dtype in (torch.int64, torch.float32, torch.uint8)
         ),
-        (
-            INPUTS.long(),
-            MASK,
-            TypeError,
-            r"name must be floating .*int64; .* name.to\(torch.float",
-        ),
+        (INPUTS.long(), MASK, TypeError, r"name must be floating .*int64; .* name.to\(torch.float"),
         (INPUTS.double(), MASK, TypeError, r"float32, got torch.float64; call name.to\(.*float32"),
         (INPUTS.half(), MASK, TypeError, r"or encoder.to\(torch.float16\)"),
         *(

@@ -7,11 +7,7 @@ import torch
 
 from allennlp_sentmatch.nn import recurrent_networks, use_backend
 from allennlp_sentmatch.nn.ops.common.products import HAS_ONEDNN, MKLProducts, OneDNNProducts
-from allennlp_sentmatch.nn.recurrent_networks import (
-    lstm_final_states,
-    lstm_states,
-    run_networks,
-)
+from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, lstm_states, run_networks
 from tests.nn import equations
 from tests.nn.ops.conftest import NEEDS_COMPILED
 

@@ -20,10 +20,6 @@ best = None
 for epoch, figure in enumerate(curve):
     if figure == "hang":
         time.sleep(600)
-    if figure == "meet":
-        while len([name for name in os.listdir(os.path.dirname(folder)) if name.isdigit()]) < 2:
-            time.sleep(0.01)
-        continue
     if isinstance(figure, str):
         sys.exit(figure)
     if best is None or figure > curve[best]:
@@ -52,7 +48,7 @@ def metrics_of(figure):
 class Curves:
     """The validation figures of the stand-in's trainings, after each epoch.
 
-    A figure "hang" does not end, "meet" waits for a second training, other strings are errors.
+    A figure "hang" does not end, other strings are errors.
     """
 
     def __init__(self, folder):

@@ -116,16 +116,6 @@ def test_a_failed_training_does_not_end_the_study(curves, study):
     assert study().run() == report  # a failure is not repeated
 
 
-def test_no_training_is_complete(curves, study, interrupt):
-    """The last one that failed is named; no reason of an interrupted one is known."""
-    curves.set_all(["no words"])
-    with pytest.raises(ConfigurationError, match=r"the last one failed: no words \(logs: "):
-        study().run(1)
-    interrupt(1, num_trials=2)
-    with pytest.raises(ConfigurationError, match=r"complete; the last one failed: no words \(logs"):
-        study().run(1)
-
-
 @pytest.mark.parametrize(("num_jobs", "number"), [(1, signal.SIGINT), (2, signal.SIGTERM)])
 def test_an_interrupted_study_goes_on(study, interrupt, tmp_path, num_jobs, number):
     handler = signal.getsignal(number)
@@ -226,15 +216,6 @@ def test_a_training_with_less_than_the_median_is_stopped(curves, study):
     for trial in report["trials"][1:]:
         assert (trial["state"], trial["value"], trial["epochs"]) == ("pruned", None, 2)
     assert report["best"]["number"] == 0
-
-
-def test_trainings_side_by_side_share_the_cores(curves, study, monkeypatch, tmp_path):
-    monkeypatch.setattr(tuner.os, "cpu_count", lambda: 6)
-    curves.set_all([0.5, "meet"])
-    report = study(num_jobs=2).run()
-    assert states(report) == Counter(("complete", rate) for rate in RATES)
-    assert report["machine"]["threads"] == 3
-    assert (tmp_path / "study" / "trials" / "0" / "threads").read_text() == "3"
 
 
 def test_a_folder_has_one_study(curves, study, tmp_path):

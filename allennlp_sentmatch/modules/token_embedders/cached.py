@@ -22,10 +22,10 @@ class CachedEmbedder(TokenEmbedder):
     The transformer is always in evaluation mode: a text has the same vectors in each epoch, without
     dropout. It computes in the precision of its parameters, also under autocast.
 
-    The cache is filled by training and by the validation after its first epoch. A model that is
-    not trained, such as one from an archive, computes every output and keeps nothing. After
-    `--recover` the cache is empty, and texts are computed in other batches than before: the figures
-    can differ from those of an uninterrupted training by rounding.
+    Training and the validation after its first epoch fill the cache. A model that is not trained,
+    such as one from an archive, computes every output and keeps nothing. After `--recover` the
+    cache is empty, and texts are computed in other batches than before: the figures can differ by
+    rounding.
 
     # Parameters
 
@@ -75,7 +75,7 @@ class CachedEmbedder(TokenEmbedder):
     def forward(self, **tensors: Tensor) -> Tensor:
         """The vectors (B, T, D) of B texts, zeros at padding if they are from the cache.
 
-        The `tensors` are those of the embedder, each (B, ...), with `mask` (B, T), right-padded.
+        The `tensors`, each (B, ...), go to the embedder; `mask` (B, T) is right-padded.
         """
         if self.training:
             self._check_frozen()

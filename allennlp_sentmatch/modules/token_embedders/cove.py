@@ -49,8 +49,8 @@ class CoveEmbedder(TokenEmbedder):
         super().__init__()
         if embedding.get_output_dim() != WORD_SIZE:
             raise ConfigurationError(
-                f"CoVe is computed from word vectors of {WORD_SIZE} dimensions; those of the "
-                f"embedding have {embedding.get_output_dim()}"
+                f"CoVe is computed from word vectors of {WORD_SIZE} dimensions; the "
+                f"embedding's have {embedding.get_output_dim()}"
             )
         self.embedding = embedding
         mt_lstm = torch.nn.LSTM(

@@ -91,20 +91,12 @@ def use_backend(name: Optional[Name]) -> Iterator[None]:
 def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.Tensor) -> Backend:
     """Return the backend for a call: the requested one, or else the default.
 
-    # Parameters
+    `recurrence` is its name in errors, and `implementations` are the backends that it has, "naive"
+    among them. `tensors` are inputs and parameters. All backends except "naive" and "scan" need
+    them on one device in one precision, float32 or float64, and without autocast.
 
-    recurrence : `str`
-        Its name in errors.
-    implementations : `Collection[str]`
-        The backends that it has; "naive" is one of them.
-    tensors : `torch.Tensor`
-        Inputs and parameters. All but "naive" and "scan" need them on one device in one precision,
-        float32 or float64. Under autocast, run those within `without_autocast`.
-
-    # Raises
-
-    `BackendError`
-        If the requested backend cannot run; in `torch.jit.trace`; in `torch.export` with gradients.
+    Raise a `BackendError` if the requested backend cannot run, in `torch.jit.trace`, and in
+    `torch.export` with gradients.
     """
     if is_traced():
         raise BackendError(
@@ -164,9 +156,9 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
     return None
 
 
-#: Measured for one of torch's networks on a CPU: the shares of tokens in a padded batch below which
-#: this package's recurrences run it, in training and without gradients, and below which torch runs
-#: it packed, without gradients (32 sentences of at most 40 or 200 tokens, 75 to 300 units, torch
+#: The shares of tokens in a padded batch below which this package's recurrences run one of torch's
+#: networks, in training and without gradients, and below which torch runs it packed, without
+#: gradients. Measured on a CPU (32 sentences of at most 40 or 200 tokens, 75 to 300 units, torch
 #: 2.13, one thread).
 #:
 #: This package trains GRUs in half to 0.7 of torch's time; without gradients they take 1.4 times as
@@ -192,7 +184,7 @@ def resolve_network(
 ) -> Literal["own", "packed", "padded"]:
     """Decide if this package's recurrences run one of torch's networks, or torch does, and how.
 
-    The arguments are those of `run_networks`. Torch's networks over padded batches do not have the
+    The arguments are as in `run_networks`. Torch's networks over padded batches do not have the
     sentences' last states; cuDNN takes packed batches as they are.
     """
     if is_exporting():

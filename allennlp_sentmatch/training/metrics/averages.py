@@ -8,8 +8,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Average, Metric
 from torch import Tensor
+from torch.nn.functional import cosine_similarity
 
-from allennlp_sentmatch.nn.distillation import cosines
 from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank
 
 QUESTIONS = ("all", "answered", "clean")
@@ -43,7 +43,7 @@ class MeanCosine(MaskedAverage):
         self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None
     ) -> None:
         """Add vectors, (B, E) each; a `mask` (B,) is `False` for a pair that does not count."""
-        self._add(cosines(predictions.double(), gold_labels.double()), mask)
+        self._add(cosine_similarity(predictions.double(), gold_labels.double(), dim=1), mask)
 
 
 @Metric.register("mean_squared_error")

@@ -76,21 +76,6 @@ def test_a_quoted_question_has_line_ends_or_nothing(fixtures):
         assert pair(instances[3])[1] == ""
 
 
-@pytest.mark.parametrize(
-    ("format", "content", "expected"),
-    [
-        *(
-            (name, '{"premise": "a b", "hypothesis": "c", "label": "x", "idx": 0}', "x")
-            for name in ("snli", "multinli")
-        ),
-        ("sick", "pair_ID\tsentence_A\tsentence_B\n9\ta b\tc", None),
-        ("table", "sentence1\tsentence2\tlabel\na b\tc\t-", "-"),
-    ],
-)
-def test_other_keys_and_labels(write, format, content, expected):
-    assert [pair(i)[:3] for i in read(format, write(content))] == [("a b", "c", expected)]
-
-
 FULL_SICK = """\
 pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tSemEval_set
 1\ta\tb\tENTAILMENT\t4.5\tTRAIN

@@ -140,8 +140,7 @@ def test_all_rows_have_a_label_or_none(write, kind):
     ("settings", "message"),
     [
         *(
-            ({"type": kind, **setting}, message)
-            for kind in READERS
+            ({"type": "sentence_pair", **setting}, message)
             for setting, message in (
                 ({"format": "nothing"}, "format='nothing': expected one of .*, table"),
                 ({"format": "table", "encoding": "hex"}, "encoding='hex'"),
@@ -154,11 +153,8 @@ def test_all_rows_have_a_label_or_none(write, kind):
                 f"^format='{format}' does not use {setting}, which only format='table'",
             )
             for kind, format, setting, value in [
-                ("sentence_pair", "snli", "sentence1", "a"),
                 ("sentence_pair", "sts", "score_range", [0, 4]),
                 ("single_sentence", "trec", "delimiter", ";"),
-                ("answer_selection", "wikiqa", "candidate", "a"),
-                ("reading_comprehension", "squad", "answers", "a"),
             ]
         ),
         (
@@ -442,7 +438,6 @@ def tab_separated(texts):
     return header + "".join(f"{text}\t{text}\t1\t{no}\n" for no, text in enumerate(texts))
 
 
-@every_reader
 @pytest.mark.parametrize(
     ("texts", "tokenizer", "num_warnings"),
     [
@@ -455,9 +450,8 @@ def tab_separated(texts):
         (["今天天气好", *SPACED[:1], "他在这里吗？"], "spacy_blank", 1),
     ],
 )
-def test_texts_without_spaces_are_noticed_once(write, caplog, kind, texts, tokenizer, num_warnings):
-    answers = {"answers": None} if kind == "reading_comprehension" else {}
-    reader = make(kind, tokenizer=deepcopy(tokenizer), **answers)
+def test_texts_without_spaces_are_noticed_once(write, caplog, texts, tokenizer, num_warnings):
+    reader = make("sentence_pair", tokenizer=deepcopy(tokenizer))
     for _ in range(2):
         list(reader.read(write(tab_separated(texts), "data.tsv")))
     messages = [message for message in caplog.messages if "no spaces" in message]

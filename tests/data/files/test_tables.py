@@ -101,16 +101,6 @@ def test_forms_of_a_users_table(write, content, settings):
     assert values(Table(NAMES, **settings).rows(write(content))) == [{"x": '"a, b', "y": "c"}]
 
 
-def test_no_quoting_in_a_csv_and_positions(write):
-    path = write('x,y\n"a,b"\n')
-    assert values(Table(NAMES, quoted=False).rows(path)) == [{"x": '"a', "y": 'b"'}]
-    path = write("[a] b\tb\tc\n")  # no JSON array
-    table = Table({"text": 2, "label": None})
-    assert values(table.rows(path)) == [{0: "[a] b", 1: "b", 2: "c"}]
-    # The column is there by any delimiter.
-    assert values(Table({"text": 0}).rows(write("a; b\n"))) == [{0: "a; b"}]
-
-
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC])
 @pytest.mark.parametrize("delimiter", ["\t", ";"])
 def test_the_log_or_an_error_names_the_setting_for_quotes(write, caplog, quoting, delimiter):

@@ -1,5 +1,3 @@
-import copy
-import pickle
 import sys
 
 import pytest
@@ -39,14 +37,6 @@ def test_same_tokens_and_offsets_as_allennlps_spacy_tokenizer(text, monkeypatch)
     assert words(tokens) == words(expected)
     assert [token.idx for token in tokens] == [token.idx for token in expected]
     assert [token.idx_end for token in tokens] == [token.idx_end for token in expected]
-
-
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_copies_and_pickles_tokenize_alike(duplicate):
-    tokenizer = SpacyBlankTokenizer("fr", start_tokens=["<s>"], end_tokens=["</s>"])
-    text = "C'est l'été."
-    assert words(duplicate(tokenizer).tokenize(text)) == words(tokenizer.tokenize(text))
-    assert len(pickle.dumps(tokenizer)) < 1000  # without spaCy's vocabulary
 
 
 def test_registered_and_written_back_as_parameters():

@@ -59,7 +59,7 @@ def count_texts(monkeypatch, embedder) -> list[int]:
 
 
 def assert_same(embedder, transformer, texts, device="cpu") -> None:
-    """The outputs of a cached embedder are those of the transformer, up to padding."""
+    """A cached embedder has the outputs of the transformer, up to padding."""
     tensors = tensors_of(texts, transformer)
     mask = tensors["mask"].unsqueeze(-1)
     expected = embedder_of(transformer).eval()(**tensors)

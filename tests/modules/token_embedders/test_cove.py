@@ -86,7 +86,7 @@ def test_beside_other_embedders_and_in_an_archive(vocab, weights, tmp_path):
 
 
 def test_word_vectors_of_another_size(vocab):
-    with pytest.raises(ConfigurationError, match=r"300 dimensions; .* have 100"):
+    with pytest.raises(ConfigurationError, match=r"300 dimensions; the embedding.s have 100"):
         cove(vocab, embedding={"type": "embedding", "embedding_dim": 100})
 
 

@@ -6,7 +6,9 @@ overwrites the gates with the gradients of their arguments; then the gradients o
 one product each over all steps. The backends differ in the steps only.
 """
 
+from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -91,35 +93,34 @@ def _backward(
     grad_v = grad_gates[..., 4 * H :]  # (S, N, H), or without columns
     if grads.lower is not None and parameters.peephole_lower is not None:
         grads.lower.addcmul_(grad_v, parameters.peephole_lower)
-    grad_inputs = LayerInputs(None, grads.lower, None, grads.initial_cell)
-    grad_parameters = parameters._replace(
-        bias=grad_gates.sum(1),
-        left_weight=grads.left_weight,
-        weight_ih=[None] * len(hidden),
-        weight_hh=[None] * len(hidden),
-    )
+    by_inputs = by_initial = by_left = by_lower = None
+    by_weight_ih: Sequence[Any] = [None] * len(hidden)
+    by_weight_hh: Sequence[Any] = [None] * len(hidden)
     if needed_inputs.inputs:
-        by_input = products.input_gradient(parameters.weight_ih, grad_gates)
-        grad_inputs = grad_inputs._replace(inputs=by_input)
+        by_inputs = products.input_gradient(parameters.weight_ih, grad_gates)
     if needed_inputs.initial_hidden:
-        grad_initial = torch.zeros_like(x.initial_hidden)  # (S, B, H)
+        by_initial = torch.zeros_like(x.initial_hidden)  # (S, B, H)
         if len(packing.sizes) > 1:
             n = packing.sizes[1]
-            grad_initial[:, :n] = products.input_gradient(
+            by_initial[:, :n] = products.input_gradient(
                 parameters.weight_hh, grad_gates[:, first : first + n, :R]
             )
-        grad_inputs = grad_inputs._replace(initial_hidden=grad_initial)
     if needed_parameters.peephole_left:
-        by_left = grad_v[:, first:] * packing.previous(cell)
-        grad_parameters = grad_parameters._replace(peephole_left=by_left.sum(1, keepdim=True))
+        by_left = (grad_v[:, first:] * packing.previous(cell)).sum(1, keepdim=True)
     if needed_parameters.peephole_lower:
         by_lower = (grad_v * x.lower).sum(1, keepdim=True)
-        grad_parameters = grad_parameters._replace(peephole_lower=by_lower)
     if any(needed_parameters.weight_ih):
-        by_weights = products.weight_gradients(x.inputs, grad_gates)
-        grad_parameters = grad_parameters._replace(weight_ih=by_weights)
+        by_weight_ih = products.weight_gradients(x.inputs, grad_gates)
     if any(needed_parameters.weight_hh):
         left = packing.previous(hidden)
-        by_weights = products.weight_gradients(left, grad_gates[:, first:, :R])
-        grad_parameters = grad_parameters._replace(weight_hh=by_weights)
-    return grad_inputs, grad_parameters
+        by_weight_hh = products.weight_gradients(left, grad_gates[:, first:, :R])
+    grad_inputs = LayerInputs(by_inputs, grads.lower, by_initial, grads.initial_cell)
+    return grad_inputs, LayerParameters(
+        weight_ih=by_weight_ih,
+        weight_hh=by_weight_hh,
+        bias=grad_gates.sum(1),
+        left_weight=grads.left_weight,
+        lower_weight=None,  # a number here
+        peephole_left=by_left,
+        peephole_lower=by_lower,
+    )

@@ -1,15 +1,6 @@
-r"""The equations of an LSTM and of CAS-LSTM, token by token.
+"""The equations of CAS-LSTM in `nn/cas_lstm.py`, token by token.
 
-With x the inputs of a layer and lower the cells of the layer below,
-
-    i_t = sigmoid(W_i x_t + U_i h_{t-1} + b_i),   f_t, o_t, v_t likewise
-    g_t = tanh(W_g x_t + U_g h_{t-1} + b_g)
-    c_t = i_t * g_t + left_weight * f_t * c_{t-1} + lower_weight * v_t * lower_t
-    h_t = o_t * tanh(c_t)
-
-An LSTM, and the first layer of a CAS-LSTM, has neither v nor lower. In the peephole variant
-
-    v_t = sigmoid(W_v x_t + peephole_left * c_{t-1} + peephole_lower * lower_t + b_v)
+`left_weight` and `lower_weight` stand for 1 - lambda and lambda. An LSTM is a first layer.
 """
 
 from typing import NamedTuple, Optional
@@ -46,16 +37,18 @@ class LayerStates(NamedTuple):
     gates: CellAwareLSTMGates
 
 
-def run_stack(
-    inputs: Tensor,
-    mask: Tensor,
-    stack: LayerStack,
-    initial: Optional[tuple[Tensor, Tensor]] = None,
-) -> list[list[LayerStates]]:
-    """Return the states of each layer in each of its directions.
+class LayerOutputs(NamedTuple):
+    """The states of a layer, zero at padding, and perhaps its gates in each direction."""
 
-    The arguments are those of `lstm_recurrence`.
-    """
+    hidden: Tensor  # (B, T, S * H)
+    cell: Tensor  # (B, T, S * H)
+    gates: tuple[CellAwareLSTMGates, ...] = ()
+
+
+def run_stack(
+    inputs: Tensor, mask: Tensor, stack: LayerStack, initial: Optional[tuple[Tensor, Tensor]] = None
+) -> list[LayerOutputs]:
+    """Return the outputs of each layer; the arguments are as in `lstm_recurrence`."""
     layers, dropout, training = stack
     num_tokens = inputs.size(1)
     if num_tokens == 0:  # run one padded step instead, which `in_order` drops again
@@ -63,9 +56,13 @@ def run_stack(
     # Padding, NaN included, reaches neither outputs nor gradients.
     inputs = _clear_padding(inputs, mask)
 
-    def in_order(states: Tensor, reverse: bool) -> Tensor:
-        states = reverse_sentences(states, mask) if reverse else states
-        return _clear_padding(states, mask)[:, :num_tokens]
+    def in_order(states: LayerStates, reverse: bool) -> LayerStates:
+        def put(x: Tensor) -> Tensor:
+            x = reverse_sentences(x, mask) if reverse else x
+            return _clear_padding(x, mask)[:, :num_tokens]
+
+        gates = (gate if gate is None else put(gate) for gate in states.gates)
+        return LayerStates(put(states.hidden), CellAwareLSTMGates._make(gates))
 
     directions = []
     for direction, weights_of_layers in enumerate(zip(*layers)):
@@ -82,18 +79,15 @@ def run_stack(
                 lower_cell = states[-1].gates.cell
             before = None if initial is None else (initial[0][:, number], initial[1][:, number])
             states.append(run_layer(x, lower_cell, weights, before))
-        directions.append(
-            [
-                LayerStates(
-                    in_order(hidden, reverse),
-                    CellAwareLSTMGates._make(
-                        gate if gate is None else in_order(gate, reverse) for gate in gates
-                    ),
-                )
-                for hidden, gates in states
-            ]
+        directions.append([in_order(x, reverse) for x in states])
+    return [
+        LayerOutputs(
+            torch.cat([x.hidden for x in layer], -1),
+            torch.cat([x.gates.cell for x in layer], -1),
+            tuple(x.gates for x in layer),
         )
-    return [list(layer) for layer in zip(*directions)]
+        for layer in zip(*directions)
+    ]
 
 
 def run_layer(

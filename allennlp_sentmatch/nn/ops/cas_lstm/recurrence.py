@@ -1,7 +1,7 @@
 """A stack of LSTM or CAS-LSTM layers over a batch of sentences."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Optional
+from typing import Optional
 
 import torch
 import torch.nn.functional as F
@@ -10,19 +10,11 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.backends import Name, resolve
 from allennlp_sentmatch.nn.ops.cas_lstm import naive
 from allennlp_sentmatch.nn.ops.cas_lstm.layer import lstm_layer
-from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
+from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerOutputs
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerInputs, LayerParameters, LayerStack
 from allennlp_sentmatch.nn.ops.common.packing import Packing, last_states, mask_of
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
-
-
-class LayerOutputs(NamedTuple):
-    """The states of a layer, zero at padding, and perhaps its gates in each direction."""
-
-    hidden: Tensor  # (B, T, S * H)
-    cell: Tensor  # (B, T, S * H)
-    gates: tuple[CellAwareLSTMGates, ...] = ()
 
 
 def lstm_recurrence(
@@ -49,14 +41,7 @@ def lstm_recurrence(
         what, has = "the gates of an LSTM", ("naive", "scan")
     backend = resolve(what, has, inputs, *parameters, *(initial or ()))
     if backend.name in ("naive", "scan"):
-        return [
-            LayerOutputs(
-                torch.cat([x.hidden for x in layer], -1),
-                torch.cat([x.gates.cell for x in layer], -1),
-                tuple(x.gates for x in layer),
-            )
-            for layer in naive.run_stack(inputs, mask_of(inputs, mask), stack, initial)[first:]
-        ]
+        return naive.run_stack(inputs, mask_of(inputs, mask), stack, initial)[first:]
     if initial is not None:  # which take the place of a token before the first one
         inputs = F.pad(inputs, (0, 0, 1, 0))
         mask = None if mask is None else F.pad(mask, (1, 0), value=True)

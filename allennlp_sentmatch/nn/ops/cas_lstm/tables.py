@@ -89,7 +89,7 @@ class LayerTables(NamedTuple):
 
 
 class LayerGradients(NamedTuple):
-    """The gradients of a layer's outputs, and buffers for those of its arguments."""
+    """The gradients of a layer's outputs, and buffers for the gradients of its arguments."""
 
     hidden: Tensor  # (S, N, H): of h, from outside
     cell: Optional[Tensor]  # (S, N, H): of c, from outside

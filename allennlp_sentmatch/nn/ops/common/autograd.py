@@ -1,6 +1,6 @@
 """Functions with an analytic backward pass."""
 
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, Optional
 
 import torch
 from torch import Tensor
@@ -20,42 +20,32 @@ def differentiable(
 ) -> Any:
     """Call a function of tensors, without autocast, with `backward` as its derivative.
 
-    # Parameters
+    `forward(*fixed, arguments, keep)` returns the outputs, a tensor or a tuple of tensors, and what
+    `backward` needs in addition, which is ignored unless `keep` is true.
 
-    forward : `Callable`
-        `forward(*fixed, arguments, keep)` returns the outputs, a tensor or a tuple of tensors, and
-        what `backward` needs in addition, which is ignored unless `keep` is true.
-    backward : `Callable`
-        `backward(*fixed, arguments, kept, gradients, needed)` returns the gradients of `arguments`,
-        from those of the outputs, each of which may be `None`. `needed` says which are needed. Both
-        are in the form of `arguments`; other gradients may be anything.
-    fixed : `tuple`
-        What is not differentiated.
-    arguments : `Any`
-        Tensors, and other things, in tuples, named tuples and lists. So is what `forward` keeps.
+    `backward(*fixed, arguments, kept, gradients, needed)` returns the gradients of `arguments` from
+    the `gradients` of the outputs, which may be `None`. `needed` says which are needed. It and the
+    result are in the form of `arguments`; other gradients may be anything.
+
+    The arguments, and what `forward` keeps, are tensors and other things in tuples, named tuples
+    and lists. `fixed` is not differentiated.
     """
     leaves, form = tree_flatten(arguments)
     if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in leaves):
         return _Analytic.apply(  # type: ignore[no-untyped-call]
-            _Call(forward, backward, fixed, form), *leaves
+            forward, backward, fixed, form, *leaves
         )
     with without_autocast(next(x.device for x in leaves if isinstance(x, Tensor))):
         return forward(*fixed, arguments, False)[0]
 
 
-class _Call(NamedTuple):
-    forward: Callable[..., tuple[Any, Any]]
-    backward: Callable[..., Any]
-    fixed: tuple[Any, ...]
-    form: Any  # of the arguments
-
-
 class _Analytic(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, call: _Call, *leaves: Any) -> Any:
-        ctx.call, ctx.device = call, next(x.device for x in leaves if isinstance(x, Tensor))
+    def forward(ctx: Any, forward: Any, backward: Any, fixed: Any, form: Any, *leaves: Any) -> Any:
+        ctx.backward, ctx.fixed, ctx.form = backward, fixed, form
+        ctx.device = next(x.device for x in leaves if isinstance(x, Tensor))
         with without_autocast(ctx.device):
-            outputs, kept = call.forward(*call.fixed, tree_unflatten(list(leaves), call.form), True)
+            outputs, kept = forward(*fixed, tree_unflatten(list(leaves), form), True)
         of_kept, ctx.form_of_kept = tree_flatten(kept)
         saved = (*leaves, *of_kept)
         ctx.save_for_backward(*(x if isinstance(x, Tensor) else None for x in saved))
@@ -76,16 +66,15 @@ class _Analytic(torch.autograd.Function):
             )
         if all(x is None for x in gradients):
             return (None,) * len(ctx.needs_input_grad)
-        call = ctx.call
         saved = [y if x is None else x for x, y in zip(ctx.saved_tensors, ctx.constants)]
-        is_needed = ctx.needs_input_grad[1:]
-        arguments = tree_unflatten(saved[: len(is_needed)], call.form)
+        is_needed = ctx.needs_input_grad[4:]
+        arguments = tree_unflatten(saved[: len(is_needed)], ctx.form)
         kept = tree_unflatten(saved[len(is_needed) :], ctx.form_of_kept)
-        needed = tree_unflatten(list(is_needed), call.form)
+        needed = tree_unflatten(list(is_needed), ctx.form)
         with without_autocast(ctx.device):  # it may be called under autocast
-            result = call.backward(*call.fixed, arguments, kept, gradients, needed)
-        leaves = tree_flatten(result)[0]
-        return (None, *(x if is_for else None for x, is_for in zip(leaves, is_needed)))
+            result = ctx.backward(*ctx.fixed, arguments, kept, gradients, needed)
+        leaves = (x if is_for else None for x, is_for in zip(tree_flatten(result)[0], is_needed))
+        return (None, None, None, None, *leaves)
 
 
 def writable(saved: Tensor) -> Tensor:

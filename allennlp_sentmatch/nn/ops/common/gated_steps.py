@@ -22,16 +22,9 @@ class GatedStep(Arguments):
 class GatedLayer:
     """The steps of a layer over tables of packed sentences, in S directions.
 
-    # Parameters
-
-    sizes : `list[int]`
-        The number of rows of each step.
-    left : `Tensor`
-        Shape (S, N, H): the table in which a step finds the state before it.
-    of_directions : `dict[str, Optional[Tensor]]`
-        Fields of a step that are the same for all steps of a direction, (S, ..., H) each.
-    of_tokens : `Optional[Tensor]`
-        Fields of a step with a row for each of its tokens, (S, N, width) each.
+    `sizes` are the numbers of rows of the steps, and `left` (S, N, H) is the table in which a step
+    finds the state before it. `of_directions` are the fields of a step that are the same for all
+    steps of a direction, (S, ..., H) each; `of_tokens` have a row for each token, (S, N, width).
     """
 
     def __init__(

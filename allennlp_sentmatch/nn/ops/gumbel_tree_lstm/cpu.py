@@ -15,9 +15,9 @@ and the gradient of candidate k's score, d_k, follows from the relaxation. A sco
 vector D_k for each child of the candidate, the product of q with the candidate's Jacobian, and adds
 d_k D_k to the child's gradient in every layer that the candidate is in.
 
-The derivatives of scores depend on no gradient, so that those of all candidates are taken at once.
-The gradients of pre-activations are summed over all pairs of a node on either side, which are the
-gradients of its projections: the weights' gradient has a row for each node, not each candidate.
+The derivatives of scores depend on no gradient, so that they are taken for all candidates at once.
+The sum of the pre-activations' gradients over all pairs of a node on either side is the gradient of
+its projection: the weights' gradient has a row for each node, not each candidate.
 """
 
 from itertools import accumulate

@@ -9,11 +9,7 @@ from typing import Optional
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.common.activations import (
-    MINUS_ONE,
-    sigmoid_backward,
-    tanh_backward,
-)
+from allennlp_sentmatch.nn.ops.common.activations import MINUS_ONE, sigmoid_backward, tanh_backward
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Step
 from allennlp_sentmatch.nn.ops.subilstm.steps import Cell
 

@@ -4,8 +4,8 @@ r"""The recurrence of SuBiLSTM over the suffixes that have tokens left, and no o
 need no product, because their states are zero. Then, at token t, a single product advances the
 suffixes that began at the tokens `first` ... t - 1. The sentences are sorted by length, longest
 first, so that these suffixes and sentences are slices of the states. A sentence of T tokens costs
-T (T - 1) / 2 rows of products. States are overwritten, so those of a finished suffix are its
-encoding. The directions advance side by side and share everything but their products.
+T (T - 1) / 2 rows of products. States are overwritten: the state of a finished suffix is its
+encoding. The directions advance side by side and share everything except their products.
 
 Evaluation keeps nothing else. In training, the analytic backward pass goes through the same steps
 in reverse and needs each step's gates and previous states. These grow with the square of T. Unless

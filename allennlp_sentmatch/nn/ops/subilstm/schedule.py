@@ -76,7 +76,7 @@ class Schedule(NamedTuple):
 
     @classmethod
     def of(cls, batch_size: int, sizes: list[int], window: int, num_starts: int) -> "Schedule":
-        """Schedule the steps; the parameters are those of `suffix_recurrence`.
+        """Schedule the steps; the parameters are as in `suffix_recurrence`.
 
         The beginning takes all `batch_size` sentences, including the empty ones: its tables are
         then as large as the states.

@@ -27,23 +27,16 @@ class SuffixTables(NamedTuple):
         return SuffixTables(*(table[..., :num_rows, :] for table in self))
 
     def at(self, step: Step) -> "SuffixTables":
-        """Slice the tables of a chunk to those of a step, (..., suffixes, sentences, width)."""
+        """Slice the tables of a chunk to a step's, (..., suffixes, sentences, width)."""
         return SuffixTables(*map(step.of_table, self))
 
 
 class Cell:
     """A cell that advances suffixes, as a backend implements it, or that goes back.
 
-    # Parameters
-
-    backend : `Backend`
-    states : `Tensor`
-        Shape (num_states, S, num_starts, B, H): the states of all suffixes, h first, which steps
-        overwrite. To go back, their gradients.
-    projected : `Optional[Tensor]`
-        Shape (S, T, B, GH), W x + b; `None` to go back.
-    weights : `Sequence[Tensor]`
-        U, (GH, H), for each direction; empty to go back.
+    `states` (num_states, S, num_starts, B, H) are the states of all suffixes, h first, which steps
+    overwrite. `projected` (S, T, B, GH) is W x + b, and `weights` are the U (GH, H) of the
+    directions. To go back, `states` are the gradients, and the others are left out.
     """
 
     num_gates: int
@@ -73,7 +66,7 @@ class Cell:
     def of(
         cls, backend: Backend, projected: Tensor, weights: Sequence[Tensor], num_starts: int
     ) -> "Cell":
-        """Return a cell whose states are zero; the parameters are those of the class."""
+        """Return a cell whose states are zero, with the class's parameters."""
         S, _, B, GH = projected.shape
         states = projected.new_zeros(cls.num_states, S, num_starts, B, GH // cls.num_gates)
         return cls(backend, states, projected, weights)

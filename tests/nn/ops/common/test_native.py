@@ -14,11 +14,7 @@ from tests.conftest import CAN_COMPILE
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 PARALLEL = ctypes.CFUNCTYPE(
-    None,
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p),
-    ctypes.c_void_p,
-    ctypes.c_uint,
-    ctypes.c_uint,
+    None, ctypes.CFUNCTYPE(None, ctypes.c_void_p), ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint
 )
 
 

@@ -1,0 +1,50 @@
+"""Folders that earlier versions wrote, in the present form."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.estimators.estimator_folder import FORMAT
+from allennlp_sentmatch.estimators.fine_tuning import NUMBERS
+from allennlp_sentmatch.nn.checks import check_names
+
+PARAMETERS = ("compare_words", "fine_tune", "l2", "matcher", "random_state", *NUMBERS)
+
+
+def upgrade(header: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+    """Change the contents of a folder of any format to those of the present one.
+
+    Format 1 has words in the order of the sentences whatever the matcher is, and neither names of
+    columns nor weights of labels. In formats 1 and 2, the settings of fine-tuning are parameters.
+
+    # Raises
+
+    `ValueError` or `TypeError` for contents that no version wrote.
+    """
+    if header["format"] == FORMAT:
+        return
+    if header["format"] == 1:
+        header |= {"ordered_words": True, "feature_names": None}
+    names = ("classes", "feature_names", "format", "ordered_words", "parameters", "score_range")
+    check_names("setting", header, (*names, "type"))
+    parameters = header["parameters"]
+    if not isinstance(parameters, dict):
+        raise ValueError("expected an object as parameters")
+    own = ()
+    if header["type"] == "PairClassifier":
+        own = ("class_weight",)
+        if header["format"] == 1:
+            parameters["class_weight"] = None
+    check_names("parameter", parameters, (*PARAMETERS, *own))
+    score_range, ordered = header.pop("score_range"), header.pop("ordered_words")
+    if not isinstance(ordered, bool):
+        raise ValueError("ordered_words must be true or false")
+    words = ("ordered" if ordered else "unordered") if parameters["compare_words"] else None
+    tuned = parameters["fine_tune"]
+    settings = {name: parameters.pop(name) for name in NUMBERS}
+    parameters["head"] = None
+    if tuned:
+        words, parameters["head"] = None, settings
+        tensors["score_range"] = torch.tensor(score_range, dtype=torch.float64)
+    header["head"] = {"fine_tuned": tuned, "matcher": parameters["matcher"], "words": words}

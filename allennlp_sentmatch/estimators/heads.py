@@ -1,0 +1,137 @@
+"""Heads, which make logits of labels or a score of the vectors of two sentences."""
+
+from collections.abc import Callable
+from typing import Any, Optional, Protocol
+
+import numpy
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.estimators.linear import fit_linear
+from allennlp_sentmatch.nn import matching
+from allennlp_sentmatch.nn.checks import check_names
+from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
+
+Array = numpy.ndarray[Any, Any]
+
+MATCHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    name: getattr(matching, name)
+    for name in ("concat", "heuristic", "heuristic_difference", "symmetric", "sum_difference")
+}
+"""The matching functions that have nothing to learn."""
+
+SYMMETRIC = ("symmetric", "sum_difference")
+"""The matchers that do not see the order of a pair. With them, features of words do not either."""
+
+WORD_ORDERS = ("ordered", "unordered", None)
+"""How a head reads the features of a pair's words: by the order of the sentences, without it, or
+not at all."""
+
+NUM_WORD_FEATURES = 10
+"""Of `compare_words`."""
+
+WORD_WEIGHT = 10.0
+"""By how much the cosine and the features of the words are larger than the others, after all have
+been standardized: they are penalized less."""
+
+
+class Head(Protocol):
+    """The layers above an encoder that `fit` learns, for C labels or, if C is 1, a score."""
+
+    matcher: str
+    words: Optional[str]
+    """One of `WORD_ORDERS`."""
+
+    def outputs(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray] = None) -> Array:
+        """The logits (N, C), or the scores (N, 1), of pairs.
+
+        # Parameters
+
+        u, v : `numpy.ndarray`
+            (N, E), the vectors of the first and of the second sentences.
+        words : `numpy.ndarray`, optional (default = `None`)
+            (N, 10), the features of `compare_words`, where the head reads them.
+        """
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All that was learned."""
+
+    def load(self, tensors: dict[str, Tensor]) -> None:
+        """Take what `tensors` gave.
+
+        # Raises
+
+        `ValueError` for tensors of other names, shapes or types.
+        """
+
+
+class LinearHead:
+    """A linear model of a matcher's features, from the vectors at length 1.
+
+    # Parameters
+
+    vector_size : `int`
+        E
+    num_outputs : `int`
+        C
+    matcher : `str`
+        One of `MATCHERS`.
+    words : `str`, optional (default = `None`)
+        One of `WORD_ORDERS`. With features of words comes the cosine.
+    """
+
+    def __init__(
+        self, vector_size: int, num_outputs: int, matcher: str, words: Optional[str] = None
+    ) -> None:
+        self.matcher = matcher
+        self.words = words
+        sides = numpy.zeros((2, 1, vector_size), numpy.float32)
+        given = None if words is None else numpy.zeros((1, NUM_WORD_FEATURES), numpy.float32)
+        self.coef: Array = numpy.zeros((num_outputs, self.features(*sides, given).shape[1]))
+        self.intercept: Array = numpy.zeros(num_outputs)
+
+    def fit(
+        self,
+        features: FloatArray,
+        targets: Array,
+        weights: Array,
+        l2: Optional[float],
+        random_state: Optional[int],
+    ) -> None:
+        """Learn from the `features` (N, F) of N pairs; see `fit_linear`."""
+        scales = numpy.ones(features.shape[1])
+        if self.words is not None:
+            scales[-NUM_WORD_FEATURES - 1 :] = WORD_WEIGHT
+        self.coef, self.intercept = fit_linear(features, targets, weights, scales, l2, random_state)
+
+    def features(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray]) -> FloatArray:
+        """The features (N, F) of N pairs, of which the cosine and those of words are the last."""
+        u, v = normalized(u), normalized(v)
+        parts = [MATCHERS[self.matcher](torch.from_numpy(u), torch.from_numpy(v)).numpy()]
+        if words is not None:
+            parts += [(u * v).sum(axis=1, keepdims=True), words]
+        return numpy.concatenate(parts, axis=1)
+
+    @numpy.errstate(over="ignore", invalid="ignore")  # the outputs are checked
+    def outputs(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray] = None) -> Array:
+        """See `Head`."""
+        outputs: Array = self.features(u, v, words) @ self.coef.T + self.intercept
+        return outputs
+
+    def tensors(self) -> dict[str, Tensor]:
+        """See `Head`."""
+        return {
+            "coef": torch.from_numpy(self.coef),  # (C, F)
+            "intercept": torch.from_numpy(self.intercept),  # (C,)
+        }
+
+    def load(self, tensors: dict[str, Tensor]) -> None:
+        """See `Head`."""
+        own = self.tensors()
+        check_names("tensor", tensors, own)
+        for name, tensor in tensors.items():
+            if tensor.shape != own[name].shape:
+                raise ValueError(f"{name!r} must have the shape {tuple(own[name].shape)}")
+            if tensor.dtype != torch.float64:
+                raise ValueError(f"{name!r} must be in float64, not {tensor.dtype}")
+        self.coef, self.intercept = tensors["coef"].numpy(), tensors["intercept"].numpy()

@@ -1,0 +1,409 @@
+"""What estimators of labels and of scores share: their parameters, `fit`, `save` and others."""
+
+import copy
+import os
+import warnings
+from itertools import compress
+from pathlib import Path
+from typing import Any, Optional, TypeVar, Union
+
+import numpy
+from scipy.special import softmax
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from allennlp_sentmatch.estimators import estimator_folder
+from allennlp_sentmatch.estimators.earlier_headers import upgrade
+from allennlp_sentmatch.estimators.fine_tuning import (
+    NUMBERS,
+    FineTuning,
+    check_none_moved,
+    says_what_moved,
+)
+from allennlp_sentmatch.estimators.heads import (
+    MATCHERS,
+    NUM_WORD_FEATURES,
+    SYMMETRIC,
+    WORD_ORDERS,
+    Array,
+    Head,
+    LinearHead,
+)
+from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
+from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
+from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, checked_numbers
+from allennlp_sentmatch.estimators.word_comparison import compare_words
+from allennlp_sentmatch.nn.checks import check_names
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.encoder import FloatArray
+from allennlp_sentmatch.standalone.files import errors_name
+from allennlp_sentmatch.standalone.texts import Sentences, is_blank, noting, noting_pairs
+
+Self = TypeVar("Self", bound="PairEstimator")
+
+Words = list[tuple[str, float]]
+
+PARAMETERS = {
+    "compare_words": TRUTH,
+    "l2": POSITIVE._replace(form="a number above 0, or None"),
+    "fine_tune": TRUTH,
+    "random_state": Numbers(int, -1, 2**32, "an integer from 0 to 4294967295, or None"),
+}
+
+HEADER = ("type", "parameters", "classes", "feature_names", "head")
+"""What `save` writes beside the tensors and the encoder."""
+
+BLOCK_SIZE = 4096
+"""The number of pairs whose features are in memory in a prediction."""
+
+
+class PairEstimator(BaseEstimator):  # type: ignore[misc]
+    """The parameters and methods that `PairClassifier` and `PairRegressor` share.
+
+    # Parameters
+
+    encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
+        A `SentenceEncoder`, or what its constructor takes. By default the encoder that this package
+        contains.
+    matcher : `str`, optional (default = `"heuristic"`)
+        The function from the vectors of two sentences to features of the pair: "heuristic",
+        "heuristic_difference", "symmetric" (for pairs whose order does not matter),
+        "sum_difference" or "concat". Fine-tuning also takes those that learn: "elbis", "highway",
+        "mlb" and "mfb".
+    compare_words : `bool`, optional (default = `True`)
+        Whether to add the cosine and the features of `compare_words`, which see negation and
+        numbers and are for English. Fine-tuning does not use it.
+    l2 : `float`, optional (default = `None`)
+        The penalty l2 / 2 * ||W||^2 beside the mean loss of an example, for standardized features.
+        By default, cross-validation chooses it; it is 0.1 where fewer than two labels have two
+        pairs. Fine-tuning does not use it.
+    fine_tune : `bool`, optional (default = `False`)
+        `True` stands for `head=FineTuning()`.
+    head : `FineTuning`, optional (default = `None`)
+        What learns from the vectors. By default, it is a linear model. `FineTuning(...)` also
+        trains the encoder; its settings are `head__num_epochs` and so on in a search.
+    random_state : `int`, optional (default = `0`)
+        The seed of the folds, and of fine-tuning; with `None`, another one in each fit.
+    """
+
+    _numeric: bool
+
+    @says_what_moved
+    def __init__(
+        self,
+        encoder: Source = None,
+        matcher: str = "heuristic",
+        compare_words: bool = True,
+        l2: Optional[float] = None,
+        fine_tune: bool = False,
+        head: Optional[FineTuning] = None,
+        random_state: Optional[int] = 0,
+    ) -> None:
+        self.encoder = encoder
+        self.matcher = matcher
+        self.compare_words = compare_words
+        self.l2 = l2
+        self.fine_tune = fine_tune
+        self.head = head
+        self.random_state = random_state
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Set parameters, as in scikit-learn."""
+        check_none_moved(self, params)
+        super().set_params(**params)
+        return self
+
+    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from pairs X, as `checked_pairs` takes them, and their labels or scores y.
+
+        A pair with the weight 2 in `sample_weight` (N,) counts as two equal ones; with 0, it is
+        left out. Fine-tuning takes no weights. After an error, the estimator is as it was before.
+
+        # Raises
+
+        `TypeError` or `ValueError`, naming the pair or the parameter.
+        """
+        parameters = self.checked_parameters()
+        if self._tunes() and (sample_weight is not None or parameters.get("class_weight")):
+            raise ValueError("fine-tuning takes no sample_weight and no class_weight")
+        kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        fitted = copy.copy(self)
+        fitted.__dict__ = {**kept, **parameters}
+        fitted._fit(X, y, sample_weight)
+        learned = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+        self.__dict__ = {**kept, **learned}
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Set the attributes of a new estimator, whose parameters have been checked."""
+        *sides, names = checked_pairs(X)
+        values = checked_targets(y, len(sides[0]), self._numeric)
+        weights = _checked_weights(sample_weight, len(values))
+        first, second = (Sentences(compress(texts, weights)) for texts in sides)
+        targets, weights = self._targets(values[weights > 0], weights[weights > 0])
+        if names is not None:
+            self.feature_names_in_ = numpy.array(names, dtype=object)
+        self.encoder_ = SentenceEncoder(self.encoder)
+        with noting_pairs(first, second):
+            if self._tunes():
+                from allennlp_sentmatch.estimators.fine_tuned_head import fine_tune
+
+                self.head_: Head
+                self.encoder_, self.head_ = fine_tune(
+                    self.head or FineTuning(),
+                    self.encoder_,
+                    self.matcher,
+                    *(first, second, targets),
+                    self.random_state,
+                )
+            else:
+                u, v = self._vectors(first, second)
+                words = None
+                if self.compare_words:
+                    words = "unordered" if self.matcher in SYMMETRIC else "ordered"
+                head = LinearHead(u.shape[1], self._num_outputs, self.matcher, words)
+                features = head.features(u, v, _word_features(first, second, words))
+                head.fit(features, targets, weights, self.l2, self.random_state)
+                self.head_ = head
+            self._outputs([(first[0], second[0])])
+
+    def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
+        """The words that decide.
+
+        A word's weight is how much the probability of the predicted label, or the score, falls when
+        the word is left out; it is below 0 where that rises. The only word of a sentence cannot be
+        left out and has the weight 0.
+
+        # Parameters
+
+        pair : `tuple[str, str]`
+
+        # Returns
+
+        `tuple[list[tuple[str, float]], list[tuple[str, float]]]`
+            The words between spaces of the first and of the second sentence with their weights.
+        """
+        sides = [texts[0].split() for texts in self._pairs([pair])[:2]]
+        variants = [[" ".join(words) for words in sides]]
+        for side, words in enumerate(sides):
+            for i in range(len(words)):
+                shorter = list(variants[0])
+                rest = " ".join(words[:i] + words[i + 1 :])
+                shorter[side] = variants[0][side] if is_blank(rest) else rest
+                variants.append(shorter)
+        with noting_pairs(*([text] for text in variants[0])):
+            outputs = self._outputs(variants)
+        if not self._numeric:
+            outputs = softmax(outputs, axis=1)[:, [outputs[0].argmax()]]
+        explained = outputs[:, 0]
+        weights = iter((explained[0] - explained[1:]).tolist())
+        first, second = ([(word, next(weights)) for word in words] for words in sides)
+        return first, second
+
+    def save(self, folder: Union[str, "os.PathLike[str]"]) -> None:
+        """Write the fitted estimator to a folder of tensors and JSON, from which `load` makes it
+        again.
+
+        The encoder of this package is not written. Encoders of other packages and of archives are
+        not written either: `load` takes them.
+        """
+        check_is_fitted(self)
+        parameters = self.checked_parameters()
+        if self.head is not None:
+            parameters["head"] = parameters["head"].get_params()
+        if isinstance(parameters.get("class_weight"), dict):  # its labels may be numbers
+            parameters["class_weight"] = list(parameters["class_weight"].items())
+        head, names = self.head_, getattr(self, "feature_names_in_", None)
+        header = {
+            "type": type(self).__name__,
+            "parameters": parameters,
+            "classes": None if self._numeric else self.classes_.tolist(),
+            "feature_names": None if names is None else names.tolist(),
+            "head": {
+                "fine_tuned": not isinstance(head, LinearHead),
+                "matcher": head.matcher,
+                "words": head.words,
+            },
+        }
+        with noting(()):
+            contents = estimator_folder.Contents(header, head.tensors(), self.encoder_)
+            estimator_folder.write_folder(Path(folder), contents)
+
+    @classmethod
+    def load(
+        cls: type[Self], folder: Union[str, "os.PathLike[str]"], encoder: Source = None
+    ) -> Self:
+        """Read an estimator that `save` has written. The folder may come from anybody: it is data,
+        none of which is run.
+
+        # Parameters
+
+        folder : `Union[str, os.PathLike]`
+        encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
+            The encoder, where it was not written.
+
+        # Raises
+
+        `ValueError` for whatever is wrong with the folder, naming the file, and for another encoder
+        than the estimator was fitted with.
+        """
+        with noting(()):
+            header, tensors, found = estimator_folder.read_folder(Path(folder), encoder)
+            with errors_name(Path(folder) / estimator_folder.HEADER):
+                upgrade(header, tensors)
+                estimator = cls._from_header(header, found)
+            with errors_name(Path(folder) / estimator_folder.TENSORS):
+                estimator.head_.load(tensors)
+                estimator._outputs([estimator_folder.PROBE[:2]])
+        return estimator
+
+    @classmethod
+    def _from_header(cls: type[Self], header: dict[str, Any], encoder: SentenceEncoder) -> Self:
+        """A fitted estimator, whose head has yet to load its tensors."""
+        check_names("setting", header, ("format", *HEADER))
+        kind, parameters, classes, names, head = (header[name] for name in HEADER)
+        if kind != cls.__name__:
+            raise ValueError(f"this is a {kind!r}, not a {cls.__name__}")
+        if not isinstance(parameters, dict) or not isinstance(head, dict):
+            raise ValueError("expected an object as parameters and as head")
+        check_names("parameter", parameters, cls().get_params(deep=False).keys() - {"encoder"})
+        if isinstance(parameters["head"], dict):
+            check_names("setting of fine-tuning", parameters["head"], NUMBERS)
+            parameters["head"] = FineTuning(**parameters["head"])
+        if isinstance(parameters.get("class_weight"), list):
+            parameters["class_weight"] = dict(parameters["class_weight"])
+        estimator = cls(None if encoder.is_shipped else encoder, **parameters)
+        estimator.checked_parameters()
+        estimator.encoder_ = encoder
+        if names is not None:
+            if not isinstance(names, list) or [type(name) for name in names] != [str, str]:
+                raise ValueError("feature_names must be a list of two strings, or null")
+            estimator.feature_names_in_ = numpy.array(names, dtype=object)
+        if cls._numeric != (classes is None) or not isinstance(classes, (list, type(None))):
+            raise ValueError("expected a list of classes of a PairClassifier, and null otherwise")
+        if classes is not None:
+            estimator.classes_ = checked_targets(classes, len(classes), numeric=False)
+            if numpy.unique(estimator.classes_).size != len(classes) or len(classes) < 2:
+                raise ValueError("expected at least two different classes")
+        estimator.head_ = _new_head(head, encoder, estimator._num_outputs)
+        return estimator
+
+    def checked_parameters(self) -> dict[str, Any]:
+        """All parameters but the encoder, as Python's own types.
+
+        # Raises
+
+        `ValueError`, naming the parameter that is impossible.
+        """
+        matcher, head = self.matcher, self.head
+        parameters: dict[str, Any] = self.get_params(deep=False)
+        del parameters["encoder"]
+        parameters |= checked_numbers(self, PARAMETERS)
+        if head is not None and not isinstance(head, FineTuning):
+            raise ValueError(f"head must be FineTuning(...) or None; got {head!r:.50}")
+        if not isinstance(matcher, str) or not (self._tunes() or matcher in MATCHERS):
+            raise ValueError(
+                f"matcher must be one of {', '.join(MATCHERS)}, or elbis, highway, mlb or mfb "
+                f"with fine_tune=True; got {matcher!r}"
+            )
+        own = {"matcher": str(matcher), "head": None if head is None else head.checked()}
+        return parameters | own
+
+    @property
+    def _num_outputs(self) -> int:
+        return 1 if self._numeric else len(self.classes_)
+
+    def _tunes(self) -> bool:
+        return self.fine_tune or self.head is not None
+
+    def _pairs(self, X: Any) -> Pairs:
+        """N pairs, whose columns have the names of those in `fit`."""
+        return checked_pairs(X, getattr(self, "feature_names_in_", None))
+
+    def _checked(self, X: Any, y: Any) -> tuple[list[tuple[str, str]], Array]:
+        """N pairs, and their labels or scores (N,)."""
+        pairs = list(zip(*self._pairs(X)[:2]))
+        return pairs, checked_targets(y, len(pairs), self._numeric)
+
+    def _targets(self, values: Array, weights: Array) -> tuple[Array, Array]:
+        """Set what all labels or scores (N,) decide; return them, and their weights, as learned."""
+        return values, weights
+
+    def _vectors(self, first: list[str], second: list[str]) -> tuple[FloatArray, FloatArray]:
+        """The sentences' vectors, both (N, E); a sentence that occurs twice is encoded once."""
+        positions = {text: i for i, text in enumerate(dict.fromkeys(first + second))}
+        vectors = self.encoder_.encode(Sentences(positions))
+        u, v = (vectors[[positions[text] for text in texts]] for texts in (first, second))
+        return u, v
+
+    def _inputs(
+        self, first: list[str], second: list[str]
+    ) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
+        """What the head reads of N pairs: vectors (N, E), and features of words (N, 10)."""
+        return *self._vectors(first, second), _word_features(first, second, self.head_.words)
+
+    def _outputs(self, X: Any) -> Array:
+        """The logits (N, C) of pairs, or their scores (N, 1)."""
+        check_is_fitted(self)
+        first, second, _ = self._pairs(X)
+        blocks = [slice(i, i + BLOCK_SIZE) for i in range(0, len(first), BLOCK_SIZE)]
+        sides = [(first[block], second[block]) for block in blocks]
+        with noting_pairs(first, second):
+            outputs = [self.head_.outputs(*self._inputs(*block)) for block in sides]
+        joined: Array = numpy.concatenate(outputs)
+        finite = numpy.isfinite(joined).all(axis=1)
+        if not finite.all():
+            raise ValueError(
+                f"the output for pair {finite.argmin()} is not finite: "
+                "scores or weights are too large"
+            )
+        return joined
+
+
+def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: int) -> Head:
+    """A head without its tensors, from what `save` wrote of it."""
+    check_names("setting of the head", settings, ("fine_tuned", "matcher", "words"))
+    matcher, words = settings["matcher"], settings["words"]
+    if settings["fine_tuned"]:
+        if not isinstance(encoder.network, StandaloneEncoder):
+            raise ValueError("a fine-tuned estimator needs the encoder in its folder")
+        from allennlp_sentmatch.estimators.fine_tuned_head import FineTunedHead
+
+        return FineTunedHead(encoder.network, num_outputs, matcher)
+    if matcher not in list(MATCHERS) or words not in WORD_ORDERS:
+        raise ValueError(
+            f"the head's matcher must be one of {', '.join(MATCHERS)}, and its words ordered, "
+            "unordered or null"
+        )
+    if words == "ordered" and matcher in SYMMETRIC:
+        warnings.warn(
+            "this estimator was fitted when the features of words depended on the order of a pair, "
+            f"although matcher is {matcher!r}; fit it again",
+            stacklevel=4,
+        )
+    return LinearHead(encoder.vector_size, num_outputs, matcher, words)
+
+
+def _word_features(
+    first: list[str], second: list[str], order: Optional[str]
+) -> Optional[FloatArray]:
+    """The features (N, 10) of the words of N pairs, in one of `WORD_ORDERS`."""
+    if order is None:
+        return None
+    compared = [compare_words(*pair, order == "ordered") for pair in zip(first, second)]
+    return numpy.array(compared, numpy.float32).reshape(-1, NUM_WORD_FEATURES)
+
+
+def _checked_weights(sample_weight: Any, count: int) -> Array:
+    """The weights (N,) of `count` pairs, by default 1."""
+    weights = numpy.ones(count) if sample_weight is None else numpy.asarray(sample_weight, float)
+    if weights.shape != (count,):
+        raise ValueError(f"expected {count} numbers as sample_weight; got {weights.shape}")
+    right = (weights == 0) | ((weights >= 1e-9) & (weights <= 1e9))
+    if not right.all() or not weights.any():
+        position = right.argmin()
+        raise ValueError(
+            "sample_weight must have numbers from 1e-9 to 1e9, or 0 for some pairs; the one of "
+            f"pair {position} is {weights[position]}"
+        )
+    return weights

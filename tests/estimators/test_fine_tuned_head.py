@@ -1,0 +1,149 @@
+import warnings
+from types import SimpleNamespace
+
+import numpy
+import pytest
+import torch
+
+from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
+from allennlp_sentmatch.estimators import fine_tuned_head
+from allennlp_sentmatch.modules import Matcher
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
+
+EPOCHS = {"batch_size": 9, "learning_rate": 0.01, "patience": 12}
+MANY = {"head": FineTuning(**EPOCHS, num_epochs=12)}
+DEFAULT = {"head": FineTuning()}
+FEW = {"head": FineTuning(**EPOCHS, num_epochs=1)}
+
+
+@pytest.fixture(autouse=True)
+def small_classifier(monkeypatch):
+    monkeypatch.setattr(fine_tuned_head, "CLASSIFIER", {"hidden_size": 16})
+
+
+def test_the_encoder_is_trained_and_the_given_one_is_not():
+    given = tiny_encoder()
+    before = {name: tensor.clone() for name, tensor in given.state_dict().items()}
+    classifier = PairClassifier(given, "symmetric", **MANY).fit(PAIRS * 2, LABELS * 2)
+    assert classifier.score(PAIRS, LABELS) > 0.9
+    tuned = classifier.encoder_.network
+    assert not torch.equal(tuned.embedding.weight, given.embedding.weight)
+    for name, tensor in given.state_dict().items():
+        assert torch.equal(tensor, before[name])
+
+
+def test_scores_keep_their_scale():
+    """Whatever it is; the classifier's grades are from 0 to 5."""
+    scores = [100 * score - 300 for score in SCORES]  # from -200 to 0
+    regressor = PairRegressor(tiny_encoder(), "symmetric", **MANY).fit(PAIRS * 2, scores * 2)
+    predicted = regressor.predict(PAIRS)
+    assert numpy.corrcoef(predicted, scores)[0, 1] > 0.8
+    assert predicted.min() >= -200
+    assert predicted.max() <= 0
+    assert abs(predicted.mean() - numpy.mean(scores)) < 30
+
+
+@pytest.mark.parametrize("matcher", Matcher.list_available())
+def test_every_matcher_can_be_learned(matcher):
+    classifier = PairClassifier(tiny_encoder(), matcher, **FEW).fit(PAIRS, LABELS)
+    assert classifier.predict_proba(PAIRS).shape == (len(PAIRS), 2)
+    regressor = PairRegressor(tiny_encoder(), matcher, **FEW).fit(PAIRS, SCORES)
+    assert regressor.predict(PAIRS).shape == (len(PAIRS),)
+
+
+def test_an_archive_can_be_tuned(small_archive):
+    classifier = PairClassifier(small_archive, **FEW).fit(PAIRS, LABELS)
+    assert isinstance(classifier.encoder_.network, StandaloneEncoder)
+    assert classifier.predict(PAIRS).shape == (len(PAIRS),)
+
+
+def test_the_seed_decides(monkeypatch):
+    def probabilities(seed):
+        classifier = PairClassifier(tiny_encoder(), **FEW, random_state=seed)
+        torch.manual_seed(numpy.random.randint(1000))  # the global state does not matter
+        return classifier.fit(PAIRS, LABELS).predict_proba(PAIRS)
+
+    state = torch.get_rng_state()
+    first = probabilities(1)
+    torch.set_rng_state(state)
+    numpy.testing.assert_allclose(probabilities(1), first)
+    for other in (probabilities(2), probabilities(None)):
+        assert abs(other - first).max() > 1e-3
+    assert abs(probabilities(None) - probabilities(None)).max() > 1e-4
+
+
+@pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64, None])
+def test_encoders_of_every_precision_are_tuned(kind, dtype):
+    """In float32; `None` stands for a process whose default is float64."""
+    targets = LABELS if kind is PairClassifier else SCORES
+    before = torch.get_default_dtype()
+    given = tiny_encoder().to(dtype or torch.float32)
+    torch.set_default_dtype(torch.float32 if dtype else torch.float64)
+    try:
+        tuned = kind(given, "symmetric", **FEW).fit(PAIRS, targets)
+        outputs = tuned._outputs(PAIRS)
+        exchanged = tuned._outputs([pair[::-1] for pair in PAIRS])
+    finally:
+        torch.set_default_dtype(before)
+    assert numpy.isfinite(outputs).all()
+    numpy.testing.assert_allclose(exchanged, outputs, atol=1e-6)
+    assert given.embedding.weight.dtype == (dtype or torch.float32)
+    assert tuned.encoder_.network.embedding.weight.dtype == torch.float32
+    assert tuned.head_.model.training is False
+
+
+@pytest.mark.parametrize("ends", [(0, 1e308), (-1.7e308, 1.7e308), (1e-300, 2e-300)])
+def test_scores_of_any_size_are_tuned(ends):
+    low, high = ends
+    scores = [low * (1.5 - score / 2) + high * (score / 2 - 0.5) for score in SCORES]
+    predicted = PairRegressor(tiny_encoder(), **FEW).fit(PAIRS, scores).predict(PAIRS)
+    assert numpy.isfinite(predicted).all()
+    assert low <= predicted.min() < predicted.max() <= high
+
+
+def test_batches_have_every_pair_once_in_each_epoch():
+    rows = [[i] * (1 + i % 4) for i in range(1, 22)]
+    loader = fine_tuned_head._PairLoader((rows, rows[::-1], numpy.arange(21)), 5, seed=0)
+    epochs = [[batch["label"] for batch in loader] for _ in range(2)]
+    assert len(loader) == len(epochs[0]) == 5
+    for epoch in epochs:
+        assert sorted(torch.cat(epoch).tolist()) == list(range(21))
+    assert torch.cat(epochs[0]).tolist() != torch.cat(epochs[1]).tolist()
+    for batch in loader:
+        for i, label in enumerate(batch["label"].tolist()):
+            assert batch["premise"]["tokens"]["tokens"][i, 0] == label + 1
+            assert batch["hypothesis"]["tokens"]["tokens"][i, 0] == 21 - label
+
+
+def test_fine_tune_is_the_default_head_and_few_pairs_are_warned_of(monkeypatch):
+    estimators = [PairClassifier(tiny_encoder(), **one) for one in ({"fine_tune": True}, DEFAULT)]
+    for estimator in estimators:
+        with pytest.warns(UserWarning, match="36 pairs are few for fine-tuning") as caught:
+            estimator.fit(PAIRS, LABELS)
+        assert caught[0].filename == __file__
+    first, second = (estimator.predict_proba(PAIRS) for estimator in estimators)
+    numpy.testing.assert_allclose(first, second)
+    monkeypatch.setattr(fine_tuned_head, "FEW_PAIRS", 36)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        estimators[0].fit(PAIRS, LABELS)
+
+
+OTHER = SimpleNamespace(encode=lambda sentences: numpy.ones((len(sentences), 2)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "targets", "message"),
+    [
+        (PairClassifier, {"encoder": OTHER}, LABELS, "fine-tuning needs an encoder of this"),
+        (PairClassifier, {"matcher": "bilinear"}, LABELS, "matcher must be one of .*'bilinear'"),
+        (PairClassifier, {}, [*LABELS[:-1], "once"], "36 pairs with validation_fraction=0.1 can"),
+        (PairRegressor, {}, [1.0] * 36, "all pairs have the score 1; fine-tuning needs different"),
+    ],
+)
+def test_bad_settings_are_refused(kind, parameters, targets, message):
+    estimator = kind(**{"encoder": SentenceEncoder(tiny_encoder()), **FEW, **parameters})
+    with pytest.raises((TypeError, ValueError), match=message):
+        estimator.fit(PAIRS, targets)
