@@ -9,8 +9,12 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor
 
 from allennlp_sentmatch.data.token_indexers import load_exported
+from allennlp_sentmatch.pretrained import FIRST_EDITION
+from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.networks import Pooled
 from allennlp_sentmatch.standalone.text_indexer import PADDING
+
+SHIPPED = "the encoder of this package"
 
 
 @TokenEmbedder.register("exported_encoder")
@@ -48,11 +52,15 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         whole_sentence: bool = False,
     ) -> None:
         super().__init__()
-        self.encoder = load_exported(folder).requires_grad_(trainable)
-        self._folder = folder or "the encoder of this package"
-        self.register_buffer("digest", torch.tensor(list(self.encoder.digest()), dtype=torch.uint8))
+        self._folder = folder or SHIPPED
+        self._trainable = trainable
         self._whole_sentence = whole_sentence
-        if not whole_sentence:
+        self._use(load_exported(folder))
+
+    def _use(self, encoder: StandaloneEncoder) -> None:
+        self.encoder = encoder.requires_grad_(self._trainable)
+        self.register_buffer("digest", _digest(encoder))
+        if not self._whole_sentence:
             if not isinstance(self.encoder.encoder, Pooled):
                 raise ConfigurationError(
                     "exported_encoder: only a pooled encoder has vectors of words"
@@ -94,9 +102,22 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     ) -> None:
         # Weights that were saved before there was a digest are not checked.
         saved = state_dict.setdefault(f"{prefix}digest", self.digest)
+        if not torch.equal(saved.cpu(), self.digest.cpu()) and self._folder == SHIPPED:
+            earlier = first_edition(self.encoder)
+            if torch.equal(saved.cpu(), _digest(earlier)):
+                self._use(earlier)
         if not torch.equal(saved.cpu(), self.digest.cpu()):
             raise ConfigurationError(
                 f"exported_encoder: {self._folder} has other words, another splitter or other "
                 "settings than at the time of the training; restore it"
             )
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
+
+def first_edition(encoder: StandaloneEncoder) -> StandaloneEncoder:
+    """The network, without its weights, that this package contained before `encoder`."""
+    return StandaloneEncoder(encoder.indexer, encoder.words, 256, FIRST_EDITION, 384).eval()
+
+
+def _digest(encoder: StandaloneEncoder) -> Tensor:
+    return torch.tensor(list(encoder.digest()), dtype=torch.uint8)
