@@ -28,8 +28,8 @@ def rounded_rows(weight: Tensor, largest: int) -> tuple[Tensor, Tensor]:
     scales = weight.float().abs().amax(1) / largest  # (N,)
     if largest == LARGEST_OF_4_BITS:
         scales = scales.half().float()
-    # A row of zeros has no scale to divide by.
-    steps = weight.float() / scales.clamp(min=torch.finfo(torch.float32).tiny)[:, None]
+    steps = weight.float() / scales[:, None]
+    steps = steps.masked_fill(scales[:, None] == 0, 0)  # rows of zeros, or as good as
     return steps.round().clamp(-largest, largest).to(torch.int8), scales
 
 

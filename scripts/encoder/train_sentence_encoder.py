@@ -144,6 +144,15 @@ def correlation(model: StandaloneEncoder, file: Path) -> float:
     return float(spearmanr((first * second).sum(1), [score for *_, score in pairs]).statistic)
 
 
+@torch.no_grad()
+def scale_to_unit_length(model: StandaloneEncoder, texts: Sequence[str]) -> None:
+    """Scale the projection: the mean length of the texts' vectors becomes 1."""
+    scale = 1 / model.encode(texts).norm(dim=1).mean()
+    assert model.projection is not None
+    for parameter in model.projection.parameters():
+        parameter.mul_(scale.to(parameter.device))
+
+
 def save_rounded(model: StandaloneEncoder, folder: Path) -> None:
     """Write the files of an encoder: words' vectors in 4 bits, other matrices in 8."""
     folder.mkdir(exist_ok=True)
@@ -284,6 +293,7 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
                 flush=True,
             )
             total, recent = torch.zeros((), device=device), 0
+    scale_to_unit_length(model, texts[:1000])
     save_rounded(model, options.output / "encoder")
     rounded = correlation(StandaloneEncoder.load(options.output / "encoder"), options.validation)
     whole = correlation(model, options.validation)

@@ -29,7 +29,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     folder : `Union[str, PathLike]`, optional (default = `None`)
         By default the encoder that this package contains. An archive has the weights, but reads
         the words, the splitter and the settings from the folder again; it cannot be loaded once
-        these differ.
+        these differ. Archives with the first edition of the package's encoder can be.
     trainable : `bool`, optional (default = `False`)
         Whether the encoder is trained any further.
     whole_sentence : `bool`, optional (default = `False`)
@@ -59,7 +59,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
 
     def _use(self, encoder: StandaloneEncoder) -> None:
         self.encoder = encoder.requires_grad_(self._trainable)
-        self.register_buffer("digest", _digest(encoder))
+        self.register_buffer("digest", torch.tensor(list(encoder.digest()), dtype=torch.uint8))
         if not self._whole_sentence:
             if not isinstance(self.encoder.encoder, Pooled):
                 raise ConfigurationError(
@@ -101,11 +101,10 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
     ) -> None:
         # Weights that were saved before there was a digest are not checked.
+        words = state_dict.get(f"{prefix}encoder.embedding.weight", self.encoder.embedding.weight)
+        if self._folder == SHIPPED and words.size(1) != self.encoder.embedding.embedding_dim:
+            self._use(first_edition(self.encoder))
         saved = state_dict.setdefault(f"{prefix}digest", self.digest)
-        if not torch.equal(saved.cpu(), self.digest.cpu()) and self._folder == SHIPPED:
-            earlier = first_edition(self.encoder)
-            if torch.equal(saved.cpu(), _digest(earlier)):
-                self._use(earlier)
         if not torch.equal(saved.cpu(), self.digest.cpu()):
             raise ConfigurationError(
                 f"exported_encoder: {self._folder} has other words, another splitter or other "
@@ -117,7 +116,3 @@ class ExportedEncoderEmbedder(TokenEmbedder):
 def first_edition(encoder: StandaloneEncoder) -> StandaloneEncoder:
     """The network, without its weights, that this package contained before `encoder`."""
     return StandaloneEncoder(encoder.indexer, encoder.words, 256, FIRST_EDITION, 384).eval()
-
-
-def _digest(encoder: StandaloneEncoder) -> Tensor:
-    return torch.tensor(list(encoder.digest()), dtype=torch.uint8)

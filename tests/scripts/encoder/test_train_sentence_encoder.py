@@ -98,6 +98,7 @@ def test_an_interrupted_training_continues(files, monkeypatch, capsys):
             run(monkeypatch, files, "parts", *options)
     continued = run(monkeypatch, files, "parts", *options)
     torch.testing.assert_close(continued.state_dict(), whole.state_dict())
+    assert whole.encode(TEXTS).norm(dim=1).mean().item() == pytest.approx(1, abs=0.05)
     indices = torch.tensor([[3, 4, 6], [5, 7, 8]])
     torch.testing.assert_close(forward(whole, indices, bits=0), whole(indices))
     # The words' vectors have been rounded already.
