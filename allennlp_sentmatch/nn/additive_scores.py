@@ -63,7 +63,7 @@ def _backward(
 
 
 def _parts(queries: Tensor, keys: Tensor) -> Iterator[slice]:
-    """The queries whose hidden layer is computed at once; at least one part."""
+    """Split the queries into parts whose hidden layer is computed at once; at least one."""
     size = max(1, MAX_NUMBERS // max(1, keys.numel()))
     for first in range(0, max(1, queries.size(1)), size):
         yield slice(first, first + size)

@@ -82,11 +82,11 @@ class PassageWindows(NamedTuple):
         return cls(passages, positions, positions < lengths[passages].unsqueeze(1))
 
     def split(self, count: int) -> Iterator["PassageWindows"]:
-        """The windows, at most `count` at a time."""
+        """Yield the windows, at most `count` at a time."""
         return map(PassageWindows._make, zip(*(part.split(count) for part in self)))
 
     def select(self, windows: Tensor) -> "PassageWindows":
-        """The windows with these numbers, (K,)."""
+        """Return the windows with these numbers, (K,)."""
         return PassageWindows._make(part[windows] for part in self)
 
     def cut(self, passages: Tensor) -> Tensor:

@@ -33,7 +33,7 @@ _NUM_TERMS = 10
 
 
 def _debye_polynomials() -> tuple[Tensor, Tensor]:
-    """A row of coefficients for each U_i(p), DLMF 10.41.9, and each W_{i+1}(p) = U_i/2 + p U_i'."""
+    """Return a row of coefficients for each U_i(p), DLMF 10.41.9, and W_{i+1} = U_i/2 + p U_i'."""
     power = torch.arange(3 * _NUM_TERMS + 1, dtype=torch.float64, device="cpu")
     u = [(power == 0).double()]
     for _ in range(_NUM_TERMS):
@@ -49,7 +49,7 @@ _SLOPE = _U.sum(1, keepdim=True) - _U.cumsum(1)
 
 
 def _debye_sum(polynomials: Tensor, order: float, p: Tensor) -> Tensor:
-    """The sum of polynomial_i(p) / order^i over i."""
+    """Return the sum of polynomial_i(p) / order^i over i."""
     weights = order ** -torch.arange(len(polynomials), dtype=torch.float64, device="cpu")
     total = torch.zeros_like(p)
     for coefficient in reversed((weights @ polynomials).tolist()):

@@ -175,7 +175,7 @@ class CellAwareLSTM(LayeredEncoder):
         return outputs
 
     def layer_weights(self, layer: int, suffix: str = "") -> LayerWeights:
-        """The parameters of a layer in one direction, with lambda computed."""
+        """Return the parameters of a layer in one direction, with lambda computed."""
         named = {
             name: getattr(self, f"{name}_l{layer}{suffix}")
             for name, _ in self._parameter_shapes(layer)

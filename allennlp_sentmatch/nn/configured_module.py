@@ -12,7 +12,7 @@ class ConfiguredModule(torch.nn.Module):
     """A module with an attribute for each parameter of its constructor."""
 
     def extra_repr(self) -> str:
-        """The settings, in the constructor's order, those with a default by name."""
+        """Return the settings in the constructor's order; settings with a default have names."""
         return ", ".join(
             repr(getattr(self, name))
             if parameter.default is parameter.empty
@@ -23,7 +23,7 @@ class ConfiguredModule(torch.nn.Module):
 
 
 def uniform_parameter(*shape: int, bound: Optional[float] = None) -> torch.nn.Parameter:
-    """A parameter from U(-bound, bound), by default 1/sqrt(number of columns) as in `Linear`."""
+    """Draw from U(-bound, bound), by default 1/sqrt(number of columns) as in `Linear`."""
     bound = shape[-1] ** -0.5 if bound is None else bound
     return torch.nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 
@@ -36,12 +36,12 @@ class RecurrentModule(ConfiguredModule):
 
     @property
     def output_size(self) -> int:
-        """The size of an output: `hidden_size` times the number of directions."""
+        """Return the size of an output: `hidden_size` times the number of directions."""
         return self.hidden_size * (1 + self.bidirectional)
 
     @property
     def _suffixes(self) -> tuple[str, ...]:
-        """The ends of the names of each direction's parameters, as in `torch.nn.LSTM`."""
+        """Return the ends of the names of each direction's parameters, as in `torch.nn.LSTM`."""
         return ("", "_reverse") if self.bidirectional else ("",)
 
 

@@ -1,7 +1,7 @@
 r"""Decoders: recurrent layers that read one input after the other, and attention to a source.
 
-The layers of an `LSTMDecoder` are a `torch.nn.LSTM`, and those of a `CellAwareLSTMDecoder` have the
-equations of `allennlp_sentmatch.nn.cas_lstm`, from left to right, from a given state.
+The layers of an `LSTMDecoder` are a `torch.nn.LSTM`. A `CellAwareLSTMDecoder` has the equations of
+`allennlp_sentmatch.nn.cas_lstm`, from left to right, from a given state.
 
 `AttentionalDecoder`: Luong, Pham and Manning, "Effective Approaches to Attention-based Neural
 Machine Translation" (EMNLP 2015), as the baseline of CAS-LSTM's section 4.4 has it. With e_j the
@@ -290,7 +290,7 @@ class AttentionalDecoder(nn.Module):
         """Take all steps of a known target (teacher forcing).
 
         Its tokens are `embedded` (B, T, D), of at least one step; padding comes last, and its
-        results have no meaning. The other arguments are those of `step`. Return the attentional
+        results have no meaning. The other arguments are as for `step`. Return the attentional
         vectors (B, T, A) and the weights of the source's tokens (B, T, S).
         """
         check_positive(num_steps=embedded.size(1))

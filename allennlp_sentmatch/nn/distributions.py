@@ -82,12 +82,12 @@ class HypersphericalUniform(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """Zero: (*batch_shape, m)."""
+        """Return zeros, (*batch_shape, m)."""
         return torch.zeros(self._extended_shape(), dtype=self.dtype, device=self.device)
 
     @property
     def variance(self) -> Tensor:
-        """1/m in each coordinate: (*batch_shape, m)."""
+        """Return 1/m in each coordinate, (*batch_shape, m)."""
         return self.mean + 1 / self.dim
 
     def rsample(self, sample_shape: _size = torch.Size()) -> Tensor:  # noqa: B008
@@ -160,18 +160,18 @@ class VonMisesFisher(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """A(kappa) mu: (*batch_shape, m)."""
+        """Return A(kappa) mu, (*batch_shape, m)."""
         _, ratio = log_normalizer_and_ratio(self._dim, self.concentration)
         return ratio * self.loc
 
     @property
     def mode(self) -> Tensor:
-        """mu: (*batch_shape, m)."""
+        """Return mu, (*batch_shape, m)."""
         return self.loc.expand(self._extended_shape())
 
     @property
     def variance(self) -> Tensor:
-        """The variance of each coordinate, (*batch_shape, m): A' along mu, A / kappa across it."""
+        """Return the variances, (*batch_shape, m): A' along mu, A / kappa across it."""
         _, ratio = log_normalizer_and_ratio(self._dim, self.concentration)
         across = ratio / self.concentration
         along = 1 - ratio**2 - (self._dim - 1) * across

@@ -102,7 +102,7 @@ class GumbelTreeLSTM(torch.nn.Module):
 
     @property
     def output_size(self) -> int:
-        """The size of a node, which is the size of the encoding."""
+        """Return the size of a node, which is the size of the encoding."""
         bidirectional = isinstance(self.leaf, torch.nn.LSTM) and self.leaf.bidirectional
         return self.hidden_size * (1 + bidirectional)
 

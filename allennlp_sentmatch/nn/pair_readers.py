@@ -65,7 +65,7 @@ class PairReader(ConfiguredModule, ABC):
 
     @property
     def output_size(self) -> int:
-        """The size of the pair's vector."""
+        """Return the size of the pair's vector."""
         return self.hidden_size
 
     def forward(

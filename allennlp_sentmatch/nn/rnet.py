@@ -156,7 +156,7 @@ class GatedMatching(RecurrentModule):
             return torch.stack([getattr(self, name + suffix) for suffix in self._suffixes])
 
         def linear(sentences: list[Tensor], weight: Tensor) -> Tensor:
-            """S times (B, N, K) -> (N, S, B, K')."""
+            """Map S times (B, N, K) to (N, S, B, K')."""
             by_direction = [F.linear(x.transpose(0, 1), w) for x, w in zip(sentences, weight)]
             return torch.stack(by_direction, 1)
 

@@ -1,175 +1,195 @@
-r"""Gather sentences to distil from, without any test sentence.
+r"""Gather the sentences that the encoder learns from, none of which is a test sentence.
 
-    python -m scripts.encoder.gather_sentences ../shared/data data/distillation/sentences.txt \
-        --free-text packages --recombined 190000
+    python -m scripts.encoder.gather_sentences ../shared/data data/encoder/texts \
+        data/encoder/sentences.txt
 
-The sentences come from the training data of SICK, STS-B, MSRP, TREC, WikiQA, Multi30k, Quora and
-Linguist-in-the-loop NLI, and of SNLI's development data (TRAINING). A sentence is left out if it
-occurs in any test or validation set that sentence vectors are evaluated on (TEST), and so are
-repetitions; two sentences are the same if they are without case, spaces and punctuation. With
-`--limit`, each data set gives as many as the others until that number is reached. Their order is
-random and depends on `--seed` only. `--free-text` adds sentences of Debian's packages (see
-free_english_text.py), and `--recombined` ones made of all training sentences of the data sets
-(see recombine_sentences.py).
+DATA is the folder of the data sets (data_sets.py). TEXTS gets the free texts (text_sources.json),
+which are downloaded and checked against their digests. The sentences are those of both, and some
+that are made of them: with words exchanged (minimal_pairs.py) or of parts
+(recombine_sentences.py).
 
-`sentences.json` next to the output counts them by data set, and the sentences that were left out by
-the test set that they are in; the output is compared with the test sets once more when it is
-written.
+A sentence is left out if it occurs in a data set that sentence vectors are evaluated on (TEST) or
+in a restricted one (AVOIDED). Two sentences are the same if they are without case, spaces and
+punctuation, and with one digit for each number. Of each kind of text there are at most as many
+sentences as LIMITS says, of all its sources alike as far as they have them. The order is random.
+
+Next to the sentences are written
+
+    sources.json     the number of sentences, licence, version and SHA-256 of each source
+    copyleft.txt     the numbers, from 0, of the lines whose licences are copyleft
+    restricted.txt   with `--restricted`: the sentences of the restricted data sets
 """
 
 import argparse
 import json
 import random
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, islice, zip_longest
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
-from typing import Callable, Optional
+from typing import Optional
 
 from allennlp.common.checks import ConfigurationError
-from nltk.tree import Tree
 
-from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
-from allennlp_sentmatch.data.files.json_lines import json_rows
-from allennlp_sentmatch.data.files.lines import text_rows
-from allennlp_sentmatch.data.files.tables import read_sentences
-from allennlp_sentmatch.data.text import unescape
-from scripts.encoder.free_english_text import SOURCES, sentences_of
+from scripts.encoder.data_sets import FREE, RESTRICTED, TEST
+from scripts.encoder.minimal_pairs import Substitution
+from scripts.encoder.read_texts import MAX_WORDS, MIN_WORDS
 from scripts.encoder.recombine_sentences import Recombination
+from scripts.encoder.text_sources import SOURCES, Source, key, near
 
-MAX_WORDS = 60
+LIMIT = 2_000_000
+RECOMBINED = 140_000
 
-Sentences = Callable[[Path], Iterable[str]]
-
-
-def pairs(format: str) -> Sentences:
-    """Return both sentences of each pair of a file."""
-    form = PAIRS[format]
-    sides = [form.columns[name] for name in ("sentence1", "sentence2")]
-    return lambda file: (
-        row.text(side) for row in form.rows(file, encoding="utf-8") for side in sides
-    )
-
-
-def columns(*names: str) -> Sentences:
-    """Return the values of some columns of a table."""
-    return lambda file: chain.from_iterable(read_sentences(file, name) for name in names)
-
-
-def lines(encoding: str) -> Sentences:
-    """Return the lines of a file."""
-    return lambda file: (row.text(["text"]) for row in text_rows(file, encoding))
-
-
-def questions(file: Path) -> Iterator[str]:
-    """TREC's questions, without their labels."""
-    return (line.partition(" ")[2] for line in lines("latin-1")(file))
-
-
-def trees(file: Path) -> Iterator[str]:
-    """Yield the sentences of SST's trees."""
-    for line in lines("utf-8")(file):
-        yield " ".join(map(unescape, Tree.fromstring(line).leaves()))
-
-
-def fairytales(file: Path) -> Iterator[str]:
-    """Yield the sentences and the questions of FairytaleQA."""
-    for row in json_rows(file):
-        yield from sentences_of(row.text(["context"]))
-        yield row.text(["question"])
-
-
-TRAINING: dict[str, tuple[str, Sentences]] = {
-    "SICK train": ("sick/SICK_train.txt", pairs("sick")),
-    "STS-B train": ("stsb/sts-train.csv", pairs("sts")),
-    "MSRP train": ("msrp/msr_paraphrase_train.txt", pairs("msrp")),
-    "TREC train": ("trec/train_5500.label", questions),
-    "SNLI dev": ("snli/snli_1.0_dev.jsonl.gz", pairs("snli")),
-    "Quora duplicates": ("quora/quora_duplicates_only.csv.gz", pairs("quora")),
-    "WikiQA train": ("wikiqa/WikiQA-train.tsv.gz", columns("Question", "Sentence")),
-    "Multi30k train": ("multi30k/train.en.gz", lines("utf-8")),
-    "Linguist-in-the-loop train": ("ling_in_loop/litl_train.jsonl.gz", pairs("multinli")),
-    "SNLI train, first 1,024": ("snli/snli_1.0_train_first1024.jsonl.gz", pairs("snli")),
-    "TrecQA train": ("trecqa/train.csv", columns("qtext", "atext")),
-    "FairytaleQA train": ("fairytaleqa/fairytaleqa.train.jsonl.gz", fairytales),
+LIMITS = {
+    "dictionary": 200_000,
+    "textbook": 185_000,
+    "queries": 116_000,
+    "dialogue": 100_000,
+    "computing": 95_000,
+    "literature": 90_000,
+    "medicine": 75_000,
+    "politics": 65_000,
+    "help": 60_000,
+    "games": 60_000,
+    "science": 55_000,
+    "software": 50_000,
 }
+"""How many sentences of a kind are taken. Of kinds that are not here, all are."""
 
-TEST: dict[str, tuple[str, Sentences]] = {
-    "SICK trial": ("sick/SICK_trial.txt", pairs("sick")),
-    "SICK test": ("sick/SICK_test_annotated.txt", pairs("sick")),
-    "STS-B dev": ("stsb/sts-dev.csv", pairs("sts")),
-    "STS-B test": ("stsb/sts-test.csv", pairs("sts")),
-    "MSRP test": ("msrp/msr_paraphrase_test.txt", pairs("msrp")),
-    "TREC test": ("trec/TREC_10.label", questions),
-    "SNLI test": ("snli/snli_1.0_test.jsonl.gz", pairs("snli")),
-    "MultiNLI matched dev": ("multinli/mnli_dev_matched.jsonl.gz", pairs("multinli")),
-    "Multi30k val": ("multi30k/val.en.gz", lines("utf-8")),
-    "Multi30k test": ("multi30k/test_2016_flickr.en.gz", lines("utf-8")),
-    "WikiQA test": ("wikiqa/WikiQA-test.tsv.gz", columns("Question", "Sentence")),
-    "TrecQA dev": ("trecqa/dev.csv", columns("qtext", "atext")),
-    "TrecQA test": ("trecqa/test.csv", columns("qtext", "atext")),
-    "SST dev": ("sst/dev.txt", trees),
-    "SST test": ("sst/test.txt", trees),
-    # Cross-validation tests on all of these.
-    "MR negative": ("mr/rt-polarity.neg", lines("windows-1252")),
-    "MR positive": ("mr/rt-polarity.pos", lines("windows-1252")),
-    "CR negative": ("cr/custrev.neg", lines("windows-1252")),
-    "CR positive": ("cr/custrev.pos", lines("windows-1252")),
-    "SUBJ objective": ("subj/subj.objective", lines("windows-1252")),
-    "SUBJ subjective": ("subj/subj.subjective", lines("windows-1252")),
-    "MPQA negative": ("mpqa/mpqa.neg", lines("windows-1252")),
-    "MPQA positive": ("mpqa/mpqa.pos", lines("windows-1252")),
-}
+AVOIDED = ("SICK train", "MSRP train", "TREC train", "WikiQA train", "Quora duplicates")
+"""Restricted data sets whose sentences are not taken from other sources either."""
+
+CAPTIONS = (
+    "SNLI dev",
+    "SNLI train, first 1,024",
+    "STS-B train",
+    "ScoNe train",
+    "NLVR and NLVR2",
+    "COCO captions, validation 2017",
+)
+QUESTIONS = ("RQE, training part", "CLINC150", "query well-formedness", "Taskmaster")
 
 
-def key(sentence: str) -> str:
-    """Return the letters and digits of a sentence: equal sentences have the same."""
-    return "".join(filter(str.isalnum, sentence.lower()))
+class Collection:
+    """Distinct sentences, by their sources.
 
+    # Parameters
 
-def gather(
-    training: dict[str, Iterable[str]],
-    tests: dict[str, set[str]],
-    limit: Optional[int],
-    seed: int,
-    limits: Mapping[str, int] = MappingProxyType({}),
-) -> tuple[list[str], dict[str, dict[str, int]]]:
-    """At most `limit` sentences in random order, and their numbers.
-
-    `tests` has the keys of each test set, and `limits` how many sentences to take at most of some
-    of the data sets. The numbers are counts for each data set (`taken`, of `distinct` ones that are
-    in no test set), and how many distinct ones each test set has excluded (`in_test_sets`).
+    avoided : `set[str]`
+        The keys of sentences that are left out.
     """
-    generator = random.Random(seed)
-    seen: set[str] = set()
-    excluded: Counter[str] = Counter()
-    candidates: dict[str, list[str]] = {}
-    for name, sentences in training.items():
-        candidates[name] = []
+
+    def __init__(self, avoided: set[str]) -> None:
+        self.avoided = avoided
+        self.seen: set[str] = set()
+        self.sentences: dict[str, list[str]] = {}
+        self.left_out: Counter[str] = Counter()
+
+    def add(
+        self,
+        name: str,
+        sentences: Iterable[str],
+        limit: Optional[int] = None,
+        words: int = MAX_WORDS,
+    ) -> int:
+        """Add at most `limit` sentences of at most so many words, and tell how many were left."""
+        taken = self.sentences[name] = []
         for sentence in sentences:
+            if len(taken) == limit:
+                break
             sentence = " ".join(sentence.split())
-            same = key(sentence)
-            if not same or same in seen or len(sentence.split()) > MAX_WORDS:
+            like = near(sentence)
+            if not like or like in self.seen or not MIN_WORDS <= len(sentence.split()) <= words:
                 continue
-            seen.add(same)
-            found = [test for test, keys in tests.items() if same in keys]
-            excluded.update(found)
-            if not found:
-                candidates[name].append(sentence)
-        generator.shuffle(candidates[name])
-        del candidates[name][limits.get(name, len(candidates[name])) :]
-    # One of each data set in turn, as long as it has any.
-    named = ([(name, sentence) for sentence in taken] for name, taken in candidates.items())
-    turns = chain.from_iterable(zip_longest(*named))
-    taken = [pair for pair in turns if pair is not None][:limit]
-    generator.shuffle(taken)
-    return [sentence for _, sentence in taken], {
-        "taken": dict(Counter(name for name, _ in taken)),
-        "distinct": {name: len(sentences) for name, sentences in candidates.items()},
-        "in_test_sets": {test: excluded[test] for test in tests},
+            if key(sentence) in self.avoided:
+                self.left_out[name] += 1
+                continue
+            self.seen.add(like)
+            taken.append(sentence)
+        return len(taken)
+
+    def of(self, names: Iterable[str], limit: Optional[int] = None) -> list[str]:
+        """The sentences of some sources, of each at most `limit`."""
+        return [sentence for name in names for sentence in self.sentences[name][:limit]]
+
+
+def keys(sentences: Iterable[str]) -> set[str]:
+    """The keys of sentences."""
+    return set(map(key, sentences)) - {""}
+
+
+def read(source: Source, texts: Path, repositories: Optional[Path]) -> list[str]:
+    """Fetch a source and read its sentences, which are kept for the next time."""
+    kept = texts / "sentences" / f"{source.file_name}.txt"
+    if not kept.exists():
+        source.fetch(texts, repositories)
+        partial = kept.with_suffix(".part")
+        partial.write_text("".join(f"{s}\n" for s in source.read(texts)), "utf-8")
+        partial.rename(kept)
+    return kept.read_text("utf-8").split("\n")[:-1]
+
+
+def add_texts(collection: Collection, texts: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Add the sentences of free texts. Returns the names of each kind's sources."""
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for source in SOURCES:
+        kinds[source.kind].append(source.name)
+    for kind, names in kinds.items():
+        left = LIMITS.get(kind)
+        # Small sources first: the others share what they leave.
+        ordered = sorted(names, key=lambda name: len(texts[name]))
+        for i, name in enumerate(ordered):
+            share = None if left is None else left // (len(ordered) - i)
+            taken = collection.add(name, texts[name], share)
+            left = None if left is None else left - taken
+    return dict(kinds)
+
+
+def add_made(
+    collection: Collection, everyday: list[str], wordnet: Path, generator: random.Random
+) -> dict[str, tuple[str, bool]]:
+    """Add sentences made of others. Returns each kind's licence, and whether it is copyleft."""
+    copyleft = {name: data_set.copyleft for name, data_set in FREE.items()}
+    copyleft.update((source.name, source.copyleft) for source in SOURCES)
+    share_alike = {
+        sentence: copyleft[name]
+        for name, sentences in collection.sentences.items()
+        for sentence in sentences
     }
+    captions = collection.of(CAPTIONS)
+    claims = collection.of(["WikiFactCheck, training half"])
+    inferences = collection.of(["MultiNLI matched dev, training half"])
+    generator.shuffle(everyday)
+    substitution = Substitution(captions + everyday + inferences, wordnet, generator)
+    made: dict[bool, list[str]] = {False: [], True: []}
+    changed = captions * 2 + claims + inferences + everyday[:140_000]
+    for sentence in changed + collection.of(QUESTIONS, 12_000):
+        for ways, number in (
+            (list(substitution.negatives(sentence).values()), 2),
+            (list(substitution.positives(sentence).values()), 1),
+        ):
+            made[share_alike[sentence]] += generator.sample(ways, min(number, len(ways)))
+    names = {}
+    for alike, name, limit, licence in (
+        (False, "substituted words, of free sentences", 190_000, "made of CC BY sentences"),
+        (
+            True,
+            "substituted words, of share-alike sentences",
+            130_000,
+            "made of CC BY-SA sentences",
+        ),
+    ):
+        generator.shuffle(made[alike])
+        collection.add(name, made[alike], limit)
+        names[name] = (licence, alike)
+    parts = captions * 2 + everyday[:30_000] + collection.of(["BANKING77 train"])
+    parts += collection.of(["CLINC150"], 6_000) + claims
+    recombined = islice(Recombination(parts, wordnet, generator), RECOMBINED * 12 // 7)
+    collection.add("recombined", recombined, RECOMBINED, words=40)
+    names["recombined"] = ("made of CC BY-SA, CC BY and CC0 sentences", True)
+    return names
 
 
 def main() -> None:
@@ -178,47 +198,79 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path, help="the folder of the data sets")
+    parser.add_argument("texts", type=Path, help="the folder of the free texts")
     parser.add_argument("output", type=Path, help="a text file")
-    parser.add_argument("--limit", type=int, help="how many sentences at most")
+    parser.add_argument("--restricted", action="store_true", help="also write restricted.txt")
     parser.add_argument(
-        "--free-text", type=Path, metavar="FOLDER", help="of unpacked Debian packages"
+        "--repositories", type=Path, metavar="FOLDER", help="of clones, owner+name/repo"
     )
-    parser.add_argument("--recombined", type=int, default=0, metavar="NUMBER")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
-    if options.recombined and options.free_text is None:
-        parser.error("--recombined needs the WordNet of --free-text")
     try:
-        tests = {
-            name: set(map(key, read(options.data / file))) - {""}
-            for name, (file, read) in TEST.items()
-        }
-
-        def of_data_sets() -> dict[str, Iterable[str]]:
-            return {name: read(options.data / file) for name, (file, read) in TRAINING.items()}
-
-        training, limits = of_data_sets(), {}
-        if options.free_text is not None:
-            for name, (file, read, limits[name]) in SOURCES.items():
-                training[name] = read(options.free_text / file)
-        if options.recombined:
-            parts, _ = gather(of_data_sets(), tests, None, options.seed)  # without test sentences
-            wordnet = options.free_text / "usr/share/wordnet"
-            recombination = Recombination(parts, wordnet, random.Random(options.seed))
-            training["recombined"] = islice(recombination, options.recombined)
-        sentences, numbers = gather(training, tests, options.limit, options.seed, limits)
-    except (ConfigurationError, FileNotFoundError) as error:
+        tests = {name: keys(part.sentences(options.data)) for name, part in TEST.items()}
+        never = set().union(*tests.values())
+        avoided = [keys(RESTRICTED[name].sentences(options.data)) for name in AVOIDED]
+        collection = Collection(never.union(*avoided))
+        for name, data_set in FREE.items():
+            collection.add(name, data_set.sentences(options.data))
+        (options.texts / "sentences").mkdir(parents=True, exist_ok=True)
+        with ProcessPoolExecutor(options.processes) as pool:
+            places = [options.texts] * len(SOURCES), [options.repositories] * len(SOURCES)
+            texts = dict(zip((source.name for source in SOURCES), pool.map(read, SOURCES, *places)))
+        kinds = add_texts(collection, texts)
+        wordnet = SOURCES[0].folder(options.texts) / "usr/share/wordnet"
+        generator = random.Random(0)
+        made = add_made(collection, collection.of(kinds["everyday"]), wordnet, generator)
+    except (ConfigurationError, FileNotFoundError, ValueError) as error:
         sys.exit(f"gather_sentences: {error}")
+    rows = [
+        {"source": name, "kind": "data sets", "licence": part.licence, "copyleft": part.copyleft}
+        | {"file": part.file}
+        for name, part in FREE.items()
+    ]
+    for source in SOURCES:
+        where = {"origin": source.origin, "package": source.package, "version": source.version}
+        rows.append(
+            {"source": source.name, "kind": source.kind, "licence": source.licence}
+            | {"copyleft": source.copyleft, **where, "sha256": source.sha256}
+        )
+    rows += [
+        {"source": name, "kind": "made", "licence": licence, "copyleft": alike}
+        for name, (licence, alike) in made.items()
+    ]
+    lines = [(s, name) for name, sentences in collection.sentences.items() for s in sentences]
+    generator.shuffle(lines)
+    del lines[LIMIT:]
+    counts = Counter(name for _, name in lines)
+    copyleft = {row["source"] for row in rows if row["copyleft"]}
+    written = keys(sentence for sentence, _ in lines)
+    overlap = {name: len(test & written) for name, test in tests.items()}
+    report = {
+        "sentences": len(lines),
+        "copyleft": sum(counts[str(name)] for name in copyleft),
+        "left_out_as_test_sentences": dict(collection.left_out),
+        "overlap_with_test_sets": sum(overlap.values()),
+        "sources": [{**row, "sentences": counts[str(row["source"])]} for row in rows],
+    }
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text("".join(f"{sentence}\n" for sentence in sentences), "utf-8")
-    written = set(map(key, read_sentences(options.output)))
-    overlap = {name: len(keys & written) for name, keys in tests.items()}
-    report = {"sentences": len(sentences), **numbers, "overlap_with_test_sets": overlap}
-    text = json.dumps(report, indent=1)
-    options.output.with_suffix(".json").write_text(f"{text}\n", "utf-8")
-    print(text)
+    options.output.write_text("".join(f"{sentence}\n" for sentence, _ in lines), "utf-8")
+    numbers = (f"{i}\n" for i, (_, name) in enumerate(lines) if name in copyleft)
+    options.output.with_name("copyleft.txt").write_text("".join(numbers), "utf-8")
+    options.output.with_name("sources.json").write_text(
+        f"{json.dumps(report, indent=1)}\n", "utf-8"
+    )
+    print({name: number for name, number in report.items() if name != "sources"})
+    if options.restricted:
+        restricted = Collection(never)
+        for name, part in RESTRICTED.items():
+            restricted.add(name, part.sentences(options.data))
+        sentences = restricted.of(RESTRICTED)
+        generator.shuffle(sentences)
+        options.output.with_name("restricted.txt").write_text(
+            "".join(f"{s}\n" for s in sentences), "utf-8"
+        )
     if any(overlap.values()):
-        sys.exit("gather_sentences: there are test sentences among them")
+        sys.exit(f"gather_sentences: there are test sentences among them: {overlap}")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.quantization import LARGEST_OF_4_BITS, rounded_rows
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import UNKNOWN, WordPieceSplitter
-from scripts.encoder.gather_sentences import key
+from scripts.encoder.text_sources import key
 from scripts.encoder.teacher_vectors import fast_products
 from scripts.encoder.teacher_word_vectors import SMOOTHING, reduce_vectors
 

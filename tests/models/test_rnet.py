@@ -67,21 +67,17 @@ def test_the_loss_is_that_of_the_start_and_the_end(window_size):
     torch.testing.assert_close(output["loss"], torch.stack(losses).mean())
 
 
-def test_empty_texts_among_others():
+def test_empty_texts_have_no_answer():
     model, batch = make(), tensors()
-    before = model(**batch)
     batch["question"]["tokens"]["tokens"][0] = 0
     batch["passage"]["tokens"]["tokens"][1] = 0
-    after = model(**batch)
-    assert after["answer"][1] == ""
-    assert not after["span_start_probs"][1].any()
-    for name in ("span_start_probs", "span_end_probs"):
-        assert after[name].isfinite().all()
-        torch.testing.assert_close(before[name][2:], after[name][2:], atol=1e-5, rtol=1e-5)
-    readable = model.make_output_human_readable(after)
-    assert readable["n_best"][1] == []
+    output = model(**batch)
+    assert output["answer"][1] == ""
+    assert not output["span_start_probs"][1].any()
+    readable = model.make_output_human_readable(output)
     assert readable["probability"][1] == 0
-    assert readable["question_attention"][1] == readable["passage_attention"][1] == []
+    for name in ("n_best", "span", "question_attention", "passage_attention"):
+        assert readable[name][1] == []
 
 
 def test_predictions_are_readable():

@@ -114,7 +114,7 @@ def test_dropout_is_applied_to_hidden_states_between_layers_only():
     _, gates = encoder(inputs, mask, return_gates=True)
     _, expected = encoder.eval()(inputs, mask, return_gates=True)
     torch.testing.assert_close(gates[0], expected[0])
-    # Layer 1 reads whole cells below, and hidden states of which about half are zero.
+    # Layer 1 reads whole cells below, and hidden states about half of which are zero.
     first = gates[0][0]
     hidden = first.output * torch.tanh(first.cell)  # eq. 6
     torch.manual_seed(0)

@@ -59,7 +59,7 @@ def test_moments_entropy_and_divergence_agree_with_numerical_integration(dim, co
     distribution = von_mises_fisher(dim, concentration)
     loc = distribution.loc
     assert (distribution.mean @ loc).item() == pytest.approx(mean, rel=1e-7)
-    # Along mu the variance is that of the cosine; the others share what is left of E|x|^2 = 1.
+    # Along mu the variance is the cosine's; the others share the rest of E|x|^2 = 1.
     across = (1 - mean**2 - variance) / (dim - 1)
     expected = across + (variance - across) * loc**2
     numpy.testing.assert_allclose(distribution.variance, expected, rtol=1e-5)
@@ -140,21 +140,20 @@ def test_everything_is_finite_and_precise(dim, concentration, dtype):
 
 def test_shapes_and_expansion():
     loc = torch.stack([unit(3, seed) for seed in range(4)])
-    distribution = VonMisesFisher(loc, torch.tensor([2.0], dtype=torch.float64))
-    assert distribution.batch_shape == (4,)
-    assert distribution.event_shape == (3,)
-    assert distribution.rsample((5, 2)).shape == (5, 2, 4, 3)
-    assert distribution.mean.shape == distribution.mode.shape == distribution.variance.shape
-    expanded = distribution.expand((2, 4))
-    assert expanded.batch_shape == (2, 4)
-    value = expanded.sample()
-    torch.testing.assert_close(
-        expanded.log_prob(value), distribution.log_prob(value), rtol=1e-12, atol=1e-12
-    )
-    assert expanded.entropy().shape == (2, 4)
+    several = VonMisesFisher(loc, torch.tensor([2.0], dtype=torch.float64))
+    uniform = HypersphericalUniform(3, torch.Size([4]), dtype=torch.float64)
+    for distribution in (several, uniform):
+        assert (distribution.batch_shape, distribution.event_shape) == ((4,), (3,))
+        assert distribution.rsample((5, 2)).shape == (5, 2, 4, 3)
+        assert distribution.mean.shape == distribution.variance.shape == (4, 3)
+        expanded = distribution.expand((2, 4))
+        value = expanded.sample()
+        assert value.shape == (2, 4, 3)
+        torch.testing.assert_close(expanded.log_prob(value), distribution.log_prob(value))
+        assert expanded.entropy().shape == (2, 4)
     many = VonMisesFisher(loc[0], torch.rand(6, 1, dtype=torch.float64) + 1)
-    assert many.batch_shape == (6,)
     assert many.rsample().shape == many.mode.shape == (6, 3)
+    assert HypersphericalUniform(5).sample().dtype == torch.get_default_dtype()
 
 
 @pytest.mark.parametrize("dim", AREAS)
@@ -178,15 +177,6 @@ def test_uniform_samples(dim):
         assert stats.kstest((1 + samples[:, coordinate].numpy()) / 2, beta.cdf).pvalue > 1e-4
     assert (samples.mean(0) - distribution.mean).abs().max() < 5 / (dim * 4000) ** 0.5
     torch.testing.assert_close(samples.var(0), distribution.variance, rtol=0.15, atol=0)
-
-
-def test_shapes_and_types_of_the_uniform_distribution():
-    distribution = HypersphericalUniform(5, torch.Size([3]), dtype=torch.float64)
-    assert distribution.sample((2,)).shape == (2, 3, 5)
-    assert distribution.sample().dtype == torch.float64
-    assert distribution.log_prob(distribution.sample((2,))).shape == (2, 3)
-    assert distribution.expand(torch.Size([4])).entropy().shape == (4,)
-    assert HypersphericalUniform(5).sample().dtype == torch.get_default_dtype()
 
 
 @pytest.mark.parametrize(

@@ -219,31 +219,27 @@ def test_gradients_reach_every_parameter_and_nothing_in_the_padding_matters(vari
 @every_variant_on(*ACCELERATORS)
 @pytest.mark.parametrize("input_dtype", [torch.float32, torch.bfloat16])
 def test_bfloat16_autocast(variant, device, input_dtype):
-    """It narrows nothing but a gate's linear layer, in neither pass; inputs of either type."""
+    """Finite and near float32; outputs and gradients, inputs of either type."""
     encoder = variant.build().to(device)
-    tolerance = 0.1 if variant.settings.get("combination") == "gate" else 1e-5
     inputs, mask = batch(device)
     inputs = inputs.bfloat16().float()  # what both types can hold
     merges = torch.tensor([[1, 1, 0, 1, 0, -1, -1], *[[0] * 7] * 2, [2, 0, 0, *[-1] * 4], [0] * 7])
 
     def run(inputs):
         if isinstance(encoder, GumbelTreeLSTM):  # by one tree: rounding may well choose another
-            outputs = encoder.compose(inputs, mask, merges.to(device)).hidden
-        else:
-            outputs = encoder(inputs, mask)
-        encoder.zero_grad(set_to_none=True)
-        outputs.sum().backward()
-        return [outputs.detach(), *(p.grad for p in encoder.parameters() if p.grad is not None)]
+            return encoder.compose(inputs, mask, merges.to(device)).hidden
+        return encoder(inputs, mask)
 
     expected = run(inputs)
     inputs = inputs.to(input_dtype).requires_grad_()
     with torch.autocast(device, dtype=torch.bfloat16):
         actual = run(inputs)
-    assert len(actual) == len(expected)
-    for ours, theirs in zip(actual, expected):
-        assert_same(ours, theirs, tolerance * max(1, theirs.abs().max().item()))
-    assert inputs.grad.isfinite().all()
-    assert inputs.grad.any()
+    assert_same(actual.float(), expected, 0.02)
+    actual.float().sum().backward()
+    for name, parameter in [("inputs", inputs), *encoder.named_parameters()]:
+        if name != "query":  # which has no part in a given tree
+            assert torch.isfinite(parameter.grad).all(), name
+            assert (parameter.grad != 0).any(), name
 
 
 @every_variant

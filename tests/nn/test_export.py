@@ -20,10 +20,8 @@ NEEDS_EXPORT = pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot expo
 
 # Names of variants.
 EXPORTED = [
-    *(
-        "cas_lstm-vertical_weight=trainable-bidirectional=True",
-        "subilstm-combination=max-cell=lstm",
-    ),
+    "cas_lstm-vertical_weight=trainable-bidirectional=True",
+    "subilstm-combination=max-cell=lstm",
     *("rcrn-cell=lstm", "lstmn-attention_size=3-bidirectional=True", "gumbel_tree_lstm-leaf=lstm"),
 ]
 OTHERS = [
@@ -38,10 +36,11 @@ def build(name):
     return VARIANTS[name].build().eval()
 
 
-def export(encoder):
+def export(encoder, example=None):
+    example = example or batch()
     sizes = {0: torch.export.Dim("batch_size"), 1: torch.export.Dim("num_tokens")}
     with torch.no_grad():
-        return torch.export.export(encoder, batch(), dynamic_shapes=(sizes, sizes))
+        return torch.export.export(encoder, example, dynamic_shapes=(sizes,) * len(example))
 
 
 def check(run, encoder):
@@ -76,10 +75,7 @@ def test_exported(name):
 @NEEDS_EXPORT
 def test_exported_without_a_mask():
     encoder = build(EXPORTED[0])
-    example, _ = batch()
-    sizes = {0: torch.export.Dim("batch_size"), 1: torch.export.Dim("num_tokens")}
-    with torch.no_grad():
-        exported = torch.export.export(encoder, (example,), dynamic_shapes=(sizes,))
+    exported = export(encoder, batch()[:1])
     inputs, mask = batch(lengths=[7, 7, 7], num_tokens=7)
     assert_same(exported.module()(inputs), encoder(inputs, mask), 1e-6)
 
@@ -105,13 +101,9 @@ def test_onnx(name, tmp_path):
 
 
 @NEEDS_EXPORT
-def test_a_tree_that_samples_cannot_be_exported():
+def test_what_cannot_be_exported():
     with pytest.raises(RuntimeError, match=r"export encoder\.eval\(\)"):
         export(GumbelTreeLSTM(D, H).train())
-
-
-@NEEDS_EXPORT
-def test_export_needs_no_grad():
     with pytest.raises(BackendError, match=r"within torch.no_grad\(\)"):
         torch.export.export(CellAwareLSTM(D, H), batch())
 

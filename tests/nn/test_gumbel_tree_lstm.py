@@ -119,7 +119,7 @@ def test_greedy_equations(leaf: str):
 @pytest.mark.parametrize("temperature", [1.0, 0.3])
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_training_equations(leaf: str, temperature: float, noise: torch.Tensor):
-    """Values and gradients; those of the scores flow through the copy masks, too."""
+    """Values and gradients; the scores' gradients flow through the copy masks, too."""
     model = make(leaf, temperature).train()
     inputs, mask = batch(LENGTHS, T, D, seed=1)
     inputs.requires_grad_()
@@ -198,7 +198,6 @@ def test_repeated_words_have_one_tree():
     [
         ([0, 0, 0], "the cat sat down", "(((the cat) sat) down)"),
         ([2, 1, 0], "the cat sat down", "(the (cat (sat down)))"),
-        ([0, 1, 0], "the cat sat down", "((the cat) (sat down))"),
         ([2, 0, 0], "the cat sat down", "((the cat) (sat down))"),
         ([1, 0, -1, -1], "cats ( sleep", "(cats (-LRB- sleep))"),
         ([], "cats", "cats"),
@@ -237,22 +236,19 @@ def test_impossible_merges(merges: list[list[int]], message: str):
         make().compose(torch.randn(2, 3, D).double(), mask, torch.tensor(merges))
 
 
-def test_possible_merges():
+def test_possible_merges(monkeypatch: pytest.MonkeyPatch):
     mask = torch.tensor([[True, True, True], [True, True, False], [False] * 3])
     check_merges(torch.tensor([[1, 0], [0, -1], [-1, 7]]), mask)
-    check_merges(torch.empty(3, 0, dtype=torch.long), mask[:, :1])
-    check_merges(torch.empty(3, 0, dtype=torch.long), mask[:, :0])
+    for num_tokens in (0, 1):
+        check_merges(torch.empty(3, 0, dtype=torch.long), mask[:, :num_tokens])
+    # The values cannot be read while torch records operations.
+    monkeypatch.setattr(gumbel_tree_lstm, "is_compiling_or_tracing", lambda: True)
+    check_merges(torch.full((3, 2), 9), mask)
+    with pytest.raises(ValueError, match="shape"):
+        check_merges(torch.full((3, 3), 9), mask)
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.float32])
 def test_merges_must_be_long(dtype: torch.dtype):
     with pytest.raises(TypeError, match=r"merges must be long, got .*; call merges.long\(\)"):
         check_merges(torch.zeros(1, 2, dtype=dtype), torch.ones(1, 3, dtype=torch.bool))
-
-
-def test_values_are_not_checked_while_torch_records_operations(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(gumbel_tree_lstm, "is_compiling_or_tracing", lambda: True)
-    mask = torch.ones(1, 3, dtype=torch.bool)
-    check_merges(torch.full((1, 2), 9), mask)
-    with pytest.raises(ValueError, match="shape"):
-        check_merges(torch.full((1, 3), 9), mask)

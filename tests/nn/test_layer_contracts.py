@@ -64,7 +64,7 @@ every_layer = pytest.mark.parametrize("layer", LAYERS.values(), ids=LAYERS)
 
 
 def outputs(layer: Layer, model: torch.nn.Module, padded: Iterable) -> list[Tensor]:
-    """All results; those of pointers, which at padding are undefined, at tokens."""
+    """All results; the scores of pointers, undefined at padding, are taken at tokens."""
     results = model(*padded, *layer.others)
     if isinstance(model, PointerNetwork):
         return [scores[MASK] for scores in results]

@@ -56,59 +56,42 @@ def read_as_in_the_paper(
 
 
 @by_both_backends
+@pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("attention_size", [None, A])
-def test_equations(attention_size: Optional[int], started: bool):
-    model = make(attention_size=attention_size)
+def test_equations(attention_size: Optional[int], started: bool, bidirectional: bool):
+    model = make(bidirectional, attention_size)
     inputs, mask = batch(LENGTHS, 5, D, seed=1)
-    start = torch.randn(2, len(LENGTHS), H, dtype=torch.float64).unbind() if started else None
-    tapes = model.read(inputs, mask, start)
+    start = torch.randn(2, len(LENGTHS), model.output_size, dtype=torch.float64)
+    tapes = model.read(inputs, mask, tuple(start) if started else None)
     for row, length in enumerate(LENGTHS):
-        hs, cs, attention = read_as_in_the_paper(
-            model,
-            inputs[row, :length],
-            start=None if start is None else (start[0][row], start[1][row]),
-        )
-        for t in range(5):
-            expected_attention = torch.zeros(5, dtype=torch.float64)
-            if t < length:
-                expected_attention[:t] = attention[t]
-            nothing = torch.zeros(H, dtype=torch.float64)
-            assert_same(tapes.hidden[row, t], hs[t] if t < length else nothing)
-            assert_same(tapes.cell[row, t], cs[t] if t < length else nothing)
-            assert_same(tapes.attention[row, t], expected_attention)
-    if not started:
-        outputs, attention_weights = model(inputs, mask, return_attention=True)
-        assert_same(outputs, tapes.hidden)
-        assert_same(attention_weights, tapes.attention)
-
-
-@by_both_backends
-def test_equations_in_both_directions():
-    model = make(bidirectional=True)
-    inputs, mask = batch(LENGTHS, 5, D, seed=1)
-    start = torch.randn(2, len(LENGTHS), 2 * H, dtype=torch.float64).unbind()
-    tapes = model.read(inputs, mask, start)
-    for row, length in enumerate(LENGTHS):
-        sentence = inputs[row, :length]
-        forward = read_as_in_the_paper(model, sentence, "", (start[0][row, :H], start[1][row, :H]))
-        backward = read_as_in_the_paper(
-            model, sentence.flip(0), "_reverse", (start[0][row, H:], start[1][row, H:])
-        )
+        for direction in range(1 + bidirectional):
+            order = slice(None, None, -1) if direction else slice(None)
+            part = slice(direction * H, (direction + 1) * H)
+            states = read_as_in_the_paper(
+                model,
+                inputs[row, :length].flip(0) if direction else inputs[row, :length],
+                "_reverse" if direction else "",
+                tuple(start[:, row, part]) if started else None,
+            )
+            hs, cs, attention = (steps[order] for steps in states)
+            expected = torch.zeros(5, 5, dtype=torch.float64)
+            for t in range(length):
+                assert_same(tapes.hidden[row, t, part], hs[t])
+                assert_same(tapes.cell[row, t, part], cs[t])
+                if direction:
+                    expected[t, t + 1 : length] = attention[t].flip(0)
+                else:
+                    expected[t, :t] = attention[t]
+            assert_same(
+                (tapes.attention[direction] if bidirectional else tapes.attention)[row], expected
+            )
         assert not tapes.hidden[row, length:].any()
         assert not tapes.cell[row, length:].any()
-        for t in range(length):
-            back = length - 1 - t  # the token's place in the backward direction's reading
-            assert_same(tapes.hidden[row, t], torch.cat([forward[0][t], backward[0][back]]))
-            assert_same(tapes.cell[row, t], torch.cat([forward[1][t], backward[1][back]]))
-            before, after = tapes.attention[0][row, t], tapes.attention[1][row, t]
-            assert_same(before[:t], forward[2][t])
-            assert not before[t:].any()
-            assert_same(after[t + 1 : length], backward[2][back].flip(0))
-            assert not after[: t + 1].any()
-            assert not after[length:].any()
-        assert not tapes.attention[0][row, length:].any()
-        assert not tapes.attention[1][row, length:].any()
+    if not started:
+        outputs, attention = model(inputs, mask, return_attention=True)
+        assert_same(outputs, tapes.hidden)
+        torch.testing.assert_close(attention, tapes.attention, rtol=0, atol=1e-9)
 
 
 @by_both_backends

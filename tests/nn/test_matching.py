@@ -68,10 +68,8 @@ def test_commutative_elbis(vectors):
 
 
 def affine(linear, x):
-    return [
-        sum(w * x_i for w, x_i in zip(row, x)) + bias
-        for row, bias in zip(linear.weight.tolist(), linear.bias.tolist())
-    ]
+    rows = zip(linear.weight.tolist(), linear.bias.tolist())
+    return [sum(w * x_i for w, x_i in zip(row, x)) + bias for row, bias in rows]
 
 
 def test_mlb_is_the_product_of_kim_et_al(vectors):

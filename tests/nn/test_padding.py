@@ -60,36 +60,18 @@ INPUTS = torch.zeros(3, 3, 2)
 @pytest.mark.parametrize(
     ("inputs", "mask", "error", "message"),
     [
-        *(
-            (
-                INPUTS,
-                MASK.to(dtype),
-                TypeError,
-                rf"names must be bool, .* {dtype}; .*names.bool\(\)",
-            )
-            for dtype in (torch.int64, torch.float32, torch.uint8)
-        ),
+        (INPUTS, MASK.long(), TypeError, r"names must be bool, .* torch.int64; .*names.bool\(\)"),
         (INPUTS.long(), MASK, TypeError, r"name must be floating .*int64; .* name.to\(torch.float"),
         (INPUTS.double(), MASK, TypeError, r"float32, got torch.float64; call name.to\(.*float32"),
         (INPUTS.half(), MASK, TypeError, r"or encoder.to\(torch.float16\)"),
-        *(
-            (torch.zeros(shape), None, ValueError, r"name must have the shape \(.*, 2\), got \(")
-            for shape in ((2,), (3, 3), (3, 3, 4), (3, 3, 2, 1))
-        ),
-        *(
-            (
-                INPUTS,
-                torch.ones(shape) > 0,
-                ValueError,
-                r"names must have .* name, \(3, 3\), got \(",
-            )
-            for shape in ((3, 2), (2, 3), (3,), (3, 3, 1))
-        ),
+        (INPUTS[0], None, ValueError, r"name must have the shape \(.*, 2\), got \(3, 2\)"),
+        (INPUTS[..., 1:], None, ValueError, r"name must have the shape \(.*, 2\), got \(3, 3, 1\)"),
+        (INPUTS, MASK[:, 1:], ValueError, r"names must have .* name, \(3, 3\), got \(3, 2\)"),
+        (INPUTS, MASK[0], ValueError, r"names must have .* name, \(3, 3\), got \(3,\)"),
     ],
 )
 def test_wrong_arguments_are_named(inputs, mask, error, message):
     for names in (("inputs", "mask"), ("passage", "passage_mask")):
-        with pytest.raises(
-            error, match=message.replace("names", names[1]).replace("name", names[0])
-        ):
+        expected = message.replace("names", names[1]).replace("name", names[0])
+        with pytest.raises(error, match=expected):
             check_padded(inputs, mask, 2, torch.float32, names)

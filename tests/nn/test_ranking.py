@@ -80,25 +80,17 @@ def test_all_pairs():
     assert set(pairs) == ALL
 
 
-def test_each_right_answer_gets_its_number_of_wrong_ones():
+def test_wrong_answers_are_drawn_evenly_without_replacement():
+    """Each of four is drawn in half of 4,000 draws of two, give or take five deviations."""
     torch.manual_seed(0)
-    seen = set()
-    for _ in range(50):
-        pairs = as_tuples(answer_pairs(LABELS, num_negatives=3))
-        assert len(set(pairs)) == len(pairs) == 7
-        counts = [sum(pair[:2] == which for pair in pairs) for which in [(0, 0), (0, 3), (3, 1)]]
-        assert counts == [3, 3, 1]
-        seen.update(pairs)
-    assert seen == ALL
-
-
-def test_wrong_answers_are_drawn_evenly():
-    """Each of the four is drawn in half of 4,000 draws of two, give or take five deviations."""
-    torch.manual_seed(0)
-    labels = torch.tensor([[1, 0, 0, 0, 0]]).expand(4000, 5)
-    counts = answer_pairs(labels, num_negatives=2).negative.bincount(minlength=5)
-    assert counts[0] == 0
-    assert (counts[1:] - 2000).abs().max() < 5 * (4000 * 0.25) ** 0.5
+    labels = torch.tensor([[1, 0, 0, 0, 0, -1]]).expand(4000, 6)
+    pairs = answer_pairs(labels, num_negatives=2)
+    assert len(set(as_tuples(pairs))) == len(pairs.question) == 2 * 4000
+    assert pairs.question.bincount().eq(2).all()
+    counts = pairs.negative.bincount(minlength=6)
+    assert counts[[0, 5]].tolist() == [0, 0]
+    assert (counts[1:5] - 2000).abs().max() < 5 * (4000 * 0.25) ** 0.5
+    assert set(as_tuples(answer_pairs(LABELS, num_negatives=9))) == ALL
 
 
 def test_no_pairs():

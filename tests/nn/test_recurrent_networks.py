@@ -7,7 +7,7 @@ import torch
 
 from allennlp_sentmatch.nn import recurrent_networks, use_backend
 from allennlp_sentmatch.nn.ops.common.products import HAS_ONEDNN, MKLProducts, OneDNNProducts
-from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, lstm_states, run_networks
+from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, run_networks
 from tests.nn import equations
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
@@ -114,17 +114,6 @@ def test_dropout_is_between_the_layers_and_in_training_only(kind, backend):
 
 
 @KINDS
-@BACKENDS
-def test_several_networks_and_no_tokens(kind, backend):
-    networks = [make(kind), make(kind, bidirectional=False)]
-    inputs, mask = batch([0, 0], 3)
-    assert [x.shape[2] for x in run_networks(networks, inputs, mask)] == [2 * H, H]
-    assert not any(x.any() for x in run_networks(networks, inputs, mask))
-    empty = run_networks(networks, inputs[:, :0], mask[:, :0])
-    assert [x.shape for x in empty] == [(2, 0, 2 * H), (2, 0, H)]
-
-
-@KINDS
 @pytest.mark.parametrize("hidden_size", [H, 256])
 @pytest.mark.parametrize("backend", ["naive"], indirect=True)
 def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size, backend, monkeypatch):
@@ -171,19 +160,6 @@ def test_the_compiled_steps_run_where_they_are_faster(
     with torch.set_grad_enabled(trained), use_backend(backend):
         run_networks([network], inputs.float(), mask)
     assert bool(compiled) == expected
-
-
-@pytest.mark.parametrize("backend", [None, "naive"])
-def test_a_cell_is_torch_s_last_cell_of_what_was_read_until_then(backend):
-    lstm, (inputs, mask) = make(torch.nn.LSTM), batch(LENGTHS, 6)
-    with use_backend(backend):
-        _, cell = lstm_states(lstm, inputs, mask)
-    for row, length in enumerate(LENGTHS):
-        for t in range(length):
-            _, (_, after_prefix) = lstm(inputs[row : row + 1, : t + 1])
-            _, (_, after_suffix) = lstm(inputs[row : row + 1, t:length])
-            torch.testing.assert_close(cell[row, t, :H], after_prefix[0, 0])
-            torch.testing.assert_close(cell[row, t, H:], after_suffix[1, 0])
 
 
 @pytest.mark.parametrize("form", ["own", "packed"])

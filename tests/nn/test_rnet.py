@@ -66,9 +66,9 @@ def test_gated_matching(bidirectional: bool):
             directions.append(tuple(list(reversed(steps)) for steps in reverse))
         for direction, (states, weights) in enumerate(directions):
             block = results[row, :, direction * H : (direction + 1) * H]
-            for t in range(T):
-                assert_same(block[t], states[t])
-                assert_same(attention[direction][row, t, :M], weights[t])
+            for t, (state, weight) in enumerate(zip(states, weights)):
+                assert_same(block[t], state)
+                assert_same(attention[direction][row, t, :M], weight)
             assert not attention[direction][row, T:].any()
             assert not attention[direction][row, :, M:].any()
         assert not results[row, T:].any()

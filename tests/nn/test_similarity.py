@@ -31,7 +31,7 @@ def test_the_target_is_a_distribution_over_the_two_nearest_grades(lowest, highes
     distributions = grade_distribution(scores, lowest, highest)
     torch.testing.assert_close(distributions, expected.double(), rtol=0, atol=1e-7)
     torch.testing.assert_close(distributions.sum(-1), torch.ones_like(scores))
-    # The score of a distribution is its expectation: that of its own target is the score itself.
+    # The score of a distribution is its expectation, which for its target is the score itself.
     own = expected_grade(distributions.log(), lowest, highest)
     torch.testing.assert_close(own, scores)
 

@@ -44,12 +44,10 @@ def output_at(encoder, x, i):
     s = encode(forward_suffix, encoder.cell, suffix)  # (2)
     p_reverse = encode(reverse_prefix, encoder.cell, prefix.flip(0))  # (3)
     s_reverse = encode(encoder.reverse_cell, encoder.cell, suffix.flip(0))  # (4)
+    both = (("forward_gate", p, s), ("reverse_gate", p_reverse, s_reverse))
     return torch.cat(
-        [
-            combine(encoder, p, s, getattr(encoder, "forward_gate", None)),
-            combine(encoder, p_reverse, s_reverse, getattr(encoder, "reverse_gate", None)),
-        ]
-    )  # (5), (6)
+        [combine(encoder, *x, getattr(encoder, gate, None)) for gate, *x in both]
+    )  # (5)
 
 
 @pytest.mark.usefixtures("both_backends")

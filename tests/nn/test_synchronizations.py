@@ -1,7 +1,5 @@
 """Bounds of what encoders launch on a GPU and how often they wait, counted on a simulated one."""
 
-from typing import Callable
-
 import pytest
 import torch
 
@@ -12,7 +10,7 @@ from tests.simulated_device import NAME, SimulatedDevice
 D, H = 4, 3
 LENGTHS = [5, 3, 0, 6]
 
-ENCODERS: dict[str, Callable[[], torch.nn.Module]] = {
+ENCODERS = {
     "cas_lstm": lambda: nn.CellAwareLSTM(D, H, num_layers=2, bidirectional=True),
     "lstmn": lambda: nn.LSTMN(D, H, bidirectional=True),
     "gumbel_tree_lstm": lambda: nn.GumbelTreeLSTM(D, H),

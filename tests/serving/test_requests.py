@@ -154,24 +154,14 @@ def test_slow_requests_are_ended(port, monkeypatch, sent):
 
 TARGETS = st.one_of(
     st.sampled_from(["/", "/model", "/search", "*", "http://evil.example/", "/openapi.json"]),
-    st.builds(
-        "{}{}?{}".format,
-        st.sampled_from(["/", "/page.js", "/saliency/", "/predict"]),
-        st.text("./%0aefEF?&=#~\\", max_size=12),
-        st.text("pagedplink=&sehoi_0%", max_size=30),
-    ),
+    st.text("./%0aefEF?&=#~\\", max_size=12).map("/page.js{}".format),
 )
+NAMES = ["Host", "Origin", "Content-Length", "Transfer-Encoding", "Expect", "Range", "Upgrade"]
+VALUES = ["", "0", "-1", "9" * 30, "chunked", "gzip, br", "[", "http://127.0.0.1", "bytes=0-,1-"]
 HEADERS = st.lists(
     st.tuples(
-        st.sampled_from(
-            ["Host", "Origin", "Cookie", "Content-Length", "Transfer-Encoding", "Expect"]
-            + ["Accept-Encoding", "Range", "Upgrade", "X-Forwarded-Host", "If-None-Match"]
-        ),
-        st.one_of(
-            st.sampled_from(["", "0", "-1", "9" * 30, "chunked", "gzip, br", "null", "["]),
-            st.sampled_from(["127.0.0.1", "http://127.0.0.1", "evil.example", "bytes=0-,1-"]),
-            st.text("a:/[]@.,;=\x00\xff\r\n", max_size=9),
-        ),
+        st.sampled_from([*NAMES, "If-None-Match", "X-Forwarded-Host"]),
+        st.one_of(st.sampled_from(VALUES), st.text("a:/[]@.,;=\x00\xff\r\n", max_size=9)),
     ),
     max_size=3,
 )

@@ -218,6 +218,13 @@ def test_a_training_with_less_than_the_median_is_stopped(curves, study):
     assert report["best"]["number"] == 0
 
 
+def test_trainings_side_by_side_share_the_cores(curves, study, monkeypatch, tmp_path):
+    monkeypatch.setattr(tuner.os, "cpu_count", lambda: 6)
+    curves.set_all([0.5])
+    assert study(num_jobs=2).run()["machine"]["threads"] == 3
+    assert (tmp_path / "study" / "trials" / "0" / "threads").read_text() == "3"
+
+
 def test_a_folder_has_one_study(curves, study, tmp_path):
     curves.set({0.1: [0.5], 0.2: [0.5]})
     study(choices(0.1)).run()

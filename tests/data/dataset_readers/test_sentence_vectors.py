@@ -67,7 +67,7 @@ def test_files_and_folds(files, tmp_path):
     [
         (VECTORS[:3], " has 3 rows, but .*s\\.txt, line 4 is a further sentence"),
         (VECTORS[:0], " has 0 rows, but .*s\\.txt, line 1 is a further sentence"),
-        (numpy.zeros((6, 3)), " has 6 rows, but .*s\\.txt has only 4 sentences"),
+        (numpy.zeros((5, 3)), " has 5 rows, but .*s\\.txt has only 4 sentences"),
         (numpy.zeros(3), " holds an array of float64 of shape"),
         *(
             (VECTORS + [[0, 0, x if row == 2 else 0] for row in range(4)], ", row 2 .*, line 3.: a")

@@ -10,6 +10,7 @@ from allennlp_sentmatch.nn.ops import backends
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.cas_lstm import eager
 from allennlp_sentmatch.nn.ops.common import native
+from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.ops.subilstm import cpu, recurrence, schedule
 
 NEEDS_COMPILED = pytest.mark.skipif(
@@ -37,6 +38,24 @@ def run_by(backend: str) -> Iterator[None]:
             for cell in (cpu.NativeLSTMCell, cpu.NativeGRUCell):
                 patch.setattr(cell, "max_rows", 5)
         yield
+
+
+def record_products(patch: pytest.MonkeyPatch) -> list[tuple[int, tuple[int, ...]]]:
+    """A list that gets the rows and the weight's shape of each product from now on."""
+    found = []
+    linear, add_products = Products.linear, Products.add_products
+
+    def recorded_linear(x, weight, bias=None):
+        found.append((len(x), tuple(weight.shape)))
+        return linear(x, weight, bias)
+
+    def recorded_add_products(out, x, weights):
+        found.append((x.size(1), tuple(weights.shape)))
+        add_products(out, x, weights)
+
+    patch.setattr(Products, "linear", staticmethod(recorded_linear))
+    patch.setattr(Products, "add_products", recorded_add_products)
+    return found
 
 
 @pytest.fixture

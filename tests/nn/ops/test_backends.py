@@ -1,4 +1,5 @@
 import threading
+from contextlib import suppress
 
 import pytest
 import torch
@@ -56,29 +57,20 @@ def test_steps_that_cannot_be_loaded_are_not_taken_for_missing_ones(monkeypatch)
         chosen()
 
 
-def test_a_request_holds_until_the_context_ends():
-    default = chosen()
-    with use_backend("naive"):
+def test_a_request_holds_until_the_context_ends_for_its_thread():
+    default, seen = chosen(), []
+    with suppress(KeyError), use_backend("naive"):
         assert chosen() == "naive"
         with use_backend("eager"):
             assert chosen() == "eager"
         with use_backend(None):
             assert chosen() == default
         assert chosen() == "naive"
-    assert chosen() == default
-    with pytest.raises(KeyError), use_backend("naive"):
-        raise KeyError
-    assert chosen() == default
-
-
-def test_a_request_is_the_thread_s_own():
-    default = chosen()
-    seen = []
-    with use_backend("naive"):
         thread = threading.Thread(target=lambda: seen.append(chosen()))
         thread.start()
         thread.join()
-    assert seen == [default]
+        raise KeyError
+    assert seen == [chosen()] == [default]
 
 
 def test_there_is_no_other_backend():

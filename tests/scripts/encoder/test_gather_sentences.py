@@ -1,40 +1,118 @@
 import json
 import sys
 
+import pytest
+
 from scripts.encoder import gather_sentences
-from scripts.encoder.gather_sentences import TRAINING, gather, key
+from scripts.encoder.data_sets import DataSet
+from scripts.encoder.gather_sentences import Collection, add_texts
+from scripts.encoder.text_sources import Source, key
 
 
-def test_sentences_are_compared_by_letters_and_digits():
-    assert key("It 's a DOG, isn't it?") == key("it's a dog , isn 't it") != key("It is a dog")
+def source(name, kind="help", **settings):
+    defaults = {"version": "1", "sha256": "0", "licence": "CC0", "copyleft": False, "limit": 99}
+    return Source(
+        **{"name": name, "origin": "deb", "package": name, "kind": kind, **defaults, **settings}
+    )
 
 
 def test_test_sentences_and_repetitions_are_left_out():
-    training = {
-        "a": ["One dog .", "A cat.", "a cat", "Two  birds", "...", "word " * 61],
-        "b": ["A CAT", "It rains.", "Snow"],
-    }
-    tests = {"t": {key("one dog")}, "u": {key("Snow!"), key("one dog")}, "v": set()}
-    sentences, numbers = gather(training, tests, limit=10, seed=0)
-    assert sorted(sentences) == ["A cat.", "It rains.", "Two birds"]
-    assert numbers == {
-        "taken": {"a": 2, "b": 1},
-        "distinct": {"a": 2, "b": 1},
-        "in_test_sets": {"t": 1, "u": 2, "v": 0},
-    }
+    collection = Collection({key("one dog is")})
+    first = ["One dog is .", "A cat  is.", "a cat is", "Page 1 of 2.", "...", "word " * 61, "Two b"]
+    assert collection.add("a", first) == 2
+    assert collection.add("b", ["A CAT IS", "It rains now.", "Page 33 of 4."]) == 1
+    assert collection.add("c", [f"It is {word} now." for word in ("a", "b", "c")], limit=2) == 2
+    assert collection.add("d", ["This has five words here.", "And four words here."], words=4) == 1
+    assert collection.of("ab") == ["A cat is.", "Page 1 of 2.", "It rains now."]
+    assert collection.of("cd", limit=1) == ["It is a now.", "And four words here."]
+    assert collection.left_out == {"a": 1}
 
 
-def test_no_sentence_of_a_test_set_is_written(shared_data, tmp_path, monkeypatch):
-    output = tmp_path / "sentences.txt"
-    names = {"SICK train", "STS-B train", "TREC train"}
-    some = {name: source for name, source in TRAINING.items() if name in names}
-    monkeypatch.setattr(gather_sentences, "TRAINING", some)
-    monkeypatch.setattr(sys, "argv", ["", str(shared_data), str(output), "--limit", "9000"])
+def test_small_sources_leave_their_share_to_others(monkeypatch):
+    sources = [source("x"), source("y"), source("z"), source("n", "news")]
+    texts = {one.name: [f"{one.name} is {word} here." for word in "abcdefghij"] for one in sources}
+    texts["z"] = texts["z"][:1]
+    monkeypatch.setattr(gather_sentences, "SOURCES", sources)
+    monkeypatch.setattr(gather_sentences, "LIMITS", {"help": 9})
+    collection = Collection(set())
+    assert add_texts(collection, texts) == {"help": ["x", "y", "z"], "news": ["n"]}
+    numbers = {name: len(sentences) for name, sentences in collection.sentences.items()}
+    assert numbers == {"z": 1, "x": 4, "y": 4, "n": 10}
+
+
+CAPTION = "A {} is chasing a pony in the big park."
+QUESTION = "Where is the {} in this place?"
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch, wordnet):
+    """Data sets and free texts of a few sentences each, and the script's arguments."""
+    words = ["man", "woman", "boy", "girl", "nurse", "poet", "king", "queen", "baker", "cook"]
+
+    def made(form, copyleft=False):
+        return DataSet("", lambda _: map(form.format, words), "CC0", copyleft)
+
+    free = {name: made(f"{name} {CAPTION}") for name in gather_sentences.FREE}
+    free["SNLI dev"] = made(CAPTION, copyleft=True)
+    free["STS-B train"] = made("The two {}s are in the park.")
+    restricted = {name: made("The {} was quiet.") for name in gather_sentences.RESTRICTED}
+    tests = {"t": made("A man is chasing a pony in the big park.")}
+    names = [*gather_sentences.QUESTIONS[1:], "NLVR and NLVR2", "COCO captions, validation 2017"]
+    sources = [source("WordNet", package="wordnet", prose=False), source("e", "everyday")]
+    sources += [source(name, "queries") for name in names]
+    folder = tmp_path / "texts" / "sources"
+    for one in sources:
+        (folder / one.file_name).mkdir(parents=True)
+        text = "\n\n".join(f"{one.name} asks: {QUESTION.format(word)}" for word in words)
+        (folder / one.file_name / "a.txt").write_text(text.replace("e asks", "He asks"))
+    (folder / "WordNet/usr/share").mkdir(parents=True)
+    wordnet.rename(folder / "WordNet/usr/share/wordnet")
+    for name, value in {
+        **{"FREE": free, "RESTRICTED": restricted, "TEST": tests, "SOURCES": sources},
+        **{"RECOMBINED": 50, "LIMIT": 120},
+    }.items():
+        monkeypatch.setattr(gather_sentences, name, value)
+    output = tmp_path / "out" / "sentences.txt"
+    arguments = ["", str(tmp_path), str(tmp_path / "texts"), str(output), "--restricted"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    return output
+
+
+def test_all_of_it(small, capsys):
     gather_sentences.main()
-    report = json.loads(output.with_suffix(".json").read_text())
-    assert report["sentences"] == len(output.read_text().splitlines()) == 9000
-    assert report["in_test_sets"]["SICK test"] > 3000
-    assert set(report["overlap_with_test_sets"].values()) == {0}
-    ours = {key(line) for line in output.read_text().splitlines()}
-    rows = (shared_data / "stsb" / "sts-test.csv").read_text().splitlines()
-    assert not ours & {key(sentence) for row in rows for sentence in row.split("\t")[5:7]}
+    lines = small.read_text().splitlines()
+    report = json.loads(small.with_name("sources.json").read_text())
+    assert len({key(line) for line in lines}) == len(lines) == report["sentences"] == 120
+    assert key(CAPTION.format("man")) not in map(key, lines)
+    assert report["overlap_with_test_sets"] == 0
+    assert report["left_out_as_test_sentences"]["SNLI dev"] == 1
+    assert sum(row["sentences"] for row in report["sources"]) == 120
+    assert {"source", "kind", "licence", "copyleft", "sentences", "sha256"} < set(
+        report["sources"][-4]
+    )
+    copyleft = [lines[int(i)] for i in small.with_name("copyleft.txt").read_text().split()]
+    assert len(copyleft) == report["copyleft"]
+    captions = {CAPTION.format(word) for word in ("woman", "boy", "girl")} & set(lines)
+    assert captions <= set(copyleft)
+    assert len(small.with_name("restricted.txt").read_text().splitlines()) == 10
+    assert not any("was quiet" in line for line in lines)
+    gather_sentences.main()
+    assert small.read_text().splitlines() == lines
+
+
+def test_a_test_sentence_among_them_is_an_error(small, monkeypatch):
+    monkeypatch.setattr(gather_sentences.Collection, "add", lambda self, name, sentences, *a, **k: (
+        self.sentences.update({name: list(sentences)}) or 0
+    ))  # fmt: skip
+    monkeypatch.setattr(gather_sentences, "add_made", lambda *_: {})
+    monkeypatch.setattr(gather_sentences, "LIMIT", 999)
+    with pytest.raises(SystemExit, match=r"^gather_sentences: there are test sentences .*'t': 1"):
+        gather_sentences.main()
+
+
+def test_missing_data(monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        sys, "argv", ["", str(tmp_path / "missing"), str(tmp_path), str(tmp_path / "o")]
+    )
+    with pytest.raises(SystemExit, match=r"^gather_sentences: .*SICK_trial\.txt"):
+        gather_sentences.main()

@@ -23,7 +23,7 @@ class Step(NamedTuple):
 
     @property
     def num_rows(self) -> int:
-        """The number of rows of the step's products, one for each suffix of each sentence."""
+        """Return the number of rows of the step's products, one for each suffix of a sentence."""
         return self.suffixes * self.sentences
 
     def of_states(self, states: Tensor) -> Tensor:
@@ -42,12 +42,12 @@ class Step(NamedTuple):
 
     @property
     def begins(self) -> bool:
-        """`True` if each suffix advances by its own first token."""
+        """Return whether each suffix advances by its own first token."""
         return self.t == 0
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """The first token that the suffixes read, and the end of these tokens."""
+        """Return the first token that the suffixes read, and the end of these tokens."""
         return (self.first, self.first + self.suffixes) if self.begins else (self.t, self.t + 1)
 
     def split(self, max_rows: Optional[int]) -> "Iterator[Step]":
@@ -100,17 +100,17 @@ class Schedule(NamedTuple):
 
     @property
     def num_starts(self) -> int:
-        """The number of suffixes."""
+        """Return the number of suffixes."""
         return self.beginning.suffixes
 
     @property
     def steps(self) -> list[Step]:
-        """All steps, the beginning first."""
+        """Return all steps, the beginning first."""
         return [self.beginning, *(step for chunk in self.chunks for step in chunk)]
 
     @property
     def num_rows(self) -> int:
-        """The number of rows of the tables of all steps."""
+        """Return the number of rows of the tables of all steps."""
         return sum(step.num_rows for step in self.steps)
 
 

@@ -8,9 +8,8 @@ from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.cas_lstm import layer
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
-from allennlp_sentmatch.nn.ops.common.products import Products
 from tests.nn import equations
-from tests.nn.ops.conftest import BACKENDS, run_by
+from tests.nn.ops.conftest import BACKENDS, record_products, run_by
 
 D, H = 5, 3
 
@@ -94,23 +93,10 @@ def test_gates_and_reduced_precision_take_the_naive_form():
 
 @pytest.mark.usefixtures("backend")
 def test_steps_cost_no_more_than_the_sentences_still_being_read(monkeypatch):
-    rows = []
-    linear, add_products = Products.linear, Products.add_products
-
-    def counting_product(x, weight, bias=None):
-        rows.append(len(x))
-        return linear(x, weight, bias)
-
-    def counting_products(out, x, weights):
-        rows.append(x.size(1))
-        add_products(out, x, weights)
-
-    encoder = build(num_layers=1)
-    monkeypatch.setattr(Products, "linear", counting_product)
-    monkeypatch.setattr(Products, "add_products", counting_products)
+    products = record_products(monkeypatch)
     inputs, mask = batch([6, 1, 3, 3])
-    outputs = encoder(inputs, mask)
+    outputs = build(num_layers=1)(inputs, mask)
     every = sum([6, 1, 3, 3])  # W x
-    assert rows == [every, 3, 3, 1, 1, 1]
+    assert [rows for rows, _ in products] == [every, 3, 3, 1, 1, 1]
     outputs.sum().backward()
-    assert rows[6:11] == [1, 1, 1, 3, 3]
+    assert [rows for rows, _ in products][6:11] == [1, 1, 1, 3, 3]

@@ -13,9 +13,8 @@ from allennlp_sentmatch.nn.ops.common.gated_steps import GatedStep
 from tests.conftest import CAN_COMPILE
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
-PARALLEL = ctypes.CFUNCTYPE(
-    None, ctypes.CFUNCTYPE(None, ctypes.c_void_p), ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint
-)
+FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+PARALLEL = ctypes.CFUNCTYPE(None, FUNCTION, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)
 
 
 @pytest.mark.skipif(not CAN_COMPILE, reason="there is no compiler")
@@ -27,27 +26,14 @@ def test_a_compiler_is_made_use_of():
     sys.platform != "linux" or not torch.backends.openmp.is_available(),
     reason="torch runs on no OpenMP library with GNU's interface",
 )
-def test_torch_s_threads_are_found():
-    number = torch.get_num_threads()
-    assert native.num_threads() == number
-    torch.set_num_threads(number + 1)
-    try:
-        assert native.num_threads() == number + 1
-    finally:
-        torch.set_num_threads(number)
+def test_torch_s_threads_are_found(monkeypatch):
+    assert native.num_threads() == torch.get_num_threads()
     threads = []
-    PARALLEL(native.GOMP_PARALLEL)(
-        PARALLEL._argtypes_[0](lambda data: threads.append(data)),
-        ctypes.c_void_p(7),
-        ctypes.c_uint(3),
-        ctypes.c_uint(0),
-    )
+    PARALLEL(native.GOMP_PARALLEL)(FUNCTION(threads.append), ctypes.c_void_p(7), 3, 0)
     assert threads == [7, 7, 7]
-
-
-def test_without_them_there_is_one(monkeypatch):
-    monkeypatch.setattr(native, "GOMP_PARALLEL", 0)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
+    assert native.num_threads() == 4
+    monkeypatch.setattr(native, "GOMP_PARALLEL", 0)
     assert native.num_threads() == 1
 
 

@@ -52,24 +52,19 @@ def chosen(dtype=torch.float32):
 
 @NEEDS_ONEDNN
 @pytest.mark.filterwarnings("ignore:TF32 acceleration")  # torch's own, of the switch
-def test_onednn_takes_single_precision_unless_switched_off(monkeypatch):
-    monkeypatch.setattr(products_module, "is_intel", lambda: False)
-    assert chosen() is OneDNNProducts
-    assert chosen(torch.float64) is Products
-    with torch.backends.mkldnn.flags(enabled=False):
-        assert chosen() is Products
-
-
-@NEEDS_ONEDNN
-@pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="this torch has no MKL")
-def test_mkl_takes_single_precision_on_intel_s_processors(monkeypatch):
-    monkeypatch.setattr(products_module, "is_intel", lambda: True)
-    assert chosen() is MKLProducts
+@pytest.mark.parametrize("intel", [False, True])
+def test_the_library_of_single_precision(intel, monkeypatch):
+    """MKL on Intel's processors, unless factors are rounded; elsewhere oneDNN, unless it is off."""
+    monkeypatch.setattr(products_module, "is_intel", lambda: intel)
+    monkeypatch.setattr("torch.backends.mkl.is_available", lambda: True)
+    assert chosen() is (MKLProducts if intel else OneDNNProducts)
     assert chosen(torch.float64) is Products
     with bfloat16_products():
         assert chosen() is OneDNNProducts
     monkeypatch.setattr("torch.backends.mkl.is_available", lambda: False)
     assert chosen() is OneDNNProducts
+    with torch.backends.mkldnn.flags(enabled=False):
+        assert chosen() is Products
 
 
 @pytest.mark.parametrize(

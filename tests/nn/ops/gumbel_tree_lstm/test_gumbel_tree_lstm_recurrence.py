@@ -11,7 +11,7 @@ from tests.nn.ops.conftest import CPU_BACKENDS, run_by
 
 @pytest.mark.parametrize("backend", CPU_BACKENDS)
 def test_large_scores_do_not_overflow(backend: str):
-    """The relaxation's exponential functions are those of differences to the highest score."""
+    """The relaxation takes exponentials of differences to the highest score."""
     torch.manual_seed(0)
     model = normal(GumbelTreeLSTM(3, 5, "affine", temperature=0.5))
     with torch.no_grad():

@@ -11,13 +11,12 @@ from allennlp_sentmatch.nn.lstmn import LSTMN
 from allennlp_sentmatch.nn.ops.backends import resolve, use_backend
 from allennlp_sentmatch.nn.ops.common.autograd import differentiable
 from allennlp_sentmatch.nn.ops.common.packing import Packing
-from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.ops.lstmn import cpu
 from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
 from allennlp_sentmatch.nn.ops.lstmn.recurrence import IMPLEMENTATIONS
 from tests.nn import equations
 from tests.nn.equations import normal
-from tests.nn.ops.conftest import CPU_BACKENDS, run_by
+from tests.nn.ops.conftest import CPU_BACKENDS, record_products, run_by
 
 D, H, A = 3, 19, 35  # of no vector's width
 LENGTHS = [7, 2, 0, 5, 7, 1, 4]
@@ -109,21 +108,12 @@ def test_gradients_from_outside_may_have_any_memory_format():
 @every_backend
 @pytest.mark.parametrize("training", [False, True])
 def test_each_token_s_key_is_projected_once(monkeypatch: pytest.MonkeyPatch, training: bool):
-    rows = []
-    linear = Products.linear
-
-    def counting_product(x: torch.Tensor, weight: torch.Tensor, *bias: torch.Tensor):
-        if weight.shape == (A, H):
-            rows.append(x.size(0))
-        return linear(x, weight, *bias)
-
-    monkeypatch.setattr(Products, "linear", staticmethod(counting_product))
-    model = make(bidirectional=False)
-    inputs, mask = batch(LENGTHS, 9)
+    products = record_products(monkeypatch)
     with torch.set_grad_enabled(training):
-        model(inputs, mask)
+        make(bidirectional=False)(*batch(LENGTHS, 9))
     # Nothing attends to the last token of a sentence.
-    assert sum(rows) == sum(length - 1 for length in LENGTHS if length > 0)
+    rows = sum(rows for rows, shape in products if shape == (A, H))
+    assert rows == sum(length - 1 for length in LENGTHS if length > 0)
 
 
 @every_backend

@@ -1,0 +1,457 @@
+"""Read English sentences from files: pages, manuals, dictionaries, games' texts, data sets.
+
+`READERS` names a function for each form of file, which yields its paragraphs. `split` makes
+sentences of them, `is_english` tells those from tables, code and other languages, and `is_prose`
+those of running text from headings and captions.
+"""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import re
+import struct
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Callable, Optional
+
+from lxml import html
+
+Reader = Callable[[Path], Iterable[str]]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+MIN_WORDS, MAX_WORDS = 3, 60
+"""How many words a sentence has."""
+
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]*[A-Z0-9])")
+NO_END = re.compile(
+    r"\b(e\.g|i\.e|etc|cf|vs|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Gen|Col|Capt|Lt|No|Fig|Vol|pp?|ca|al|"
+    r"[A-Z]|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec|Inc|Ltd|Co)\.$"
+)
+PLAIN = str.maketrans(
+    {
+        "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-",
+        "\u2013": "-", "\u2014": " - ", "\u2212": "-", "\u2026": "...", "\u00a0": " ",
+        "\u00ad": None, "\u200b": None, "\ufeff": None, "\u2060": None, "\u202f": " ",
+    }
+)  # fmt: skip
+FUNCTION_WORDS = _words(
+    """a an the this that these those it he she they we you i is are was were be been has have had
+    do does did will would can could may might must should not no of in on at to from for with
+    by as and or but if when while than then there here what who which where why how his her
+    their its our my your all any some each into about out up down over under after before
+    between"""
+)
+"""Words that nearly every English sentence has."""
+
+SHARED = _words("""a an in on as is do so no or he her his me her all was at will""")
+"""Function words that are also words of other languages."""
+
+FOREIGN = _words(
+    """der die das und ist nicht ein eine mit von den dem auf zu sie wird de la el le les des que
+    est los las una unha para por um uma com een het van og och att som av del della che di il
+    un et ou pas ne sur dans pour en y se lo al con os da do na em af til er ikke det den"""
+)
+"""Frequent words of other languages."""
+
+WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
+
+
+def plain(text: str) -> str:
+    """A text with plain quotes, dashes and spaces."""
+    return " ".join(text.translate(PLAIN).split())
+
+
+def split(paragraph: str) -> Iterator[str]:
+    """The sentences of a paragraph."""
+    part = ""
+    for piece in SENTENCE_END.split(plain(paragraph)):
+        part = f"{part} {piece}" if part else piece
+        if not NO_END.search(part):
+            yield part
+            part = ""
+    if part:
+        yield part
+
+
+def is_english(sentence: str) -> bool:
+    """Whether a sentence is English: mostly ASCII letters, with function words."""
+    words = sentence.split()
+    if not MIN_WORDS <= len(words) <= MAX_WORDS or max(map(len, words)) > 30:
+        return False
+    letters = sum(character.isalpha() or character == " " for character in sentence)
+    if letters < 0.85 * len(sentence):
+        return False
+    if sum(not character.isascii() for character in sentence) > 0.02 * len(sentence) + 1:
+        return False
+    lower = WORD.findall(sentence.lower())
+    known = sum(word in FUNCTION_WORDS for word in lower)
+    foreign = sum(word in FOREIGN for word in lower)
+    if foreign >= 2 and foreign >= sum(
+        word in FUNCTION_WORDS and word not in SHARED for word in lower
+    ):
+        return False
+    if re.search(r" [.,;:)]( |$)|&\w+;|\( |(^| )['\"]( |$)", sentence):
+        return False
+    return len(lower) >= 3 and (known >= 1 if len(words) <= 8 else known >= 2)
+
+
+def detokenize(text: str) -> str:
+    """A text whose punctuation was split off, as it is written."""
+    text = re.sub(r"''\s*(.*?)\s*''", r'"\1"', text)
+    text = re.sub(r" ([.,;:?!')\]%])", r"\1", text)
+    text = re.sub(r" (n't|'s|'re|'ve|'m|'ll|'d)\b", r"\1", text)
+    return re.sub(r"([(\[$]) ", r"\1", text)
+
+
+def tokenized(read: Reader) -> Reader:
+    """Another reader's texts as they are written."""
+    return lambda file: map(detokenize, read(file))
+
+
+def is_prose(sentence: str) -> bool:
+    """Whether a sentence starts and ends as sentences do, and has no code."""
+    return (
+        bool(re.match(r"[\"'(]*[A-Z0-9]", sentence))
+        and bool(re.search(r"[.!?:;][\"')]*$", sentence))
+        and not re.search(r"[{}<>|\\=_@~^`]|::|//|->|--|\w\(\)|\.\.\.\.", sentence)
+    )
+
+
+def text_of(file: Path) -> str:
+    """The text of a file, packed or not."""
+    data = file.read_bytes()
+    if file.name.endswith((".gz", ".dz")):
+        data = gzip.decompress(data)
+    elif file.suffix == ".bz2":
+        data = bz2.decompress(data)
+    elif file.suffix == ".xz":
+        data = lzma.decompress(data)
+    return data.decode("utf-8", "replace")
+
+
+BLOCKS = _words(
+    """p li dd dt td th h1 h2 h3 h4 h5 para simpara title caption item note term figcaption
+    blockquote summary desc listitem source target"""
+)
+NO_TEXT = "|".join(
+    f"//{tag}"
+    for tag in sorted(
+        _words("script style pre programlisting screen math svg nav footer synopsis metadata")
+    )
+)
+"""Elements that are taken out of a page."""
+
+
+def pages(file: Path) -> Iterator[str]:
+    """The paragraphs of a page in HTML or XML."""
+    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text_of(file))
+    text = re.sub(r"<(/?)(?:[a-z]+:)([a-z])", r"<\1\2", text)
+    if not text.strip():
+        return
+    try:
+        root = html.fromstring(text)
+    except Exception:  # lxml's errors are of many classes
+        return
+    for element in root.xpath(NO_TEXT):
+        parent = element.getparent()
+        if parent is not None:
+            previous, tail = element.getprevious(), f" {element.tail or ''}"
+            if previous is None:
+                parent.text = (parent.text or "") + tail
+            else:
+                previous.tail = (previous.tail or "") + tail
+            parent.remove(element)
+    for element in root.iter():
+        inner = (child.tag for child in element.iterdescendants())
+        if element.tag in BLOCKS and BLOCKS.isdisjoint(inner):
+            # "&dolphin;" is the name of a program: its entity is defined elsewhere.
+            yield re.sub(r"&(\w+);", lambda found: found[1].capitalize(), element.text_content())
+
+
+def blocks(text: str) -> Iterator[str]:
+    """The lines of a plain text up to an empty one, but for single indented lines."""
+    for block in re.split(r"\n\s*\n|\n%+\n", text):
+        lines = block.strip("\n").split("\n")
+        if len(lines) > 1 or not lines[0].startswith(("    ", "\t")):
+            yield " ".join(lines)
+
+
+def paragraphs(file: Path) -> Iterator[str]:
+    """The paragraphs and items of a plain text."""
+    for block in blocks(text_of(file)):
+        yield re.sub(r"^\s*([*+-]|\(?\d+[.)])\s+", "", block)
+
+
+def info(file: Path) -> Iterator[str]:
+    """The paragraphs of a manual for GNU info, without its menus."""
+    for block in blocks(text_of(file)):
+        if not re.search(r"^\s*(\*|File:|\x1f|--)|\*note|Next:|Prev:", block):
+            yield block.replace("`", "'")
+
+
+ROFF_FONT = re.compile(r"\\f(\[[^\]]*\]|\(..|.)|\\[&|^/,%)]|\\s[+-]?\d|\\m\[[^\]]*\]")
+ROFF_CHARACTERS = {
+    r"\-": "-", r"\(aq": "'", r"\(em": " - ", r"\(en": "-", r"\e": "\\", r"\ ": " ", r"\~": " ",
+    r"\(lq": '"', r"\(rq": '"', r"\(dq": '"', r"\(oq": "'", r"\(cq": "'", r"\(bu": "", r"\0": " ",
+    r"\*(lq": '"', r"\*(rq": '"', r"\*(L": '"', r"\*(R": '"', r"\(co": "(c)", r"\'": "'",
+    r"\`": "`",
+}  # fmt: skip
+
+
+def manuals(file: Path) -> Iterator[str]:
+    """The paragraphs of a page for man, without examples and options."""
+    paragraph: list[str] = []
+    literal = False
+    for line in text_of(file).split("\n"):
+        line = ROFF_FONT.sub("", line)
+        if line.startswith((".nf", ".EX", ".Bd", ".TS")):
+            literal = True
+        elif line.startswith((".fi", ".EE", ".Ed", ".TE")):
+            literal = False
+        elif literal or line.startswith(('.\\"', "'\\\"")):
+            continue
+        font = re.match(r"\.(?:BR|BI|IR|RB|RI|IB|B|I|Nm|Xr|Ar|Fl|Pa|Dq|Em|Sy|Cm)\s+(.*)", line)
+        if font:
+            words = [a or b for a, b in re.findall(r'"([^"]*)"|(\S+)', font[1])]
+            paragraph.append(("" if line[2].isalpha() else " ").join(words))
+        elif line.startswith((".", "'")) or not line.strip():
+            if paragraph:
+                yield _roff(" ".join(paragraph))
+            paragraph = []
+        else:
+            paragraph.append(line)
+    if paragraph:
+        yield _roff(" ".join(paragraph))
+
+
+def _roff(text: str) -> str:
+    for mark, character in ROFF_CHARACTERS.items():
+        text = text.replace(mark, character)
+    return text
+
+
+def messages(file: Path) -> Iterator[str]:
+    """The original English messages of a catalogue of translations (.mo)."""
+    data = file.read_bytes()
+    order = "<" if data[:4] == b"\xde\x12\x04\x95" else ">"
+    _, _, count, originals = struct.unpack_from(f"{order}4I", data)
+    for i in range(count):
+        length, offset = struct.unpack_from(f"{order}2I", data, originals + 8 * i)
+        message = data[offset : offset + length].split(b"\0")[0].split(b"\4")[-1]
+        text = re.sub(r"<[^>]*>|&(?=\w)|_(?=\w)", "", message.decode("utf-8", "replace"))
+        if not re.search(r"%\d?\$?[a-z(]|\{|\$", text):
+            yield from text.replace("\\n", "\n").split("\n\n")
+
+
+QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|`([^`]*)`')
+
+
+def quoted(file: Path) -> Iterator[str]:
+    """The quoted texts of a program or of a game's data."""
+    for a, b in QUOTED.findall(re.sub(r'"\s*\.\.\s*"|\\\n', "", text_of(file))):
+        text = re.sub(r"\\[nt\n]", " ", a or b).replace('\\"', '"')
+        if " " in text and not re.search(r"%[sd]|[<>{}$%]", text):
+            yield re.sub(r"<[^>]*>", " ", text)
+
+
+# Marks of dictionaries: [sources], {references}, \pronunciations\ and --Authors.
+DICTIONARY_MARKS = re.compile(r"\[[^\]]*\]|\\[^\\]*\\|--\s*[A-Z][\w. ()&']*|<[^>]*>|[{}|]")
+
+
+def dictionary(file: Path) -> Iterator[str]:
+    """The definitions and quotations of a dictionary in dictd's format."""
+    for paragraph in re.split(r"\n\s*\n", text_of(file)):
+        if paragraph.startswith(" ") and "Syn:" not in paragraph:
+            text = DICTIONARY_MARKS.sub(" ", paragraph)
+            text = re.sub(r"^\s*(\(?[0-9a-z]{1,2}[.)]\s+)+", "", text)
+            yield re.sub(r"\s+([,.;])", r"\1", text)
+
+
+def glosses(file: Path) -> Iterator[str]:
+    """The glosses of WordNet, each definition and each example by itself."""
+    for line in text_of(file).split("\n"):
+        if not line.startswith("  "):
+            for part in re.split(r"; (?=\")|;? --", line.partition(" | ")[2]):
+                yield part.strip(' "\n')
+
+
+def yaml_glosses(file: Path) -> Iterator[str]:
+    """The definitions and examples of Open English WordNet."""
+    for found in re.finditer(
+        r"^  (?:definition|example):\n((?:  - .*\n(?:    .*\n)*)+)", text_of(file), re.MULTILINE
+    ):
+        for item in re.split(r"^  - ", found[1], flags=re.MULTILINE):
+            item = " ".join(item.split())
+            if item.startswith("text: "):
+                item = item[6:]
+            yield item.strip("'\"").replace("''", "'")
+
+
+def fortunes(file: Path) -> Iterator[str]:
+    """The sayings of a file of fortunes, without their authors."""
+    for saying in text_of(file).split("\n%\n"):
+        yield re.sub(r"\n?\s*-- .*", "", saying, flags=re.DOTALL)
+
+
+def descriptions(file: Path) -> Iterator[str]:
+    """The short and long descriptions of Debian's packages."""
+    for found in re.finditer(
+        r"^Description(?:-en)?: (.*)\n((?: .*\n)*)", text_of(file), re.MULTILINE
+    ):
+        yield found[1]
+        for paragraph in re.split(r"^ \.\n|^ +(?=[*-] )", found[2], flags=re.MULTILINE):
+            yield paragraph.strip(" *-")
+
+
+def components(file: Path) -> Iterator[str]:
+    """The summaries and descriptions of applications in AppStream's catalogue."""
+    for found in re.finditer(
+        r"^(?:Summary|Description|Name):\n(?:  .*\n)*?  C: *(.*\n(?:    .*\n)*)",
+        text_of(file),
+        re.MULTILINE,
+    ):
+        text = found[1].replace("\\n", " ").lstrip(">-|").strip(" \n'\"")
+        for part in re.split(r"</?(?:p|li|ul|ol)>", text):
+            yield re.sub(r"<[^>]*>", " ", part).replace("''", "'").replace("\\", "")
+
+
+def dialogues(file: Path) -> Iterator[str]:
+    """The categories of ALICE's answers (AIML)."""
+    for found in re.finditer(r"<template>(.*?)</template>", text_of(file), re.DOTALL):
+        if not re.search(r"<(star|get|bot|that|input)\b", found[1]):
+            for part in re.split(r"</?li>|<br ?/?>", found[1]):
+                yield html_text(part)
+
+
+def html_text(text: str) -> str:
+    """A text without tags."""
+    return re.sub(r"<[^>]*>", " ", text).replace("&amp;", "&").replace("&quot;", '"')
+
+
+def conversations(file: Path) -> Iterator[str]:
+    """The lines of ChatterBot's conversations (YAML)."""
+    for line in text_of(file).split("\n"):
+        found = re.match(r"\s*-\s*(?:-\s*)?(.*)", line)
+        if found:
+            yield found[1].strip("'\"")
+
+
+def json_values(*names: str, lines: bool = False) -> Reader:
+    """All texts in a JSON file that have one of some names, at any depth."""
+
+    def values(value: object, name: Optional[str]) -> Iterator[str]:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield from values(inner, key)
+        elif isinstance(value, list):
+            for inner in value:
+                yield from values(inner, name)
+        elif isinstance(value, str) and (not names or name in names):
+            yield value
+
+    def read(file: Path) -> Iterator[str]:
+        text = text_of(file)
+        for part in text.splitlines() if lines else [text]:
+            if part.strip():
+                yield from values(json.loads(part), None)
+
+    return read
+
+
+def table(*columns: int, comma: bool = False) -> Reader:
+    """Some columns of a table with tabs, or with commas and quotes."""
+
+    def read(file: Path) -> Iterator[str]:
+        csv.field_size_limit(10_000_000)
+        text = io.StringIO(text_of(file))
+        rows = csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
+        for row in csv.reader(text) if comma else rows:
+            for column in columns:
+                if column < len(row):
+                    yield from row[column].replace(" <::::> ", "\n").split("\n")
+
+    return read
+
+
+def questions_of_trivia(file: Path) -> Iterator[str]:
+    """The questions of OpenTriviaQA."""
+    for found in re.finditer(r"^#Q (.*(?:\n(?!\^).*)*)", text_of(file), re.MULTILINE):
+        yield found[1]
+
+
+def treebank(file: Path) -> Iterator[str]:
+    """The sentences of a treebank in CoNLL-U."""
+    return iter(re.findall(r"^# text = (.*)$", text_of(file), re.MULTILINE))
+
+
+def medical_answers(file: Path) -> Iterator[str]:
+    """The questions and answers of MedQuAD."""
+    text = text_of(file)
+    for found in re.finditer(r"<(Question|Answer)\b[^>]*>(.*?)</\1>", text, re.DOTALL):
+        for paragraph in re.split(r"\n\s*\n|\n\s+-|  {3,}| - ", found[2]):
+            yield html_text(paragraph).replace("(are) ", "").replace(" ?", "?")
+
+
+def zipped(file: Path) -> Iterator[str]:
+    """The paragraphs of all texts in a zip file."""
+    with zipfile.ZipFile(file) as archive:
+        for name in sorted(archive.namelist()):
+            if not name.endswith("/") and not name.upper().endswith("README"):
+                text = archive.read(name).decode("utf-8", "replace")
+                yield from re.split(r"\n\s*\n", text)
+
+
+READERS: dict[str, Reader] = {
+    "pages": pages,
+    "paragraphs": paragraphs,
+    "info": info,
+    "manuals": manuals,
+    "messages": messages,
+    "quoted": quoted,
+    "dictionary": dictionary,
+    "glosses": glosses,
+    "YAML glosses": yaml_glosses,
+    "fortunes": fortunes,
+    "descriptions": descriptions,
+    "components": components,
+    "AIML": dialogues,
+    "conversations": conversations,
+    "trivia": questions_of_trivia,
+    "treebank": treebank,
+    "medical answers": medical_answers,
+    "zipped texts": zipped,
+    "JSON": json_values(),
+    "JSON caption": json_values("caption"),
+    "JSON original": json_values("original"),
+    "JSON text": json_values("text"),
+    "JSON utterance": json_values("utterance"),
+    "JSON lines sentence": json_values("sentence", lines=True),
+    "tab 1": table(0),
+    "tab 1, tokenized": tokenized(table(0)),
+    "tab 1 2, tokenized": tokenized(table(0, 1)),
+    "CSV 2 3 4": table(1, 2, 3, comma=True),
+    "CSV 3 4": table(2, 3, comma=True),
+}
+
+BY_NAME = [
+    (r"\.info(-\d+)?\.gz$", info),
+    (r"/man\d/.*\.gz$", manuals),
+    (r"\.(x?html?|page|docbook|cnxml|xml)(\.gz)?$", pages),
+    (r"\.mo$", messages),
+    (r"\.(cfg|lua|dialog|po)$", quoted),
+    (r"\.(txt|text|rst|md|des|TXT)(\.gz)?$|README[^/]*$", paragraphs),
+]
+"""The readers of files by regular expressions of their names."""
+
+
+def reader_of(name: str) -> Optional[Reader]:
+    """The reader of a file by its name."""
+    return next((read for form, read in BY_NAME if re.search(form, name)), None)

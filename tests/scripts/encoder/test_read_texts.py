@@ -1,0 +1,200 @@
+import gzip
+import io
+import json
+import struct
+import zipfile
+
+import pytest
+
+from scripts.encoder.read_texts import READERS, is_english, is_prose, reader_of, split
+
+
+def test_sentences_of_a_paragraph():
+    text = (
+        "Mr. Smith met Dr. J. Doe at 5 p.m. today.  He said: \u201cHello!\u201d (She\u2019d left.)"
+    )
+    assert list(split(text)) == [
+        "Mr. Smith met Dr. J. Doe at 5 p.m. today.",
+        'He said: "Hello!',
+        "(She'd left.)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "english", "prose"),
+    [
+        ("The dog is in the house.", True, True),
+        ("a dog in the house", True, False),
+        ("It calls the function f() of the class.", True, False),
+        ("Two words", False, False),
+        (f"The {'word ' * 60}", False, True),
+        ("Der Hund ist in das Haus und die Katze nicht.", False, True),
+        ("El perro de la casa es un animal que no come.", False, True),
+        ("a = b + { c } ; 1 2 3 the of", False, False),
+        ("n\u00e9e \u00e0 la \u00e9cole \u00e9t\u00e9 \u00e9lan", False, False),
+        ("I have never read anything by .", False, False),
+        ("Go to the directory in which it is: /usr/lib/python3/dist-packages/numpy", False, False),
+    ],
+)
+def test_what_is_a_sentence(sentence, english, prose):
+    assert is_english(sentence) is english
+    assert is_prose(sentence.strip()) is prose or not english
+
+
+FILES = {
+    "pages": (
+        "a.html",
+        "<?xml version='1.0'?><style>p { color: red }</style><h1>Top</h1><ul><li><p>One <b>bold</b>"
+        "&nbsp;word.</p></li><li>Two<pre>code</pre> lines</li></ul><para>&dolphin; runs.</para>",
+        ["Top", "One bold\u00a0word.", "Two  lines", "Dolphin runs."],
+    ),
+    "paragraphs": (
+        *("a.txt", "  * One\ntwo.\n\n    code\n\nThree\n%%%\nFour"),
+        ["One two.", "Three", "Four"],
+    ),
+    "info": (
+        "a.info",
+        "File: a, Next: b\n\n* Menu:\n* A: b.\n\n -- Function: c\n\nSay `a' here.",
+        ["Say 'a' here."],
+    ),
+    "manuals": (
+        "a.1",
+        '.TH A 1\n.SH NAME\na \\- does\n.PP\nThe option\n.B \\-x "y z"\nis \\fBnot\\fP it\\(aqs.\n'
+        '.nf\ncode\n.fi\n.BR a (1)\n.\\" A comment',
+        ["a - does", "The option -x y z is not it's.", "a(1)"],
+    ),
+    "quoted": (
+        *("a.lua", 'f("Hello \\"you\\" there", "x") .. `a long text`'),
+        ['Hello "you" there', "a long text"],
+    ),
+    "dictionary": (
+        "a.dict",
+        "Dog \\Dog\\, n. [AS. docga.]\n   1. A quadruped of the genus {Canis}.\n\n"
+        "   2. A dog is better. --Eccl. ix.\n\n   Syn: Hound; cur.\n",
+        ["A dog is better."],
+    ),
+    "glosses": (
+        "data.noun",
+        "  1 This software is licensed | not a gloss\n"
+        '1 n 01 dog 0 000 | a member of Canis; kept as a pet; "the dog barked; it ran"\n'
+        '2 n 01 cat 0 000 | a feline; "cats purr" --Author\n',
+        [
+            *("a member of Canis; kept as a pet", "the dog barked; it ran"),
+            *("a feline", "cats purr", "Author"),
+        ],
+    ),
+    "YAML glosses": (
+        "a.yaml",
+        "0001-n:\n  definition:\n  - a dog that\n    barks\n  example:\n  - 'it''s late'\n"
+        "  - source: x\n    text: y\n  members:\n  - dog\n",
+        ["a dog that barks", "it's late", "source: x text: y"],
+    ),
+    "fortunes": ("a", "Be good.\n\t\t-- Somebody\n%\nOr not.\n", ["Be good.", "Or not."]),
+    "descriptions": (
+        "d",
+        "Package: x\nDescription: reads the news\n It reads all.\n .\n Lists:\n  * an item\n"
+        "Description-md5: 1\n\nPackage: y\nDescription-en: plays games\n",
+        ["reads the news", "It reads all.", "Lists:", "an item", "plays games"],
+    ),
+    "components": (
+        "c.yml",
+        "Name:\n  C: Chess\n  de: Schach\nDescription:\n  C: >-\n"
+        "    <p>Plays chess.</p><ul><li>Fast</li></ul>\n",
+        ["Chess", "Plays chess.", "Fast"],
+    ),
+    "AIML": (
+        *("a.aiml", "<template>I am <star/>.</template><template>Hi.<br/>You?</template>"),
+        ["Hi.", "You?"],
+    ),
+    "conversations": ("a.yml", "categories:\n- - Hello\n  - 'Hi there'\n", ["Hello", "Hi there"]),
+    "trivia": (
+        *("world", "#Q Who\nwas it?\n^ He\nA She\n#Q Two?\n^ 2\n"),
+        ["Who\nwas it?", "Two?"],
+    ),
+    "treebank": (
+        *("a.conllu", "# text = It rains.\n1\tIt\n\n# text = Yes.\n"),
+        ["It rains.", "Yes."],
+    ),
+    "medical answers": (
+        *(
+            "1.xml",
+            "<Question>What is (are) X ?</Question><Answer>Bad.\n\nVery &amp; so.</Answer>",
+        ),
+        ["What is X?", "Bad.", "Very & so."],
+    ),
+    "JSON caption": (
+        "a.json",
+        json.dumps([{"caption": "A dog", "x": {"caption": ["b"]}, "y": "z"}]),
+        ["A dog", "b"],
+    ),
+    "JSON lines sentence": (
+        "a.json",
+        '{"sentence": "A"}\n\n{"sentence": "B", "x": "C"}\n',
+        ["A", "B"],
+    ),
+    "tab 1 2, tokenized": (
+        *("a.tsv", "It 's `` a '' , no ?\tShe did n't . <::::> B .\tc\n"),
+        ["It's `` a'', no?", "She didn't.", "B."],
+    ),
+    "CSV 3 4": ("a.csv", 'a,b,c,d\n1,2,"x, ""y""",z\n', ["c", "d", 'x, "y"', "z"]),
+}
+
+
+@pytest.mark.parametrize("reader", FILES)
+def test_readers(reader, tmp_path):
+    name, text, expected = FILES[reader]
+    file = tmp_path / name
+    file.write_text(text, "utf-8")
+    texts = [text.strip() for text in READERS[reader](file)]
+    assert [text for text in texts if text] == expected
+
+
+def test_messages_of_a_catalogue(tmp_path):
+    originals = [
+        b"",
+        b"Open the _file",
+        b"menu\4Save it\0Save them",
+        b"%d files",
+        b"<b>Two</b>\n\nParts",
+    ]
+    start = 28 + 8 * len(originals)
+    data, table = b"", b""
+    for original in originals:
+        table += struct.pack("<2I", len(original), start + len(data))
+        data += original + b"\0"
+    header = struct.pack("<7I", 0x950412DE, 0, len(originals), 28, 28, 0, 0)
+    (tmp_path / "a.mo").write_bytes(header + table + data)
+    messages = list(READERS["messages"](tmp_path / "a.mo"))
+    assert messages == ["", "Open the file", "Save it", "Two", "Parts"]
+
+
+def test_packed_texts(tmp_path):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as written:
+        written.writestr("a/README", "Not this.")
+        written.writestr("a/b.txt", "One.\n\nTwo.")
+    (tmp_path / "a.zip").write_bytes(archive.getvalue())
+    assert list(READERS["zipped texts"](tmp_path / "a.zip")) == ["One.", "Two."]
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"Three."))
+    assert list(READERS["paragraphs"](tmp_path / "a.txt.gz")) == ["Three."]
+
+
+@pytest.mark.parametrize("text", ["", "<!-- only a comment -->", "\0"])
+def test_pages_without_text(text, tmp_path):
+    (tmp_path / "a.html").write_text(text)
+    assert list(READERS["pages"](tmp_path / "a.html")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    [
+        ("/usr/share/info/a.info-2.gz", "info"),
+        ("/usr/share/man/man1/a.1.gz", "manuals"),
+        ("/doc/a.xhtml", "pages"),
+        ("/a/de/LC_MESSAGES/b.mo", "messages"),
+        ("/doc/README.Debian", "paragraphs"),
+        ("/bin/a.py", None),
+    ],
+)
+def test_readers_by_name(name, reader):
+    assert reader_of(name) is (READERS[reader] if reader else None)
