@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Optional, Union
 
+import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
 from scipy.special import softmax
@@ -21,9 +22,10 @@ from allennlp_sentmatch.calibration.temperature import (
     fit_temperature,
     predict_logits,
 )
-from allennlp_sentmatch.calibration.thresholds import best_f1_threshold, decide, precision_threshold
+from allennlp_sentmatch.calibration.thresholds import decide, precision_threshold
 from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import read_lines
+from allennlp_sentmatch.estimators.thresholds import choose_threshold
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
@@ -189,7 +191,9 @@ def _choose_thresholds(
     probs = _probs(held_out, temperature)
     thresholds: dict[str, Optional[Threshold]] = {}
     if positive is not None and len(labels) == 2:
-        number = best_f1_threshold(probs, held_out.labels, positive)
+        is_right = held_out.labels == positive
+        weights = numpy.ones(len(is_right))
+        number = choose_threshold(probs[:, positive], is_right, weights).probability
         other_number = float(f"{1 - number:.15g}")  # 0.7 rather than 0.7000000000000001
         thresholds["f1"] = {labels[positive]: number, labels[1 - positive]: other_number}
     if precision is not None:

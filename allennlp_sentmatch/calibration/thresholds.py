@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Optional
 
 import numpy
-from sklearn.metrics import precision_recall_curve
 
 from allennlp_sentmatch.calibration.temperature import FloatArray, IntArray
+from allennlp_sentmatch.estimators.thresholds import simplest_number
 from allennlp_sentmatch.predictors.classification_predictor import LabelThreshold, Threshold
 
 
@@ -26,21 +26,6 @@ class Decisions:
     """2 * precision * recall / (precision + recall); `None` if one of them is."""
 
 
-def best_f1_threshold(probs: FloatArray, labels: IntArray, positive: int) -> float:
-    """The probability from which on to give the label `positive`, and below it the other, by F1.
-
-    `probs` (N, 2) are those of examples with the labels' indices `labels` (N,), some of which are
-    `positive`.
-    """
-    positives = probs[:, positive]
-    precisions, recalls, scores = precision_recall_curve(labels == positive, positives)
-    sums = precisions + recalls
-    f1 = 2 * precisions * recalls / numpy.where(sums > 0, sums, 1)
-    score = float(scores[f1[:-1].argmax()])  # the last F1 is that of no score
-    # Not the score before: older versions of scikit-learn leave some out.
-    return _simplest_number(float(positives[positives < score].max(initial=0.0)), score)
-
-
 def precision_threshold(
     probs: FloatArray, labels: IntArray, precision: float, positive: Optional[int] = None
 ) -> Optional[float]:
@@ -53,7 +38,6 @@ def precision_threshold(
     """
     predicted, confidences = probs.argmax(-1), probs.max(-1)
     counted = numpy.full(len(labels), True) if positive is None else predicted == positive
-    # Not scikit-learn's curve, whose older versions stop at the largest score that has full recall.
     order = confidences[counted].argsort()
     scores, starts = numpy.unique(confidences[counted][order], return_index=True)
     correct = (predicted == labels)[counted][order]
@@ -65,7 +49,7 @@ def precision_threshold(
         return 0.0
     lower = scores[reached[0] - 1]
     # Other labels' examples may have a confidence between this score and the next.
-    return _simplest_number(float(lower), float(confidences[confidences > lower].min()))
+    return simplest_number(float(lower), float(confidences[confidences > lower].min()))
 
 
 def decide(
@@ -95,13 +79,3 @@ def decide(
         num_right / num_gold if num_gold else None,
         2 * num_right / (num_given + num_gold) if num_given and num_gold else None,
     )
-
-
-def _simplest_number(lower: float, upper: float) -> float:
-    """A number in (lower, upper] with few decimals, near the middle."""
-    middle = (lower + upper) / 2
-    for digits in range(2, 17):
-        rounded = round(middle, digits)
-        if lower < rounded <= upper:
-            return rounded
-    return upper

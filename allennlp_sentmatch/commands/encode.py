@@ -32,7 +32,15 @@ class Encode(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("archive_file", help="path to an archived model")
         parser.add_argument("input_file", help="one sentence per line, or a table with --column")
-        parser.add_argument("output_file", help="a .npy file that does not exist yet")
+        parser.add_argument(
+            "output_file", help="a .npy file that does not exist yet, unless with --append"
+        )
+        parser.add_argument(
+            "--append",
+            action="store_true",
+            help="keep the vectors of the first lines, which the output file may have, and encode "
+            "the lines after them",
+        )
         add_table_options(parser)
         parser.add_argument(
             "--batch-size", type=int, default=128, help="sentences encoded at a time"
@@ -87,6 +95,7 @@ class Encode(Command):
                 fingerprint=archive_digest(args.archive_file)
                 + args.overrides
                 + (" in bfloat16" if args.bfloat16 else ""),
+                append=args.append,
             )
 
 

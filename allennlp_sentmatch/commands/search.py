@@ -58,7 +58,12 @@ class Search(Command):
             help="rescore the N nearest sentences and show the first --top-k of them",
         )
         parser.add_argument(
-            "--index", help="the FAISS index: read if the file exists, else built and saved there"
+            "--index",
+            help="the FAISS index: read if the file exists, where sentences that are new at the "
+            "end of the corpus are added, else built and saved there",
+        )
+        parser.add_argument(
+            "--deleted", metavar="FILE", help="sentences that are not found, one per line"
         )
         parser.add_argument(
             "--index-kind",
@@ -96,7 +101,11 @@ class Search(Command):
         sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
         vectors = map_vectors(args.vectors_file)
         check_sentences(sentences, args.vectors_file)
-        search = SentenceSearch(encoder, sentences, vectors, args.index, rescorer, index_kind)
+        deleted = read_sentences(args.deleted) if args.deleted else ()
+        deleted = {sentence for sentence in deleted if not is_blank(sentence)}
+        search = SentenceSearch(
+            *(encoder, sentences, vectors, args.index, rescorer, index_kind, deleted)
+        )
         queries: Iterable[str]
         batch_size = args.batch_size
         if args.query is not None:

@@ -11,7 +11,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Union
 
@@ -25,13 +25,16 @@ from allennlp_sentmatch.data.files.digests import (
     SentencesDigest,
     content_digest,
     ending,
+    ending_digest,
     sentences_digest,
 )
+from allennlp_sentmatch.data.files.vectors import Vectors, check_sentences, map_vectors
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.encoding.ray_encoder import RayEncoder
+from allennlp_sentmatch.encoding.sentence_index import TOLERANCE, IntArray, evenly
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.standalone.encoder import FloatArray
+from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
 from allennlp_sentmatch.standalone.files import check_absent
 
 logger = logging.getLogger(__name__)
@@ -46,6 +49,9 @@ LOCK = "lock"
 
 DIGEST_SIZE = 32
 
+NUM_SAMPLES = 32
+"""The number of vectors that are compared with those of the encoder or of a saved index."""
+
 
 def encode_corpus(
     encoder: Union[ArchiveEncoder, RayEncoder],
@@ -55,6 +61,7 @@ def encode_corpus(
     block_size: int = 8192,
     show_progress: bool = True,
     fingerprint: str = "",
+    append: bool = False,
 ) -> None:
     """Write the vectors of sentences to a `.npy` file, in the order of the sentences.
 
@@ -82,25 +89,34 @@ def encode_corpus(
     fingerprint : `str`, optional (default = `""`)
         Names the encoder, for instance by a digest of its archive: an interrupted run is not
         resumed with another one.
+    append : `bool`, optional (default = `False`)
+        Whether `output_file` may have the vectors of the first sentences. Then the others alone are
+        encoded; the file stays as it is until the new one is complete, and takes its place.
 
     # Raises
 
     `ConfigurationError` if `output_file` exists or cannot be written, if an interrupted run had
     other sentences, another fingerprint or other sizes, if the sentences change while they are
-    encoded, or if another process is writing the same file.
+    encoded, or if another process is writing the same file; with `append`, if the file is damaged,
+    or is not the encoder's for the first sentences, by their digest and a sample of the vectors.
     """
     for name, size in (("batch_size", batch_size), ("block_size", block_size)):
         if size < 1:
             raise ConfigurationError(f"{name} must be at least 1, got {size}")
     output = Path(output_file)
-    with configuration_errors():
-        check_absent(output)
+    before: Any = ()
+    if append and output.exists():
+        before = _vectors_before(encoder, sentences, output)
+    else:
+        with configuration_errors():
+            check_absent(output)
     survey = sentences_digest(sentences())
     settings = {
         "sentences": survey.hexdigest(),
         "encoder": fingerprint,
         "batch_size": batch_size,
         "block_size": block_size,
+        **({"vectors before": len(before)} if len(before) else {}),
     }
     with (
         _work_folder(output, settings) as folder,
@@ -124,10 +140,20 @@ def encode_corpus(
 
         def new_sentences() -> Iterator[list[str]]:
             rest = islice(sentences(), survey.num_sentences)
+            for start in range(0, len(before), block_size):
+                old_sentences = [*islice(rest, min(block_size, len(before) - start))]
+                read.update(old_sentences)
+                with _naming(folder / DATABASE):
+                    _next_block(old_sentences, start, seen)
+                with _naming(vectors.path):
+                    size = len(old_sentences) * vectors.vector_size
+                    begin = before.offset + 4 * start * vectors.vector_size
+                    vectors.write(start, numpy.fromfile(output, "<f4", size, offset=begin))
+                progress.update(len(old_sentences))
             for number, block_sentences in enumerate(lazy_groups_of(rest, block_size)):
                 read.update(block_sentences)
                 with _naming(folder / DATABASE):
-                    block = _next_block(block_sentences, number * block_size, seen)
+                    block = _next_block(block_sentences, len(before) + number * block_size, seen)
                 if number < len(finished) and _is_finished(block, vectors, finished[number]):
                     progress.update(len(block_sentences))
                 else:
@@ -147,6 +173,44 @@ def encode_corpus(
             )
         with _naming(folder / VECTORS):
             vectors.complete()
+
+
+def _vectors_before(
+    encoder: Union[ArchiveEncoder, RayEncoder], sentences: Callable[[], Iterator[str]], output: Path
+) -> Any:
+    """The mapped vectors of a file, which are the encoder's for the first of the sentences."""
+    vectors = map_vectors(output)
+    remedy = "delete it to encode all sentences"
+    check_sentences(islice(sentences(), len(vectors)), output, remedy)
+    is_ours = vectors.dtype == "<f4" and ending_digest(output) is not None
+    if not is_ours or vectors.shape[1] != encoder.vector_size:
+        raise ConfigurationError(
+            f"{output} was not made by this command with a model of vectors of size "
+            f"{encoder.vector_size}; {remedy}"
+        )
+    rows = evenly(len(vectors), NUM_SAMPLES).tolist()
+    first = enumerate(islice(sentences(), len(vectors)))
+    check_sample(encoder, vectors, rows, [sentence for row, sentence in first if row in rows])
+    return vectors
+
+
+def check_sample(
+    encoder: Union[ArchiveEncoder, RayEncoder],
+    vectors: Vectors,
+    rows: Union[Sequence[int], IntArray],
+    sentences: Sequence[str],
+) -> None:
+    """Raise a `ConfigurationError` if vectors in some rows are not the encoder's for a sentence."""
+    if not sentences:
+        return
+    (encoded,) = encoder.encode_blocks([[*sentences]], len(sentences))
+    same = (numpy.abs(normalized(vectors[rows]) - normalized(encoded)) <= TOLERANCE).all(axis=1)
+    for row, sentence in zip(numpy.array(rows)[~same], compress(sentences, ~same)):
+        raise ConfigurationError(
+            f"the vector in row {row} (counted from 0; the sentence {sentence!r}) is not the "
+            "model's for this sentence; was the corpus encoded with another model, or changed "
+            "since?"
+        )
 
 
 @contextmanager

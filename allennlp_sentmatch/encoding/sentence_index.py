@@ -129,6 +129,22 @@ class SentenceIndex:
         if not index.is_trained:
             needed = max(index.nlist * TRAINING_VECTORS_PER_LIST, kind.row.num_training_vectors)
             index.train(_read(vectors, chosen[evenly(len(chosen), needed)]))
+        kind.prepare_search(index)
+        return cls(index, kind).extended(vectors, rows, block_size)
+
+    def extended(
+        self,
+        vectors: FloatArray,
+        rows: Optional[Sequence[int]] = None,
+        block_size: int = 8192,
+    ) -> "SentenceIndex":
+        """The index of vectors, of which this one has the first; it takes this one's place.
+
+        The lists of the kinds "ivf" and "ivfpq" stay those of the first vectors. See `build` for
+        the arguments. Other first vectors are a `ConfigurationError`.
+        """
+        index, num_before = self._index, len(self)
+        chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)
         # A graph of equal vectors would be a trap for searches, which never leave it.
         distinct = numpy.empty(len(chosen), numpy.int64)
         known: dict[bytes, int] = {}
@@ -141,8 +157,11 @@ class SentenceIndex:
                 if distinct[position] == index.ntotal + len(new):
                     new.append(position - start)
             index.add(block[new])
-        kind.prepare_search(index)
-        return cls(index, kind, vectors, rows, distinct if len(known) < len(chosen) else None)
+        before = numpy.arange(num_before) if self._distinct is None else self._distinct
+        if not numpy.array_equal(distinct[:num_before], before):
+            raise ConfigurationError("the first vectors are not those that the index has")
+        new_distinct = distinct if len(known) < len(chosen) else None
+        return type(self)(index, self._kind, vectors, rows, new_distinct)
 
     def search(self, vectors: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
         """The `k` nearest neighbors of vectors (Q, E).
@@ -251,12 +270,15 @@ class SentenceIndex:
         return agreement
 
     def save(
-        self, path: Union[str, "os.PathLike[str]"], sentences_digest: Optional[str] = None
+        self,
+        path: Union[str, "os.PathLike[str]"],
+        sentences_digest: Optional[str] = None,
+        replace: bool = False,
     ) -> None:
         """Write the index to a file, which FAISS's own tools read as well.
 
-        The file, which must not exist, has the digest of the sentences whose vectors the index has,
-        if it is given; see `check_sentences`.
+        The file, which must not exist unless it may be replaced, has the digest of the sentences
+        whose vectors the index has, if it is given; see `check_sentences`.
         """
         path = Path(path)
         # A file of this name is always complete.
@@ -270,7 +292,10 @@ class SentenceIndex:
                 if sentences_digest is not None:
                     file.write(ending(sentences_digest))
                 file.write(ending(content_digest(file)))
-            os.link(partial, path)
+            if replace:
+                os.replace(partial, path)
+            else:
+                os.link(partial, path)
         except FileExistsError:
             raise ConfigurationError(
                 f"{path} exists already; delete it or name another file"
@@ -287,8 +312,11 @@ class SentenceIndex:
         kind: Optional[IndexKind] = None,
         vectors: Optional[FloatArray] = None,
         rows: Optional[Sequence[int]] = None,
+        mapped: bool = True,
     ) -> "SentenceIndex":
         """The index in a file that `save` wrote, mapped into memory where FAISS can do that.
+
+        One that is not mapped can be extended.
 
         The file is first read once, for the digest at its end. The settings of `kind` for searching
         replace those that the index was saved with; see the class for `vectors` and `rows`. Any
@@ -318,7 +346,7 @@ class SentenceIndex:
         try:
             # Older releases of FAISS lack the flag for some kinds. A file of an earlier version has
             # no digest; it is not mapped, since FAISS crashes on mapped files that end too early.
-            flag = getattr(faiss, file_kind.row.read_flag, 0) if has_digest else 0
+            flag = getattr(faiss, file_kind.row.read_flag, 0) if has_digest and mapped else 0
             index = faiss.read_index(os.fspath(path), flag)
             if index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:
                 raise RuntimeError(f"it has a {type(index).__name__}")

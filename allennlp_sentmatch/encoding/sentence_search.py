@@ -3,7 +3,7 @@
 import logging
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Optional, Union
@@ -13,19 +13,17 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.files.digests import sentences_digest
+from allennlp_sentmatch.data.files.digests import ending_digest, sentences_digest
 from allennlp_sentmatch.data.files.vectors import check_sentences
 from allennlp_sentmatch.encoding.archive_encoder import PREDICTED, ArchiveEncoder
+from allennlp_sentmatch.encoding.corpus import NUM_SAMPLES, check_sample
 from allennlp_sentmatch.encoding.index_kinds import IndexKind
-from allennlp_sentmatch.encoding.sentence_index import TOLERANCE, SentenceIndex, evenly
+from allennlp_sentmatch.encoding.sentence_index import SentenceIndex, evenly
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
-from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
+from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.texts import is_blank
 
 logger = logging.getLogger(__name__)
-
-NUM_SAMPLES = 32
-"""The number of the corpus's vectors that are compared with the encoder's and a saved index's."""
 
 RESCORED_TOGETHER = 128
 """The number of pairs in a batch."""
@@ -63,11 +61,14 @@ class SentenceSearch:
     vectors : `numpy.ndarray`
         (len(sentences), E), what `encode_corpus` wrote; best as a memory map.
     index_file : `Union[str, os.PathLike]`, optional (default = `None`)
-        A saved index of this corpus. If there is no such file, the index is built and saved there;
-        by default, it is built and not saved.
+        A saved index of this corpus, or of its first sentences, to which the others are added then.
+        If there is no such file, the index is built and saved there; by default, it is built and
+        not saved.
     rescorer : `Predictor`, optional (default = `None`)
         A predictor of sentence pairs, such as that of a cross-encoder, for `search(rescore=True)`.
         By default, the encoder's own model rescores.
+    deleted : `Collection[str]`, optional (default = `()`)
+        Sentences of the corpus that are not found any more.
     index_kind : `IndexKind`, optional (default = `None`)
         How the vectors are searched; by default, their number decides, see `default_kind`. A saved
         index must be of this kind, and is searched with its settings.
@@ -84,6 +85,7 @@ class SentenceSearch:
         index_file: Union[str, "os.PathLike[str]", None] = None,
         rescorer: Optional[Predictor] = None,
         index_kind: Optional[IndexKind] = None,
+        deleted: Collection[str] = (),
     ) -> None:
         if vectors.ndim != 2 or len(vectors) != len(sentences):
             raise ConfigurationError(
@@ -109,14 +111,27 @@ class SentenceSearch:
             if not is_blank(sentence):
                 first_rows.setdefault(sentence, row)
         self._sentences = list(first_rows)
+        self._deleted = frozenset(deleted)
+        for sentence in self._deleted.difference(first_rows):
+            raise ConfigurationError(f"the deleted sentence {sentence!r} is not in the corpus")
         self._rows = list(first_rows.values())
-        self._compare_sample_with_encoder()
+        positions = evenly(len(self._rows), NUM_SAMPLES)
+        sample = [self._sentences[position] for position in positions]
+        check_sample(encoder, vectors, numpy.array(self._rows, int)[positions], sample)
         if index_file is not None and Path(index_file).exists():
-            check_sentences(
-                sentences, index_file, "name another file of an index, to build it there"
-            )
-            self._index = SentenceIndex.load(index_file, index_kind, vectors, self._rows)
+            digest = sentences_digest(sentences).hexdigest()
+            is_older = ending_digest(index_file) not in (None, digest)
+            index = SentenceIndex.load(index_file, index_kind, vectors, self._rows, not is_older)
+            if is_older:
+                if not self._has_first(sentences, len(index), ending_digest(index_file)):
+                    remedy = "name another file of an index, to build it there"
+                    check_sentences(sentences, index_file, remedy)
+                index = index.extended(vectors, self._rows)
+            self._index = index
             self._compare_sample_with_index(index_file)
+            if is_older:
+                index.save(index_file, digest, replace=True)
+                logger.info("added the sentences that are new to %s", index_file)
         else:
             self._index = SentenceIndex.build(vectors, self._rows, kind=index_kind)
             if index_file is not None:
@@ -151,18 +166,41 @@ class SentenceSearch:
         """
         query_vectors = self._encoder.encode(queries)
         num_nearest = max(k, num_candidates or k) if rescore else k
-        cosines, positions = self._index.search(query_vectors, num_nearest)
-        found = [
-            [
-                Neighbor(self._sentences[position], self._rows[position], float(cosine))
-                for position, cosine in zip(*nearest)
-                if position >= 0
-            ]
-            for nearest in zip(positions, cosines)
-        ]
+        found = self._nearest(query_vectors, num_nearest)
         if rescore:
             found = self._rescored(queries, query_vectors, found)
         return [neighbors[:k] for neighbors in found]
+
+    def _nearest(self, query_vectors: FloatArray, count: int) -> list[list[Neighbor]]:
+        """The `count` nearest sentences of each query that are not deleted."""
+        asked = count
+        while True:
+            cosines, positions = self._index.search(query_vectors, asked)
+            found = [
+                [
+                    Neighbor(self._sentences[position], self._rows[position], float(cosine))
+                    for position, cosine in zip(*nearest)
+                    if position >= 0 and self._sentences[position] not in self._deleted
+                ][:count]
+                for nearest in zip(positions, cosines)
+            ]
+            is_all = not self._deleted or asked >= len(self._index)
+            if is_all or min(map(len, found), default=count) == count:
+                return found
+            asked *= 4
+
+    def _has_first(self, sentences: Sequence[str], number: int, digest: Optional[str]) -> bool:
+        """Whether a digest is of the first sentences, of which so many are distinct."""
+        if number > len(self._rows):
+            return False
+        begin = self._rows[number - 1] + 1 if number else 0
+        end = [*self._rows, len(sentences)][number]  # repeated sentences may follow
+        first = sentences_digest(sentences[:begin])
+        for row in range(begin, end):
+            if first.hexdigest() == digest:
+                break
+            first.update(sentences[row : row + 1])
+        return first.hexdigest() == digest
 
     def _rescored(
         self, queries: Sequence[str], query_vectors: FloatArray, found: list[list[Neighbor]]
@@ -191,17 +229,6 @@ class SentenceSearch:
                 key=lambda one: -math.inf if one.score is None else one.score, reverse=True
             )
         return rescored
-
-    def _compare_sample_with_encoder(self) -> None:
-        positions = evenly(len(self._rows), NUM_SAMPLES)
-        encoded = self._encoder.encode([self._sentences[i] for i in positions])
-        found = normalized(self._vectors[[self._rows[position] for position in positions]])
-        same = (numpy.abs(found - normalized(encoded)) <= TOLERANCE).all(axis=1)
-        for position in positions[~same]:
-            raise ConfigurationError(
-                f"{self._vector_name(position)} is not the model's for this sentence; was the "
-                "corpus encoded with another model, or changed since?"
-            )
 
     def _compare_sample_with_index(self, index_file: Union[str, "os.PathLike[str]"]) -> None:
         index, size = self._index, self._vectors.shape[1]

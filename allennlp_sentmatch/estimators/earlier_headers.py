@@ -31,7 +31,7 @@ def upgrade(header: dict[str, Any], tensors: dict[str, Tensor]) -> None:
     parameters = header["parameters"]
     if not isinstance(parameters, dict):
         raise ValueError("expected an object as parameters")
-    own = ()
+    own: tuple[str, ...] = ()
     if header["type"] == "PairClassifier":
         own = ("class_weight",)
         if header["format"] == 1:

@@ -58,7 +58,7 @@ class FineTunedHead:
         The lowest and the highest score.
     """
 
-    words = None
+    words: Optional[str] = None
 
     def __init__(
         self,

@@ -1,18 +1,16 @@
 """Heads, which make logits of labels or a score of the vectors of two sentences."""
 
 from collections.abc import Callable
-from typing import Any, Optional, Protocol
+from typing import Optional, Protocol
 
 import numpy
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.estimators.linear import fit_linear
+from allennlp_sentmatch.estimators.linear import Array, LinearFit, fit_linear
 from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
-
-Array = numpy.ndarray[Any, Any]
 
 MATCHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     name: getattr(matching, name)
@@ -20,7 +18,12 @@ MATCHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 """The matching functions that have nothing to learn."""
 
-SYMMETRIC = ("symmetric", "sum_difference")
+COSINE = "cosine"
+"""The matcher of one feature, the cosine."""
+
+LINEAR_MATCHERS = (*MATCHERS, COSINE)
+
+SYMMETRIC = ("symmetric", "sum_difference", COSINE)
 """The matchers that do not see the order of a pair. With them, features of words do not either."""
 
 WORD_ORDERS = ("ordered", "unordered", None)
@@ -39,8 +42,10 @@ class Head(Protocol):
     """The layers above an encoder that `fit` learns, for C labels or, if C is 1, a score."""
 
     matcher: str
-    words: Optional[str]
-    """One of `WORD_ORDERS`."""
+
+    @property
+    def words(self) -> Optional[str]:
+        """One of `WORD_ORDERS`."""
 
     def outputs(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray] = None) -> Array:
         """The logits (N, C), or the scores (N, 1), of pairs.
@@ -75,7 +80,7 @@ class LinearHead:
     num_outputs : `int`
         C
     matcher : `str`
-        One of `MATCHERS`.
+        One of `LINEAR_MATCHERS`.
     words : `str`, optional (default = `None`)
         One of `WORD_ORDERS`. With features of words comes the cosine.
     """
@@ -85,9 +90,10 @@ class LinearHead:
     ) -> None:
         self.matcher = matcher
         self.words = words
-        sides = numpy.zeros((2, 1, vector_size), numpy.float32)
+        vector = numpy.zeros((1, vector_size), numpy.float32)
         given = None if words is None else numpy.zeros((1, NUM_WORD_FEATURES), numpy.float32)
-        self.coef: Array = numpy.zeros((num_outputs, self.features(*sides, given).shape[1]))
+        num_features = self.features(vector, vector, given).shape[1]
+        self.coef: Array = numpy.zeros((num_outputs, num_features))
         self.intercept: Array = numpy.zeros(num_outputs)
 
     def fit(
@@ -97,19 +103,25 @@ class LinearHead:
         weights: Array,
         l2: Optional[float],
         random_state: Optional[int],
-    ) -> None:
+    ) -> LinearFit:
         """Learn from the `features` (N, F) of N pairs; see `fit_linear`."""
         scales = numpy.ones(features.shape[1])
         if self.words is not None:
             scales[-NUM_WORD_FEATURES - 1 :] = WORD_WEIGHT
-        self.coef, self.intercept = fit_linear(features, targets, weights, scales, l2, random_state)
+        fitted = fit_linear(features, targets, weights, scales, l2, random_state)
+        self.coef, self.intercept = fitted.coef, fitted.intercept
+        return fitted
 
     def features(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray]) -> FloatArray:
         """The features (N, F) of N pairs, of which the cosine and those of words are the last."""
         u, v = normalized(u), normalized(v)
-        parts = [MATCHERS[self.matcher](torch.from_numpy(u), torch.from_numpy(v)).numpy()]
+        parts = []
+        if self.matcher != COSINE:
+            parts.append(MATCHERS[self.matcher](torch.from_numpy(u), torch.from_numpy(v)).numpy())
+        if self.matcher == COSINE or words is not None:
+            parts.append((u * v).sum(axis=1, keepdims=True))
         if words is not None:
-            parts += [(u * v).sum(axis=1, keepdims=True), words]
+            parts.append(words)
         return numpy.concatenate(parts, axis=1)
 
     @numpy.errstate(over="ignore", invalid="ignore")  # the outputs are checked

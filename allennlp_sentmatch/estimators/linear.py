@@ -15,7 +15,7 @@ most a hundred steps and little memory, for predictions from vectors of any widt
 
 import warnings
 from collections.abc import Iterable
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy
 from scipy.linalg import solve_triangular
@@ -53,6 +53,20 @@ BLOCK_SIZE = 1024
 """The number of examples that are standardized in double precision at a time."""
 
 
+class LinearFit(NamedTuple):
+    """What `fit_linear` learned, with outputs for M examples by models that did not see them."""
+
+    coef: Array
+    """W (C, F), for features that are not standardized."""
+    intercept: Array
+    """b (C,)"""
+    held_out: Array
+    """(M,), the positions of examples that cross-validation held out. M is 0 where `l2` was given
+    or there are too few examples."""
+    outputs: Array
+    """(M, C)"""
+
+
 def fit_pipeline(
     features: Array, labels: Array, l2: float, weights: Optional[Array] = None
 ) -> Pipeline:
@@ -77,16 +91,11 @@ def fit_linear(
     feature_weights: Array,
     l2: Optional[float],
     random_state: Optional[int],
-) -> tuple[Array, Array]:
+) -> LinearFit:
     """Fit labels (N,) from 0 to C - 1, each of which occurs, or scores (N,) (floats; C is 1).
 
     The standardized features (N, F) are multiplied by `feature_weights` (F,): the larger, the less
     they are penalized. Without `l2`, folds choose it, which `random_state` seeds.
-
-    # Returns
-
-    `tuple[numpy.ndarray, numpy.ndarray]`
-        W (C, F) and b (C,) for features that are not standardized.
     """
     weights = weights * (len(weights) / weights.sum())  # the scaler finds constants by their number
     scaler = _fitted_scaler(features, weights)
@@ -96,11 +105,13 @@ def fit_linear(
     if targets.dtype.kind == "f":
         scale = abs(targets).max() or 1.0  # squares of large scores overflow
         targets = targets / scale
+    held_out, outputs = numpy.zeros(0, int), numpy.zeros(0)
     if l2 is None:
-        l2 = _cross_validated_penalty(scaled, targets, weights, random_state)
+        l2, held_out, outputs = _cross_validate(scaled, targets, weights, random_state)
     coef, intercept = _minimum(scaled, targets, weights, l2, TOLERANCE)
     coef *= scale * feature_weights / scaler.scale_
-    return coef, intercept * scale - coef @ scaler.mean_
+    intercept = intercept * scale - coef @ scaler.mean_
+    return LinearFit(coef, intercept, held_out, outputs * scale)
 
 
 def best_penalty(losses: Iterable[tuple[float, float]], stop_early: bool = False) -> float:
@@ -126,10 +137,10 @@ def _fitted_scaler(features: Array, weights: Optional[Array] = None) -> Standard
     return scaler
 
 
-def _cross_validated_penalty(
+def _cross_validate(
     features: Array, targets: Array, weights: Array, random_state: Optional[int]
-) -> float:
-    """The penalty with the lowest loss of the examples held out.
+) -> tuple[float, Array, Array]:
+    """The penalty with the lowest loss of M examples held out, their positions, and their outputs.
 
     A label with fewer examples than there are folds is learned in all of them, and never held out.
     """
@@ -138,30 +149,34 @@ def _cross_validated_penalty(
     counts = numpy.bincount(labels)
     num_folds = min(5, *numpy.sort(counts)[-2:])
     if num_folds < 2:
-        return DEFAULT_L2
+        return DEFAULT_L2, numpy.zeros(0, int), numpy.zeros(0)
     common = numpy.flatnonzero(counts[labels] >= num_folds)
     folds = StratifiedKFold(num_folds, shuffle=True, random_state=random_state)
     divisions = [common[held_out] for _, held_out in folds.split(common, labels[common])]
     if len(labels) >= ONE_FOLD:
         divisions = divisions[:1]
 
+    held_out = numpy.concatenate(divisions)
+    outputs: dict[float, Array] = {}  # (M, C) by penalty
+
     def loss(l2: float) -> float:
-        total = 0.0
-        for held_out in divisions:
-            rest = numpy.setdiff1d(numpy.arange(len(labels)), held_out)
+        parts = []
+        for division in divisions:
+            rest = numpy.setdiff1d(numpy.arange(len(labels)), division)
             coef, intercept = _minimum(
                 features[rest], targets[rest], weights[rest], l2, 100 * TOLERANCE
             )
-            outputs = features[held_out] @ coef.T + intercept
-            if is_score:
-                errors = (outputs[:, 0] - targets[held_out]) ** 2
-            else:
-                errors = -log_softmax(outputs, axis=1)[range(len(outputs)), targets[held_out]]
-            total += weights[held_out] @ errors
-        return total
+            parts.append(features[division] @ coef.T + intercept)
+        outputs[l2] = own = numpy.concatenate(parts)
+        if is_score:
+            errors = (own[:, 0] - targets[held_out]) ** 2
+        else:
+            errors = -log_softmax(own, axis=1)[range(len(own)), targets[held_out]]
+        return float(weights[held_out] @ errors)
 
     # Weaker penalties than the best one take the longest.
-    return best_penalty(((l2, loss(l2)) for l2 in L2_PENALTIES), stop_early=True)
+    best = best_penalty(((l2, loss(l2)) for l2 in L2_PENALTIES), stop_early=True)
+    return best, held_out, outputs[best]
 
 
 def _minimum(

@@ -21,7 +21,8 @@ from allennlp_sentmatch.estimators.fine_tuning import (
     says_what_moved,
 )
 from allennlp_sentmatch.estimators.heads import (
-    MATCHERS,
+    COSINE,
+    LINEAR_MATCHERS,
     NUM_WORD_FEATURES,
     SYMMETRIC,
     WORD_ORDERS,
@@ -32,6 +33,7 @@ from allennlp_sentmatch.estimators.heads import (
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
 from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, checked_numbers
+from allennlp_sentmatch.estimators.thresholds import HeldOut
 from allennlp_sentmatch.estimators.word_comparison import compare_words
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone import StandaloneEncoder
@@ -44,7 +46,7 @@ Self = TypeVar("Self", bound="PairEstimator")
 Words = list[tuple[str, float]]
 
 PARAMETERS = {
-    "compare_words": TRUTH,
+    "compare_words": TRUTH._replace(form="True, False or None"),
     "l2": POSITIVE._replace(form="a number above 0, or None"),
     "fine_tune": TRUTH,
     "random_state": Numbers(int, -1, 2**32, "an integer from 0 to 4294967295, or None"),
@@ -68,11 +70,13 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     matcher : `str`, optional (default = `"heuristic"`)
         The function from the vectors of two sentences to features of the pair: "heuristic",
         "heuristic_difference", "symmetric" (for pairs whose order does not matter),
-        "sum_difference" or "concat". Fine-tuning also takes those that learn: "elbis", "highway",
-        "mlb" and "mfb".
-    compare_words : `bool`, optional (default = `True`)
+        "sum_difference" or "concat"; "cosine" is one feature, for which a few dozen labels are
+        enough. Fine-tuning takes all but "cosine", and those that learn: "elbis", "highway", "mlb"
+        and "mfb".
+    compare_words : `bool`, optional (default = `None`)
         Whether to add the cosine and the features of `compare_words`, which see negation and
-        numbers and are for English. Fine-tuning does not use it.
+        numbers and are for English. By default, all matchers but "cosine" do. Fine-tuning does not
+        use it.
     l2 : `float`, optional (default = `None`)
         The penalty l2 / 2 * ||W||^2 beside the mean loss of an example, for standardized features.
         By default, cross-validation chooses it; it is 0.1 where fewer than two labels have two
@@ -93,7 +97,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         self,
         encoder: Source = None,
         matcher: str = "heuristic",
-        compare_words: bool = True,
+        compare_words: Optional[bool] = None,
         l2: Optional[float] = None,
         fine_tune: bool = False,
         head: Optional[FineTuning] = None,
@@ -138,9 +142,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         """Set the attributes of a new estimator, whose parameters have been checked."""
         *sides, names = checked_pairs(X)
         values = checked_targets(y, len(sides[0]), self._numeric)
-        weights = _checked_weights(sample_weight, len(values))
-        first, second = (Sentences(compress(texts, weights)) for texts in sides)
-        targets, weights = self._targets(values[weights > 0], weights[weights > 0])
+        given = _checked_weights(sample_weight, len(values))
+        first, second = (Sentences(compress(texts, given)) for texts in sides)
+        values, given = values[given > 0], given[given > 0]
+        targets, weights = self._targets(values, given)
         if names is not None:
             self.feature_names_in_ = numpy.array(names, dtype=object)
         self.encoder_ = SentenceEncoder(self.encoder)
@@ -159,12 +164,15 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             else:
                 u, v = self._vectors(first, second)
                 words = None
-                if self.compare_words:
+                if self.matcher != COSINE if self.compare_words is None else self.compare_words:
                     words = "unordered" if self.matcher in SYMMETRIC else "ordered"
                 head = LinearHead(u.shape[1], self._num_outputs, self.matcher, words)
                 features = head.features(u, v, _word_features(first, second, words))
-                head.fit(features, targets, weights, self.l2, self.random_state)
+                fitted = head.fit(features, targets, weights, self.l2, self.random_state)
                 self.head_ = head
+                if len(fitted.held_out) and not self._numeric:
+                    rows = fitted.held_out
+                    self.held_out_ = HeldOut(fitted.outputs, targets[rows], given[rows])
             self._outputs([(first[0], second[0])])
 
     def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
@@ -225,8 +233,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
                 "words": head.words,
             },
         }
+        held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
+        tensors = {**head.tensors(), **(held_out.tensors() if held_out else {})}
         with noting(()):
-            contents = estimator_folder.Contents(header, head.tensors(), self.encoder_)
+            contents = estimator_folder.Contents(header, tensors, self.encoder_)
             estimator_folder.write_folder(Path(folder), contents)
 
     @classmethod
@@ -253,6 +263,9 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
                 upgrade(header, tensors)
                 estimator = cls._from_header(header, found)
             with errors_name(Path(folder) / estimator_folder.TENSORS):
+                held_out = HeldOut.pop(tensors, estimator._num_outputs)
+                if held_out is not None:
+                    estimator.held_out_ = held_out
                 estimator.head_.load(tensors)
                 estimator._outputs([estimator_folder.PROBE[:2]])
         return estimator
@@ -301,10 +314,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         parameters |= checked_numbers(self, PARAMETERS)
         if head is not None and not isinstance(head, FineTuning):
             raise ValueError(f"head must be FineTuning(...) or None; got {head!r:.50}")
-        if not isinstance(matcher, str) or not (self._tunes() or matcher in MATCHERS):
+        if not isinstance(matcher, str) or not (self._tunes() or matcher in LINEAR_MATCHERS):
             raise ValueError(
-                f"matcher must be one of {', '.join(MATCHERS)}, or elbis, highway, mlb or mfb "
-                f"with fine_tune=True; got {matcher!r}"
+                f"matcher must be one of {', '.join(LINEAR_MATCHERS)}, or elbis, highway, mlb or "
+                f"mfb with fine_tune=True; got {matcher!r}"
             )
         own = {"matcher": str(matcher), "head": None if head is None else head.checked()}
         return parameters | own
@@ -370,10 +383,10 @@ def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: i
         from allennlp_sentmatch.estimators.fine_tuned_head import FineTunedHead
 
         return FineTunedHead(encoder.network, num_outputs, matcher)
-    if matcher not in list(MATCHERS) or words not in WORD_ORDERS:
+    if matcher not in LINEAR_MATCHERS or words not in WORD_ORDERS:
         raise ValueError(
-            f"the head's matcher must be one of {', '.join(MATCHERS)}, and its words ordered, "
-            "unordered or null"
+            f"the head's matcher must be one of {', '.join(LINEAR_MATCHERS)}, and its words "
+            "ordered, unordered or null"
         )
     if words == "ordered" and matcher in SYMMETRIC:
         warnings.warn(

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Optional, Union
 
 import numpy
@@ -15,6 +16,7 @@ from allennlp_sentmatch.estimators.heads import Array
 from allennlp_sentmatch.estimators.pair_estimator import PairEstimator
 from allennlp_sentmatch.estimators.pairs import checked_targets
 from allennlp_sentmatch.estimators.sentence_encoder import Source
+from allennlp_sentmatch.estimators.thresholds import HeldOut, Threshold, choose_threshold
 
 
 class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
@@ -46,7 +48,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         self,
         encoder: Source = None,
         matcher: str = "heuristic",
-        compare_words: bool = True,
+        compare_words: Optional[bool] = None,
         l2: Optional[float] = None,
         fine_tune: bool = False,
         head: Optional[FineTuning] = None,
@@ -78,6 +80,65 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         """The probabilities (N, C) of the labels `classes_` for N pairs."""
         probabilities: Array = softmax(self._outputs(X), axis=1)
         return probabilities
+
+    def threshold(
+        self,
+        precision: Optional[float] = None,
+        recall: Optional[float] = None,
+        label: Any = None,
+    ) -> Threshold:
+        """Choose the probability of a label from which on to act on it.
+
+            chosen = classifier.threshold(precision=0.95)
+            found = classifier.predict_proba(pairs)[:, 1] >= chosen.probability
+
+        It is chosen on the probabilities that cross-validation gave in `fit` to pairs which the
+        model had not learned from: all of them (but those of labels with fewer pairs than folds)
+        or, from 1,000 pairs on, a fifth. `sample_weight` counts, and `class_weight` does not.
+
+        # Parameters
+
+        precision : `float`, optional (default = `None`)
+            Choose the threshold with the highest recall among those with this precision, above 0
+            and at most 1.
+        recall : `float`, optional (default = `None`)
+            Choose the threshold with the highest precision among those with this recall. Without
+            either, the threshold has the highest F1.
+        label : `Any`, optional (default = `None`)
+            One of `classes_`; by default the second of two.
+
+        # Raises
+
+        `ValueError` if no threshold reaches the precision, with the highest one that is reached,
+        and after a fit without cross-validation.
+        """
+        check_is_fitted(self)
+        held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
+        if held_out is None:
+            raise ValueError(
+                "threshold needs the cross-validation of fit, which there is with two pairs of "
+                "each of two labels, without l2 and without fine-tuning, and which folders of "
+                "earlier versions do not contain"
+            )
+        if label is None and len(self.classes_) == 2:
+            label = self.classes_[1]
+        if label not in self.classes_.tolist():
+            raise ValueError(f"label must be one of {self.classes_.tolist()!r:.200}; got {label!r}")
+        column = self.classes_.tolist().index(label)
+        is_right = held_out.targets == column
+        if not is_right.any():
+            raise ValueError(f"no pair held out in cross-validation has the label {label!r}")
+        aims = {"precision": precision, "recall": recall}
+        given = {aim: wanted for aim, wanted in aims.items() if wanted is not None}
+        if len(given) > 1:
+            raise ValueError("threshold takes a precision or a recall, not both")
+        for aim, wanted in given.items():
+            if isinstance(wanted, bool) or not isinstance(wanted, Real) or not 0 < wanted <= 1:
+                raise ValueError(f"{aim} must be a number above 0 and at most 1; got {wanted!r}")
+        scores = softmax(held_out.outputs, axis=1)[:, column]
+        return choose_threshold(
+            scores, is_right, held_out.weights, *(next(iter(given.items()), ("f1", 0)))
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy on N pairs and their labels."""

@@ -130,6 +130,7 @@ def predict_with_best_penalty(
         return fitted
 
     if validation is not None:
+        assert test_features is not None
         fitted = {l2: learned(l2) for l2 in Tqdm.tqdm(L2_PENALTIES, desc=description)}
         best = best_penalty((l2, -one.score(*validation)) for l2, one in fitted.items())
         return fitted[best].predict(test_features), [best]

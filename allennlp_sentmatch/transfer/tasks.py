@@ -22,8 +22,8 @@ from allennlp_sentmatch.data.dataset_readers import (
     SingleSentenceReader,
 )
 from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.transfer.classifiers import (
-    Array,
     Estimator,
     GradeRegressor,
     LabelClassifier,

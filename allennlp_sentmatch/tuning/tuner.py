@@ -237,6 +237,10 @@ class Tuner:
                     f"the study in {self.folder} was begun with another {name}; "
                     "use another folder for another study"
                 )
+        trials = self.folder / "trials"
+        numbers = {str(trial.number) for trial in study.trials}
+        for missing in {path.stem for path in trials.glob("*.json")} - numbers:
+            raise ValueError(f"it has no trial {missing}, unlike {trials}")
         study.set_user_attr(SETTINGS, settings)
         # Two threads that ask at the same time could get the same waiting trial: SQLite does not
         # lock the row between Optuna's reading and writing of its state.

@@ -4,9 +4,8 @@
 #
 #   bash scripts/encoder/make_sentence_encoder.sh ../shared/data data/encoder
 #
-# DATA is the folder of the data sets; WORK gets all files. It needs Debian's and Python's package
-# indices, GitHub and the environment of `make install`. The same command continues what was
-# interrupted.
+# DATA is the folder of the data sets; WORK gets all files. It needs dpkg, git, npm, the network and
+# the environment of `make install`. The same command continues what was interrupted.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 DATA=$(realpath "$1")

@@ -325,3 +325,93 @@ def test_a_full_disk(tmp_path, monkeypatch, number):
     assert not (tmp_path / "v.npy").exists()
     encode(FakeEncoder(), tmp_path / "v.npy")
     assert_encoded(tmp_path / "v.npy")
+
+
+def append(encoder, output, sentences, **settings):
+    encode_corpus(
+        encoder, lambda: iter(sentences), output,
+        **{"block_size": 7, "show_progress": False, "append": True, **settings},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [0, 1, 7, 30, len(SENTENCES)])
+def test_only_the_lines_that_are_new_are_encoded(tmp_path, number):
+    output = tmp_path / "v.npy"
+    encode(FakeEncoder(), output, SENTENCES[:number])
+    encoder = FakeEncoder()
+    append(encoder, output, SENTENCES)
+    sample = encoder.encoded[: min(number, 32)]  # is compared with the vectors
+    assert {*sample} <= {*SENTENCES[:number]}
+    assert sorted(encoder.encoded[len(sample) :]) == sorted({*SENTENCES} - {*SENTENCES[:number]})
+    assert_encoded(output)
+    check_sentences(SENTENCES, output)
+    map_vectors(output)  # is not damaged
+    assert [path.name for path in tmp_path.iterdir()] == ["v.npy"]
+
+
+def test_a_killed_run_leaves_the_file_as_it_was_and_goes_on(tmp_path):
+    output = tmp_path / "v.npy"
+    encode(FakeEncoder(), output, SENTENCES[:20])
+    before = output.read_bytes()
+
+    def interrupt(encoded):
+        if len(encoded) > 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        append(FakeEncoder(interrupt), output, SENTENCES)
+    assert output.read_bytes() == before
+    with pytest.raises(ConfigurationError, match="another setting of 'sentences'"):
+        append(FakeEncoder(), output, [*SENTENCES, "new"])
+    encoder = FakeEncoder()
+    append(encoder, output, SENTENCES)
+    assert len(encoder.encoded) == 20 + len({*SENTENCES[27:]} - {*SENTENCES[:27]})
+    interrupted = output.read_bytes()
+    output.write_bytes(before)
+    append(FakeEncoder(), output, SENTENCES)
+    assert output.read_bytes() == interrupted
+
+
+class OtherEncoder(FakeEncoder):
+    vector_size = 3
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize(
+    ("encoder", "change", "sentences", "message"),
+    [
+        (FakeEncoder(), None, ["x", *SENTENCES[1:]], "made from other sentences"),
+        (FakeEncoder(), None, SENTENCES[:19], "made from other sentences"),
+        (FakeEncoder(), None, [*SENTENCES[:19], "", *SENTENCES[19:]], "made from other sentences"),
+        (FakeEncoder(), cut, SENTENCES, "not as it was written|made from other"),
+        (
+            FakeEncoder(),
+            lambda path: numpy.save(path, vectors_of(SENTENCES[:20])),
+            SENTENCES,
+            "was not made by this command",
+        ),
+        (OtherEncoder(), None, SENTENCES, "model of vectors of size 3; delete it to encode all"),
+    ],
+)
+def test_a_file_that_is_not_of_the_first_lines(tmp_path, encoder, change, sentences, message):
+    output = tmp_path / "v.npy"
+    encode(FakeEncoder(), output, SENTENCES[:20])
+    if change is not None:
+        change(output)
+    before = output.read_bytes()
+    with pytest.raises(ConfigurationError, match=message):
+        append(encoder, output, sentences)
+    assert output.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["v.npy"]
+
+
+def test_a_file_of_another_model_is_found_by_a_sample(tmp_path):
+    output = tmp_path / "v.npy"
+    encode(FakeEncoder(), output, SENTENCES[:20])
+    other = FakeEncoder()
+    other.encode_blocks = lambda blocks, batch_size: (vectors_of(b)[:, ::-1] for b in blocks)
+    with pytest.raises(ConfigurationError, match=r"row 0 .* is not the model's for this sentence"):
+        append(other, output, SENTENCES)

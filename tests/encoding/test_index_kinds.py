@@ -136,6 +136,29 @@ def test_the_default_settings_find_nearly_all(vectors, queries, name):
 
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_a_saved_index_is_extended(vectors, queries, tmp_path, name):
+    """Some of the new vectors are equal to earlier ones."""
+    grown = numpy.concatenate([vectors, 2 * vectors[::7]])
+    rows = [*range(0, 500, 2), *range(len(grown))]
+    kind = IndexKind(name, EXHAUSTIVE[name])
+    SentenceIndex.build(vectors, rows[:260], kind=kind).save(tmp_path / "s.faiss")
+    loaded = SentenceIndex.load(tmp_path / "s.faiss", kind, vectors, rows[:260], mapped=False)
+    index = loaded.extended(grown, rows, block_size=50)
+    index.save(tmp_path / "s.faiss", replace=True)
+    again = SentenceIndex.load(tmp_path / "s.faiss", kind, grown, rows)
+    built = SentenceIndex.build(grown, rows, kind=kind)
+    expected = built.search(queries, 30)
+    for one in (index, again):
+        assert len(one) == len(rows)
+        for ours, theirs in zip(one.search(queries, 30), expected):
+            numpy.testing.assert_allclose(ours, theirs, atol=1e-6)
+    changed = grown.copy()
+    changed[2] = changed[4]  # were two vectors
+    with pytest.raises(ConfigurationError, match="the first vectors are not those that the index"):
+        again.load(tmp_path / "s.faiss", kind, mapped=False).extended(changed, rows)
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_a_saved_index_is_mapped_and_finds_the_same(vectors, queries, tmp_path, name):
     path = tmp_path / "s.faiss"
     index = SentenceIndex.build(vectors, kind=IndexKind(name, EXHAUSTIVE[name]))

@@ -211,3 +211,32 @@ def test_blank_sentences_are_not_found(encoder):
     ]
     empty = SentenceSearch(encoder, [], encoder.encode([], show_progress=False))
     assert empty.search(QUERIES, k=3, rescore=True) == [[], []]
+
+
+@pytest.mark.parametrize("number", [1, 3, 4, 6])
+def test_sentences_that_are_new_are_added_to_a_saved_index(encoder, vectors, tmp_path, number):
+    path = tmp_path / "s.faiss"
+    SentenceSearch(encoder, CORPUS[:number], vectors[:number], path)
+    search = SentenceSearch(encoder, CORPUS, vectors, path)
+    found = search.search(QUERIES, k=9)
+    assert found == SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=9)
+    content = path.read_bytes()
+    assert SentenceSearch(encoder, CORPUS, vectors, path).search(QUERIES, k=9) == found
+    assert path.read_bytes() == content
+    assert [file.name for file in tmp_path.iterdir()] == ["s.faiss"]
+    # An index of more sentences, of the last or of changed ones is refused, and stays.
+    for corpus, rows in ((CORPUS[:number], vectors[:number]), (CORPUS[1:], vectors[1:])):
+        with pytest.raises(ConfigurationError, match="was made from other sentences"):
+            SentenceSearch(encoder, corpus, rows, path)
+    assert path.read_bytes() == content
+
+
+def test_deleted_sentences_are_not_found(encoder, vectors):
+    everything = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=9)
+    deleted = {CORPUS[0], CORPUS[3]}
+    search = SentenceSearch(encoder, CORPUS, vectors, deleted=deleted)
+    for k in (1, 2, 9):
+        expected = [[one for one in near if one.sentence not in deleted][:k] for near in everything]
+        assert search.search(QUERIES, k) == expected
+    with pytest.raises(ConfigurationError, match="the deleted sentence 'x' is not in the corpus"):
+        SentenceSearch(encoder, CORPUS, vectors, deleted=["x"])

@@ -110,12 +110,12 @@ OTHERS = [(first, second) for first in WORDS for second in WORDS]
 
 
 @pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
-@pytest.mark.parametrize("matcher", ["symmetric", "sum_difference"])
+@pytest.mark.parametrize("matcher", ["cosine", "symmetric", "sum_difference"])
 def test_a_symmetric_matcher_does_not_see_the_order(encoder, tmp_path, kind, matcher):
     targets = [len(first) / 10 for first, _ in OTHERS]  # only the order tells them
     if kind is PairClassifier:
         targets = [first.split()[0] for first, _ in OTHERS]
-    fitted = kind(encoder, matcher, l2=1e-3).fit(OTHERS, targets)
+    fitted = kind(encoder, matcher, True, l2=1e-3).fit(OTHERS, targets)
     fitted.save(tmp_path / "folder")
     for estimator in (fitted, kind.load(tmp_path / "folder")):
         outputs = estimator._outputs(OTHERS)
@@ -423,7 +423,7 @@ def test_bad_pairs_and_targets_are_refused_by_every_method(classifier):
         ({"l2": float("nan")}, "l2 must be a number above 0"),
         ({"l2": True}, "l2 must be a number above 0, or None; got True"),
         ({"l2": 10**400}, "l2 must be a number above 0"),
-        ({"compare_words": 1}, "compare_words must be True or False; got 1"),
+        ({"compare_words": 1}, "compare_words must be True, False or None; got 1"),
         ({"fine_tune": None}, "fine_tune must be True or False; got None"),
         ({"head": FineTuning(batch_size="x")}, "batch_size must be an integer above 0; got 'x'"),
         ({"head": "linear"}, r"head must be FineTuning\(...\) or None; got 'linear'"),

@@ -252,10 +252,15 @@ def test_the_folder_of_something_else_is_left_alone(curves, study, tmp_path):
     assert [path.name for path in (tmp_path / "study").iterdir()] == ["mine"]
 
 
-def test_a_damaged_database_is_named(study, tmp_path):
-    (tmp_path / "study").mkdir()
-    (tmp_path / "study" / "study.db").write_bytes(b"no database" * 100)
-    with pytest.raises(ConfigurationError, match=r"study\.db is damaged: .*file is not a database"):
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"no database" * 100, "file is not a database"), (b"", "it has no trial 0, unlike .*trials")],
+)
+def test_a_damaged_or_emptied_database_is_named(study, tmp_path, content, reason):
+    (tmp_path / "study" / "trials").mkdir(parents=True)
+    (tmp_path / "study" / "trials" / "0.json").touch()
+    (tmp_path / "study" / "study.db").write_bytes(content)
+    with pytest.raises(ConfigurationError, match=rf"study\.db is damaged: .*{reason}.*; restore"):
         study().run()
 
 

@@ -17,7 +17,7 @@ def tokenizer(request, tiny_bert):
 
 
 @pytest.mark.parametrize("pair", [(SHORT, LONG), (LONG, SHORT), (LONG, LONG), ("", SHORT)])
-@pytest.mark.parametrize("max_length", [None, 5, 9, 13, 17])
+@pytest.mark.parametrize("max_length", [None, 5, 10, 17])
 def test_a_pair_is_that_of_the_transformers_library(tokenizer, tiny_bert, pair, max_length):
     joined = PairJoiner(tokenizer, max_length).join(*pair)
     expected = AutoTokenizer.from_pretrained(tiny_bert)(

@@ -1,0 +1,147 @@
+"""Calibrate an encoder's similarity with few labels.
+
+    python benchmarks/calibrated_similarity.py ../shared/data
+
+The encoder is the package's. Pairs are of SICK (entailment against the rest), MSRP (paraphrases)
+and BANKING77 (whether two questions have the same intent: half of the pairs, at random). Each of
+ten draws has some pairs at random, with at least two of each label, from 1,000 of the training set.
+All are tested on the same 1,000 test pairs. Of the probabilities, the table has the expected
+calibration error (15 bins) and the Brier score, the mean squared error of the probability of the
+second label: for the cosine itself, cut off at 0, and for `PairClassifier(matcher="cosine")`.
+
+From the draws come thresholds for a precision of 80 %: the table has how many draws reach it in
+cross-validation, the mean precision on the test pairs, and how many of the intervals contain it.
+
+Results are saved one by one, and what is in the file already is not computed again.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy
+from few_labels import DRAWS, PACKAGE, RESULTS, TEST, Pairs, Vectors, read_set
+from report import machine, write
+from sklearn.metrics import brier_score_loss
+from torch import device
+
+from allennlp_sentmatch import PairClassifier, SentenceEncoder
+from allennlp_sentmatch.calibration.reliability import measure_reliability
+
+OUTPUT = RESULTS / "calibrated_similarity.json"
+SIZES = (8, 16, 32, 64, 128, 256)
+SETS = ("SICK", "MSRP", "BANKING77")
+POOL = 1000
+PRECISION = 0.8
+
+COLUMNS = {
+    "data": "data",
+    "labels": "labels",
+    "cosine, ECE": "cosine_ece",
+    "calibrated, ECE": "ece",
+    "cosine, Brier": "cosine_brier",
+    "calibrated, Brier": "brier",
+    "draws that reach 80 %": "reached",
+    "precision on test, %": "precision",
+    "intervals with it": "covered",
+}
+
+
+def banking_pairs(path: Path, count: int) -> tuple[Pairs, Pairs]:
+    """`count` pairs of questions, and whether they have the same intent: half of them do."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    texts = numpy.array([row["text"] for row in rows], dtype=object)
+    intents = numpy.array([row["category"] for row in rows])
+    rng = numpy.random.default_rng(0)
+    pairs = []
+    for first in rng.permutation(len(rows))[:count]:
+        wanted = (intents == intents[first]) == bool(len(pairs) % 2)
+        wanted[first] = False
+        pairs.append((texts[first], texts[rng.choice(numpy.flatnonzero(wanted))]))
+    return numpy.array(pairs, dtype=object), numpy.arange(len(pairs)) % 2 == 1
+
+
+def read(name: str, data: Path) -> tuple[Pairs, Pairs, Pairs, Pairs]:
+    """Pairs and labels to learn from, and those to test with."""
+    if name == "BANKING77":
+        train, test = (data / "banking77" / f"{part}.csv.gz" for part in ("train", "test"))
+        return *banking_pairs(train, POOL), *banking_pairs(test, TEST)
+    pairs, labels, test_pairs, test_labels = read_set(name, data)
+    kept = numpy.random.default_rng(0).permutation(len(pairs))[:POOL]
+    tested = numpy.random.default_rng(0).permutation(len(test_pairs))[:TEST]
+    right = "ENTAILMENT" if name == "SICK" else "1"
+    return pairs[kept], labels[kept] == right, test_pairs[tested], test_labels[tested] == right
+
+
+def draw(labels: Pairs, size: int, rng: numpy.random.Generator) -> Pairs:
+    """`size` positions, of which two or more have each label."""
+    while True:
+        drawn = rng.permutation(len(labels))[:size]
+        if 2 <= labels[drawn].sum() <= size - 2:
+            return drawn
+
+
+def reliability(probabilities: Pairs, labels: Pairs) -> tuple[float, float]:
+    """The expected calibration error and the Brier score of probabilities (N,) of true labels."""
+    both = numpy.stack([1 - probabilities, probabilities], axis=1)
+    error = measure_reliability(both, labels.astype(int)).expected_calibration_error
+    return error, float(brier_score_loss(labels, probabilities))
+
+
+def measure(name: str, size: int, data: Path, vectors: Vectors) -> dict[str, Any]:
+    """The figures of all draws of one size."""
+    pairs, labels, test_pairs, test_labels = read(name, data)
+    cosines = SentenceEncoder(vectors).similarity(*test_pairs.T).clip(0, 1)
+    figures, precisions, covered = [], [], 0
+    for seed in range(DRAWS):
+        drawn = draw(labels, size, numpy.random.default_rng(seed))
+        classifier = PairClassifier(vectors, matcher="cosine").fit(pairs[drawn], labels[drawn])
+        probabilities = classifier.predict_proba(test_pairs)[:, 1]
+        figures.append(reliability(probabilities, test_labels))
+        try:
+            chosen = classifier.threshold(precision=PRECISION)
+        except ValueError:
+            continue
+        found = probabilities >= chosen.probability
+        if found.any():
+            precisions.append(float(test_labels[found].mean()))
+            covered += chosen.interval[0] <= precisions[-1] <= chosen.interval[1]
+    own = [f"{mean:.3f} ± {std:.3f}" for mean, std in zip(*_mean_and_deviation(figures))]
+    error, brier = reliability(cosines, test_labels)
+    return {
+        "data": name,
+        "labels": size,
+        "cosine_ece": f"{error:.3f}",
+        "cosine_brier": f"{brier:.3f}",
+        "ece": own[0],
+        "brier": own[1],
+        "reached": len(precisions),
+        "precision": f"{100 * numpy.mean(precisions):.1f}" if precisions else "",
+        "covered": covered,
+    }
+
+
+def _mean_and_deviation(figures: list[tuple[float, float]]) -> tuple[Any, Any]:
+    return numpy.mean(figures, axis=0), numpy.std(figures, axis=0, ddof=1)
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("data", type=Path)
+    data = parser.parse_args().data
+    records = json.loads(OUTPUT.read_text("utf-8"))["records"] if OUTPUT.exists() else []
+    vectors = Vectors(PACKAGE, data)
+    for name, size in product(SETS, SIZES):
+        if not any((one["data"], one["labels"]) == (name, size) for one in records):
+            records.append(measure(name, size, data, vectors))
+            write(OUTPUT, machine(device("cpu")), records, COLUMNS)
+
+
+if __name__ == "__main__":
+    main()

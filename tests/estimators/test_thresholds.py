@@ -1,0 +1,194 @@
+"""Thresholds, against an exhaustive search, and their intervals, against SciPy's."""
+
+import numpy
+import pytest
+import torch
+from scipy.stats import binomtest
+from sklearn.metrics import precision_recall_fscore_support
+
+from allennlp_sentmatch import FineTuning, PairClassifier
+from allennlp_sentmatch.estimators.estimator_folder import TENSORS
+from allennlp_sentmatch.estimators.thresholds import choose_threshold
+from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
+
+
+def noisy(seed, size=60):
+    """Scores with ties, labels that often agree with them, and weights."""
+    generator = numpy.random.default_rng(seed)
+    scores = generator.uniform(size=size).round(2)
+    return scores, generator.uniform(size=size) < scores, generator.integers(1, 4, size=size)
+
+
+def test_the_best_f1_by_hand():
+    """At 0.4, precision 3/4 and recall 1; at 0.7, 2/2 and 2/3."""
+    scores = numpy.array([0.1, 0.2, 0.4, 0.6, 0.7, 0.9])
+    found = choose_threshold(scores, numpy.array([0, 0, 1, 0, 1, 1]) == 1, numpy.ones(6))
+    assert found.probability == 0.3  # the middle of 0.2 and 0.4
+    assert (found.precision, found.recall, found.f1) == (0.75, 1, pytest.approx(6 / 7))
+
+
+@pytest.mark.parametrize("aim", ["precision", "recall", "f1"])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_threshold_is_better(seed, aim):
+    scores, is_right, weights = noisy(seed)
+    names = ("precision", "recall", "f1")
+
+    def figures(threshold):
+        given = scores >= threshold
+        found = precision_recall_fscore_support(
+            is_right, given, average="binary", sample_weight=weights
+        )
+        return dict(zip(names, found))
+
+    found = choose_threshold(scores, is_right, weights, aim, 0.7 if aim != "f1" else 0)
+    assert figures(found.probability) == pytest.approx(dict(zip(names, found[1:4])))
+    every = [figures(score) for score in set(scores)]
+    other = {"precision": "recall", "recall": "precision", "f1": "f1"}[aim]
+    reached = [one[other] for one in every if aim == "f1" or one[aim] >= 0.7]
+    assert getattr(found, other) == pytest.approx(max(reached))
+
+
+@pytest.mark.parametrize("aim", ["precision", "recall", "f1"])
+def test_intervals_are_wilson_s(aim):
+    scores, is_right, _ = noisy(6)
+    wanted = 0 if aim == "f1" else 0.7
+    found = choose_threshold(scores, is_right, numpy.ones(60), aim, wanted)
+    given = scores >= found.probability
+    number = {"precision": given, "recall": is_right, "f1": given | is_right}[aim].sum()
+    expected = binomtest(int((given & is_right).sum()), int(number)).proportion_ci(0.95, "wilson")
+    low, high = (2 * end / (1 + end) for end in expected) if aim == "f1" else expected
+    assert found.interval == pytest.approx((low, high), abs=1e-6)
+    scaled = choose_threshold(scores, is_right, numpy.full(60, 1e-3), aim, wanted)
+    assert scaled.interval == pytest.approx(found.interval)
+
+
+def test_what_cannot_be_reached_is_refused():
+    scores, is_right = numpy.array([0.9, 0.8, 0.7, 0.6]), numpy.array([0, 1, 1, 0]) == 1
+    message = "the precision 0.95 on the 4 pairs .*; the highest is 0.6667, with a recall of 1"
+    with pytest.raises(ValueError, match=message):
+        choose_threshold(scores, is_right, numpy.ones(4), "precision", 0.95)
+    assert choose_threshold(scores, is_right, numpy.ones(4), "recall", 1).probability == 0.65
+
+
+class Numbers:
+    """Sentences that are numbers, whose vectors have nothing to do with each other."""
+
+    def encode(self, sentences):
+        seeds = [int(text) for text in sentences]
+        return numpy.array([numpy.random.default_rng(seed).standard_normal(64) for seed in seeds])
+
+
+@pytest.mark.parametrize("count", [80, 1000])
+def test_the_scores_are_of_pairs_held_out(count):
+    """The labels are noise, which the classifier has learned by heart where it saw the pair."""
+    pairs = [(f"{2 * i}", f"{2 * i + 1}") for i in range(count)]
+    labels = numpy.random.default_rng(0).uniform(size=count) < 0.5
+    classifier = PairClassifier(Numbers(), compare_words=False).fit(pairs, labels)
+    if count == 80:
+        assert classifier.score(pairs, labels) > 0.85
+    assert len(classifier.held_out_.targets) == {80: 80, 1000: 200}[count]
+    assert classifier.threshold(recall=0.5).precision < 0.75
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return PairClassifier(tiny_encoder(), "cosine").fit(PAIRS, LABELS)
+
+
+def test_the_cosine_is_one_feature(classifier):
+    """Whose logit is a line; the words are features, too, if they are wanted."""
+    cosines = classifier.encoder_.similarity(*zip(*PAIRS))
+    logits = numpy.diff(classifier._outputs(PAIRS))[:, 0]
+    slope, start = numpy.polyfit(cosines, logits, 1)
+    numpy.testing.assert_allclose(logits, start + slope * cosines, atol=1e-5)
+    assert slope > 0
+    assert classifier.head_.coef.shape == (2, 1)
+    with_words = PairClassifier(tiny_encoder(), "cosine", True, l2=0.1).fit(PAIRS, LABELS)
+    assert with_words.head_.coef.shape == (2, 11)
+
+
+def test_a_threshold_is_saved_with_its_classifier(classifier, tmp_path):
+    classifier.save(tmp_path / "folder")
+    loaded = PairClassifier.load(tmp_path / "folder")
+    for wanted in ({}, {"recall": 0.8}, {"precision": 0.6, "label": "other"}):
+        assert loaded.threshold(**wanted) == classifier.threshold(**wanted)
+    path = tmp_path / "folder" / TENSORS
+    tensors = read_tensors(path)
+    for name, value in (
+        ("outputs", torch.zeros(36, 3)),
+        ("targets", torch.full((36,), 2.0)),
+        ("targets", torch.full((36,), 0.5)),
+        ("weights", torch.zeros(36)),
+        ("weights", torch.ones(35)),
+    ):
+        write_tensors(path, {**tensors, f"held_out.{name}": value})
+        with pytest.raises(ValueError, match="the tensors held_out do not belong together"):
+            PairClassifier.load(tmp_path / "folder")
+    write_tensors(path, {name: tensors[name] for name in ("probe", "coef", "intercept")})
+    with pytest.raises(ValueError, match="threshold needs the cross-validation of fit"):
+        PairClassifier.load(tmp_path / "folder").threshold()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"precision": 0}, "precision must be a number above 0 and at most 1; got 0"),
+        ({"recall": 1.5}, "recall must be a number above 0 and at most 1; got 1.5"),
+        ({"precision": True}, "precision must be a number"),
+        ({"recall": float("nan")}, "recall must be a number"),
+        ({"precision": 0.9, "recall": 0.9}, "a precision or a recall, not both"),
+        ({"label": "Same"}, r"label must be one of \['other', 'same'\]; got 'Same'"),
+    ],
+)
+def test_bad_arguments_are_refused(classifier, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        classifier.threshold(**arguments)
+
+
+@pytest.mark.parametrize("parameters", [{"l2": 0.1}, {"head": FineTuning(1, batch_size=9)}])
+def test_without_cross_validation_there_is_no_threshold(parameters):
+    matcher = "symmetric"
+    classifier = PairClassifier(tiny_encoder(), matcher).fit(PAIRS, LABELS)
+    assert classifier.threshold()
+    classifier.set_params(**parameters).fit(PAIRS, LABELS)
+    with pytest.raises(ValueError, match="threshold needs the cross-validation of fit"):
+        classifier.threshold()
+    with pytest.raises(ValueError, match="not fitted yet"):
+        PairClassifier(tiny_encoder()).threshold()
+
+
+class Constant:
+    """An encoder that gives every sentence the same vector, or none of them any length."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def encode(self, sentences):
+        return numpy.full((len(sentences), 3), self.value)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_constant_cosines_give_the_share_of_the_label(value):
+    labels = ["no"] * 24 + ["yes"] * 12
+    classifier = PairClassifier(Constant(value), "cosine").fit(PAIRS, labels)
+    numpy.testing.assert_allclose(classifier.predict_proba(PAIRS)[:, 1], 1 / 3, atol=1e-3)
+    assert classifier.threshold(recall=1).precision == pytest.approx(1 / 3)
+    with pytest.raises(ValueError, match="no threshold reaches the precision"):
+        classifier.threshold(precision=0.9)
+
+
+def test_the_smallest_data():
+    two = PairClassifier(tiny_encoder(), "cosine").fit(PAIRS[:4], ["a", "b", "a", "b"])
+    low, high = two.threshold().interval
+    assert low < 0.4 < high
+    one = PairClassifier(tiny_encoder(), "cosine").fit(PAIRS[:2], ["a", "b"])
+    with pytest.raises(ValueError, match="two pairs of each of two labels"):
+        one.threshold()
+    three = PairClassifier(tiny_encoder(), "cosine").fit(PAIRS[:9], list("abcabcabc"))
+    assert three.threshold(recall=0.5, label="c").recall >= 0.5
+    with pytest.raises(ValueError, match=r"label must be one of \['a', 'b', 'c'\]; got None"):
+        three.threshold()
+    rare = PairClassifier(tiny_encoder(), "cosine").fit(PAIRS[:9], list("abababab") + ["c"])
+    with pytest.raises(ValueError, match="no pair held out in cross-validation has the label 'c'"):
+        rare.threshold(label="c")
