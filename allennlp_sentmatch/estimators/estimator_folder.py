@@ -58,7 +58,8 @@ def write_folder(folder: Path, contents: Contents) -> None:
             own.save(temporary / ENCODER)
         probe = torch.from_numpy(encoder.encode(PROBE))
         write_tensors(temporary / TENSORS, {"probe": probe, **tensors})
-        write_json(temporary / HEADER, {"format": FORMAT, "encoder": place, **header})
+        own_settings = {"format": FORMAT, "encoder": place, "dimensions": encoder.dimensions}
+        write_json(temporary / HEADER, {**own_settings, **header})
 
 
 def read_folder(folder: Path, given: Source) -> Contents:
@@ -83,11 +84,12 @@ def read_folder(folder: Path, given: Source) -> Contents:
             f"{folder} does not contain the encoder; load(folder, encoder=...) takes the one that "
             "the estimator was fitted with"
         )
-    if place != "given" and given is not None:
+    if place == "folder" and given is not None:
         raise ValueError(f"{folder} needs no encoder from outside; leave out encoder=")
     # Not by the folder's path, where an archive could lie, which is code.
     source = StandaloneEncoder.load(folder / ENCODER) if place == "folder" else given
-    encoder = SentenceEncoder(source)
+    with errors_name(folder / HEADER):
+        encoder = SentenceEncoder(source, header.pop("dimensions", None))
     tensors = read_tensors(folder / TENSORS)
     with errors_name(folder / TENSORS):
         for name, tensor in tensors.items():
@@ -99,5 +101,12 @@ def read_folder(folder: Path, given: Source) -> Contents:
             or expected.shape != vectors.shape
             or abs(normalized(expected.float().numpy()) - normalized(vectors)).max() > TOLERANCE
         ):
-            raise ValueError("the estimator was fitted with another encoder; fit it again")
+            earlier = (
+                "; if it was the one of an earlier version of this package, load(folder, "
+                "encoder=...) takes that version's folder pretrained/sentence_encoder"
+            )
+            raise ValueError(
+                "the estimator was fitted with another encoder; fit it again"
+                + earlier * (place == "package" and given is None)
+            )
     return Contents(header, tensors, encoder)

@@ -1,15 +1,19 @@
 """Sentence vectors from whichever encoder there is."""
 
+import copy
+import logging
 import os
 from collections.abc import Iterable
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Optional, Protocol, Union
+from typing import Any, Literal, Optional, Protocol, Union
 
 import numpy
+import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import (
     SETTINGS,
@@ -30,6 +34,8 @@ from allennlp_sentmatch.standalone.texts import (
     noting_pairs,
 )
 
+logger = logging.getLogger(__name__)
+
 NUM_SAMPLES = 8
 """The number of rows of given vectors that are compared with the encoder's."""
 
@@ -45,6 +51,8 @@ class Encodes(Protocol):
 
 
 Source = Union[str, "os.PathLike[str]", Encodes, None]
+
+PRECISIONS = ("float32", "bfloat16", "auto")
 
 
 class SentenceEncoder:
@@ -62,18 +70,32 @@ class SentenceEncoder:
         `model.tar.gz` or its folder), or an object with a method `encode`, such as a
         `SentenceTransformer` or another `SentenceEncoder`. An archive is loaded as safely as
         possible; see SECURITY.md.
+    dimensions : `int`, optional (default = `None`)
+        How many of the vectors' first dimensions to keep; by default all. The encoder of this
+        package is trained so that the first 64, 128 and 256 can be used by themselves.
+    precision : `str`, optional (default = `"float32"`)
+        "float32", "bfloat16", or "auto" for bfloat16 where the processor multiplies it, which the
+        log says. Only for encoders of this package and of `allennlp export`.
 
     # Raises
 
-    `ValueError` for a path of something else; `FileNotFoundError` if there is nothing.
+    `ValueError` for a path of something else, for more dimensions than there are, and for an
+    impossible precision; `FileNotFoundError` if there is nothing.
     """
 
     network: Encodes
 
-    def __init__(self, source: Source = None) -> None:
+    def __init__(
+        self,
+        source: Source = None,
+        dimensions: Optional[int] = None,
+        precision: Literal["float32", "bfloat16", "auto"] = "float32",
+    ) -> None:
         self.is_shipped = source is None
+        self.dimensions = dimensions
         if isinstance(source, SentenceEncoder):
             self.network, self.is_shipped = source.network, source.is_shipped
+            self.dimensions = dimensions or source.dimensions
         elif isinstance(source, (str, os.PathLike)):
             self.network = _read(Path(source))
         elif source is None:
@@ -85,6 +107,16 @@ class SentenceEncoder:
                 "an encoder must be a path, an object with a method `encode`, or None for the "
                 f"encoder of this package, not {type(source).__name__}"
             )
+        if precision not in PRECISIONS:
+            raise ValueError(f"precision must be {', '.join(PRECISIONS)}; got {precision!r}")
+        if precision != "float32":
+            self.network = _rounded(self.network, precision)
+        if dimensions is not None:
+            check_positive(dimensions=dimensions)
+            if self.vector_size < dimensions:
+                raise ValueError(
+                    f"there are {self.vector_size} dimensions in the vectors, not {dimensions}"
+                )
 
     @cached_property
     def vector_size(self) -> int:
@@ -124,7 +156,7 @@ class SentenceEncoder:
                 f"expected ({len(texts)}, vector size)"
             )
         _check_finite(vectors, "of sentence")
-        return vectors
+        return vectors[:, : self.dimensions]
 
     def similarity(
         self, first: Union[str, Iterable[str]], second: Union[str, Iterable[str]]
@@ -229,6 +261,21 @@ def _check_finite(vectors: FloatArray, place: str) -> None:
         raise ValueError(
             f"the vector {place} {finite.argmin()} has a component that is not a finite number"
         )
+
+
+def _rounded(network: Encodes, precision: str) -> Encodes:
+    """A copy of an encoder that computes in bfloat16, if the processor can or it must."""
+    if not isinstance(network, StandaloneEncoder):
+        raise ValueError(
+            f"precision={precision!r} is for encoders of this package and of `allennlp export`, "
+            f"not for a {type(network).__name__}"
+        )
+    # Versions of torch before 2.3 do not tell.
+    known = getattr(torch.cpu, "get_capabilities", dict)()
+    is_fast = known.get("avx512_bf16", False) or known.get("amx_bf16", False)
+    if precision == "auto":
+        logger.info("the encoder computes in %s", "bfloat16" if is_fast else "float32")
+    return copy.deepcopy(network).bfloat16() if is_fast or precision == "bfloat16" else network
 
 
 def _read(path: Path) -> Encodes:

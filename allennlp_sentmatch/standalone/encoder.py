@@ -175,10 +175,15 @@ class StandaloneEncoder(nn.Module):
         with written_folder(folder) as path:
             self.write_files(path, int8)
 
-    def write_files(self, folder: Path, int8: bool = False) -> None:
-        """Write the files of `save` among others in a folder."""
+    def write_files(self, folder: Path, int8: bool = False, int4_words: bool = False) -> None:
+        """Write the files of `save` among others in a folder.
+
+        `int4_words` also rounds the words' vectors to 4 bits.
+        """
         state = self.state_dict()
-        write_tensors(folder / TENSORS, quantized(state) if int8 else state)
+        if int8:
+            state = quantized(state, ["embedding.weight"] if int4_words else [])
+        write_tensors(folder / TENSORS, state)
         for name, value in self._described().items():
             write_json(folder / name, value)
 

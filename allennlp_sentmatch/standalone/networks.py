@@ -3,8 +3,9 @@
 import inspect
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Callable, Union
+from typing import Any, Callable, Optional, Union
 
+import torch
 from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
@@ -33,20 +34,44 @@ class Identity(nn.Module):
 
 
 class Pooled(nn.Module):
-    """An encoder of sequences and `Pooling`."""
+    """An encoder of sequences and `Pooling`.
 
-    def __init__(self, encoder: Any, pooling: Union[str, Sequence[str]] = "max") -> None:
+    # Parameters
+
+    encoder : `torch.nn.Module`
+    pooling : `Union[str, Sequence[str]]`, optional (default = `"max"`)
+    input_size : `int`, optional (default = `None`)
+        The width of the words' vectors D, where it is more than the encoder reads: the encoder
+        reads the first dimensions, and the mean of all follows the pooled states. A word's own
+        contribution to the sentence costs no steps of the encoder this way.
+    """
+
+    def __init__(
+        self,
+        encoder: Any,
+        pooling: Union[str, Sequence[str]] = "max",
+        input_size: Optional[int] = None,
+    ) -> None:
         super().__init__()
         self.encoder = encoder
         # SuBiLSTM is always bidirectional.
         self.pooling = Pooling(encoder.output_size, pooling, encoder.bidirectional)
-        self.input_size = encoder.input_size
+        self.input_size = encoder.input_size if input_size is None else input_size
         self.output_size = self.pooling.output_size
+        self.mean: Optional[Pooling] = None
+        if self.input_size > encoder.input_size:
+            self.mean = Pooling(self.input_size, "mean")
+            self.output_size += self.input_size
+
+    def states(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """The encoder's states: (B, T, D) and (B, T) -> (B, T, E)."""
+        states: Tensor = self.encoder(inputs[..., : self.encoder.input_size], mask)
+        return states
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """(B, T, D) and (B, T) -> (B, output_size)."""
-        pooled: Tensor = self.pooling(self.encoder(inputs, mask), mask)
-        return pooled
+        pooled: Tensor = self.pooling(self.states(inputs, mask), mask)
+        return pooled if self.mean is None else torch.cat([pooled, self.mean(inputs, mask)], dim=-1)
 
 
 SEQUENCE_NETWORKS: dict[str, Callable[..., nn.Module]] = {
@@ -94,7 +119,8 @@ def sentence_network(settings: Any, limit: int) -> nn.Module:
             f"the pooled encoder must be an object of type {', '.join(SEQUENCE_NETWORKS)}"
         )
     encoder: Any = _made(SEQUENCE_NETWORKS[inner["type"]], inner, limit)
-    check_names("setting", settings, ("type", "encoder", "pooling"))
+    optional = ("input_size",) if "input_size" in settings else ()
+    check_names("setting", settings, ("type", "encoder", "pooling", *optional))
     pooling = settings["pooling"]
     if not isinstance(pooling, (str, list)) or not all(isinstance(name, str) for name in pooling):
         raise ValueError("pooling must be a string or a list of strings")
@@ -102,7 +128,10 @@ def sentence_network(settings: Any, limit: int) -> nn.Module:
         raise ValueError(f"there may be {MAX_POOLINGS} poolings at most, not {len(pooling):,}")
     if "attention" in pooling and encoder.output_size**2 > limit:
         raise ValueError("the attention has more parameters than the file")
-    return Pooled(encoder, pooling)
+    input_size = settings.get("input_size", encoder.input_size)
+    if type(input_size) is not int or input_size < encoder.input_size:
+        raise ValueError(f"input_size must be an integer of at least {encoder.input_size}")
+    return Pooled(encoder, pooling, input_size)
 
 
 def _made(kind: Callable[..., nn.Module], settings: dict[str, Any], limit: int) -> nn.Module:

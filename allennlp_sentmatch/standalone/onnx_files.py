@@ -13,7 +13,11 @@ from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
 from allennlp_sentmatch.standalone.files import written_folder
 from allennlp_sentmatch.standalone.networks import Identity, Pooled
-from allennlp_sentmatch.standalone.quantization import SCALES, dequantized, quantized
+from allennlp_sentmatch.standalone.quantization import (
+    LARGEST_OF_4_BITS,
+    LARGEST_OF_8_BITS,
+    rounded_rows,
+)
 from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter, WhitespaceSplitter
 from allennlp_sentmatch.standalone.text_indexer import PADDING, PADDING_WORD, TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
@@ -34,7 +38,7 @@ def write_onnx(encoder: StandaloneEncoder, folder: Union[str, "os.PathLike[str]"
 
     `encoder.onnx` maps `indices` (B, T), int64, padded on the right with 0, to `vectors` (B, E),
     float32, those of the encoder up to rounding. A row of padding alone is a text without words.
-    Matrices of 8 bits, as `StandaloneEncoder.save(int8=True)` rounds them, are stored with 8 bits;
+    Matrices that `StandaloneEncoder.save` rounded to 8 or 4 bits are stored with 8 bits;
     those of layers other than `lstm` and `gru` are not.
 
     `tokenizer.json` maps texts to their indices. The rules of spaCy's tokenizers cannot be
@@ -166,7 +170,7 @@ class _Graph:
         return self._add("Cast", tensor, to=1)
 
     def _matrix(self, weight: Tensor) -> str:
-        rounded = _in_8_bits(weight)
+        rounded = _as_integers(weight)
         return (
             self._constant(weight)
             if rounded is None
@@ -175,7 +179,7 @@ class _Graph:
 
     def _rows(self, weight: Tensor, indices: str) -> str:
         """The matrix' rows (B, T, D) of indices (B, T)."""
-        parts = _in_8_bits(weight) or (weight,)
+        parts = _as_integers(weight) or (weight,)
         rows = [self._float(self._add("Gather", part, indices)) for part in parts]
         return self._add("Mul", *rows) if len(rows) > 1 else rows[0]
 
@@ -193,13 +197,19 @@ class _Graph:
         if not isinstance(network, Pooled):
             return self._exported(network, embedded, mask)
         layers = network.encoder
+        words = embedded
+        if network.mean is not None:
+            embedded = self._add("Slice", embedded, [0], [layers.input_size], [2])
         if isinstance(layers, StackedRNN):
             states = self._recurrent(layers.network, embedded, mask)
         elif isinstance(layers, Identity):
             states = embedded
         else:
             states = self._exported(layers, embedded, mask)
-        return self._pooled(network.pooling, states, mask)
+        pooled = self._pooled(network.pooling, states, mask)
+        if network.mean is None:
+            return pooled
+        return self._add("Concat", pooled, self._pooled(network.mean, words, mask), axis=1)
 
     def _recurrent(self, network: Any, inputs: str, mask: str) -> str:
         """The states of torch's LSTM or GRU, by ONNX's."""
@@ -289,10 +299,11 @@ class _Graph:
         return str(graph.output[0].name)
 
 
-def _in_8_bits(weight: Tensor) -> Optional[tuple[Tensor, Tensor]]:
-    """A matrix as integers and the scales of its rows, if that loses nothing."""
-    rounded = quantized({"": weight.detach()})
-    difference = (dequantized(rounded)[""] - weight).abs().amax(1)
-    if (difference > 1e-5 * rounded[SCALES]).any():
-        return None
-    return rounded[""], rounded[SCALES].unsqueeze(1)
+def _as_integers(weight: Tensor) -> Optional[tuple[Tensor, Tensor]]:
+    """A matrix as integers of 8 bits and the scales of its rows, if that loses nothing."""
+    for largest in (LARGEST_OF_8_BITS, LARGEST_OF_4_BITS):
+        integers, scales = rounded_rows(weight.detach(), largest)
+        difference = (integers * scales.unsqueeze(1) - weight).abs().amax(1)
+        if (difference <= 1e-5 * scales).all():
+            return integers, scales.unsqueeze(1)
+    return None

@@ -1,76 +1,89 @@
-"""Make the vectors that `train_sentence_encoder.py` learns from, of a BERT in a folder.
+r"""Make the vectors that `train_sentence_encoder.py` learns from.
 
-    python -m scripts.encoder.teacher_vectors TEACHER SENTENCES VECTORS PIECES VOCABULARY
+    python -m scripts.encoder.teacher_vectors SENTENCES VOCABULARY OUTPUT TEACHER [TEACHER ...]
 
-encodes each line of SENTENCES as sentence-transformers does with all-MiniLM-L6-v2: the mean over
-all word pieces, scaled to length 1 (VECTORS, .npy, float16). PIECES (.npy) has the vector of each
-word piece alone, and VOCABULARY (a text file) the word pieces in the same order.
+encodes each line of SENTENCES as sentence-transformers does with all-mpnet-base-v2 and
+all-MiniLM-L6-v2: the mean over all word pieces, scaled to length 1. Of several teachers, the
+vectors are joined, so that the cosine is the mean of the teachers' cosines. They are then reduced
+to `--size` dimensions, the directions in which most of the length of the first sentences' vectors
+lies, the most important first; cosines keep nearly their values. OUTPUT/vectors.npy (float16) has a
+row for each sentence, and OUTPUT/pieces.npy a row for each word piece alone, a line of VOCABULARY.
 
-On processors with AMX or AVX512-BF16, products are rounded to bfloat16, which is several times
-faster there; on STS-B's sentences the vectors' cosines with those in float32 are above 0.9999.
-Vectors are saved after each 20,000 sentences; the same command continues from there.
+On a GPU, and on processors with AMX or AVX512-BF16, products are rounded to bfloat16. The vectors
+are saved after each block; the same command continues from there.
 """
 
 import argparse
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy
 import torch
 from tokenizers import Tokenizer
-from tqdm import trange
-from transformers import BertModel
+from torch import Tensor
+from transformers import AutoModel
 
-BLOCK = 20_000
+BLOCK = 100_000
 MAX_LENGTH = 128
-WORD_PIECES_A_BATCH = 1600
 
 Array = numpy.ndarray[Any, Any]
 
 
-def fast_products() -> torch.autocast:
-    """Return a context whose products are rounded to bfloat16 on a processor that multiplies it."""
-    known = torch.cpu.get_capabilities()
+def fast_products(device: str = "cpu") -> torch.autocast:
+    """A context whose products are rounded to bfloat16 where the device multiplies it fast."""
+    known = torch.cpu.get_capabilities() if device == "cpu" else {"amx_bf16": True}
     is_fast = known.get("amx_bf16", False) or known.get("avx512_bf16", False)
-    return torch.autocast("cpu", torch.bfloat16, enabled=is_fast)
+    return torch.autocast(device, torch.bfloat16, enabled=is_fast)
 
 
 class Teacher:
-    """A BERT in a folder with a `tokenizer.json`; its vectors are means over word pieces."""
+    """A transformer in a folder with a `tokenizer.json`; its vectors are means of states."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, device: str) -> None:
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(MAX_LENGTH)
-        self.model: Any = BertModel.from_pretrained(folder, add_pooling_layer=False).eval()
+        model: Any = AutoModel.from_pretrained(folder)
+        self.model = model.eval().to(device)
+        self.device = device
+        self.pieces_a_batch = 1600 if device == "cpu" else 60_000
 
     @torch.inference_mode()
-    def encode_rows(self, rows: list[list[int]]) -> Array:
-        """Return the vectors (N, E) of N lists of word pieces."""
+    def encode_rows(self, rows: list[list[int]]) -> Tensor:
+        """The vectors (N, E) of N lists of word pieces."""
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        vectors = numpy.empty((len(rows), self.model.config.hidden_size), numpy.float16)
+        vectors = torch.empty(len(rows), self.model.config.hidden_size, device=self.device)
         while order:
-            size = max(1, WORD_PIECES_A_BATCH // len(rows[order[-1]]))
+            size = max(1, self.pieces_a_batch // len(rows[order[-1]]))
             batch, order = order[-size:], order[:-size]
-            tensors = [torch.tensor(rows[i]) for i in batch]
-            indices = torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True)  # (B, T)
-            mask = (
-                torch.arange(indices.size(1)) < torch.tensor([[len(t)] for t in tensors])
-            ).float()
-            with fast_products():
-                states = self.model(indices, mask).last_hidden_state.float()  # (B, T, E)
+            lengths = torch.tensor([len(rows[i]) for i in batch])
+            indices = torch.full((len(batch), int(lengths.max())), self.model.config.pad_token_id)
+            steps = torch.arange(indices.size(1)) < lengths[:, None]  # (B, T)
+            indices[steps] = torch.tensor([index for i in batch for index in rows[i]])
+            mask = steps.to(self.device).float()
+            with fast_products(self.device):
+                states = self.model(indices.to(self.device), mask).last_hidden_state.float()
             means = torch.einsum("bte,bt->be", states, mask / mask.sum(1, keepdim=True))
-            vectors[batch] = torch.nn.functional.normalize(means).half().numpy()
+            vectors[batch] = torch.nn.functional.normalize(means)
         return vectors
 
-    def encode(self, sentences: list[str]) -> Array:
-        """Return the vectors (N, E) of N sentences."""
+    def encode(self, sentences: list[str]) -> Tensor:
+        """The vectors (N, E) of N sentences."""
         return self.encode_rows([found.ids for found in self.tokenizer.encode_batch(sentences)])
 
-    def piece_vectors(self, pieces: list[str]) -> Array:
-        """Return the vectors (V, E) of single word pieces."""
+    def piece_vectors(self, pieces: list[str]) -> Tensor:
+        """The vectors (V, E) of single word pieces."""
         first, *rest = self.tokenizer.encode("").ids
-        return self.encode_rows([[first, index, *rest] for index in range(len(pieces))])
+        unknown = self.tokenizer.token_to_id("[UNK]")
+        known = [self.tokenizer.token_to_id(piece) for piece in pieces]
+        return self.encode_rows([[first, unknown if i is None else i, *rest] for i in known])
+
+
+def directions(vectors: Tensor, size: int) -> Tensor:
+    """The directions (E, size) in which most of the length of the vectors (N, E) lies."""
+    _, found = torch.linalg.eigh(vectors.double().t() @ vectors.double())
+    return found.flip(1)[:, :size].float()
 
 
 def main() -> None:
@@ -78,24 +91,43 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for name in ("teacher", "sentences", "vectors", "pieces", "vocabulary"):
+    for name in ("sentences", "vocabulary", "output"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("teachers", type=Path, nargs="+")
+    parser.add_argument("--size", type=int, default=384)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
-    teacher = Teacher(options.teacher)
-    known = teacher.tokenizer.get_vocab()
-    pieces = sorted(known, key=known.__getitem__)
-    options.vocabulary.write_text("".join(f"{piece}\n" for piece in pieces), "utf-8")
-    numpy.save(options.pieces, teacher.piece_vectors(pieces))
+    output: Path = options.output
+    output.mkdir(parents=True, exist_ok=True)
+    teachers = [Teacher(folder, options.device) for folder in options.teachers]
     sentences = options.sentences.read_text("utf-8").split("\n")[:-1]
-    blocks = []
-    for start in trange(0, len(sentences), BLOCK, desc="blocks of sentences"):
-        file = options.vectors.with_suffix(f".{start}.npy")
+    basis_file = output / "basis.pt"
+    basis = torch.load(basis_file, weights_only=True) if basis_file.exists() else None
+    if basis is not None:
+        basis = basis.to(options.device)
+    blocks, start_time = [], time.monotonic()
+
+    def reduced(vectors: list[Tensor]) -> Array:
+        joined = torch.cat(vectors, 1) / len(vectors) ** 0.5  # (N, sum of E)
+        nonlocal basis
+        if basis is None:
+            basis = directions(joined, options.size)
+            torch.save(basis.cpu(), basis_file)
+        return (joined @ basis).half().cpu().numpy()
+
+    for start in range(0, len(sentences), BLOCK):
+        file = output / f"vectors.{start}.npy"
         if not file.exists():
-            vectors = teacher.encode(sentences[start : start + BLOCK])
-            numpy.save(file.with_suffix(".new.npy"), vectors)
+            some = sentences[start : start + BLOCK]
+            found = reduced([teacher.encode(some) for teacher in teachers])
+            numpy.save(file.with_suffix(".new.npy"), found)
             file.with_suffix(".new.npy").rename(file)
+            seconds = time.monotonic() - start_time
+            print(f"{start + len(some)} sentences, {seconds:.0f} s", flush=True)
         blocks.append(file)
-    numpy.save(options.vectors, numpy.concatenate([numpy.load(file) for file in blocks]))
+    pieces = options.vocabulary.read_text("utf-8").split("\n")[:-1]
+    numpy.save(output / "pieces.npy", reduced([each.piece_vectors(pieces) for each in teachers]))
+    numpy.save(output / "vectors.npy", numpy.concatenate([numpy.load(file) for file in blocks]))
     for file in blocks:
         file.unlink()
 

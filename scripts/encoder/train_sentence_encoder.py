@@ -1,39 +1,51 @@
-r"""Train the sentence encoder of the package from its teacher's vectors.
+r"""Train the sentence encoder of the package from its teachers' vectors.
 
-    python -m scripts.encoder.train_sentence_encoder SENTENCES VECTORS PIECES VOCABULARY OUTPUT \
+    python -m scripts.encoder.train_sentence_encoder SENTENCES VECTORS VOCABULARY OUTPUT \
         --validation ../shared/data/stsb/sts-dev.csv
 
-VECTORS (.npy) has the teacher's vector of each sentence, and PIECES (.npy) its vector of each word
-piece alone, in the order of VOCABULARY, one word piece a line (teacher_vectors.py writes both). The
-student's embeddings start as in teacher_word_vectors.py: principal components, shortened for
-frequent word pieces.
+VECTORS is the folder that `teacher_vectors.py` has written, and VOCABULARY has one word piece a
+line. The first half of a word piece's vector feeds a BiLSTM, and the mean of the whole vectors
+follows the mean of its states. The vectors start as principal components of the teachers' vectors
+of single word pieces, shortened for frequent ones (see teacher_word_vectors.py).
 
-Sentences of the same number of word pieces share a batch, without padding, and torch's LSTM runs in
-bfloat16. Adam's rate rises for 2 % of the training and falls to 0 along a cosine; with `--minutes`,
-the schedule follows the time where that is ahead of the steps. The state is saved after each
-`--save-every` steps; the same command continues from it. OUTPUT/encoder is the trained encoder, its
-matrices rounded to 8 bits.
+Sentences of the same number of word pieces share a batch, without padding. The loss is the
+distillation's, of whole vectors and, at `NESTED_WEIGHT`, of their first 64, 128 and 256 dimensions,
+so that these can be used by themselves (Kusupati et al., 2022, "Matryoshka Representation
+Learning", https://arxiv.org/abs/2205.13147). The last `NUM_HELD_OUT` sentences are not learned
+from.
+
+`--initial` continues from a trained student, and `--scored` adds, in each step, `--weight` times
+CoSENT's loss of 32 pairs of STS-B's training set, log(1 + sum of exp(20 (cos_i - cos_j)) over i and
+j where pair j has the higher score (Su, 2022, https://kexue.fm/archives/8847). Pairs with a
+sentence that is not among SENTENCES are left out: no test sentence is (see gather_sentences.py).
+`--bits 4` rounds the word pieces' vectors to 4 bits in each forward pass, as they are stored.
+
+Adam's rate rises for 2 % of the training and falls to 0 along a cosine. The state is saved after
+each `--save-every` steps; the same command continues from it. OUTPUT/encoder is the encoder.
 """
 
 import argparse
 import json
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy
 import torch
 from scipy.stats import spearmanr
 from torch import Tensor
-from tqdm import tqdm
+from torch.nn import functional as F
 
 from allennlp_sentmatch.encoding.export import SENTENCE_TRANSFORMERS_FILES
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.quantization import LARGEST_OF_4_BITS, rounded_rows
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import UNKNOWN, WordPieceSplitter
+from scripts.encoder.text_sources import key
 from scripts.encoder.teacher_vectors import fast_products
 from scripts.encoder.teacher_word_vectors import SMOOTHING, reduce_vectors
 
@@ -43,91 +55,108 @@ MAX_LENGTH = 64
 EMPTY = "[CLS]"
 """The word piece of a text without any."""
 
+NESTED, NESTED_WEIGHT = (64, 128, 256), 0.15
+NUM_HELD_OUT = 5000
+NUM_PAIRS = 32
+SCALE = 20.0
+"""What CoSENT multiplies cosines by."""
+
 Array = numpy.ndarray[Any, Any]
 
 
 class Sentences:
-    """The word pieces of the first sentences of a file, one per line, one after the other."""
+    """The word pieces of sentences, one after the other, on a device."""
 
-    def __init__(self, indexer: TextIndexer, file: Path, number: int) -> None:
-        texts = file.read_text("utf-8").split("\n")[:-1][:number]
-        rows = [indexer.indices(text) for text in tqdm(texts, desc="word pieces")]
+    def __init__(self, indexer: TextIndexer, texts: Sequence[str], device: str) -> None:
+        splitter: Any = indexer.splitter
+        rows: list[list[int]] = []
+        for start in range(0, len(texts), 100_000):
+            some = splitter.tokenizer.encode_batch(
+                texts[start : start + 100_000], add_special_tokens=False
+            )
+            rows += [found.ids[:MAX_LENGTH] or [indexer.empty] for found in some]
         self.lengths = numpy.array([len(row) for row in rows])
-        self.starts = numpy.cumsum(self.lengths) - self.lengths
-        self.pieces = numpy.concatenate([numpy.array(row, numpy.int32) for row in rows])
+        self.starts = torch.from_numpy(numpy.cumsum(self.lengths) - self.lengths).to(device)
+        pieces = numpy.fromiter((i for row in rows for i in row), numpy.int64)
+        self.pieces = torch.from_numpy(pieces).to(device)
 
     def batch(self, rows: Array) -> Tensor:
-        """Return the word pieces (B, T) of sentences of the same length T."""
-        length = self.lengths[rows[0]]
-        places = self.starts[rows][:, None] + numpy.arange(length)
-        return torch.from_numpy(self.pieces[places]).long()
+        """The word pieces (B, T) of sentences of the same length T."""
+        device = self.pieces.device
+        steps = torch.arange(int(self.lengths[rows[0]]), device=device)
+        indices: Tensor = self.pieces[
+            self.starts[torch.from_numpy(rows).to(device)][:, None] + steps
+        ]
+        return indices
 
-    def batches(
-        self,
-        num_pieces: int,
-        largest: int,
-        generator: numpy.random.Generator,
-        topics: Optional[Array] = None,
-    ) -> Any:
-        """Return the rows of batches of one length, in random order; by topics (N,), if any."""
-        order = generator.permutation(len(self.lengths))
-        if topics is not None:
-            order = order[numpy.argsort(topics[order], kind="stable")]
+    def batches(self, number: int, num_pieces: int, largest: int, seed: tuple[int, int]) -> Any:
+        """The rows of batches of one length each, of the first sentences, in random order."""
+        generator = numpy.random.default_rng(seed)
+        order = generator.permutation(number)
         order = order[numpy.argsort(self.lengths[order], kind="stable")]
         edges = numpy.flatnonzero(numpy.diff(self.lengths[order])) + 1
         batches = []
         for group in numpy.split(order, edges):
-            size = min(largest, max(16, num_pieces // self.lengths[group[0]]))
+            size = min(largest, max(32, num_pieces // int(self.lengths[group[0]])))
             batches += [group[i : i + size] for i in range(0, len(group), size)]
-        return [batches[i] for i in generator.permutation(len(batches)) if len(batches[i]) > 1]
+        return [batches[i] for i in generator.permutation(len(batches)) if len(batches[i]) > 8]
 
 
-def nearest(vectors: Array, number: int, generator: numpy.random.Generator) -> Array:
-    """For each of N vectors, the nearest of some of them, (N, E) -> (N,)."""
-    some = vectors[numpy.sort(generator.choice(len(vectors), number, replace=False))]
-    centers = torch.from_numpy(some.astype("f4")).t()
-    blocks = numpy.array_split(vectors, 1 + len(vectors) // 20_000)
-    found = [(torch.from_numpy(block.astype("f4")) @ centers).argmax(1) for block in blocks]
-    return torch.cat(found).numpy()
-
-
-def forward(model: StandaloneEncoder, indices: Tensor, dropout: float) -> Tensor:
-    """Return the vectors (B, P) of sentences (B, T) of one length; BiLSTMs use `fast_products`."""
-    embedded = torch.nn.functional.dropout(model.embedding(indices), dropout)
-    pooled: Any = model.encoder
-    network = getattr(pooled.encoder, "network", None)
-    if isinstance(network, torch.nn.LSTM):
-        with fast_products():
-            outputs = network(embedded)[0].float()
-    else:
-        outputs = pooled.encoder(embedded, torch.ones_like(indices, dtype=torch.bool))
-    parts = []
-    for pooling in pooled.pooling.poolings:
-        if pooling == "attention":
-            with fast_products():
-                keys = pooled.pooling.attention_projection(outputs).float().tanh()
-            weights = (keys @ pooled.pooling.attention_vector).softmax(1)  # (B, T)
-            parts.append((weights.unsqueeze(1) @ outputs).squeeze(1))
-        else:
-            parts.append(outputs.mean(1) if pooling == "mean" else outputs.amax(1))
+def forward(model: StandaloneEncoder, indices: Tensor, bits: int) -> Tensor:
+    """The vectors (B, E) of sentences of one length, (B, T)."""
+    weight = model.embedding.weight
+    embedded = F.embedding(indices, weight)  # (B, T, D)
+    if bits:  # the gradient is the one of the vectors before rounding
+        integers, scales = rounded_rows(weight.detach(), LARGEST_OF_4_BITS)
+        embedded = embedded + F.embedding(indices, integers * scales[:, None] - weight.detach())
+    network: Any = model.encoder
+    with fast_products(indices.device.type):
+        states = network.encoder.network(embedded[..., : network.encoder.input_size])[0].float()
     assert model.projection is not None
-    projected: Tensor = model.projection(torch.cat(parts, 1))
-    return projected
+    vectors: Tensor = model.projection(torch.cat([states.mean(1), embedded.mean(1)], 1))
+    return vectors
+
+
+def nested_loss(loss_function: DistillationLoss, student: Tensor, teacher: Tensor) -> Tensor:
+    """The loss of whole vectors and of their first dimensions, (B, E) and (B, E) -> scalar."""
+    parts = [loss_function(student[:, :size], teacher[:, :size]) for size in NESTED]
+    loss: Tensor = loss_function(student, teacher) + NESTED_WEIGHT * torch.stack(parts).sum()
+    return loss
+
+
+def cosent(vectors: Tensor, scores: Tensor) -> Tensor:
+    """CoSENT's loss of the vectors (2 N, E) of N pairs, one after the other, by scores (N,)."""
+    cosines = SCALE * (vectors[0::2] * vectors[1::2]).sum(1)
+    gaps = (cosines.unsqueeze(1) - cosines)[scores.unsqueeze(1) < scores]  # of too low to too high
+    return torch.cat([gaps.new_zeros(1), gaps]).logsumexp(0)
+
+
+def scored_pairs(file: Path) -> list[tuple[str, str, float]]:
+    """The pairs of STS-B and their scores."""
+    rows = (line.split("\t") for line in file.read_text("utf-8").splitlines())
+    return [(row[5], row[6], float(row[4])) for row in rows]
 
 
 def correlation(model: StandaloneEncoder, file: Path) -> float:
     """Spearman's correlation of cosines with the scores of STS-B's pairs."""
-    rows = [line.split("\t") for line in file.read_text("utf-8").splitlines()]
-    vectors = torch.nn.functional.normalize(model.encode(row[5] for row in rows))
-    others = torch.nn.functional.normalize(model.encode(row[6] for row in rows))
-    scores = [float(row[4]) for row in rows]
-    return float(spearmanr((vectors * others).sum(1), scores).statistic)
+    pairs = scored_pairs(file)
+    first, second = (F.normalize(model.encode(pair[side] for pair in pairs)) for side in (0, 1))
+    return float(spearmanr((first * second).sum(1), [score for *_, score in pairs]).statistic)
+
+
+@torch.no_grad()
+def scale_to_unit_length(model: StandaloneEncoder, texts: Sequence[str]) -> None:
+    """Scale the projection: the mean length of the texts' vectors becomes 1."""
+    scale = 1 / model.encode(texts).norm(dim=1).mean()
+    assert model.projection is not None
+    for parameter in model.projection.parameters():
+        parameter.mul_(scale.to(parameter.device))
 
 
 def save_rounded(model: StandaloneEncoder, folder: Path) -> None:
-    """Write the files of an encoder, its matrices rounded to 8 bits."""
+    """Write the files of an encoder: words' vectors in 4 bits, other matrices in 8."""
     folder.mkdir(exist_ok=True)
-    model.write_files(folder, int8=True)
+    model.write_files(folder, int8=True, int4_words=True)
     for name, value in SENTENCE_TRANSFORMERS_FILES.items():
         (folder / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
 
@@ -137,120 +166,138 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for name in ("sentences", "vectors", "pieces", "vocabulary", "output"):
+    for name in ("sentences", "vectors", "vocabulary", "output"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--validation", type=Path, required=True, help="STS-B's, to report on")
     parser.add_argument("--limit", type=int, help="how many of the sentences")
-    parser.add_argument("--encoder", type=json.loads, default={"type": "lstm", "hidden_size": 256})
-    parser.add_argument("--pooling", nargs="+", default=["mean", "max"])
-    parser.add_argument("--size", type=int, default=256, help="of the word pieces' vectors")
-    parser.add_argument("--epochs", type=float, default=5)
-    parser.add_argument("--minutes", type=float, default=math.inf, help="to end after, if earlier")
+    parser.add_argument("--hidden-size", type=int, default=256)
+    parser.add_argument("--size", type=int, default=512, help="of the word pieces' vectors")
+    parser.add_argument("--epochs", type=float, default=6)
     parser.add_argument("--rate", type=float, default=3e-3)
-    parser.add_argument("--dropout", type=float, default=0.0)
-    parser.add_argument("--similarity", type=float, default=4.0)
-    parser.add_argument("--topics", type=int, help="how many, for batches of similar sentences")
+    parser.add_argument("--similarity", type=float, default=6.0)
+    parser.add_argument("--bits", type=int, choices=[0, 4], default=0)
     parser.add_argument("--initial", type=Path, help="the training.pt of another student")
+    parser.add_argument("--scored", type=Path, help="STS-B's training set")
+    parser.add_argument("--weight", type=float, default=0.05, help="of its loss")
+    parser.add_argument("--batch-size", type=int, default=1024, help="sentences at most")
     parser.add_argument("--save-every", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
     torch.manual_seed(options.seed)
+    torch.backends.cuda.matmul.allow_tf32 = True
     pieces = options.vocabulary.read_text("utf-8").split("\n")[:-1]
-    teacher = numpy.load(options.vectors, mmap_mode="r")[: options.limit]
-    encoder = {"input_size": options.size, **options.encoder}
-    if encoder["type"] == "lstm":
-        encoder = {"num_layers": 1, "bias": True, "bidirectional": True, **encoder}
-    settings = {"type": "pooled", "encoder": encoder, "pooling": options.pooling}
     vocabulary = {piece: index for index, piece in enumerate(pieces)}
     indexer = TextIndexer(
         *(WordPieceSplitter(pieces), vocabulary, vocabulary[UNKNOWN], vocabulary[EMPTY]),
         max_length=256,
     )
-    model = StandaloneEncoder(indexer, pieces, options.size, settings, teacher.shape[1])
-    learn(model, teacher, options)
+    teacher = numpy.load(options.vectors / "vectors.npy", mmap_mode="r")[: options.limit]
+    size = options.size
+    settings = {
+        "type": "pooled",
+        "encoder": {
+            "type": "lstm",
+            "input_size": size // 2,
+            "hidden_size": options.hidden_size,
+            "num_layers": 1,
+            "bias": True,
+            "bidirectional": True,
+        },
+        "pooling": ["mean"],
+        "input_size": size,
+    }
+    model = StandaloneEncoder(indexer, pieces, size, settings, teacher.shape[1])
+    learn(model.to(options.device), teacher, options)
 
 
 def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace) -> None:
     """Train a new student and save it."""
-    indexer = TextIndexer(
-        *(model.indexer.splitter, model.indexer.vocabulary, model.indexer.unknown),
-        *(model.indexer.empty, False, MAX_LENGTH),
-    )
-    sentences = Sentences(indexer, options.sentences, len(teacher))
-    counts = numpy.bincount(sentences.pieces, minlength=len(model.words))
+    device, indexer = options.device, model.indexer
+    texts = options.sentences.read_text("utf-8").split("\n")[: len(teacher)]
+    sentences = Sentences(indexer, texts, device)
+    counts = torch.bincount(sentences.pieces, minlength=len(model.words)).cpu().numpy()
     weights = SMOOTHING / (SMOOTHING + counts / counts.sum())
-    start = reduce_vectors(numpy.load(options.pieces), weights, options.size)
-    model.embedding.weight.data.copy_(torch.from_numpy(start))
+    piece_vectors = numpy.load(options.vectors / "pieces.npy").astype("f4")
+    start = reduce_vectors(piece_vectors, weights, min(options.size, piece_vectors.shape[1]))
+    model.embedding.weight.data.normal_(std=0.01)
+    model.embedding.weight.data[:, : start.shape[1]] = torch.from_numpy(start).float()
     if options.initial is not None:
-        model.load_state_dict(torch.load(options.initial, weights_only=True)["model"])
+        state = torch.load(options.initial, weights_only=True, map_location=device)
+        model.load_state_dict(state["model"])
+    scored: list[tuple[str, str, float]] = []
+    if options.scored is not None:
+        known = set(map(key, texts))
+        pairs = scored_pairs(options.scored)
+        scored = [pair for pair in pairs if {key(pair[0]), key(pair[1])} <= known]
+        print(f"{len(scored)} of {len(pairs)} scored pairs are of sentences that were gathered")
+    generator = numpy.random.default_rng(options.seed)
+
+    def loss_of_pairs() -> Tensor:
+        some = [scored[i] for i in generator.choice(len(scored), NUM_PAIRS, replace=False)]
+        rows = indexer.rows([text for pair in some for text in pair[:2]])
+        lengths = torch.tensor([min(len(row), MAX_LENGTH) for row in rows])
+        indices = torch.zeros(len(rows), int(lengths.max()), dtype=torch.long)
+        for i, row in enumerate(rows):
+            indices[i, : lengths[i]] = torch.tensor(row[:MAX_LENGTH])
+        vectors = F.normalize(model(indices.to(device)), dim=1)
+        return cosent(vectors, torch.tensor([score for *_, score in some], device=device))
+
     loss_function = DistillationLoss(similarity_weight=options.similarity)
-    optimizer = torch.optim.Adam(model.parameters(), lr=options.rate, fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), lr=options.rate)
+    num_learned = len(teacher) - min(NUM_HELD_OUT, len(teacher) // 10)
 
     def batches_of(epoch: int) -> Any:
-        generator = numpy.random.default_rng((options.seed, epoch))
-        topics = nearest(teacher, options.topics, generator) if options.topics else None
-        return sentences.batches(6144, 512, generator, topics)
+        size = options.batch_size
+        return sentences.batches(num_learned, 16 * size, size, (options.seed, epoch))
 
     num_steps = int(options.epochs * len(batches_of(0)))
     state_file = options.output / "training.pt"
     options.output.mkdir(parents=True, exist_ok=True)
-    step, before = 0, 0.0
+    step = 0
     if state_file.exists():
-        state = torch.load(state_file, weights_only=True)
+        state = torch.load(state_file, weights_only=True, map_location=device)
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
-        step, before = state["step"], state["seconds"]
+        step = state["step"]
 
-    def rest() -> Iterator[Array]:
-        seen = 0
+    def all_batches() -> Iterator[Array]:
         for epoch in range(math.ceil(options.epochs)):
-            for batch in batches_of(epoch):
-                if seen >= step and seen < num_steps:
-                    yield batch
-                seen += 1
+            yield from batches_of(epoch)
 
-    total, recent = torch.zeros(()), 0
-    begin, start_time = time.process_time(), time.monotonic()
-    num_seen = 0
-    for rows in rest():
-        seconds = before + time.monotonic() - start_time
-        share = max(step / num_steps, seconds / 60 / options.minutes)
-        if share >= 1:
-            break
+    total, recent = torch.zeros((), device=device), 0
+    for rows in islice(all_batches(), step, num_steps):
+        share = step / num_steps
         rate = min(share / 0.02, 0.5 + 0.5 * math.cos(math.pi * share)) * options.rate
         optimizer.param_groups[0]["lr"] = max(rate, 1e-6)
-        rows.sort()
-        vectors = forward(model, sentences.batch(rows), options.dropout)
-        loss = loss_function(vectors, torch.from_numpy(teacher[rows].astype("f4")))
+        vectors = forward(model, sentences.batch(rows), options.bits)
+        targets = torch.from_numpy(teacher[rows].astype("f4")).to(device)
+        loss = nested_loss(loss_function, vectors, targets)
+        if scored:
+            loss = loss + options.weight * loss_of_pairs()
         optimizer.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         step += 1
-        num_seen += len(rows)
         total, recent = total + loss.detach(), recent + 1
         if step % options.save_every == 0 or step == num_steps:
-            state = {
-                "model": model.state_dict(),
-                "optimizer": optimizer.state_dict(),
-                "step": step,
-                "seconds": seconds,
-            }
+            optimized = optimizer.state_dict()
+            state = {"model": model.state_dict(), "optimizer": optimized, "step": step}
             torch.save(state, state_file.with_suffix(".new"))
             state_file.with_suffix(".new").rename(state_file)
-            found = correlation(model.eval(), options.validation)
-            speed = num_seen / (time.process_time() - begin)
+            found = correlation(model, options.validation)
             print(
                 f"{time.strftime('%H:%M:%S')} step {step} of {num_steps}: loss "
-                f"{total / recent:.4f}, Spearman {found:.4f}, {speed:.0f} sentences a CPU second",
+                f"{total / recent:.4f}, Spearman {found:.4f}",
                 flush=True,
             )
-            total, recent = torch.zeros(()), 0
-    folder = options.output / "encoder"
-    save_rounded(model, folder)
-    rounded = correlation(StandaloneEncoder.load(folder), options.validation)
-    whole = correlation(model.eval(), options.validation)
-    print(f"{folder}: Spearman {rounded:.4f}; before rounding to 8 bits, {whole:.4f}")
+            total, recent = torch.zeros((), device=device), 0
+    scale_to_unit_length(model, texts[:1000])
+    save_rounded(model, options.output / "encoder")
+    rounded = correlation(StandaloneEncoder.load(options.output / "encoder"), options.validation)
+    whole = correlation(model, options.validation)
+    print(f"{options.output}/encoder: Spearman {rounded:.4f}; before rounding, {whole:.4f}")
 
 
 if __name__ == "__main__":

@@ -10,10 +10,11 @@ import allennlp_sentmatch
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.estimators import sentence_encoder
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.standalone.encoder import normalized
 from tests.estimators.tiny_encoder import SENTENCES, tiny_encoder
 from tests.fresh_process import run_python
 
-VECTORS = {"x": [3.0, 4.0], "y": [4.0, 3.0], "z": [0.0, 0.0], "-x": [-3.0, -4.0]}
+VECTORS = {"a": [1.0, 0.0], "x": [3.0, 4.0], "y": [4.0, 3.0], "z": [0.0, 0.0], "-x": [-3.0, -4.0]}
 
 
 class Table:
@@ -59,6 +60,42 @@ def test_search_finds_the_most_similar_first(table):
         ("y", pytest.approx(24 / 25)),
         ("-x", pytest.approx(-1)),
     ]
+
+
+def test_the_first_dimensions(table, shipped):
+    first = SentenceEncoder(table, dimensions=1)
+    assert first.vector_size == 1
+    assert first.encode(["y", "-x"]).tolist() == [[4], [-3]]
+    assert first.similarity("x", "y") == 1
+    assert SentenceEncoder(first).vector_size == 1
+    texts = ["A man is asleep.", "Somebody sleeps."]
+    u, v = shipped.encode(texts)[:, :128].astype("float64")
+    cosine = u @ v / numpy.sqrt((u @ u) * (v @ v))
+    assert SentenceEncoder(dimensions=128).similarity(*texts) == pytest.approx(cosine, abs=1e-6)
+    with pytest.raises(ValueError, match="there are 2 dimensions in the vectors, not 3"):
+        SentenceEncoder(table, dimensions=3)
+    with pytest.raises(ValueError, match=r"dimensions must be an integer, got 1\.5"):
+        SentenceEncoder(table, dimensions=1.5)
+
+
+@pytest.mark.parametrize("is_fast", [False, True])
+def test_precisions(shipped, table, is_fast, monkeypatch, caplog):
+    known = {"avx512_bf16": is_fast}
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: known, raising=False)
+    rounded = SentenceEncoder(shipped, precision="bfloat16")
+    assert rounded.network.embedding.weight.dtype == torch.bfloat16
+    assert shipped.network.embedding.weight.dtype == torch.float32
+    texts = ["A man is asleep.", "Two dogs run."]
+    difference = normalized(rounded.encode(texts)) - normalized(shipped.encode(texts))
+    assert 0 < numpy.abs(difference).max() < 0.01
+    caplog.set_level("INFO")
+    chosen = SentenceEncoder(shipped, precision="auto").network.embedding.weight.dtype
+    assert chosen == (torch.bfloat16 if is_fast else torch.float32)
+    assert f"computes in {str(chosen)[6:]}" in caplog.text
+    with pytest.raises(ValueError, match="precision must be float32, bfloat16, auto; got 'half'"):
+        SentenceEncoder(precision="half")
+    with pytest.raises(ValueError, match="not for a Table"):
+        SentenceEncoder(table, precision="auto")
 
 
 def test_an_encoder_of_an_encoder_is_the_same(table, shipped):

@@ -45,9 +45,25 @@ def test_networks_of_torch(kind, bidirectional):
         network.encoder(inputs, mask)
 
 
+def test_words_wider_than_the_encoder_reads():
+    settings = {**pooled({**CAS, "bidirectional": True}, ["max", "last"]), "input_size": 6}
+    network = sentence_network(settings, LIMIT).double()
+    narrow = sentence_network(pooled({**CAS, "bidirectional": True}, ["max", "last"]), LIMIT)
+    narrow.double().load_state_dict(network.state_dict())
+    inputs = torch.randn(3, 5, 6, dtype=torch.float64)
+    mask = torch.tensor([[True] * 5, [True] * 2 + [False] * 3, [False] * 5])
+    vectors = network(inputs, mask)
+    assert vectors.shape == (3, network.output_size) == (3, narrow.output_size + 6)
+    means = torch.stack([inputs[0].mean(0), inputs[1, :2].mean(0), torch.zeros(6)])
+    expected = torch.cat([narrow(inputs[..., :4], mask), means], 1)
+    torch.testing.assert_close(vectors, expected)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({**pooled(CAS), "input_size": 3}, "input_size must be an integer of at least 4"),
+        ({**pooled(CAS), "input_size": 5.0}, "input_size must be an integer of at least 4"),
         (None, "the encoder must be an object of type pooled or gumbel_tree_lstm"),
         (CAS, "the encoder must be an object of type pooled"),
         (pooled(None), "the pooled encoder must be an object of type cas_lstm, "),

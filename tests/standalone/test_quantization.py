@@ -18,6 +18,29 @@ def test_rounding_moves_a_number_by_half_a_step_at_most():
     assert set(restored) == set(tensors)
 
 
+def test_words_in_4_bits(tmp_path):
+    matrix = torch.randn(6, 10) * torch.tensor([1e-30, 1e-3, 1.0, 1e3, 0.0, 2.0])[:, None]
+    matrix[5] = torch.tensor([-7, 7, -1, 0, 3, -4, 6, -6, 5, 1]) / 4  # every kind of half a byte
+    stored = quantized({"m": matrix, "n": matrix}, int4=["m"])
+    assert stored["m.int4"].shape == (6, 5)
+    restored = dequantized(stored)
+    assert list(restored) == ["n", "m"]
+    steps = matrix.abs().amax(1, keepdim=True) / 7
+    assert ((restored["m"] - matrix).abs() <= steps * 0.501 + 1e-6).all()
+    assert torch.equal(restored["m"][5], matrix[5])
+    again = quantized({"m": restored["m"]}, int4=["m"])
+    assert torch.equal(again["m.int4"], stored["m.int4"])
+    encoder = make()
+    encoder.write_files(tmp_path, int8=True, int4_words=True)
+    vectors = StandaloneEncoder.load(tmp_path).encode(SENTENCES)
+    torch.testing.assert_close(vectors, encoder.encode(SENTENCES), atol=0.2, rtol=0)
+    tensors = read_tensors(tmp_path / "model.safetensors")
+    tensors["embedding.weight"] = torch.ones(5, 4)
+    write_tensors(tmp_path / "model.safetensors", tensors)
+    with pytest.raises(ValueError, match="is there twice"):
+        StandaloneEncoder.load(tmp_path)
+
+
 def test_an_encoder_of_8_bits_is_smaller_and_nearly_the_same(tmp_path):
     encoder = make()
     encoder.save(tmp_path / "whole")

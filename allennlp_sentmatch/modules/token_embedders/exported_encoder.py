@@ -9,8 +9,12 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor
 
 from allennlp_sentmatch.data.token_indexers import load_exported
+from allennlp_sentmatch.pretrained import FIRST_EDITION
+from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.networks import Pooled
 from allennlp_sentmatch.standalone.text_indexer import PADDING
+
+SHIPPED = "the encoder of this package"
 
 
 @TokenEmbedder.register("exported_encoder")
@@ -25,7 +29,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     folder : `Union[str, PathLike]`, optional (default = `None`)
         By default the encoder that this package contains. An archive has the weights, but reads
         the words, the splitter and the settings from the folder again; it cannot be loaded once
-        these differ.
+        these differ. Archives with the first edition of the package's encoder can be.
     trainable : `bool`, optional (default = `False`)
         Whether the encoder is trained any further.
     whole_sentence : `bool`, optional (default = `False`)
@@ -48,11 +52,15 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         whole_sentence: bool = False,
     ) -> None:
         super().__init__()
-        self.encoder = load_exported(folder).requires_grad_(trainable)
-        self._folder = folder or "the encoder of this package"
-        self.register_buffer("digest", torch.tensor(list(self.encoder.digest()), dtype=torch.uint8))
+        self._folder = folder or SHIPPED
+        self._trainable = trainable
         self._whole_sentence = whole_sentence
-        if not whole_sentence:
+        self._use(load_exported(folder))
+
+    def _use(self, encoder: StandaloneEncoder) -> None:
+        self.encoder = encoder.requires_grad_(self._trainable)
+        self.register_buffer("digest", torch.tensor(list(encoder.digest()), dtype=torch.uint8))
+        if not self._whole_sentence:
             if not isinstance(self.encoder.encoder, Pooled):
                 raise ConfigurationError(
                     "exported_encoder: only a pooled encoder has vectors of words"
@@ -80,7 +88,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
             vectors = network(token_ids)  # (B, E)
             return vectors.unsqueeze(1) * mask.unsqueeze(-1)
         embedded = network.embedding(token_ids)  # (B, P, D)
-        states = network.encoder.encoder(embedded, token_ids != PADDING)  # (B, P, E)
+        states = network.encoder.states(embedded, token_ids != PADDING)  # (B, P, E)
         ends = num_parts.cumsum(1)  # (B, T)
         places = torch.arange(token_ids.size(1), device=token_ids.device)
         is_part = (places < ends.unsqueeze(-1)) & (places >= (ends - num_parts).unsqueeze(-1))
@@ -93,6 +101,9 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
     ) -> None:
         # Weights that were saved before there was a digest are not checked.
+        words = state_dict.get(f"{prefix}encoder.embedding.weight", self.encoder.embedding.weight)
+        if self._folder == SHIPPED and words.size(1) != self.encoder.embedding.embedding_dim:
+            self._use(first_edition(self.encoder))
         saved = state_dict.setdefault(f"{prefix}digest", self.digest)
         if not torch.equal(saved.cpu(), self.digest.cpu()):
             raise ConfigurationError(
@@ -100,3 +111,8 @@ class ExportedEncoderEmbedder(TokenEmbedder):
                 "settings than at the time of the training; restore it"
             )
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
+
+def first_edition(encoder: StandaloneEncoder) -> StandaloneEncoder:
+    """The network, without its weights, that this package contained before `encoder`."""
+    return StandaloneEncoder(encoder.indexer, encoder.words, 256, FIRST_EDITION, 384).eval()

@@ -15,6 +15,10 @@ from allennlp.modules.text_field_embedders import TextFieldEmbedder
 from allennlp.nn.util import get_text_field_mask
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
+from allennlp_sentmatch.modules.token_embedders.exported_encoder import (
+    ExportedEncoderEmbedder,
+    first_edition,
+)
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
@@ -124,6 +128,28 @@ def test_weights_of_another_encoder_are_refused(folder, file, change):
         changed.load_state_dict(weights)
     del weights["token_embedder_tokens.digest"]  # as of the versions before
     changed.load_state_dict(weights)
+
+
+@pytest.mark.parametrize("whole_sentence", [False, True])
+@pytest.mark.parametrize("has_digest", [False, True])
+def test_weights_of_the_first_edition(whole_sentence, has_digest):
+    torch.manual_seed(0)
+    settings = {"trainable": True, "whole_sentence": whole_sentence}
+    embedder = ExportedEncoderEmbedder(**settings)
+    earlier = first_edition(embedder.encoder)
+    weights = {f"encoder.{name}": tensor for name, tensor in earlier.state_dict().items()}
+    if has_digest:
+        weights["digest"] = torch.tensor(list(earlier.digest()), dtype=torch.uint8)
+    size = embedder.get_output_dim()
+    embedder.load_state_dict(weights, strict=has_digest)
+    assert embedder.get_output_dim() == size
+    assert embedder.encoder.embedding.weight.requires_grad
+    indices = torch.tensor([embedder.encoder.indexer.indices("Two dogs")])
+    vectors = embedder(indices, torch.ones(1, 2, dtype=torch.long), torch.ones(1, 2).bool())
+    expected = earlier(indices)[:, None] if whole_sentence else None
+    if expected is None:
+        expected = earlier.encoder.encoder.network(earlier.embedding(indices))[0]
+    torch.testing.assert_close(vectors, expected.expand_as(vectors))
 
 
 @pytest.mark.parametrize("train", [False, True])

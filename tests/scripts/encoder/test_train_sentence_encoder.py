@@ -1,0 +1,108 @@
+"""Against the losses' definitions, pair by pair, and the encoder's own forward pass."""
+
+import math
+import sys
+from contextlib import nullcontext
+
+import numpy
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import DistillationLoss
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from scripts.encoder import train_sentence_encoder
+from scripts.encoder.train_sentence_encoder import (
+    NESTED_WEIGHT,
+    SCALE,
+    cosent,
+    forward,
+    nested_loss,
+)
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "a", "dog", "cat", "runs", "##s", "sleep"]
+TEXTS = ["A dog runs", "a cat sleeps", "Dogs sleep", "cats", "a cat runs", "a dog sleeps"]
+
+
+def unit_vectors(number, size=5):
+    vectors = torch.randn(
+        number, size, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    )
+    return torch.nn.functional.normalize(vectors)
+
+
+def test_cosent():
+    vectors, scores = unit_vectors(8), [3.0, 1.0, 1.0, 4.5]
+    cosines = [float(vectors[2 * i] @ vectors[2 * i + 1]) for i in range(4)]
+    terms = [
+        math.exp(SCALE * (cosines[low] - cosines[high]))
+        for low in range(4)
+        for high in range(4)
+        if scores[low] < scores[high]
+    ]
+    assert len(terms) == 5
+    expected = math.log(1 + sum(terms))
+    assert cosent(vectors, torch.tensor(scores)).item() == pytest.approx(expected, rel=1e-12)
+
+
+def test_first_dimensions_have_a_loss_of_their_own():
+    student, teacher = unit_vectors(4, 300), unit_vectors(4, 300).flip(0)
+    cosines = DistillationLoss()
+
+    def loss_of(size):
+        parts = (
+            side[:, :size] / side[:, :size].norm(dim=1, keepdim=True) for side in (student, teacher)
+        )
+        return 1 - (next(parts) * next(parts)).sum(1).mean()
+
+    expected = loss_of(300) + NESTED_WEIGHT * (loss_of(64) + loss_of(128) + loss_of(256))
+    torch.testing.assert_close(nested_loss(cosines, student, teacher), expected)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """The arguments of a small training on a CPU, in the precision of the parameters."""
+    monkeypatch.setattr(train_sentence_encoder, "fast_products", lambda device: nullcontext())
+    (tmp_path / "vectors").mkdir()
+    generator = numpy.random.default_rng(0)
+    numpy.save(tmp_path / "vectors/vectors.npy", generator.normal(size=(120, 300)).astype("f2"))
+    numpy.save(tmp_path / "vectors/pieces.npy", generator.normal(size=(9, 300)).astype("f2"))
+    (tmp_path / "vocabulary.txt").write_text("".join(f"{piece}\n" for piece in PIECES))
+    (tmp_path / "sentences.txt").write_text("".join(f"{text}\n" for text in TEXTS * 20))
+    pairs = [f"\t\t\t\t{i % 5}\t{TEXTS[i % 6]}\t{TEXTS[-1 - i % 4]}\n" for i in range(40)]
+    (tmp_path / "pairs.csv").write_text("".join(pairs))
+    names = ("sentences.txt", "vectors", "vocabulary.txt")
+    return [str(tmp_path / name) for name in names], str(tmp_path / "pairs.csv"), tmp_path
+
+
+def run(monkeypatch, files, output, *options):
+    (arguments, pairs, folder), sizes = files, ["--size", "8", "--hidden-size", "3"]
+    options = [*sizes, "--validation", pairs, "--device", "cpu", *options]
+    monkeypatch.setattr(sys, "argv", ["", *arguments, str(folder / output), *options])
+    train_sentence_encoder.main()
+    return StandaloneEncoder.load(folder / output / "encoder")
+
+
+def test_an_interrupted_training_continues(files, monkeypatch, capsys):
+    options = ("--epochs", "2", "--save-every", "1", "--batch-size", "32")
+    whole = run(monkeypatch, files, "whole", *options)
+    saved = torch.save
+
+    def fail(state, file):
+        saved(state, file)
+        if state["step"] == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(torch, "save", fail)
+        with pytest.raises(KeyboardInterrupt):
+            run(monkeypatch, files, "parts", *options)
+    continued = run(monkeypatch, files, "parts", *options)
+    torch.testing.assert_close(continued.state_dict(), whole.state_dict())
+    assert whole.encode(TEXTS).norm(dim=1).mean().item() == pytest.approx(1, abs=0.05)
+    indices = torch.tensor([[3, 4, 6], [5, 7, 8]])
+    torch.testing.assert_close(forward(whole, indices, bits=0), whole(indices))
+    # The words' vectors have been rounded already.
+    torch.testing.assert_close(forward(whole, indices, bits=4), whole(indices))
+    initial = ("--initial", str(files[2] / "whole/training.pt"), "--bits", "4")
+    run(monkeypatch, files, "last", *options, *initial, "--scored", files[1])
+    assert "40 of 40 scored pairs" in capsys.readouterr().out
