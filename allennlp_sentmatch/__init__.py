@@ -13,17 +13,26 @@ from allennlp_sentmatch.registration import register_components as _register_com
 from allennlp_sentmatch.version import __version__
 
 if TYPE_CHECKING:
+    from allennlp_sentmatch.estimators.duplicates import find_duplicates
     from allennlp_sentmatch.estimators.fine_tuning import FineTuning
     from allennlp_sentmatch.estimators.pair_estimators import PairClassifier, PairRegressor
     from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
 
-__all__ = ["FineTuning", "PairClassifier", "PairRegressor", "SentenceEncoder", "__version__"]
+__all__ = [
+    "FineTuning",
+    "PairClassifier",
+    "PairRegressor",
+    "SentenceEncoder",
+    "__version__",
+    "find_duplicates",
+]
 
 _ESTIMATORS = {
     "FineTuning": "fine_tuning",
     "PairClassifier": "pair_estimators",
     "PairRegressor": "pair_estimators",
     "SentenceEncoder": "sentence_encoder",
+    "find_duplicates": "duplicates",
 }
 
 

@@ -4,6 +4,7 @@ from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.commands import (  # noqa: F401
     calibrate,
+    deduplicate,
     demo,
     encode,
     ensemble,

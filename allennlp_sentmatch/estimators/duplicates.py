@@ -165,9 +165,10 @@ def _name(position: int, num_given: int) -> str:
 
 def _column_of(classifier: Optional[PairClassifier], label: Any) -> int:
     """The column of the probabilities of duplicates."""
+    if classifier is None:
+        raise TypeError("without a classifier, there is no label")
     if not isinstance(classifier, PairClassifier):
-        given = "without a classifier, there is no label" if classifier is None else "got "
-        raise TypeError(f"expected a PairClassifier, {given}{type(classifier).__name__}")
+        raise TypeError(f"expected a PairClassifier, got {type(classifier).__name__}")
     if not hasattr(classifier, "classes_"):
         raise ValueError("the classifier is not fitted; call its `fit` first")
     label = 1 if label is None else label

@@ -1,8 +1,9 @@
 import numpy
 import pytest
 
+from allennlp_sentmatch import PairClassifier, SentenceEncoder
 from allennlp_sentmatch.estimators import duplicates
-from allennlp_sentmatch.estimators.duplicates import find_duplicates
+from allennlp_sentmatch.estimators.duplicates import Duplicate, find_duplicates
 
 NAMES = [f"text {chr(97 + i // 26 % 26)}{chr(97 + i % 26)} {'x' * (i // 676)}" for i in range(1500)]
 
@@ -68,3 +69,111 @@ def test_the_result_is_that_of_all_pairs(monkeypatch, threshold, size, across):
         assert one.kept_text == (against or texts)[one.kept_position]
     removed = {one.position for one in result.filtered}
     assert result.selected == [t for i, t in enumerate(texts) if i not in removed]
+
+
+def fitted(labels=(0, 1)):
+    pairs = [("How do I pay?", "How can I pay?"), ("How do I pay?", "Who pays?")] * 3
+    return PairClassifier().fit(pairs, [labels[1], labels[0]] * 3)
+
+
+def test_a_classifier_decides_for_the_nearest_kept_texts(monkeypatch):
+    monkeypatch.setattr(duplicates, "BLOCK_SIZE", 3)
+    monkeypatch.setattr(duplicates, "CANDIDATE_COSINE", 0.3)
+    monkeypatch.setattr(duplicates, "NUM_CANDIDATES", 2)
+    texts = "How can I pay?|Who pays?|How do I pay?|How do you pay?|Where do I pay?|Who pays me?|"
+    texts += "Is it paid?|Can I pay?|What can I pay?|Who is paid?|How is it paid?|How do we pay?"
+    texts = texts.split("|")
+    classifier, encoder = fitted(), SentenceEncoder()
+    kept, expected = [], []
+    for position, text in enumerate(texts):
+        near = sorted((-encoder.similarity(texts[i], text), i) for i in kept)[:2]
+        near = [i for cosine, i in near if -cosine >= 0.3]
+        pairs = [(texts[i], text) for i in near]
+        scores = classifier.predict_proba(pairs)[:, 1] if pairs else numpy.zeros(1)
+        if scores.max() >= 0.6:
+            best = pytest.approx(scores.max(), abs=1e-4)
+            expected.append((position, near[scores.argmax()], best))
+        else:
+            kept.append(position)
+    result = find_duplicates(texts, 0.6, classifier)
+    found = [(one.position, one.kept_position, one.score) for one in result.filtered]
+    assert found == expected
+    assert 0 < len(found) < len(texts) - 2
+
+
+def test_a_label_of_any_type():
+    texts = ["How do I pay?", "How can I pay?"]
+    for labels in ((0, 1), (False, True)):
+        assert len(find_duplicates(texts, 0.5, fitted(labels)).filtered) == 1
+    named = fitted(("other", "same"))
+    assert len(find_duplicates(texts, 0.5, named, label="same").filtered) == 1
+    for label in (None, "different"):
+        with pytest.raises(ValueError, match=r"label must be one of .* \['other', 'same'\]; got"):
+            find_duplicates(texts, 0.5, named, label=label)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I have 3 cards.", "I have 4 cards."),
+        ("I have three cards.", "I have 4 cards."),
+        ("The man owns a dog.", "The man does not own a dog."),
+        ("I can pay.", "I can’t pay."),
+    ],
+)
+def test_a_number_or_a_negation_tells_texts_apart(first, second):
+    assert find_duplicates([first, second], 0.5).filtered == []
+    (duplicate,) = find_duplicates([first, second], 0.5, compare_words=False).filtered
+    assert duplicate.score > 0.7
+
+
+def test_texts_of_unknown_words_are_not_alike():
+    """Their vectors are equal."""
+    texts = ["\U0001f600 \U0001f600", "\U0001f680 \U0001f680", "A dog.", "\U0001f680 \U0001f680"]
+    with pytest.warns(UserWarning, match="knows no word of 2 texts"):
+        result = find_duplicates(texts, 0.5)
+    assert [(one.position, one.kept_position) for one in result.filtered] == [(3, 1)]
+
+
+def test_the_reason_for_a_removal():
+    texts = ["Who pays?", "How do I pay the bill?", "How can I pay the bill?"]
+    result = find_duplicates(texts, 0.8)
+    (one,) = result.filtered
+    score = SentenceEncoder().similarity(texts[1], texts[2])
+    assert one == Duplicate(texts[2], 2, texts[1], 1, pytest.approx(score, abs=1e-6))
+    assert one.differing_words == (["can"], ["do"])
+    assert result.selected == texts[:2]
+
+
+def test_no_texts_and_nothing_to_compare_with():
+    assert find_duplicates([]).selected == []
+    assert find_duplicates([], against=["a dog"]).selected == []
+    # Across two collections, the texts are not compared with each other.
+    assert find_duplicates(["a dog", "a dog"], against=[]).selected == ["a dog", "a dog"]
+    assert find_duplicates(["a dog", "a cat"], against=["a dog"] * 2).selected == ["a cat"]
+    texts = [f"text {name}" for name in NAMES[:20]]
+    given = [name.encode().hex() for name in NAMES[:600]]
+    vectors = dict.fromkeys([*texts, *given, "a"], numpy.ones(4))
+    encoder = type("Same", (), {"encode": lambda self, x: numpy.array([vectors[t] for t in x])})()
+    assert find_duplicates(texts, against=[], encoder=encoder).selected == texts
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        *(
+            ({"threshold": value}, ValueError, "threshold must be a number above 0 and at most 1")
+            for value in (0, -0.5, 1.5, float("nan"), True, "0.9")
+        ),
+        ({"classifier": "folder"}, TypeError, "expected a PairClassifier, got str"),
+        ({"classifier": PairClassifier()}, ValueError, "is not fitted; call its `fit`"),
+        ({"label": 1}, TypeError, "without a classifier, there is no label"),
+        ({"texts": "one"}, TypeError, "sentences must be a list"),
+        ({"texts": ["a", None]}, TypeError, "sentence 1 must be a string"),
+        ({"texts": ["a", " "]}, ValueError, "sentence 1 is blank"),
+        ({"against": "one"}, TypeError, "sentences must be a list"),
+    ],
+)
+def test_impossible_settings(settings, error, message):
+    with pytest.raises(error, match=message):
+        find_duplicates(**{"texts": ["a dog"], **settings})

@@ -1,0 +1,183 @@
+r"""Measure `find_duplicates`: whether it is exact, its time, and which pairs it merges.
+
+The texts are sentences of files, in random order. The result for the first of them is compared with
+the result of all their cosines, taken text by text. Times are the processor's, on one thread,
+without the encoding. Pairs that mean the same (Quora's duplicates, MSRP's paraphrases) should be
+merged. Pairs that differ in a negation (ScoNe's sentences with one and without it, WikiFactCheck's
+negated claims) or in a number (a number of a text of the files plus 1) should not be. The
+classifier is fitted to the first pairs of MSRP's training data.
+
+    python benchmarks/duplicates.py DATA sentences.txt [more.txt ...]
+
+DATA is a folder with scone/, wikifactcheck/, quora/ and msrp/.
+"""
+
+import argparse
+import csv
+import gzip
+import re
+import time
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy
+import torch
+from report import RESULTS, machine, write
+
+from allennlp_sentmatch import PairClassifier, SentenceEncoder
+from allennlp_sentmatch.encoding import read_sentences
+from allennlp_sentmatch.estimators.duplicates import CANDIDATE_COSINE, find_duplicates
+from allennlp_sentmatch.estimators.word_comparison import negations_and_numbers
+from allennlp_sentmatch.standalone.encoder import cosines, normalized
+
+THRESHOLD = 0.9
+NUM_COMPARED = 20_000
+NUM_TRAINING_PAIRS = 1000
+NUM_PAIRS = 1000
+
+PAIR_COLUMNS = {
+    "pairs": "pairs",
+    "number": "number",
+    "are duplicates": "are_duplicates",
+    "cosine alone, % merged": "cosine",
+    "cosine with `compare_words`, %": "cosine_and_words",
+    "classifier alone, %": "classifier",
+    "classifier with `compare_words`, %": "classifier_and_words",
+}
+TIME_COLUMNS = {
+    "texts": "texts",
+    "removed": "removed",
+    "CPU seconds to compare": "seconds",
+    "equal to all pairs": "exact",
+}
+
+
+class Encoded:
+    """Gives texts the vectors that they have been encoded to, once."""
+
+    def __init__(self, texts: list[str], vectors: Any) -> None:
+        self._rows = {text: row for row, text in enumerate(texts)}
+        self._vectors = vectors
+
+    def encode(self, texts: list[str]) -> Any:
+        """(N, E)."""
+        return self._vectors[[self._rows.get(text, 0) for text in texts]]
+
+
+def by_all_pairs(texts: list[str], vectors: Any) -> list[tuple[int, int]]:
+    """The removed texts, each with the kept one, from the cosines of all pairs."""
+    vectors = normalized(vectors).astype(numpy.float64)
+    marks = [negations_and_numbers(text) for text in texts]
+    removed: dict[int, int] = {}
+    for start in range(0, len(texts), 500):
+        products = vectors[start : start + 500] @ vectors[: start + 500].T
+        products = products.astype(numpy.float32)
+        for number, row in enumerate(products, start):
+            near = numpy.flatnonzero(row[:number] >= numpy.float32(THRESHOLD)).tolist()
+            kept = [i for i in near if i not in removed and marks[i] == marks[number]]
+            if kept:
+                removed[number] = max(kept, key=lambda i: (row[i], -i))
+    return list(removed.items())
+
+
+def pairs_of(data: Path, texts: list[str]) -> dict[str, tuple[bool, list[tuple[str, str]]]]:
+    """The kinds of pairs, and whether they are duplicates."""
+
+    def rows(name: str, **options: Any) -> list[dict[str, str]]:
+        opened = gzip.open if name.endswith(".gz") else open
+        with opened(data / name, "rt", encoding="utf-8-sig", newline="") as file:
+            return list(csv.DictReader(file, **options))
+
+    scone = [
+        (row["sentence1"], row["sentence1_edited"]) for row in rows("scone/test.no_negation.csv.gz")
+    ]
+    tabs = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+    facts = rows("wikifactcheck/negated.tsv.gz", **tabs)
+    quora = rows("quora/quora_duplicates_only.csv.gz")
+    msrp = rows("msrp/msr_paraphrase_test.txt", **tabs)
+    numbered = []
+    for text in texts:
+        changed = re.sub(r"\b\d{1,4}\b", lambda match: str(int(match[0]) + 1), text, count=1)
+        if changed != text:
+            numbered.append((text, changed))
+    negated = [(row["sentence"], row["negated"]) for row in facts]
+    paraphrases = [(row["#1 String"], row["#2 String"]) for row in msrp if row["Quality"] == "1"]
+    others = [(row["#1 String"], row["#2 String"]) for row in msrp if row["Quality"] == "0"]
+    return {
+        "Quora's duplicates": (True, [(row["question1"], row["question2"]) for row in quora]),
+        "MSRP's paraphrases": (True, paraphrases),
+        "MSRP's other pairs": (False, others),
+        "a number changed": (False, numbered),
+        "ScoNe, a negation added": (False, list(dict.fromkeys(scone))),
+        "WikiFactCheck, negated": (False, negated),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("data", type=Path, help="the folder of the pairs' data")
+    parser.add_argument("sentences", type=Path, nargs="+", help="files of a sentence on each line")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[20_000, 50_000, 100_000])
+    parser.add_argument("--vectors", type=Path, help="a file of the texts' vectors")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    info = machine(torch.device("cpu"))
+    files = " ".join(path.name for path in options.sentences)
+    info["command"] = f"python duplicates.py DATA {files}"
+    texts = list(dict.fromkeys(s for file in options.sentences for s in read_sentences(file)))
+    numpy.random.default_rng(0).shuffle(texts)
+    texts = texts[: max(options.sizes)]
+    encoder = SentenceEncoder()
+    if options.vectors is not None and options.vectors.exists():
+        vectors = numpy.load(options.vectors)[: len(texts)]
+        sample = slice(0, None, len(texts) // 50)
+        numpy.testing.assert_allclose(encoder.encode(texts[sample]), vectors[sample], atol=1e-4)
+    else:
+        vectors = encoder.encode(texts)
+    records: list[dict[str, Any]] = []
+    for size in sorted(options.sizes):
+        encoded = Encoded(texts[:size], vectors)
+        begin = time.process_time()
+        result = find_duplicates(texts[:size], THRESHOLD, encoder=encoded)
+        seconds = time.process_time() - begin
+        exact: Optional[bool] = None
+        if size <= NUM_COMPARED:
+            found = [(one.position, one.kept_position) for one in result.filtered]
+            exact = found == by_all_pairs(texts[:size], vectors)
+        records.append(
+            {"texts": size, "removed": len(result.filtered), "seconds": seconds, "exact": exact}
+        )
+        write(RESULTS / "duplicates_cpu", info, records, TIME_COLUMNS)
+    with open(options.data / "msrp/msr_paraphrase_train.txt", encoding="utf-8-sig") as file:
+        training = [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    training = training[:NUM_TRAINING_PAIRS]
+    classifier = PairClassifier().fit(
+        [(row["#1 String"], row["#2 String"]) for row in training],
+        [int(row["Quality"]) for row in training],
+    )
+    rows = []
+    for name, (are_duplicates, pairs) in pairs_of(options.data, texts).items():
+        chosen = pairs[:NUM_PAIRS]
+        similarity = encoder.similarity(*zip(*chosen))
+        same_words = numpy.array(
+            [negations_and_numbers(a) == negations_and_numbers(b) for a, b in chosen]
+        )
+        decided = classifier.predict_proba(chosen)[:, 1] >= 0.5
+        near = similarity >= THRESHOLD
+        decided &= similarity >= CANDIDATE_COSINE
+        rows.append(
+            {
+                "pairs": name,
+                "number": len(chosen),
+                "are_duplicates": "yes" if are_duplicates else "no",
+                "cosine": 100 * near.mean(),
+                "cosine_and_words": 100 * (near & same_words).mean(),
+                "classifier": 100 * decided.mean(),
+                "classifier_and_words": 100 * (decided & same_words).mean(),
+            }
+        )
+    write(RESULTS / "duplicate_pairs", info, rows, PAIR_COLUMNS)
+
+
+if __name__ == "__main__":
+    main()
