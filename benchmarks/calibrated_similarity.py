@@ -1,6 +1,6 @@
 """Calibrate an encoder's similarity with few labels.
 
-    python benchmarks/calibrated_similarity.py ../shared/data
+    python -m benchmarks.calibrated_similarity ../shared/data
 
 The encoder is the package's. Pairs are of SICK (entailment against the rest), MSRP (paraphrases)
 and BANKING77 (whether two questions have the same intent: half of the pairs, at random). Each of
@@ -24,13 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from few_labels import DRAWS, PACKAGE, RESULTS, TEST, Pairs, Vectors, read_set
-from report import machine, write
 from sklearn.metrics import brier_score_loss
 from torch import device
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
 from allennlp_sentmatch.calibration.reliability import measure_reliability
+from benchmarks.few_labels import DRAWS, PACKAGE, RESULTS, TEST, Pairs, Vectors, read_set
+from benchmarks.report import machine, write
 
 OUTPUT = RESULTS / "calibrated_similarity.json"
 SIZES = (8, 16, 32, 64, 128, 256)
@@ -58,7 +58,7 @@ def banking_pairs(path: Path, count: int) -> tuple[Pairs, Pairs]:
     texts = numpy.array([row["text"] for row in rows], dtype=object)
     intents = numpy.array([row["category"] for row in rows])
     rng = numpy.random.default_rng(0)
-    pairs = []
+    pairs: Pairs = []
     for first in rng.permutation(len(rows))[:count]:
         wanted = (intents == intents[first]) == bool(len(pairs) % 2)
         wanted[first] = False

@@ -49,7 +49,9 @@ alone = PairClassifier(encoder=encoder)
 alone.fit([(second, second) for _, second in train_pairs], train_labels)
 guesses = {
     "the most frequent label": max(Counter(test_labels).values()) / len(test_labels),
-    "the hypothesis alone": alone.score([(second, second) for _, second in test_pairs], test_labels),
+    "the hypothesis alone": alone.score(
+        [(second, second) for _, second in test_pairs], test_labels
+    ),
     "both sentences": classifier.score(test_pairs, test_labels),
 }
 for name, accuracy in guesses.items():
@@ -87,7 +89,9 @@ for claim, of_sentences in zip(claims, probabilities):
 
 # %%
 figure, axes = plt.subplots(figsize=(8, 3.5), layout="constrained")
-difference = probabilities[..., columns["entailment"]] - probabilities[..., columns["contradiction"]]
+difference = (
+    probabilities[..., columns["entailment"]] - probabilities[..., columns["contradiction"]]
+)
 image = axes.imshow(difference, cmap="RdYlGn", vmin=-1, vmax=1, aspect="auto")
 axes.set_yticks(range(len(claims)), claims)
 axes.set_xticks(range(len(report)), [sentence[:28] + "..." for sentence in report], rotation=15)

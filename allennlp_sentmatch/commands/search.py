@@ -20,7 +20,6 @@ from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors
 from allennlp_sentmatch.encoding import SentenceSearch, read_sentences
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.encoding.index_kinds import IndexKind
-from allennlp_sentmatch.encoding.sentence_search import lines
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.standalone.files import check_absent
@@ -101,8 +100,8 @@ class Search(Command):
         sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
         vectors = map_vectors(args.vectors_file)
         check_sentences(sentences, args.vectors_file)
-        deleted = read_sentences(args.deleted) if args.deleted else ()
-        deleted = {sentence for sentence in deleted if not is_blank(sentence)}
+        lines = read_sentences(args.deleted) if args.deleted else ()
+        deleted = {line for line in lines if not is_blank(line)}
         search = SentenceSearch(
             *(encoder, sentences, vectors, args.index, rescorer, index_kind, deleted)
         )

@@ -26,10 +26,10 @@ from allennlp_sentmatch.estimators.heads import (
     NUM_WORD_FEATURES,
     SYMMETRIC,
     WORD_ORDERS,
-    Array,
     Head,
     LinearHead,
 )
+from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
 from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, checked_numbers

@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning, says_what_moved
-from allennlp_sentmatch.estimators.heads import Array
+from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pair_estimator import PairEstimator
 from allennlp_sentmatch.estimators.pairs import checked_targets
 from allennlp_sentmatch.estimators.sentence_encoder import Source

@@ -271,7 +271,7 @@ def _rounded(network: Encodes, precision: str) -> Encodes:
             f"not for a {type(network).__name__}"
         )
     # Versions of torch before 2.3 do not tell.
-    known = getattr(torch.cpu, "get_capabilities", dict)()
+    known: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     is_fast = known.get("avx512_bf16", False) or known.get("amx_bf16", False)
     if precision == "auto":
         logger.info("the encoder computes in %s", "bfloat16" if is_fast else "float32")

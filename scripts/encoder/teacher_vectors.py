@@ -83,7 +83,8 @@ class Teacher:
 def directions(vectors: Tensor, size: int) -> Tensor:
     """The directions (E, size) in which most of the length of the vectors (N, E) lies."""
     _, found = torch.linalg.eigh(vectors.double().t() @ vectors.double())
-    return found.flip(1)[:, :size].float()
+    largest: Tensor = found.flip(1)[:, :size].float()
+    return largest
 
 
 def main() -> None:
@@ -113,7 +114,8 @@ def main() -> None:
         if basis is None:
             basis = directions(joined, options.size)
             torch.save(basis.cpu(), basis_file)
-        return (joined @ basis).half().cpu().numpy()
+        numbers: Array = (joined @ basis).half().cpu().numpy()
+        return numbers
 
     for start in range(0, len(sentences), BLOCK):
         file = output / f"vectors.{start}.npy"

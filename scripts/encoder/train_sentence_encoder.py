@@ -45,9 +45,9 @@ from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.quantization import LARGEST_OF_4_BITS, rounded_rows
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import UNKNOWN, WordPieceSplitter
-from scripts.encoder.text_sources import key
 from scripts.encoder.teacher_vectors import fast_products
 from scripts.encoder.teacher_word_vectors import SMOOTHING, reduce_vectors
+from scripts.encoder.text_sources import key
 
 MAX_LENGTH = 64
 """Word pieces of a sentence that are learned from."""
@@ -139,9 +139,9 @@ def scored_pairs(file: Path) -> list[tuple[str, str, float]]:
 
 def correlation(model: StandaloneEncoder, file: Path) -> float:
     """Spearman's correlation of cosines with the scores of STS-B's pairs."""
-    pairs = scored_pairs(file)
-    first, second = (F.normalize(model.encode(pair[side] for pair in pairs)) for side in (0, 1))
-    return float(spearmanr((first * second).sum(1), [score for *_, score in pairs]).statistic)
+    *sides, scores = zip(*scored_pairs(file))
+    first, second = (F.normalize(model.encode(texts)) for texts in sides)
+    return float(spearmanr((first * second).sum(1), scores).statistic)
 
 
 @torch.no_grad()
