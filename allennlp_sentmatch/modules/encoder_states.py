@@ -56,9 +56,7 @@ def encode_with_states(
     return outputs, last_output, DecoderState(*last) if last else None
 
 
-def _module_with_states(
-    encoder: Seq2SeqEncoder,
-) -> Union[LayeredEncoder, torch.nn.LSTM, None]:
+def _module_with_states(encoder: Seq2SeqEncoder) -> Union[LayeredEncoder, torch.nn.LSTM, None]:
     """The module inside an encoder, if it returns its layers' states."""
     if isinstance(encoder, ModuleEncoder):
         module: Any = encoder.module

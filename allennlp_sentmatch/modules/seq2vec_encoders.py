@@ -40,10 +40,7 @@ class GumbelTreeLstmEncoder(Seq2VecEncoder):
         return self.module.output_size
 
     def forward(
-        self,
-        inputs: Tensor,
-        mask: Optional[Tensor] = None,
-        return_internals: bool = False,
+        self, inputs: Tensor, mask: Optional[Tensor] = None, return_internals: bool = False
     ) -> Union[Tensor, tuple[Tensor, dict[str, Tensor]]]:
         """Encode B sentences (B, T, input size), whose `mask` (B, T), right-padded, is by default
         without padding, as the roots of their trees (B, output size); with `return_internals` the
@@ -98,10 +95,7 @@ class PooledEncoder(Seq2VecEncoder):
         return self.pooling.output_size
 
     def forward(
-        self,
-        inputs: Tensor,
-        mask: Optional[Tensor] = None,
-        return_internals: bool = False,
+        self, inputs: Tensor, mask: Optional[Tensor] = None, return_internals: bool = False
     ) -> Union[Tensor, tuple[Tensor, dict[str, Tensor]]]:
         """Encode B sentences (B, T, input size), whose `mask` (B, T), right-padded, is by default
         without padding, as vectors (B, output size), zeros for an empty sentence; with

@@ -11,14 +11,7 @@ from allennlp.models import Model
 from tests.models.samples import sample
 from tests.models.test_every_model import MODELS
 
-OTHER_NAMES = (
-    "is required",
-    "has no setting",
-    "x not in",
-    "input_size",
-    "rate is",
-    "grades need",
-)
+OTHER_NAMES = ("is required", "has no setting", "x not in", "input_size", "rate is", "grades need")
 """In errors that name a part of the setting, or the values that it may have."""
 
 VALUES = (None, True, -1, 0, 10**7, 1.5, float("nan"), [], {}, "x")

@@ -7,10 +7,7 @@ import pytest
 from allennlp.common import FromParams, Lazy, Params
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.modules.configuration_errors import (
-    configuration_errors,
-    constructs,
-)
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, constructs
 
 
 def test_a_value_error_becomes_a_configuration_error():
@@ -68,10 +65,7 @@ def test_an_adapter_takes_the_settings_of_its_module(holder):
     [
         ({"width": 0}, "^width must not be 0$"),
         ({}, '^key "width" is required$'),
-        (
-            {"width": 1, "module": 2},
-            "Extra parameters passed to Holder: {'module': 2}",
-        ),
+        ({"width": 1, "module": 2}, "Extra parameters passed to Holder: {'module': 2}"),
     ],
 )
 def test_an_adapter_s_errors_name_the_setting(settings, message):

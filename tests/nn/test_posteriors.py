@@ -28,11 +28,7 @@ def test_von_mises_fisher_under_autocast():
     [
         (GaussianInferenceNetwork, {"kl_annealing_rate": -1}, "rate is -1"),
         (VonMisesFisherInferenceNetwork, {"concentration": 0}, "concentration is 0"),
-        (
-            VonMisesFisherInferenceNetwork,
-            {"latent_size": 1},
-            "latent_size must be at least 2",
-        ),
+        (VonMisesFisherInferenceNetwork, {"latent_size": 1}, "latent_size must be at least 2"),
     ],
 )
 def test_impossible_settings_are_named(network, settings, message):
