@@ -115,6 +115,9 @@ losing:lost lighting:lit laying:laid grinding:ground flying:flown""",
     )
 )
 """Those of irregular verbs, by the form in -ing."""
+HAS = r"(?! (?:[a-z]+ )?(?:been|got|had|gone|done|made|seen|[a-z]+(?:ed|en))\b)"
+"""What does not follow where "'s" is "is"."""
+
 WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?|[0-9]+|[^A-Za-z0-9]+")
 COMMON_VERBS = frozenset(
     re.findall(
@@ -410,9 +413,13 @@ class Substitution:
 
     def contraction(self, sentence: str) -> Optional[str]:
         """The sentence with a contraction written out, or made."""
+        question = sentence.endswith("?")
         for short, long in CONTRACTIONS.items():
-            if re.search(rf"\b{short}\b", sentence):
-                return re.sub(rf"\b{short}\b", long, sentence, count=1)
+            # "Why don't you go?" has another order, and "she's gone" is "she has gone".
+            unclear = HAS if short.endswith("'s") else ""
+            found = re.search(rf"\b{short}\b{unclear}", sentence)
+            if found and not (question and long.endswith("not")):
+                return sentence[: found.start()] + long + sentence[found.end() :]
         for short, long in CONTRACTIONS.items():
             if re.search(rf"\b{long}\b", sentence):
                 return re.sub(rf"\b{long}\b", short, sentence, count=1)

@@ -63,6 +63,8 @@ def test_other_meanings(substitution, sentence, way, expected):
         ("It's late.", "contraction", {"It is late."}),
         ("It is late.", "contraction", {"It's late."}),
         ("It rains.", "contraction", {None}),
+        ("Why don't you go?", "contraction", {None}),
+        ("She's never fallen in love.", "contraction", {None}),
     ],
 )
 def test_same_meanings(substitution, sentence, way, expected):
