@@ -7,7 +7,7 @@ merged. Pairs that differ in a negation (ScoNe's sentences with one and without 
 negated claims) or in a number (a number of a text of the files plus 1) should not be. The
 classifier is fitted to the first pairs of MSRP's training data.
 
-    python benchmarks/duplicates.py DATA sentences.txt [more.txt ...]
+    python -m benchmarks.duplicates DATA sentences.txt [more.txt ...]
 
 DATA is a folder with scone/, wikifactcheck/, quora/ and msrp/.
 """
@@ -22,13 +22,13 @@ from typing import Any, Optional
 
 import numpy
 import torch
-from report import RESULTS, machine, write
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
 from allennlp_sentmatch.encoding import read_sentences
 from allennlp_sentmatch.estimators.duplicates import CANDIDATE_COSINE, find_duplicates
 from allennlp_sentmatch.estimators.word_comparison import negations_and_numbers
 from allennlp_sentmatch.standalone.encoder import normalized
+from benchmarks.report import RESULTS, machine, write
 
 THRESHOLD = 0.9
 NUM_COMPARED = 20_000

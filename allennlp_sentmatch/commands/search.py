@@ -100,8 +100,8 @@ class Search(Command):
         sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
         vectors = map_vectors(args.vectors_file)
         check_sentences(sentences, args.vectors_file)
-        lines = read_sentences(args.deleted) if args.deleted else ()
-        deleted = {line for line in lines if not is_blank(line)}
+        listed = read_sentences(args.deleted) if args.deleted else ()
+        deleted = {sentence for sentence in listed if not is_blank(sentence)}
         search = SentenceSearch(
             *(encoder, sentences, vectors, args.index, rescorer, index_kind, deleted)
         )
