@@ -7,11 +7,10 @@ import argparse
 import json
 import logging
 import os
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import asdict
 
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.commands.command import Command, add_table_options
 from allennlp_sentmatch.data.files.tables import located_sentences
@@ -30,7 +29,14 @@ class Deduplicate(Command):
         parser.add_argument("input_file", help="one sentence per line, or a table with --column")
         parser.add_argument("output_file", help="gets the sentences that are kept, one per line")
         add_table_options(parser)
-        parser.add_argument("--encoder", help="as in Python: a folder or an archive")
+        for name, text in (
+            ("--encoder", "an exported folder or an archive (default: the package's encoder)"),
+            ("--classifier", "a folder of a PairClassifier, which decides"),
+            ("--label", "the classifier's label of duplicates (default: 1)"),
+            ("--against", "another file, such as training data: compare with its sentences alone"),
+            ("--report", "write the reason for each removal to this file, as JSON lines"),
+        ):
+            parser.add_argument(name, help=text)
         parser.add_argument(
             "--threshold",
             type=float,
@@ -38,22 +44,9 @@ class Deduplicate(Command):
             "probability (default: 0.5)",
         )
         parser.add_argument(
-            "--classifier", metavar="FOLDER", help="of a PairClassifier, which decides"
-        )
-        parser.add_argument("--label", help="the classifier's label of duplicates (default: 1)")
-        parser.add_argument(
-            "--against",
-            metavar="FILE",
-            help="compare the sentences with those of this file alone, such as training data, and "
-            "leave out what says the same",
-        )
-        parser.add_argument(
             "--ignore-words",
             action="store_true",
             help="let sentences be duplicates that differ in their numbers or negations",
-        )
-        parser.add_argument(
-            "--report", metavar="FILE", help="write the reason for each removal here, as JSON lines"
         )
 
     def run(self, args: argparse.Namespace) -> None:
@@ -61,12 +54,12 @@ class Deduplicate(Command):
         from allennlp_sentmatch import PairClassifier, find_duplicates
 
         with configuration_errors():
-            for path in filter(None, (args.output_file, args.report)):
+            outputs = [path for path in (args.report, args.output_file) if path is not None]
+            for path in outputs:
                 check_absent(path)
-                if not Path(path).absolute().parent.is_dir():
-                    raise ConfigurationError(f"the folder of {path} does not exist")
-            texts = _texts(args.input_file, args)
-            against = None if args.against is None else _texts(args.against, args)
+            texts, against = _texts(args.input_file, args), None
+            if args.against is not None:
+                against = _texts(args.against, args)
             classifier, label = None, args.label
             if args.classifier is not None:
                 classifier = PairClassifier.load(args.classifier)
@@ -77,20 +70,12 @@ class Deduplicate(Command):
                     compare_words=not args.ignore_words,
                     label=label,
                 )
-        if args.report is not None:
-            reasons = (
-                {
-                    "row": one.position,
-                    "text": one.text,
-                    "kept_row": one.kept_position,
-                    "kept_text": one.kept_text,
-                    "score": one.score,
-                    "differing_words": one.differing_words,
-                }
-                for one in found.filtered
-            )
-            _write(args.report, [json.dumps(reason, ensure_ascii=False) for reason in reasons])
-        _write(args.output_file, found.selected)
+        reasons = (
+            json.dumps({**asdict(one), "differing_words": one.differing_words}, ensure_ascii=False)
+            for one in found.filtered
+        )
+        for path, lines in zip(outputs[::-1], (found.selected, reasons)):
+            _write(path, lines)
         print(f"{args.output_file}: {len(found.selected):,} of {len(texts):,} sentences are kept")
 
 
@@ -101,9 +86,8 @@ def _texts(path: str, args: argparse.Namespace) -> Sentences:
     )
 
 
-def _write(path: str, lines: Any) -> None:
+def _write(path: str, lines: Iterable[str]) -> None:
     """Write a file as a whole."""
-    partial = f"{path}.partial"
-    with open(partial, "w", encoding="utf-8") as file:
+    with open(f"{path}.partial", "w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines)
-    os.replace(partial, path)
+    os.replace(f"{path}.partial", path)

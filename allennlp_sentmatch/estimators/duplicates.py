@@ -128,7 +128,9 @@ def find_duplicates(
     distinct = Sentences(numbers)
     num_given = len(set(given))
     reasons: dict[int, tuple[int, float]] = {}
-    with noting([*given, *all_texts], lambda i: _name(i, len(given))):
+    names = [f"sentence {i} of against" for i in range(len(given))]
+    names += map("sentence {}".format, range(len(all_texts)))
+    with noting([*given, *all_texts], names.__getitem__):
         vectors, groups = _encoded(SentenceEncoder(encoder), distinct, compare_words)
         near = _NearTexts(vectors, least)
         for members in groups:
@@ -155,12 +157,6 @@ def find_duplicates(
         if kept_position is not None and (against is not None or kept_position != position):
             filtered.append(Duplicate(text, position, distinct[number], kept_position, score))
     return Deduplication(all_texts, filtered)
-
-
-def _name(position: int, num_given: int) -> str:
-    """The name of one of the texts of both collections in warnings."""
-    is_given = position < num_given
-    return f"sentence {position} of against" if is_given else f"sentence {position - num_given}"
 
 
 def _column_of(classifier: Optional[PairClassifier], label: Any) -> int:
