@@ -27,8 +27,8 @@ from allennlp_sentmatch import PairClassifier, SentenceEncoder
 from allennlp_sentmatch.encoding import read_sentences
 from allennlp_sentmatch.estimators.duplicates import CANDIDATE_COSINE, find_duplicates
 from allennlp_sentmatch.estimators.word_comparison import negations_and_numbers
-from benchmarks.report import RESULTS, machine, write
 from allennlp_sentmatch.standalone.encoder import normalized
+from benchmarks.report import RESULTS, machine, write
 
 THRESHOLD = 0.9
 NUM_COMPARED = 20_000
