@@ -25,9 +25,9 @@ from allennlp_sentmatch.serving.batcher import Job
 from allennlp_sentmatch.serving.endpoint import Service
 from allennlp_sentmatch.serving.limits import Shape, shape_of
 
-WEIGHTS = {"simple": 5, "integrated": 50, "smooth": 50}
-"""For each kind of saliency, the number of predictions that cost as much: a sample takes about five
-times the time and the memory, since its gradients need the results of all layers.
+WEIGHTS = {"inspect": 4, "simple": 4, "integrated": 25, "smooth": 25}
+"""For each answer that takes longer than a prediction, and for each kind of saliency, the number of
+predictions that take as long, and no less memory.
 """
 
 
@@ -41,7 +41,7 @@ def service_of(predictor: Predictor) -> Service:
     predictor.check_model()
     jobs = {
         "/predict": job_of(predictor, predictor.predict_batch_json, "predictions"),
-        "/inspect": _job_for_each(predictor, inspection_of, "inspections", weight=2),
+        "/inspect": _job_for_each(predictor, inspection_of, "inspections", WEIGHTS["inspect"]),
     }
     if has_saliency(predictor):
         for method in SALIENCY_METHODS:
