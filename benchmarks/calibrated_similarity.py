@@ -58,7 +58,7 @@ def banking_pairs(path: Path, count: int) -> tuple[Pairs, Pairs]:
     texts = numpy.array([row["text"] for row in rows], dtype=object)
     intents = numpy.array([row["category"] for row in rows])
     rng = numpy.random.default_rng(0)
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for first in rng.permutation(len(rows))[:count]:
         wanted = (intents == intents[first]) == bool(len(pairs) % 2)
         wanted[first] = False
