@@ -117,7 +117,7 @@ class LinearHead:
         return held_out[0], held_out[1]
 
     def features(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray]) -> FloatArray:
-        """The features (N, F) of N pairs, of which the cosine and those of words are the last."""
+        """The features (N, F) of N pairs; the cosine and the features of words come last."""
         u, v = normalized(u), normalized(v)
         parts = []
         if self.matcher != COSINE:

@@ -78,7 +78,7 @@ def fit_linear(
     l2: Optional[float],
     random_state: Optional[int],
 ) -> tuple[Array, Array, Array, Array]:
-    """Fit labels (N,) from 0 to C - 1, each of which occurs, or scores (N,) (floats; C is 1).
+    """Fit labels (N,) from 0 to C - 1, which all occur, or scores (N,) (floats; C is 1).
 
     The standardized features (N, F) are multiplied by `feature_weights` (F,): the larger, the less
     they are penalized. Without `l2`, folds choose it, which `random_state` seeds.
@@ -195,7 +195,7 @@ def _minimum(
     root = numpy.linalg.cholesky(hessian)
 
     def loss(flat: Array) -> tuple[float, Array]:
-        v = flat.reshape(-1, expected.shape[1])  # (F + 1, C), of which b / 2 is the last row
+        v = flat.reshape(-1, expected.shape[1])  # (F + 1, C); the last row is b / 2
         w = solve_triangular(root, v[:-1], lower=True, trans="T", check_finite=False)
         logs = log_softmax(features @ w + 2 * v[-1], axis=1)
         errors = numpy.exp(logs) * weights[:, None] - expected

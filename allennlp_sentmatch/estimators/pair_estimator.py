@@ -229,8 +229,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     def load(
         cls, folder: Union[str, "os.PathLike[str]"], encoder: Source = None
     ) -> "PairEstimator":
-        """Read an estimator that `save` has written. The folder may come from anybody: it is data,
-        none of which is run.
+        """Read an estimator that `save` has written. The folder may come from anybody: nothing in
+        it is run.
 
         # Parameters
 
@@ -313,7 +313,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         return self.fine_tune or self.head is not None
 
     def _pairs(self, X: Any) -> Pairs:
-        """N pairs, whose columns have the names of those in `fit`."""
+        """N pairs, whose columns have the same names as in `fit`."""
         return checked_pairs(X, getattr(self, "feature_names_in_", None))
 
     def _checked(self, X: Any, y: Any) -> tuple[list[tuple[str, str]], Array]:

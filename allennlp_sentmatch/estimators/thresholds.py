@@ -36,7 +36,9 @@ class Threshold(NamedTuple):
 def choose_threshold(
     scores: Array, is_right: Array, weights: Array, aim: str = "f1", wanted: float = 0
 ) -> Threshold:
-    """Choose a threshold of scores (M,) from 0 to 1, some of which `is_right` (M,), by `weights`.
+    """Choose a threshold of the scores (M,), from 0 to 1, of pairs with `weights` (M,).
+
+    `is_right` (M,) says which pairs have the label; some have it.
 
     The aim is "precision" (the highest recall with at least the precision `wanted`), "recall" (the
     reverse) or "f1" (the highest).
