@@ -79,7 +79,7 @@ def read(name: str, data: Path) -> tuple[Pairs, Pairs, Pairs, Pairs]:
 
 
 def draw(labels: Pairs, size: int, rng: numpy.random.Generator) -> Pairs:
-    """`size` positions, of which two or more have each label."""
+    """`size` positions, with two or more of each label."""
     while True:
         drawn = rng.permutation(len(labels))[:size]
         if 2 <= labels[drawn].sum() <= size - 2:

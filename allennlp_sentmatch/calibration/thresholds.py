@@ -33,8 +33,8 @@ def precision_threshold(
 
     `precision` is the wanted share of right ones among the examples whose predicted label has at
     least this probability: 0 if all examples reach it, `None` if no threshold does. `probs` (N, K)
-    are those of examples with the labels' indices `labels` (N,); with `positive`, only the examples
-    count for which this label is predicted.
+    and the labels' indices `labels` (N,) are of the same examples. With `positive`, only the
+    examples count for which this label is predicted.
     """
     predicted, confidences = probs.argmax(-1), probs.max(-1)
     counted = numpy.full(len(labels), True) if positive is None else predicted == positive
@@ -61,7 +61,7 @@ def decide(
 ) -> Decisions:
     """Apply the threshold of a `ClassificationPredictor` to labeled examples.
 
-    `probs` (N, K) are those of the labels `names`, and `labels` (N,) their indices.
+    `probs` (N, K) has a column for each of the `names`, and `labels` (N,) their indices.
     """
     rule = LabelThreshold(threshold, names)
     chosen = [rule.choose(dict(zip(names, row))) for row in probs.tolist()]

@@ -13,7 +13,7 @@ PARAMETERS = ("compare_words", "fine_tune", "l2", "matcher", "random_state", *NU
 
 
 def upgrade(header: dict[str, Any], tensors: dict[str, Tensor]) -> None:
-    """Change the contents of a folder of any format to those of the present one.
+    """Change the contents of a folder of an earlier format to the present format.
 
     Format 1 has words in the order of the sentences whatever the matcher is, and neither names of
     columns nor weights of labels. In formats 1 and 2, the settings of fine-tuning are parameters.

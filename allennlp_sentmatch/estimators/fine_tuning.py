@@ -1,7 +1,7 @@
 """The settings of fine-tuning, without AllenNLP."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from sklearn.base import BaseEstimator
@@ -16,8 +16,7 @@ NUMBERS = {
     "validation_fraction": SHARE,
 }
 
-
-Init = TypeVar("Init", bound=Callable[..., None])
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class FineTuning(BaseEstimator):  # type: ignore[misc]
@@ -64,23 +63,19 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
         return FineTuning(**settings)
 
 
-def says_what_moved(init: Init) -> Init:
-    """Let a constructor say where the settings of fine-tuning are."""
+def says_what_moved(method: Method) -> Method:
+    """Let a constructor or `set_params` say where the settings of fine-tuning are."""
 
-    @functools.wraps(init)
-    def checked(self: Any, *arguments: Any, **settings: Any) -> None:
-        check_none_moved(self, settings)
-        init(self, *arguments, **settings)
+    @functools.wraps(method)
+    def checked(self: Any, *arguments: Any, **settings: Any) -> Any:
+        for name in settings:
+            if name in NUMBERS:
+                raise TypeError(
+                    f"{name} is a setting of fine-tuning: {type(self).__name__}(head=FineTuning("
+                    f"{name}=...)), or head__{name} in set_params and in a search"
+                )
+            if name.startswith("head__") and not {**vars(self), **settings}.get("head"):
+                raise TypeError(f"there is no head to set {name}; set head=FineTuning()")
+        return method(self, *arguments, **settings)
 
-    return cast(Init, checked)
-
-
-def check_none_moved(estimator: Any, settings: Mapping[str, Any]) -> None:
-    """Raise a `TypeError` for a setting that was the estimator's and is `FineTuning`'s."""
-    for name in settings:
-        if name in NUMBERS:
-            raise TypeError(
-                f"{name} is a setting of fine-tuning: "
-                f"{type(estimator).__name__}(head=FineTuning({name}=...)), or head__{name} in "
-                "set_params and in a search"
-            )
+    return cast(Method, checked)

@@ -7,7 +7,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.estimators.linear import Array, LinearFit, fit_linear
+from allennlp_sentmatch.estimators.linear import Array, fit_linear
 from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
@@ -103,17 +103,21 @@ class LinearHead:
         weights: Array,
         l2: Optional[float],
         random_state: Optional[int],
-    ) -> LinearFit:
-        """Learn from the `features` (N, F) of N pairs; see `fit_linear`."""
+    ) -> tuple[Array, Array]:
+        """Learn from the `features` (N, F) of N pairs; see `fit_linear`.
+
+        Returns the positions (M,) of the pairs that were held out, and their outputs (M, C).
+        """
         scales = numpy.ones(features.shape[1])
         if self.words is not None:
             scales[-NUM_WORD_FEATURES - 1 :] = WORD_WEIGHT
-        fitted = fit_linear(features, targets, weights, scales, l2, random_state)
-        self.coef, self.intercept = fitted.coef, fitted.intercept
-        return fitted
+        self.coef, self.intercept, *held_out = fit_linear(
+            features, targets, weights, scales, l2, random_state
+        )
+        return held_out[0], held_out[1]
 
     def features(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray]) -> FloatArray:
-        """The features (N, F) of N pairs, of which the cosine and those of words are the last."""
+        """The features (N, F) of N pairs; the cosine and the features of words come last."""
         u, v = normalized(u), normalized(v)
         parts = []
         if self.matcher != COSINE:

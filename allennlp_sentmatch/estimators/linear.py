@@ -15,7 +15,7 @@ most a hundred steps and little memory, for predictions from vectors of any widt
 
 import warnings
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 import numpy
 from scipy.linalg import solve_triangular
@@ -53,20 +53,6 @@ BLOCK_SIZE = 1024
 """The number of examples that are standardized in double precision at a time."""
 
 
-class LinearFit(NamedTuple):
-    """What `fit_linear` learned, with outputs for M examples by models that did not see them."""
-
-    coef: Array
-    """W (C, F), for features that are not standardized."""
-    intercept: Array
-    """b (C,)"""
-    held_out: Array
-    """(M,), the positions of examples that cross-validation held out. M is 0 where `l2` was given
-    or there are too few examples."""
-    outputs: Array
-    """(M, C)"""
-
-
 def fit_pipeline(
     features: Array, labels: Array, l2: float, weights: Optional[Array] = None
 ) -> Pipeline:
@@ -91,11 +77,17 @@ def fit_linear(
     feature_weights: Array,
     l2: Optional[float],
     random_state: Optional[int],
-) -> LinearFit:
-    """Fit labels (N,) from 0 to C - 1, each of which occurs, or scores (N,) (floats; C is 1).
+) -> tuple[Array, Array, Array, Array]:
+    """Fit labels (N,) from 0 to C - 1, which all occur, or scores (N,) (floats; C is 1).
 
     The standardized features (N, F) are multiplied by `feature_weights` (F,): the larger, the less
     they are penalized. Without `l2`, folds choose it, which `random_state` seeds.
+
+    # Returns
+
+    `tuple[numpy.ndarray, ...]`
+        W (C, F) and b (C,) for features that are not standardized; the positions (M,) of the
+        examples that the folds held out, and their outputs (M, C). Without folds, M is 0.
     """
     weights = weights * (len(weights) / weights.sum())  # the scaler finds constants by their number
     scaler = _fitted_scaler(features, weights)
@@ -111,7 +103,7 @@ def fit_linear(
     coef, intercept = _minimum(scaled, targets, weights, l2, TOLERANCE)
     coef *= scale * feature_weights / scaler.scale_
     intercept = intercept * scale - coef @ scaler.mean_
-    return LinearFit(coef, intercept, held_out, outputs * scale)
+    return coef, intercept, held_out, outputs * scale
 
 
 def best_penalty(losses: Iterable[tuple[float, float]], stop_early: bool = False) -> float:
@@ -203,7 +195,7 @@ def _minimum(
     root = numpy.linalg.cholesky(hessian)
 
     def loss(flat: Array) -> tuple[float, Array]:
-        v = flat.reshape(-1, expected.shape[1])  # (F + 1, C), of which b / 2 is the last row
+        v = flat.reshape(-1, expected.shape[1])  # (F + 1, C); the last row is b / 2
         w = solve_triangular(root, v[:-1], lower=True, trans="T", check_finite=False)
         logs = log_softmax(features @ w + 2 * v[-1], axis=1)
         errors = numpy.exp(logs) * weights[:, None] - expected

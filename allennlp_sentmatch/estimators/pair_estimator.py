@@ -14,12 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from allennlp_sentmatch.estimators import estimator_folder
 from allennlp_sentmatch.estimators.earlier_headers import upgrade
-from allennlp_sentmatch.estimators.fine_tuning import (
-    NUMBERS,
-    FineTuning,
-    check_none_moved,
-    says_what_moved,
-)
+from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning, says_what_moved
 from allennlp_sentmatch.estimators.heads import (
     COSINE,
     LINEAR_MATCHERS,
@@ -111,11 +106,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         self.head = head
         self.random_state = random_state
 
-    def set_params(self: Self, **params: Any) -> Self:
-        """Set parameters, as in scikit-learn."""
-        check_none_moved(self, params)
-        super().set_params(**params)
-        return self
+    set_params = says_what_moved(BaseEstimator.set_params)
 
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from pairs X, as `checked_pairs` takes them, and their labels or scores y.
@@ -168,11 +159,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
                     words = "unordered" if self.matcher in SYMMETRIC else "ordered"
                 head = LinearHead(u.shape[1], self._num_outputs, self.matcher, words)
                 features = head.features(u, v, _word_features(first, second, words))
-                fitted = head.fit(features, targets, weights, self.l2, self.random_state)
+                rows, outputs = head.fit(features, targets, weights, self.l2, self.random_state)
                 self.head_ = head
-                if len(fitted.held_out) and not self._numeric:
-                    rows = fitted.held_out
-                    self.held_out_ = HeldOut(fitted.outputs, targets[rows], given[rows])
+                if len(rows) and not self._numeric:
+                    self.held_out_ = HeldOut(outputs, targets[rows], given[rows])
             self._outputs([(first[0], second[0])])
 
     def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
@@ -233,18 +223,16 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
                 "words": head.words,
             },
         }
-        held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
-        tensors = {**head.tensors(), **(held_out.tensors() if held_out else {})}
         with noting(()):
-            contents = estimator_folder.Contents(header, tensors, self.encoder_)
+            contents = estimator_folder.Contents(header, head.tensors(), self.encoder_)
             estimator_folder.write_folder(Path(folder), contents)
 
     @classmethod
     def load(
         cls: type[Self], folder: Union[str, "os.PathLike[str]"], encoder: Source = None
     ) -> Self:
-        """Read an estimator that `save` has written. The folder may come from anybody: it is data,
-        none of which is run.
+        """Read an estimator that `save` has written. The folder may come from anybody: nothing in
+        it is run.
 
         # Parameters
 
@@ -263,9 +251,6 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
                 upgrade(header, tensors)
                 estimator = cls._from_header(header, found)
             with errors_name(Path(folder) / estimator_folder.TENSORS):
-                held_out = HeldOut.pop(tensors, estimator._num_outputs)
-                if held_out is not None:
-                    estimator.held_out_ = held_out
                 estimator.head_.load(tensors)
                 estimator._outputs([estimator_folder.PROBE[:2]])
         return estimator
@@ -330,7 +315,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         return self.fine_tune or self.head is not None
 
     def _pairs(self, X: Any) -> Pairs:
-        """N pairs, whose columns have the names of those in `fit`."""
+        """N pairs, whose columns have the same names as in `fit`."""
         return checked_pairs(X, getattr(self, "feature_names_in_", None))
 
     def _checked(self, X: Any, y: Any) -> tuple[list[tuple[str, str]], Array]:

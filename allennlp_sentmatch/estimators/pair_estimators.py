@@ -33,7 +33,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
     class_weight : `Union[str, dict]`, optional (default = `None`)
         How much the pairs of each label count: a number above 0 for each, or "balanced" for labels
-        that count equally, however many pairs they have. The others are those of `PairEstimator`.
+        that count equally, however many pairs they have. `PairEstimator` has the others.
 
     # Attributes
 
@@ -92,53 +92,47 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
             chosen = classifier.threshold(precision=0.95)
             found = classifier.predict_proba(pairs)[:, 1] >= chosen.probability
 
-        It is chosen on the probabilities that cross-validation gave in `fit` to pairs which the
-        model had not learned from: all of them (but those of labels with fewer pairs than folds)
-        or, from 1,000 pairs on, a fifth. `sample_weight` counts, and `class_weight` does not.
+        It is chosen on the pairs that cross-validation held out in `fit`, from 1,000 pairs on a
+        fifth of them. `sample_weight` counts, and `class_weight` does not.
 
         # Parameters
 
         precision : `float`, optional (default = `None`)
-            Choose the threshold with the highest recall among those with this precision, above 0
-            and at most 1.
+            Take the threshold with the highest recall among those with at least this precision.
         recall : `float`, optional (default = `None`)
-            Choose the threshold with the highest precision among those with this recall. Without
-            either, the threshold has the highest F1.
+            The reverse. Without both, take the threshold with the highest F1.
         label : `Any`, optional (default = `None`)
             One of `classes_`; by default the second of two.
 
         # Raises
 
-        `ValueError` if no threshold reaches the precision, with the highest one that is reached,
-        and after a fit without cross-validation.
+        `ValueError` if no threshold reaches the precision, with the highest that one reaches, and
+        after a `fit` without cross-validation or after `load`.
         """
         check_is_fitted(self)
         held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
         if held_out is None:
             raise ValueError(
-                "threshold needs the cross-validation of fit, which there is with two pairs of "
-                "each of two labels, without l2 and without fine-tuning, and which folders of "
-                "earlier versions do not contain"
+                "threshold needs the cross-validation of fit: two pairs of each of two labels, "
+                "neither l2 nor fine-tuning; save does not keep it"
             )
-        if label is None and len(self.classes_) == 2:
-            label = self.classes_[1]
-        if label not in self.classes_.tolist():
-            raise ValueError(f"label must be one of {self.classes_.tolist()!r:.200}; got {label!r}")
-        column = self.classes_.tolist().index(label)
-        is_right = held_out.targets == column
+        classes = self.classes_.tolist()
+        if label is None and len(classes) == 2:
+            label = classes[1]
+        if label not in classes:
+            raise ValueError(f"label must be one of {classes!r:.200}; got {label!r}")
+        is_right = held_out.targets == classes.index(label)
         if not is_right.any():
             raise ValueError(f"no pair held out in cross-validation has the label {label!r}")
         aims = {"precision": precision, "recall": recall}
-        given = {aim: wanted for aim, wanted in aims.items() if wanted is not None}
+        given = [(aim, wanted) for aim, wanted in aims.items() if wanted is not None]
         if len(given) > 1:
             raise ValueError("threshold takes a precision or a recall, not both")
-        for aim, wanted in given.items():
+        for aim, wanted in given:
             if isinstance(wanted, bool) or not isinstance(wanted, Real) or not 0 < wanted <= 1:
                 raise ValueError(f"{aim} must be a number above 0 and at most 1; got {wanted!r}")
-        scores = softmax(held_out.outputs, axis=1)[:, column]
-        return choose_threshold(
-            scores, is_right, held_out.weights, *(next(iter(given.items()), ("f1", 0)))
-        )
+        scores = softmax(held_out.outputs, axis=1)[:, classes.index(label)]
+        return choose_threshold(scores, is_right, held_out.weights, *(given or [("f1", 0)])[0])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy on N pairs and their labels."""
@@ -182,7 +176,7 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
     It is an estimator of scikit-learn: a ridge regression, otherwise as `PairClassifier`. After
     fine-tuning, the scores of predictions lie between the lowest and the highest one in `fit`.
 
-    The parameters are those of `PairEstimator`.
+    `PairEstimator` has the parameters.
     """
 
     _numeric = True

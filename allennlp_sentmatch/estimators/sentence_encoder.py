@@ -127,7 +127,8 @@ class SentenceEncoder:
     def encode(self, sentences: Iterable[str]) -> FloatArray:
         """The vectors of sentences.
 
-        A warning names the sentences that are cut, and those of which the encoder knows no word.
+        A warning names the sentences that are cut, and the sentences without a word that the
+        encoder knows.
 
         # Parameters
 
@@ -209,7 +210,7 @@ class SentenceEncoder:
 
         # Raises
 
-        `ValueError` for vectors that are not finite, or of which one of a few that are compared is
+        `ValueError` for vectors that are not finite, or if one of the few that are compared is
         not the encoder's for its sentence; the errors of `encode`.
         """
         query = checked_text(query, "the query")

@@ -1,10 +1,8 @@
 """The probability from which on to act on a label, chosen on pairs that were held out."""
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy
-import torch
-from torch import Tensor
 
 Array = numpy.ndarray[Any, Any]
 
@@ -13,10 +11,7 @@ Z = 1.959964
 
 
 class HeldOut(NamedTuple):
-    """M pairs, and what models that did not learn from them predicted.
-
-    The first M, of at least 0, are those of cross-validation.
-    """
+    """What cross-validation predicted of M pairs that it had held out."""
 
     outputs: Array
     """(M, C), the logits."""
@@ -25,72 +20,28 @@ class HeldOut(NamedTuple):
     weights: Array
     """(M,), how often each pair counts."""
 
-    def tensors(self) -> dict[str, Tensor]:
-        """The same for a file."""
-        values = self._asdict().items()
-        return {f"held_out.{name}": torch.from_numpy(value.astype(float)) for name, value in values}
-
-    @classmethod
-    def pop(cls, tensors: dict[str, Tensor], num_labels: int) -> Optional["HeldOut"]:
-        """Take it from the tensors of a file, which need not have it.
-
-        # Raises
-
-        `ValueError` for tensors that `tensors` did not give.
-        """
-        names = [f"held_out.{name}" for name in cls._fields]
-        if not set(names) & set(tensors):
-            return None
-        outputs, targets, weights = (
-            tensors.pop(name, torch.zeros(0)).double().numpy() for name in names
-        )
-        labels = targets.astype(int)
-        if (
-            outputs.shape != (len(targets), num_labels)
-            or weights.shape != targets.shape
-            or not ((labels == targets) & (labels >= 0) & (labels < num_labels)).all()
-            or not (weights > 0).all()
-        ):
-            raise ValueError("the tensors held_out do not belong together")
-        return cls(outputs, labels, weights)
-
 
 class Threshold(NamedTuple):
-    """A probability from which on a pair counts as one of a label, and what it does.
-
-    The figures are of the pairs held out in cross-validation.
-    """
+    """A probability from which on to give a label, with its figures on the pairs held out."""
 
     probability: float
-    """Give the label to pairs with at least this probability of it."""
     precision: float
-    """The share of right ones among the pairs that are given the label."""
     recall: float
-    """The share of the pairs of the label that are given it."""
     f1: float
-    """2 * precision * recall / (precision + recall)"""
     interval: tuple[float, float]
-    """Wilson's 95 % interval of the figure that was asked for. It takes the threshold as given: the
-    choice of the best one on the same pairs is not in it."""
+    """Wilson's 95 % interval of the figure that was asked for, at this threshold: that it is the
+    best one for the same pairs is not in it."""
 
 
 def choose_threshold(
     scores: Array, is_right: Array, weights: Array, aim: str = "f1", wanted: float = 0
 ) -> Threshold:
-    """The threshold of scores (M,) that reaches the aim and is best otherwise.
+    """Choose a threshold of the scores (M,), from 0 to 1, of pairs with `weights` (M,).
 
-    # Parameters
+    `is_right` (M,) says which pairs have the label; some have it.
 
-    scores : `numpy.ndarray`
-        (M,), from 0 to 1.
-    is_right : `numpy.ndarray`
-        (M,), whether the pairs have the label; some have.
-    weights : `numpy.ndarray`
-        (M,), above 0.
-    aim : `str`, optional (default = `"f1"`)
-        "precision": of the thresholds with at least the precision `wanted`, the one with the
-        highest recall; "recall": the reverse; "f1": the one with the highest F1.
-    wanted : `float`, optional (default = `0`)
+    The aim is "precision" (the highest recall with at least the precision `wanted`), "recall" (the
+    reverse) or "f1" (the highest).
 
     # Raises
 

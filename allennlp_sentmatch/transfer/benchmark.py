@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 class TransferBenchmark:
     """Tests sentence vectors with linear classifiers on top of them.
 
-    The features of a sentence are its vector u; those of a pair, [|u - v|; u * v].
+    The features of a sentence are its vector u, and the features of a pair are [|u - v|; u * v].
 
     # Parameters
 

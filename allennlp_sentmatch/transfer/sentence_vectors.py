@@ -45,7 +45,7 @@ class SentenceVectors:
         self._encode = encode
         self._folder = None if cache_folder is None else Path(cache_folder)
         self._fingerprint = fingerprint
-        # By sentence; each is a row of an array, or of a file that is mapped.
+        # Keyed by sentence; values are rows of an array or of a memory map.
         self._vectors: dict[str, FloatArray] = {}
 
     @property
@@ -184,7 +184,7 @@ class WordVectorAverage:
 
         # Raises
 
-        `ConfigurationError` for a line of another form, naming it.
+        `ConfigurationError` for a malformed line; the message names it.
         """
         vectors: dict[str, FloatArray] = {}
         for word, vector in read_word_vectors(file_path):

@@ -1,6 +1,6 @@
 """The ten tasks of SuBiLSTM's table 2, with the data sets' own splits, and tasks of one's own.
 
-The ten are those of Conneau and Kiela 2018, "SentEval: An Evaluation Toolkit for Universal Sentence
+The ten are from Conneau and Kiela 2018, "SentEval: An Evaluation Toolkit for Universal Sentence
 Representations", arXiv:1803.05449.
 """
 
@@ -83,7 +83,7 @@ class Task:
     estimator: Estimator = LabelClassifier()  # noqa: RUF009  (never fitted, but clones of it)
     """Predicts labels, or scores between two grades."""
     positive_label: Optional[str] = None
-    """The label of which F1 is reported, too."""
+    """F1 is reported for this label, too."""
 
 
 def _examples(reader: DatasetReader, path: Any, target: str) -> Examples:
@@ -202,9 +202,9 @@ def own_task(settings: Mapping[str, Any]) -> Task:
     settings : `Mapping[str, Any]`
         `train`, the file of the training examples, and optionally `validation` and `test`: without
         test data the training data are tested by cross-validation, and without validation data it
-        chooses the penalty. `name`, by default that of the file `train`. The rest are settings of
-        the reader `single_sentence`, if there is a `text` among them, or else `sentence_pair`; its
-        format is `table` by default. A `score` needs a `score_range` of two whole numbers.
+        chooses the penalty. `name`, by default the name of the file `train`. The rest are settings
+        of the reader `single_sentence`, if there is a `text` among them, or else `sentence_pair`;
+        its format is `table` by default. A `score` needs a `score_range` of two whole numbers.
 
     # Raises
 

@@ -69,7 +69,7 @@ def test_a_label_that_no_example_has_counts(predictions):
 
 
 def measured(confidence):
-    """Of 20 examples with one confidence, 15 of which are right."""
+    """Of 20 examples with one confidence, 15 are right."""
     labels = numpy.array([0] * 15 + [1] * 5)
     return measure_reliability(numpy.tile([confidence, 1 - confidence], (20, 1)), labels)
 

@@ -58,7 +58,7 @@ def test_it_is_proportional_to_the_logits():
 
 @pytest.mark.parametrize("logits", [(0.5, 0.2, 0.1), (0.0, 0.0, 0.0), (1e20, 1.0, -1e20)])
 def test_one_pair_with_each_label_is_refused(logits):
-    """Its probabilities are those of the labels at infinite temperature only."""
+    """Its probabilities are the labels' frequencies at infinite temperature only."""
     for repeats in (1, 3):
         labels = numpy.array([0, 1, 2] * repeats)
         with pytest.raises(ConfigurationError, match="no larger than those of the wrong ones"):

@@ -60,3 +60,8 @@ def test_errors_name_the_place_of_a_setting_that_moved(kind, name):
     for call in (lambda **one: kind(fine_tune=True, **one), kind().set_params):
         with pytest.raises(TypeError, match=message):
             call(**{name: 1})
+    with pytest.raises(TypeError, match=rf"no head to set head__{name}; set head=FineTuning\(\)"):
+        kind(fine_tune=True).set_params(**{f"head__{name}": 1})
+    assert (
+        kind().set_params(head=FineTuning(), **{f"head__{name}": 1}).get_params()[f"head__{name}"]
+    )

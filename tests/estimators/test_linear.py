@@ -20,7 +20,7 @@ class Numbers:
 
 
 def numbered(count):
-    """Pairs of which four of 16 products decide the labels, with noise."""
+    """Pairs whose labels four of 16 products decide, with noise."""
     pairs = [(f"a {2 * i}", f"b {2 * i + 1}") for i in range(count)]
     u, v = (Numbers().encode([pair[side] for pair in pairs]) for side in (0, 1))
     noise = numpy.random.default_rng(1).standard_normal(count) / 2

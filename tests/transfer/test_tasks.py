@@ -50,7 +50,7 @@ def test_labels_and_scores(splits):
     assert by_label["SICK-E"] == {"entailment": NUM_EXAMPLES, "neutral": NUM_EXAMPLES}
     assert by_label["SICK-R"] == {4.5: NUM_EXAMPLES, 1.5: NUM_EXAMPLES}
     assert by_label["STSB"] == {5.0: NUM_EXAMPLES, 0.0: NUM_EXAMPLES}
-    # The phrases "good" and "bad" count once, and not those of neutral sentences.
+    # The phrases "good" and "bad" count once, and the phrases of neutral sentences do not.
     assert by_label["SST"] == {"0": NUM_EXAMPLES + 1, "1": NUM_EXAMPLES + 1}
 
 
