@@ -162,7 +162,7 @@ def find_duplicates(
 def _column_of(classifier: Optional[PairClassifier], label: Any) -> int:
     """The column of the probabilities of duplicates."""
     if classifier is None:
-        raise TypeError("without a classifier, there is no label")
+        raise ValueError("without a classifier, there is no label")
     if not isinstance(classifier, PairClassifier):
         raise TypeError(f"expected a PairClassifier, got {type(classifier).__name__}")
     if not hasattr(classifier, "classes_"):

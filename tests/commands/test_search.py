@@ -124,6 +124,27 @@ def test_a_kind_of_index(allennlp, searched, tmp_path, capsys):
         allennlp(*searched[0], *query, "flat")
 
 
+def test_a_corpus_that_grows(allennlp, small_archive, tmp_path, capsys):
+    pytest.importorskip("faiss")
+    corpus, vectors, gone = (tmp_path / name for name in ("s.txt", "v.npy", "gone.txt"))
+    search = ["search", small_archive, corpus, vectors, "--query", "A dog.", "--index"]
+    printed = []
+    for sentences in (["A dog runs.", "A man is asleep."], ["A dog.", "A dog runs.", "Two dogs."]):
+        with corpus.open("a") as file:
+            file.writelines(f"{sentence}\n" for sentence in sentences)
+        allennlp("encode", small_archive, corpus, vectors, "--append")
+        capsys.readouterr()
+        allennlp(*search, tmp_path / "i.faiss")
+        printed.append(capsys.readouterr().out)
+    allennlp(*search, tmp_path / "new.faiss")
+    assert capsys.readouterr().out == printed[1]
+    assert "A dog.\t1.000" in printed[1]
+    assert "A dog.\t1.000" not in printed[0]
+    gone.write_text("A dog.\n\nTwo dogs.\n")
+    allennlp(*search, tmp_path / "i.faiss", "--deleted", gone)
+    assert capsys.readouterr().out == printed[0]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -1,9 +1,12 @@
+import re
+
 import numpy
 import pytest
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
 from allennlp_sentmatch.estimators import duplicates
 from allennlp_sentmatch.estimators.duplicates import Duplicate, find_duplicates
+from tests.conftest import REPOSITORY
 
 NAMES = [f"text {chr(97 + i // 26 % 26)}{chr(97 + i % 26)} {'x' * (i // 676)}" for i in range(1500)]
 
@@ -167,7 +170,7 @@ def test_no_texts_and_nothing_to_compare_with():
         ),
         ({"classifier": "folder"}, TypeError, "expected a PairClassifier, got str"),
         ({"classifier": PairClassifier()}, ValueError, "is not fitted; call its `fit`"),
-        ({"label": 1}, TypeError, "without a classifier, there is no label"),
+        ({"label": 1}, ValueError, "without a classifier, there is no label"),
         ({"texts": "one"}, TypeError, "sentences must be a list"),
         ({"texts": ["a", None]}, TypeError, "sentence 1 must be a string"),
         ({"texts": ["a", " "]}, ValueError, "sentence 1 is blank"),
@@ -177,3 +180,13 @@ def test_no_texts_and_nothing_to_compare_with():
 def test_impossible_settings(settings, error, message):
     with pytest.raises(error, match=message):
         find_duplicates(**{"texts": ["a dog"], **settings})
+
+
+def test_the_page_shows_what_is_found():
+    page = (REPOSITORY / "docs/duplicates.md").read_text(encoding="utf-8")
+    names = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        exec(block, names)
+        for expression, value in re.findall(r"^([a-z_., ]+)  # (.+)$", block, re.MULTILINE):
+            if expression != "duplicate.score":
+                assert eval(expression, names) == eval(value), expression
