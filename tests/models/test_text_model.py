@@ -30,8 +30,11 @@ def test_encode_gives_the_vectors_that_are_classified():
     torch.testing.assert_close(model._classifier(vectors), model(tokens)["label_logits"])
 
 
-def test_trees_of_both_sentences(vocab):
-    model = siamese(vocab, TREE)
+@pytest.mark.parametrize("kind", ["siamese_classifier", "similarity_regressor"])
+def test_trees_of_both_sentences(vocab, kind):
+    scale = {"scorer": "cosine", "lowest_score": 0, "highest_score": 5}
+    settings = {"matcher": "symmetric"} if kind == "siamese_classifier" else scale
+    model = construct(vocab, kind, encoder=TREE, **settings)
     output = predictor(model).predict_json(PAIR)
     for sentence, text in PAIR.items():
         ids = torch.tensor([[vocab.get_token_index(word) for word in text.split()]])
