@@ -20,7 +20,8 @@ def tokenizer(request, tiny_bert):
 @pytest.mark.parametrize("max_length", [None, 5, 10, 17])
 def test_a_pair_is_that_of_the_transformers_library(tokenizer, tiny_bert, pair, max_length):
     joined = PairJoiner(tokenizer, max_length).join(*pair)
-    expected = AutoTokenizer.from_pretrained(tiny_bert)(
+    # The library's tokenizers in Rust leave the longer text one token more where both are cut.
+    expected = AutoTokenizer.from_pretrained(tiny_bert, use_fast=False)(
         *pair, truncation="longest_first" if max_length else False, max_length=max_length
     )
     assert [token.text_id for token in joined.tokens] == expected["input_ids"]
