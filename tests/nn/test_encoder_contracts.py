@@ -20,6 +20,7 @@ from allennlp_sentmatch.nn import (
     SuffixBiLSTM,
 )
 from allennlp_sentmatch.nn.ops.backends import use_backend
+from tests.nn import equations
 from tests.simulated_device import SimulatedDevice
 
 if hasattr(torch, "func"):
@@ -116,9 +117,7 @@ def every_variant_on(*devices):
 
 def batch(device="cpu", dtype=torch.float32, lengths=LENGTHS, num_tokens=T, size=D, seed=1):
     """Random inputs (B, T, D) and the mask of sentences of these lengths."""
-    generator = torch.Generator().manual_seed(seed)
-    inputs = torch.randn(len(lengths), num_tokens, size, generator=generator, dtype=torch.float64)
-    mask = torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
+    inputs, mask = equations.batch(lengths, num_tokens, size, seed)
     return inputs.to(device, dtype), mask.to(device)
 
 
@@ -261,7 +260,7 @@ RECURRENT = [CellAwareLSTM, SuffixBiLSTM, RecurrentlyControlledRNN, LSTMN, Gumbe
 every_encoder = pytest.mark.parametrize("encoder", RECURRENT)
 
 
-@pytest.mark.parametrize("encoder", [*RECURRENT, StackedRNN])
+@pytest.mark.parametrize("encoder", [*RECURRENT, StackedRNN, lambda D, H: Pooling(D, "attention")])
 def test_wrong_inputs_are_named(encoder):
     """By `check_padded`, whose own tests have all messages."""
     inputs, mask = batch()

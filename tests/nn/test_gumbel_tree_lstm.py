@@ -40,21 +40,10 @@ def parent(model: GumbelTreeLSTM, left: Node, right: Node) -> Node:
     return o * c.tanh(), c  # (3.3)
 
 
-def greedy_as_in_the_paper(model: GumbelTreeLSTM, nodes: list[Node]) -> tuple[Node, list[int]]:
-    merges = []
-    while len(nodes) > 1:
-        candidates = [parent(model, *pair) for pair in zip(nodes, nodes[1:])]
-        scores = [(model.query @ h).item() for h, _ in candidates]
-        best = scores.index(max(scores))
-        merges.append(best)
-        nodes = [*nodes[:best], candidates[best], *nodes[best + 2 :]]  # (3.11)
-    return nodes[0], merges
-
-
-def sampled_as_in_the_paper(
+def compose_as_in_the_paper(
     model: GumbelTreeLSTM, nodes: list[Node], noise: list[torch.Tensor]
 ) -> tuple[Node, list[int]]:
-    """Equations 3.14-3.24, with `noise[t]` the Gumbel noise of layer t."""
+    """Equations 3.14-3.24, with `noise[t]` the Gumbel noise of layer t: greedily, if it is zero."""
     hs, cs = (torch.stack(part) for part in zip(*nodes))  # (M_t, H)
     merges = []
     for g in noise[: len(nodes) - 1]:
@@ -91,58 +80,37 @@ def noise(monkeypatch: pytest.MonkeyPatch) -> torch.Tensor:
 
 
 @by_both_backends
+@pytest.mark.parametrize(("training", "temperature"), [(False, 1.0), (True, 1.0), (True, 0.3)])
 @pytest.mark.parametrize("leaf", LEAVES)
-def test_greedy_equations(leaf: str):
-    model = make(leaf).eval()
-    inputs, mask = batch(LENGTHS, T, D, seed=1)
-    composition = model.compose(inputs, mask)
-    assert torch.equal(model(inputs, mask), composition.hidden)
-    trees = set()
-    for row, length in enumerate(LENGTHS):
-        if length == 0:
-            continue
-        leaves = leaves_as_in_the_paper(model, inputs[row, :length])
-        (h, c), merges = greedy_as_in_the_paper(model, leaves)
-        assert_same(composition.hidden[row], h)
-        assert_same(composition.cell[row], c)
-        assert composition.merges[row].tolist() == merges + [-1] * (T - 1 - len(merges))
-        trees.add(tuple(merges))
-    assert len(trees) == 5  # trees that differ from left-to-right ones
-    assert max(map(max, filter(None, trees))) > 0
-    empty = LENGTHS.index(0)
-    assert not composition.hidden[empty].any()
-    assert not composition.cell[empty].any()
-    assert composition.merges[empty].tolist() == [-1] * (T - 1)
-
-
-@by_both_backends
-@pytest.mark.parametrize("temperature", [1.0, 0.3])
-@pytest.mark.parametrize("leaf", LEAVES)
-def test_training_equations(leaf: str, temperature: float, noise: torch.Tensor):
-    """Values and gradients; the scores' gradients flow through the copy masks, too."""
-    model = make(leaf, temperature).train()
+def test_equations(leaf: str, training: bool, temperature: float, noise: torch.Tensor):
+    """In training also gradients; the scores' gradients flow through the copy masks, too."""
+    model = make(leaf, temperature).train(training)
     inputs, mask = batch(LENGTHS, T, D, seed=1)
     inputs.requires_grad_()
     upstream = torch.randn(2, len(LENGTHS), model.output_size, dtype=torch.float64)
-    variables = [inputs, *model.parameters()]
-
     composition = model.compose(inputs, mask)
-    loss = (upstream[0] * composition.hidden + upstream[1] * composition.cell).sum()
-    gradients = torch.autograd.grad(loss, variables)
-
-    expected_loss = torch.zeros((), dtype=torch.float64)
+    assert_same(model(inputs, mask), composition.hidden)
+    expected_loss, trees = torch.zeros((), dtype=torch.float64), set()
     for row, length in enumerate(LENGTHS):
-        if length == 0:
-            continue
-        leaves = leaves_as_in_the_paper(model, inputs[row, :length])
-        (h, c), merges = sampled_as_in_the_paper(model, leaves, list(noise[row]))
+        h = c = torch.zeros(model.output_size, dtype=torch.float64)
+        merges: list[int] = []
+        if length:
+            leaves = leaves_as_in_the_paper(model, inputs[row, :length])
+            (h, c), merges = compose_as_in_the_paper(model, leaves, list(noise[row] * training))
         assert_same(composition.hidden[row], h)
         assert_same(composition.cell[row], c)
         assert composition.merges[row].tolist() == merges + [-1] * (T - 1 - len(merges))
         expected_loss = expected_loss + upstream[0, row] @ h + upstream[1, row] @ c
-    for gradient, expected in zip(gradients, torch.autograd.grad(expected_loss, variables)):
-        assert_same(gradient, expected)
-    assert gradients[[name for name, _ in model.named_parameters()].index("query") + 1].all()
+        trees.add(tuple(merges))
+    assert len(trees) == 5  # trees that differ from left-to-right ones
+    assert max(map(max, filter(None, trees))) > 0
+    if training:
+        variables = [inputs, *model.parameters()]
+        loss = (upstream[0] * composition.hidden + upstream[1] * composition.cell).sum()
+        gradients = torch.autograd.grad(loss, variables)
+        for gradient, expected in zip(gradients, torch.autograd.grad(expected_loss, variables)):
+            assert_same(gradient, expected)
+        assert gradients[[name for name, _ in model.named_parameters()].index("query") + 1].all()
 
 
 @by_both_backends

@@ -135,17 +135,11 @@ def test_the_size_of_attention_is_by_default_the_hidden_one(name: str):
     [
         ("matching", {1: MASK.flip(1)}, ValueError, "passage_mask .* token 1 of sentence 0"),
         ("matching", {3: QUESTION_MASK.flip(1)}, ValueError, "question_mask .* token 2 of sent"),
-        ("matching", {1: MASK.long()}, TypeError, "passage_mask must be bool"),
         ("matching", {3: QUESTION_MASK.long()}, TypeError, "question_mask must be bool"),
         ("matching", {0: PASSAGES[..., 1:]}, ValueError, rf"passage must have .* {D}\)"),
         ("matching", {2: QUESTIONS[..., 1:]}, ValueError, rf"question must have .* {Q}\)"),
         ("matching", {2: QUESTIONS.float()}, TypeError, "question must have the type .*float32"),
-        (
-            "matching",
-            {2: QUESTIONS[1:], 3: QUESTION_MASK[1:]},
-            ValueError,
-            "the same batch size, got 6 and 5",
-        ),
+        ("matching", {2: QUESTIONS[1:], 3: QUESTION_MASK[1:]}, ValueError, "size, got 6 and 5"),
         ("self_matching", {1: MASK.flip(1)}, ValueError, "mask must be right-padded"),
         ("self_matching", {0: PASSAGES[..., 1:]}, ValueError, "passage must have the shape"),
         *(

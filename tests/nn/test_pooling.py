@@ -42,7 +42,7 @@ def test_last_takes_each_direction_where_it_ends():
         if length:
             expected = [*INPUTS[sentence, length - 1, :3], *INPUTS[sentence, 0, 3:]]
             assert pooled[sentence].tolist() == [value.item() for value in expected]
-    assert pooled[2].tolist() == [0.0] * 6
+    assert not pooled[2].any()
 
 
 def test_concatenates_in_the_order_given():
@@ -119,21 +119,10 @@ def test_a_sentence_paired_with_an_empty_one_is_pooled_to_its_mean(lengths, padd
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: Pooling(5, "last", bidirectional=True),
-            r"input_size must be even for the pooling 'last'.* 5",
-        ),
-        (
-            lambda: Pooling(6, ["max", "mean"])(INPUTS, MASK, return_attention=True),
-            "return_attention needs the pooling 'attention'",
-        ),
-        (lambda: Pooling(6)(INPUTS, MASK.flip(1)), "right-padded, but token 1 of sentence 0"),
-        (
-            lambda: Pooling(6, "attention").double()(INPUTS[..., 1:], MASK),
-            r"inputs must have the shape .* 6",
-        ),
+        (lambda: Pooling(5, "last", bidirectional=True), "input_size must be even .* 'last'.* 5"),
+        (lambda: Pooling(6)(INPUTS, MASK, return_attention=True), "needs the pooling 'attention'"),
     ],
 )
-def test_impossible_settings_and_wrong_inputs_are_named(call, message):
+def test_impossible_settings_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

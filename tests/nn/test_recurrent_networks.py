@@ -18,18 +18,18 @@ batch = partial(equations.batch, size=D)
 KINDS = pytest.mark.parametrize("kind", [torch.nn.GRU, torch.nn.LSTM])
 LAYERS = pytest.mark.parametrize("num_layers", [1, 3])
 DIRECTIONS = pytest.mark.parametrize("bidirectional", [False, True])
-#: "naive" leaves torch's networks to torch.
-BACKENDS = pytest.mark.parametrize(
-    "backend", ["naive", pytest.param("cpu", marks=NEEDS_COMPILED)], indirect=True
-)
+#: "naive" alone leaves torch's networks to torch.
+BACKENDS = ["naive", "naive, own", pytest.param("cpu, own", marks=NEEDS_COMPILED)]
+every_backend = pytest.mark.parametrize("backend", BACKENDS, indirect=True)
 
 
 @pytest.fixture
 def backend(request, monkeypatch):
-    if request.param == "cpu":  # also where torch would be faster
-        monkeypatch.setattr(recurrent_networks, "resolve_network", lambda *_: "own")
-    with use_backend(request.param):
-        yield request.param
+    name, _, form = request.param.partition(", ")
+    if form:  # also where another one would be faster
+        monkeypatch.setattr(recurrent_networks, "resolve_network", lambda *_: form)
+    with use_backend(name):
+        yield name
 
 
 def make(kind, num_layers: int = 1, bidirectional: bool = True, **settings):
@@ -59,16 +59,8 @@ def record_calls(name, monkeypatch):
 @LAYERS
 @DIRECTIONS
 @pytest.mark.parametrize("lengths", [LENGTHS, [6, 6]], ids=str)
-@pytest.mark.parametrize(
-    ("backend", "packed"),
-    [("naive", False), ("naive", True), pytest.param("cpu", False, marks=NEEDS_COMPILED)],
-    indirect=["backend"],
-)
-def test_each_sentence_is_read_as_if_alone(
-    kind, num_layers, bidirectional, lengths, backend, packed, monkeypatch
-):
-    if packed:  # as on a GPU
-        monkeypatch.setattr(recurrent_networks, "resolve_network", lambda *_: "packed")
+@pytest.mark.parametrize("backend", [*BACKENDS, "scan, own", "naive, packed"], indirect=True)
+def test_each_sentence_is_read_as_if_alone(kind, num_layers, bidirectional, lengths, backend):
     network = make(kind, num_layers, bidirectional, bias=num_layers > 1)
     inputs, mask = batch(lengths, 6)
     spoiled = inputs.masked_fill(~mask.unsqueeze(-1), float("nan")).requires_grad_()
@@ -89,7 +81,7 @@ def test_each_sentence_is_read_as_if_alone(
 
 
 @KINDS
-@BACKENDS
+@every_backend
 def test_dropout_is_between_the_layers_and_in_training_only(kind, backend):
     network, (inputs, mask) = make(kind, num_layers=2, dropout=0.5), batch(LENGTHS, 6)
     network.eval()

@@ -131,17 +131,6 @@ def test_matching_without_tokens(passage_length: int, question_length: int):
     assert not any(x.any() for x in (results, *attention))
 
 
-def test_what_is_no_number_stays_in_its_passage():
-    model = normal(GatedMatching(P, Q, H, A, bidirectional=False))
-    expected, _ = model(*PAIRS)
-    spoiled = PASSAGES.clone()
-    spoiled[0, 2] = float("nan")
-    results, _ = model(spoiled, *PAIRS[1:])
-    assert results[0, 2:5].isnan().all()
-    assert_same(results[0, :2], expected[0, :2])
-    assert_same(results[1:], expected[1:])
-
-
 @pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot export loops")
 def test_matching_exported_for_any_length():
     model = normal(GatedMatching(P, Q, H, A, bidirectional=False)).eval()

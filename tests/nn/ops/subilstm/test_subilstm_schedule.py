@@ -1,18 +1,8 @@
-"""Which suffixes read which tokens together."""
+"""The memory of training; test_every_recurrence.py has what its steps compute."""
 
-import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Schedule, num_rows, of_chunk
-
-
-@pytest.mark.parametrize("window", [30, 200])
-def test_chunks_for_recomputation_have_the_same_steps(window):
-    saved = Schedule.of(40, [40] * 100 + [10] * 100, window, num_starts=200)
-    recomputed = saved.for_recomputation()
-    without_offset = [[x._replace(offset=0) for x in y.steps] for y in (saved, recomputed)]
-    assert without_offset[0] == without_offset[1]
-    assert 1 < len(recomputed.chunks) < len(saved.chunks)
 
 
 def test_memory_grows_less_than_the_arithmetic():
