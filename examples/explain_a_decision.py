@@ -36,9 +36,9 @@ classifier = PairClassifier().fit(pairs, labels)
 # ## Three decisions
 #
 # The ice box and the oven are new to the classifier. A positive weight speaks for the label that
-# was predicted, a negative one against it. The third decision is wrong, and the weights say why: the
-# classifier has learned that "not" means the opposite, and nothing about "not closed". They also
-# show that "should" counts in the second decision more than it ought to.
+# was predicted, a negative one against it. The third decision is wrong, and the weights say why:
+# the classifier has learned that "not" means the opposite, and nothing about "not closed". They
+# also show that "should" counts in the second decision more than it ought to.
 
 # %%
 decisions = [
@@ -71,7 +71,9 @@ for title, sentences in explained:
         x = 2.6
         for word, weight in words:
             color = plt.get_cmap("RdYlGn")(0.5 + np.clip(weight, -0.5, 0.5))
-            axes.text(x, y - 0.4 - row, word, va="center", bbox={"facecolor": color, "edgecolor": "none"})
+            axes.text(
+                x, y - 0.4 - row, word, va="center", bbox={"facecolor": color, "edgecolor": "none"}
+            )
             x += 0.25 + 0.17 * len(word)
     y -= 3
 figure.savefig("explain_a_decision.png", dpi=120)
