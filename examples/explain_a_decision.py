@@ -36,9 +36,9 @@ classifier = PairClassifier().fit(pairs, labels)
 # ## Three decisions
 #
 # The ice box and the oven are new to the classifier. A positive weight speaks for the label that
-# was predicted, a negative one against it. The third decision is wrong, and the weights say why: the
-# classifier has learned that "not" means the opposite, and nothing about "not closed". They also
-# show that "should" counts in the second decision more than it ought to.
+# was predicted, a negative one against it. The third decision is wrong, and the weights say why:
+# the classifier has learned that "not" means the opposite, and nothing about "not closed". They
+# also show that "should" counts in the second decision more than it ought to.
 
 # %%
 decisions = [

@@ -46,12 +46,10 @@ for pair, label in zip(train_pairs[2:5], train_labels[2:5]):
 encoder = SentenceEncoder()
 classifier = PairClassifier(encoder=encoder).fit(train_pairs, train_labels)
 alone = PairClassifier(encoder=encoder)
-alone.fit([(second, second) for _, second in train_pairs], train_labels)
+alone.fit([(y, y) for _, y in train_pairs], train_labels)
 guesses = {
     "the most frequent label": max(Counter(test_labels).values()) / len(test_labels),
-    "the hypothesis alone": alone.score(
-        [(second, second) for _, second in test_pairs], test_labels
-    ),
+    "the hypothesis alone": alone.score([(y, y) for _, y in test_pairs], test_labels),
     "both sentences": classifier.score(test_pairs, test_labels),
 }
 for name, accuracy in guesses.items():
@@ -89,9 +87,8 @@ for claim, of_sentences in zip(claims, probabilities):
 
 # %%
 figure, axes = plt.subplots(figsize=(8, 3.5), layout="constrained")
-difference = (
-    probabilities[..., columns["entailment"]] - probabilities[..., columns["contradiction"]]
-)
+supports, contradicts = (probabilities[..., columns[x]] for x in ("entailment", "contradiction"))
+difference = supports - contradicts  # (claims, sentences)
 image = axes.imshow(difference, cmap="RdYlGn", vmin=-1, vmax=1, aspect="auto")
 axes.set_yticks(range(len(claims)), claims)
 axes.set_xticks(range(len(report)), [sentence[:28] + "..." for sentence in report], rotation=15)

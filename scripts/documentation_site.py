@@ -22,6 +22,7 @@ OUTSIDE = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "AGENTS.md": "agents.md",
     "SECURITY.md": "security.md",
     "training_config/README.md": "configurations.md",
 }
