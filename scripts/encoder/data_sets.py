@@ -81,12 +81,6 @@ def fairytales(file: Path) -> Iterator[str]:
         yield row.text(["question"])
 
 
-def inferences(file: Path) -> Iterator[tuple[str, str, str]]:
-    """MultiNLI's premises, hypotheses and labels."""
-    for row in json_rows(file):
-        yield row.text(["premise"]), row.text(["hypothesis"]), row.text(["label"])
-
-
 def table(file: Path, delimiter: str = ",") -> list[dict[str, str]]:
     """The rows of a packed table."""
     with gzip.open(file, "rt", encoding="utf-8", newline="") as text:
@@ -95,37 +89,22 @@ def table(file: Path, delimiter: str = ",") -> list[dict[str, str]]:
         return list(csv.DictReader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE))
 
 
-def negation_scopes(files: Path) -> Iterator[dict[str, str]]:
-    """ScoNe's rows, of all files of a pattern."""
-    for file in sorted(files.parent.glob(files.name)):
-        yield from table(file)
-
-
 def scopes(files: Path) -> Iterator[str]:
-    """ScoNe's sentences."""
-    for row in negation_scopes(files):
-        for name in ("sentence1", "sentence2", "sentence1_edited", "sentence2_edited"):
-            if row.get(name):
-                yield row[name]
-
-
-def medical_questions(file: Path) -> Iterator[tuple[bool, str, str]]:
-    """RQE's pairs: whether an answer to the second question answers the first, and both."""
-    with gzip.open(file) as packed:
-        for pair in ElementTree.parse(packed).getroot().iter("pair"):
-            first, second = (
-                " ".join((pair.findtext(side) or "").split()) for side in ("chq", "faq")
-            )
-            yield pair.get("value") == "true", first, second
+    """ScoNe's sentences, of all files of a pattern."""
+    for file in sorted(files.parent.glob(files.name)):
+        for row in table(file):
+            for name in ("sentence1", "sentence2", "sentence1_edited", "sentence2_edited"):
+                if row.get(name):
+                    yield row[name]
 
 
 def of_multinli(test: bool) -> Sentences:
     """Half of MultiNLI's premises, with their hypotheses."""
     return lambda file: (
-        sentence
-        for premise, hypothesis, _ in inferences(file)
-        if held_out(premise, 0.5) == test
-        for sentence in (premise, hypothesis)
+        row.text([side])
+        for row in json_rows(file)
+        if held_out(row.text(["premise"]), 0.5) == test
+        for side in ("premise", "hypothesis")
     )
 
 
@@ -141,12 +120,16 @@ def of_wikifactcheck(test: bool) -> Sentences:
 
 def of_rqe(test: bool) -> Sentences:
     """RQE's pairs with a fifth of the second questions, or the others."""
-    return lambda file: (
-        question
-        for _, first, second in medical_questions(file)
-        if held_out(second, 0.2) == test
-        for question in (first, second)
-    )
+
+    def read(file: Path) -> Iterator[str]:
+        with gzip.open(file) as packed:
+            for pair in ElementTree.parse(packed).getroot().iter("pair"):
+                sides = [pair.findtext(side) or "" for side in ("chq", "faq")]
+                first, second = (" ".join(text.split()) for text in sides)
+                if held_out(second, 0.2) == test:
+                    yield from (first, second)
+
+    return read
 
 
 def intents(file: Path) -> Iterator[str]:

@@ -125,8 +125,11 @@ def read(source: Source, texts: Path, repositories: Optional[Path]) -> list[str]
     kept = texts / "sentences" / f"{source.file_name}.txt"
     if not kept.exists():
         source.fetch(texts, repositories)
+        sentences = source.read(texts)
+        if not sentences:
+            raise ValueError(f"{source.name}: {source.folder(texts)} has no sentences")
         partial = kept.with_suffix(".part")
-        partial.write_text("".join(f"{s}\n" for s in source.read(texts)), "utf-8")
+        partial.write_text("".join(f"{sentence}\n" for sentence in sentences), "utf-8")
         partial.rename(kept)
     return kept.read_text("utf-8").split("\n")[:-1]
 

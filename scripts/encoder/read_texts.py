@@ -61,6 +61,13 @@ FOREIGN = _words(
 )
 """Frequent words of other languages."""
 
+PACKED: dict[bytes, Callable[[bytes], bytes]] = {
+    b"\x1f\x8b": gzip.decompress,
+    b"BZh": bz2.decompress,
+    b"\xfd7zXZ": lzma.decompress,
+}
+"""How packed files start, whatever their names."""
+
 WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
 
 
@@ -128,12 +135,10 @@ def is_prose(sentence: str) -> bool:
 def text_of(file: Path) -> str:
     """The text of a file, packed or not."""
     data = file.read_bytes()
-    if file.name.endswith((".gz", ".dz")):
-        data = gzip.decompress(data)
-    elif file.suffix == ".bz2":
-        data = bz2.decompress(data)
-    elif file.suffix == ".xz":
-        data = lzma.decompress(data)
+    for start, unpack in PACKED.items():
+        if data.startswith(start):
+            data = unpack(data)
+            break
     return data.decode("utf-8", "replace")
 
 

@@ -26,11 +26,15 @@ def test_readers_of_data_sets(tmp_path):
     claims = packed("c.tsv.gz", 'sentence\tnegated\nA "b.\tNot A "b.\nC.\tNot C.\n')
     both = [list(data_sets.of_wikifactcheck(test)(claims)) for test in (False, True)]
     assert sorted(both[0] + both[1]) == ['A "b.', "C.", 'Not A "b.', "Not C."]
-    pair = '<x><pair value="{}"><chq>\n Is  it?\n</chq><faq>What?</faq></pair></x>'
-    for value in ("true", "false"):
-        questions = packed("q.xml.gz", pair.format(value))
-        expected = [(value == "true", "Is it?", "What?")]
-        assert list(data_sets.medical_questions(questions)) == expected
+    pairs = "".join(
+        f"<pair><chq>\n Is  it {i}?\n</chq><faq>What {i}?</faq></pair>" for i in range(40)
+    )
+    questions = packed("q.xml.gz", f"<x>{pairs}</x>")
+    train, test = (list(data_sets.of_rqe(test)(questions)) for test in (False, True))
+    assert len(train) + len(test) == 80
+    assert 0 < len(test) < len(train)
+    assert all(held_out(text, 0.2) for text in test[1::2])
+    assert all(text.startswith("Is it ") for text in train[::2])
 
 
 def test_sentences_have_single_spaces(tmp_path):

@@ -63,8 +63,10 @@ def small(tmp_path, monkeypatch, wordnet):
     folder = tmp_path / "texts" / "sources"
     for one in sources:
         (folder / one.file_name).mkdir(parents=True)
-        text = "\n\n".join(f"{one.name} asks: {QUESTION.format(word)}" for word in words)
-        (folder / one.file_name / "a.txt").write_text(text.replace("e asks", "He asks"))
+        text = "\n\n".join(
+            f"{one.name.capitalize()} asks: {QUESTION.format(word)}" for word in words
+        )
+        (folder / one.file_name / "a.txt").write_text(text)
     (folder / "WordNet/usr/share").mkdir(parents=True)
     wordnet.rename(folder / "WordNet/usr/share/wordnet")
     for name, value in {
@@ -98,6 +100,12 @@ def test_all_of_it(small, capsys):
     assert not any("was quiet" in line for line in lines)
     gather_sentences.main()
     assert small.read_text().splitlines() == lines
+
+
+def test_a_text_without_sentences_is_an_error(small):
+    next(small.parents[1].glob("texts/sources/Taskmaster/a.txt")).write_text("12 34")
+    with pytest.raises(SystemExit, match=r"^gather_sentences: Taskmaster: .* has no sentences"):
+        gather_sentences.main()
 
 
 def test_a_test_sentence_among_them_is_an_error(small, monkeypatch):

@@ -1,6 +1,8 @@
+import bz2
 import gzip
 import io
 import json
+import lzma
 import struct
 import zipfile
 
@@ -175,8 +177,9 @@ def test_packed_texts(tmp_path):
         written.writestr("a/b.txt", "One.\n\nTwo.")
     (tmp_path / "a.zip").write_bytes(archive.getvalue())
     assert list(READERS["zipped texts"](tmp_path / "a.zip")) == ["One.", "Two."]
-    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"Three."))
-    assert list(READERS["paragraphs"](tmp_path / "a.txt.gz")) == ["Three."]
+    for compress in (gzip.compress, bz2.compress, lzma.compress):
+        (tmp_path / "a").write_bytes(compress(b"Three."))
+        assert list(READERS["paragraphs"](tmp_path / "a")) == ["Three."]
 
 
 @pytest.mark.parametrize("text", ["", "<!-- only a comment -->", "\0"])

@@ -174,7 +174,7 @@ def test_like_sentences_are_read_once_and_like_starts_seldom(tmp_path):
     letters = "abcdefghijklmnopqrstuvwxyz"
     starts = [f"This is the way of {a}{b}." for a in letters for b in "xy"]
     (folder / "a.txt").write_text("\n\n".join([*same, *starts]))
-    (folder / "b.txt.gz").write_bytes(b"damaged")
+    (folder / "b.txt.gz").write_bytes(b"\x1f\x8bdamaged")
     read = source(limit=99).read(tmp_path)
     assert len(read) == 1 + text_sources.SAME_START
     assert source(limit=99).read(tmp_path) == read
