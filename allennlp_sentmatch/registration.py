@@ -23,8 +23,8 @@ REGISTERING_PARTS = (
 
 PARTS = (
     *REGISTERING_PARTS,
-    *("calibration", "corpus", "estimators.fine_tuning", "inspection", "serving"),
-    *("transfer", "tuning"),
+    *("calibration", "corpus", "estimators.fine_tuning", "inspection"),
+    *("serving.page", "serving.predictions", "transfer", "tuning"),
 )
 """The parts that need AllenNLP."""
 

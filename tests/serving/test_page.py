@@ -8,8 +8,8 @@ from allennlp.predictors import Predictor
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
 from allennlp_sentmatch.predictors.text_indexing import unknown_words
-from allennlp_sentmatch.serving import service_of
 from allennlp_sentmatch.serving.page import CORPUS, NUM_EXAMPLES, task_of, with_page
+from allennlp_sentmatch.serving.predictions import service_of
 from tests.serving.test_predictions import answer
 
 SENTENCES = ["A cat is moving a flower.", "A dog is moving a rose.", "Nobody is asleep.", "A cat."]
