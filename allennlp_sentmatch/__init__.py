@@ -37,7 +37,7 @@ _ESTIMATORS = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("estimators", "nn", "standalone") or name in _PARTS:
+    if name in ("estimators", "nn", "serving", "standalone") or name in _PARTS:
         return _import_module(f"{__name__}.{name}")
     if name in _ESTIMATORS:
         return getattr(_import_module(f"{__name__}.estimators.{_ESTIMATORS[name]}"), name)

@@ -1,4 +1,6 @@
-"""`python -m allennlp_sentmatch`: describe the environment, or install AllenNLP into it."""
+"""`python -m allennlp_sentmatch`: describe the environment, install AllenNLP into it, or serve an
+encoder without AllenNLP.
+"""
 
 import argparse
 import sys
@@ -12,6 +14,9 @@ from allennlp_sentmatch.environment import (
     has_compiled_steps,
 )
 from allennlp_sentmatch.installation import InstallationError, install_allennlp
+from allennlp_sentmatch.serving import create_app, serve, service_at
+from allennlp_sentmatch.serving.limits import MOST_WORDS
+from allennlp_sentmatch.serving.server import add_server_options
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
@@ -30,9 +35,29 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
         "--constraint", type=Path, metavar="FILE", help="pip constraints file, for exact versions"
     )
     install.add_argument("--dry-run", action="store_true", help="only say what would be installed")
+    serving = commands.add_parser(
+        "serve",
+        help="serve an encoder or a fitted estimator over HTTP",
+        description="Serve vectors, similarities and predictions over HTTP.",
+    )
+    serving.add_argument(
+        "source",
+        help="the folder of an exported encoder or of a saved PairClassifier or PairRegressor; or "
+        "`package`, the encoder in this package",
+    )
+    add_server_options(serving, port=8000)
     options = parser.parse_args(arguments)
     if options.command is None:
         print(describe_environment())
+    elif options.command == "serve":
+        words = MOST_WORDS if options.max_words is None else options.max_words
+        try:
+            service = service_at(options.source)
+            app = create_app(service, options.batch_size, options.allowed_host, words)
+            serve(app, options.host, options.port, "model")
+        except (OSError, ValueError) as error:
+            sys.exit(f"serve: {error}")
+        return
     else:
         try:
             install_allennlp(options.constraint, options.dry_run)

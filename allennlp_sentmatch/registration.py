@@ -23,8 +23,8 @@ REGISTERING_PARTS = (
 
 PARTS = (
     *REGISTERING_PARTS,
-    *("calibration", "encoding", "estimators.fine_tuned_head", "inspection", "serving"),
-    *("transfer", "tuning"),
+    *("calibration", "encoding", "estimators.fine_tuned_head", "inspection"),
+    *("serving.page", "serving.predictions", "transfer", "tuning"),
 )
 """The parts that need AllenNLP."""
 

@@ -77,24 +77,6 @@ class Command(Subcommand):
         self.run(args)
 
 
-def add_address_options(parser: argparse.ArgumentParser, port: int) -> None:
-    """Add the address to serve at, with the default `port`, and the names that are answered."""
-    parser.add_argument(
-        "--host",
-        default="127.0.0.1",
-        help="the address to serve at; 0.0.0.0 lets other machines in",
-    )
-    parser.add_argument(
-        "--allowed-host",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="answer requests for this host name too, such as a proxy's name, and not only "
-        "for the address itself; may be repeated",
-    )
-    parser.add_argument("--port", type=int, default=port, help="the port to serve at")
-
-
 def add_table_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `read_sentences`, for a file of sentences that may be a table."""
     parser.add_argument(

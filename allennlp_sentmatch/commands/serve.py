@@ -1,23 +1,29 @@
-"""The `serve` subcommand answers programs with a model's predictions over HTTP.
+"""The `serve` subcommand answers programs with a model's predictions and vectors over HTTP.
 
-POST to `/predict` what is a line of the input of `allennlp predict`. The server is accessible only
-from this machine, unless `--host` is given.
+POST to `/predict` what is a line of the input of `allennlp predict`; to `/v1/embeddings`, a request
+of OpenAI's clients; to `/similarity` two texts, and to `/rerank` a query and documents. The server
+is accessible only from this machine, unless `--host` is given.
 """
 
 import argparse
+from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import SigTermReceived
 from allennlp.models import Archive
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.commands.command import Command, add_address_options
+from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.serving import Service, create_app, serve, service_of
-from allennlp_sentmatch.serving.limits import affordable_words
+from allennlp_sentmatch.serving import Service, create_app, serve, service_at
+from allennlp_sentmatch.serving.limits import MOST_WORDS, affordable_words
+from allennlp_sentmatch.serving.predictions import service_of
+from allennlp_sentmatch.serving.server import add_server_options
+from allennlp_sentmatch.serving.sources import needs_archive
 
 
 @Subcommand.register("serve")
@@ -29,7 +35,11 @@ class Serve(Command):
     served: ClassVar[str] = "model"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("archive_file", help="path to an archived model")
+        parser.add_argument(
+            "archive_file",
+            help="path to an archived model, to the folder of an exported encoder or of a saved "
+            "PairClassifier or PairRegressor; or `package`, the encoder in this package",
+        )
         parser.add_argument("--predictor", help="its registered name (default: the model's own)")
         parser.add_argument(
             "--predictor-args",
@@ -37,18 +47,24 @@ class Serve(Command):
             default={},
             help="JSON with further settings of the predictor, such as '{\"threshold\": 0.8}'",
         )
-        parser.add_argument(
-            "--batch-size", type=int, default=32, help="inputs that are predicted at a time"
-        )
-        parser.add_argument(
-            "--max-words",
-            type=int,
-            help="the dearest input costs as much as one text of that many words (default: up to "
-            "1,000, as many as the model reads in 10 seconds; measured at the start)",
-        )
-        add_address_options(parser, self.port)
+        add_server_options(parser, self.port)
 
     def run(self, args: argparse.Namespace) -> None:
+        try:
+            if needs_archive(args.archive_file):
+                service, words = self._archive_service(args)
+            else:
+                if args.predictor or args.predictor_args or args.overrides:
+                    raise ValueError("--predictor and --overrides are settings of archives")
+                service, words = service_at(args.archive_file), MOST_WORDS
+            words = args.max_words if args.max_words is not None else words
+            app = create_app(service, args.batch_size, args.allowed_host, words)
+            with suppress(SigTermReceived):
+                serve(app, args.host, args.port, self.served)
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from error
+
+    def _archive_service(self, args: argparse.Namespace) -> tuple[Service, int]:
         archive = load_archive(
             args.archive_file, args.cuda_device, args.trust_archive, overrides=args.overrides
         )
@@ -56,12 +72,7 @@ class Serve(Command):
             archive, args.predictor, extra_args=args.predictor_args
         )
         service = self.completed(service_of(predictor), predictor, archive, args)
-        words = affordable_words(predictor) if args.max_words is None else args.max_words
-        try:
-            app = create_app(service, args.batch_size, args.allowed_host, words)
-            serve(app, args.host, args.port, self.served)
-        except ValueError as error:
-            raise ConfigurationError(str(error)) from error
+        return service, affordable_words(predictor) if args.max_words is None else MOST_WORDS
 
     def completed(
         self, service: Service, predictor: Any, archive: Archive, args: argparse.Namespace

@@ -2,7 +2,7 @@
 
 from allennlp_sentmatch.serving.batcher import Batcher, Job
 from allennlp_sentmatch.serving.endpoint import Service, create_app
-from allennlp_sentmatch.serving.predictions import service_of
 from allennlp_sentmatch.serving.server import serve
+from allennlp_sentmatch.serving.sources import service_at
 
-__all__ = ["Batcher", "Job", "Service", "create_app", "serve", "service_of"]
+__all__ = ["Batcher", "Job", "Service", "create_app", "serve", "service_at"]

@@ -10,7 +10,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch import SentenceEncoder
 from allennlp_sentmatch.data.unknown_words import unknown_words
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.inspection import (
     SALIENCY_METHODS,
     collect_gates,
@@ -24,6 +26,10 @@ from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, Echo
 from allennlp_sentmatch.serving.batcher import Job
 from allennlp_sentmatch.serving.endpoint import Service
 from allennlp_sentmatch.serving.limits import Shape, shape_of
+from allennlp_sentmatch.serving.sources import with_encoder
+
+MODEL = "archive"
+"""The name of the model that encodes."""
 
 WEIGHTS = {"inspect": 4, "simple": 4, "integrated": 25, "smooth": 25}
 """For each answer that takes longer than a prediction, and for each kind of saliency, the number of
@@ -49,7 +55,14 @@ def service_of(predictor: Predictor) -> Service:
                 predictor, _saliency_by(method), "saliencies", WEIGHTS[method]
             )
     title = f"{type(predictor._model).__name__} of allennlp_sentmatch"
-    return Service(title, inspect.getdoc(type(predictor)) or "", jobs)
+    example = {key: predictor._example(key, "A man is asleep.") for key in predictor.input_keys[0]}
+    examples = dict.fromkeys(jobs, example)
+    service = Service(title, inspect.getdoc(type(predictor)) or "", jobs, examples=examples)
+    try:
+        encoder = SentenceEncoder(ArchiveEncoder(predictor._model, predictor._dataset_reader))
+        return with_encoder(service, encoder, MODEL)
+    except ConfigurationError:  # it has none
+        return service
 
 
 def job_of(

@@ -3,9 +3,10 @@
 import asyncio
 import ipaddress
 import json
+import time
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Any
+from typing import Any, Callable
 from urllib.parse import urlsplit
 
 MAX_BYTES = 1_000_000
@@ -105,11 +106,18 @@ class RequestLimits:
     """ASGI middleware that refuses requests under other names or of pages elsewhere, and large,
     slow or compressed bodies; see `check_names` for `allowed_hosts`.
 
-    `HEADERS` are sent with every response. Work on a request ends when its client leaves.
+    `HEADERS` are sent with every response. Work on a request ends when its client leaves. `count`
+    takes the path, the status and the seconds of each answer.
     """
 
-    def __init__(self, app: Any, allowed_hosts: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        app: Any,
+        allowed_hosts: Collection[str] = (),
+        count: Callable[[str, int, float], object] = lambda path, status, seconds: None,
+    ) -> None:
         self._app = app
+        self._count = count
         self._allowed_hosts = {host.lower() for host in allowed_hosts}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -118,8 +126,11 @@ class RequestLimits:
             await self._app(scope, receive, send)
             return
 
+        start = time.monotonic()
+
         async def send_with_headers(event: Any) -> None:
             if event["type"] == "http.response.start":
+                self._count(scope["path"], event["status"], time.monotonic() - start)
                 event = {**event, "headers": [*event["headers"], *HEADERS]}
             await send(event)
 
@@ -132,11 +143,11 @@ class RequestLimits:
                 raise RequestError(415, "Content-Encoding is not read; send plain JSON.")
             body = await asyncio.wait_for(_whole_body(receive), REQUEST_SECONDS)
         except asyncio.TimeoutError:
-            await _refuse(send, RequestError(408, "The body did not arrive in time."))
+            await _refuse(scope, send, RequestError(408, "The body did not arrive in time."))
         except RequestError as error:
-            await _refuse(send, error)
+            await _refuse(scope, send, error)
         except asyncio.CancelledError:
-            await _refuse(send, ENDING)
+            await _refuse(scope, send, ENDING)
         else:
             await self._answer(scope, body, receive, send)
 
@@ -157,7 +168,7 @@ class RequestLimits:
             await self._app(scope, receive_again, send)
         except asyncio.CancelledError:
             with suppress(RuntimeError):  # the answer has begun
-                await _refuse(send, ENDING)
+                await _refuse(scope, send, ENDING)
         finally:
             left.cancel()
 
@@ -184,9 +195,42 @@ async def _whole_body(receive: Any) -> bytes:
             return bytes(body)
 
 
-async def _refuse(send: Any, error: RequestError) -> None:
-    """Send an error in the form of FastAPI's own."""
+async def _refuse(scope: Any, send: Any, error: RequestError) -> None:
+    """Send an error in the form of FastAPI's own, or of OpenAI's."""
     headers = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
-    body = json.dumps({"detail": str(error)}).encode()
+    body = json.dumps(error_body(scope["path"], error.status, str(error))).encode()
     await send({"type": "http.response.body", "body": body})
+
+
+def error_body(path: str, status: int, reason: str) -> dict[str, Any]:
+    """The body of an error: `detail`, or OpenAI's `error` where its clients ask."""
+    if not path.startswith("/v1/"):
+        return {"detail": reason}
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return {"error": {"message": reason, "type": kind, "param": None, "code": None}}
+
+
+def parsed_body(body: bytes) -> dict[str, Any]:
+    """The JSON object that a body is; anything else is a `RequestError`."""
+    try:
+        parsed = json.loads(body.decode("utf-8"), object_pairs_hook=_distinct)
+    except UnicodeDecodeError:
+        raise RequestError(400, "The body is not UTF-8.") from None
+    except RecursionError:
+        raise RequestError(400, "The body is nested too deeply.") from None
+    except ValueError as error:
+        reason = str(error).encode("utf-8", "backslashreplace").decode()
+        raise RequestError(400, f"The body: not valid JSON ({reason}).") from None
+    if not isinstance(parsed, dict):
+        raise RequestError(400, f"The body: expected a JSON object, not {type(parsed).__name__}.")
+    return parsed
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in values:
+            raise ValueError(f"the key {key!r:.100} occurs twice in an object")
+        values[key] = value
+    return values

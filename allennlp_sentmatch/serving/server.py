@@ -1,5 +1,6 @@
 """Runs a web server until it is interrupted."""
 
+import argparse
 import asyncio
 import json
 import resource
@@ -8,8 +9,6 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Optional
 
-from allennlp.common.util import SigTermReceived
-
 from allennlp_sentmatch.serving import requests
 
 SHUTDOWN_SECONDS = 5
@@ -17,6 +16,33 @@ SHUTDOWN_SECONDS = 5
 
 MAX_CONNECTIONS = 1000
 """The largest number of open connections; at most half of the files that may be open."""
+
+
+def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
+    """Add the address to serve at, with the default `port`, and the limits of the server."""
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="the address to serve at; 0.0.0.0 lets other machines in",
+    )
+    parser.add_argument(
+        "--allowed-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="answer requests for this host name too, such as a proxy's name, and not only "
+        "for the address itself; may be repeated",
+    )
+    parser.add_argument("--port", type=int, default=port, help="the port to serve at")
+    parser.add_argument(
+        "--batch-size", type=int, default=32, help="inputs that are predicted at a time"
+    )
+    parser.add_argument(
+        "--max-words",
+        type=int,
+        help="the dearest input costs as much as one text of that many words (default: up to "
+        "1,000, as many as the model of an archive reads in 10 seconds; measured at the start)",
+    )
 
 
 def serve(app: Any, host: str, port: int, name: str) -> None:
@@ -109,7 +135,7 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     # After shutting down, uvicorn raises the signal that ended it.
-    with suppress(KeyboardInterrupt, SigTermReceived):
+    with suppress(KeyboardInterrupt):
         Server(config).run(sockets=[listener])
 
 

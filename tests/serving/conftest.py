@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from allennlp_sentmatch.serving import create_app, service_of
+from allennlp_sentmatch.serving import create_app
 from allennlp_sentmatch.serving.page import with_page
+from allennlp_sentmatch.serving.predictions import service_of
 from tests.conftest import REPOSITORY
 from tests.serving.running import serving
 

@@ -192,7 +192,7 @@ def test_an_error_is_told_in_place_of_the_old_answer(open_page):
     assert page.get_by_role("figure").count() == 0
     # What is dear is refused by itself.
     ask(page, "a dog " * 250, PAIR[1])
-    page.get_by_text("are limited to").wait_for()
+    page.get_by_text("are limited to").first.wait_for()
     wait_until_done(page)
     assert probabilities(page).keys() == LABELS
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.inspection import SALIENCY_METHODS
-from allennlp_sentmatch.serving import create_app, endpoint, service_of
+from allennlp_sentmatch.serving import create_app, endpoint
 from allennlp_sentmatch.serving.endpoint import MAX_INPUTS
+from allennlp_sentmatch.serving.predictions import service_of
 from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT
 from tests import fuzzing
 from tests.serving.running import serving

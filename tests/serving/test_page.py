@@ -9,8 +9,8 @@ from allennlp_sentmatch.data.unknown_words import unknown_words
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator
-from allennlp_sentmatch.serving import service_of
 from allennlp_sentmatch.serving.page import CORPUS, NUM_EXAMPLES, task_of, with_page
+from allennlp_sentmatch.serving.predictions import service_of
 from tests.serving.test_predictions import answer
 
 SENTENCES = ["A cat is moving a flower.", "A dog is moving a rose.", "Nobody is asleep.", "A cat."]

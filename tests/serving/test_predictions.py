@@ -7,7 +7,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection import SALIENCY_METHODS, collect_gates, interpret
-from allennlp_sentmatch.serving import service_of
+from allennlp_sentmatch.serving.predictions import service_of
 
 PAIR = {"premise": "A kitten sleeps.", "hypothesis": "A wombat is moving."}
 MODELS = {

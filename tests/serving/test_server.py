@@ -10,7 +10,8 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from allennlp_sentmatch.serving import create_app, endpoint, serve, server, service_of
+from allennlp_sentmatch.serving import create_app, endpoint, serve, server
+from allennlp_sentmatch.serving.predictions import service_of
 from tests.serving.running import serving
 
 httpx = pytest.importorskip("httpx")

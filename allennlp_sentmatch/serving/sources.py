@@ -1,0 +1,90 @@
+"""What is served without AllenNLP: sentence encoders, and fitted estimators of pairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from allennlp_sentmatch.serving.batcher import Job
+from allennlp_sentmatch.serving.embeddings import encoding_job, num_words
+from allennlp_sentmatch.serving.endpoint import Service
+from allennlp_sentmatch.serving.limits import Shape
+from allennlp_sentmatch.standalone.files import read_json_object
+from allennlp_sentmatch.standalone.texts import checked_text
+
+if TYPE_CHECKING:
+    from allennlp_sentmatch.estimators.pair_estimators import PairClassifier, PairRegressor
+    from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
+
+PACKAGE = "package"
+"""The name of the encoder in this package, where a path could stand."""
+
+ESTIMATOR = "pair_estimator.json"
+
+PAIR_KEYS = [("premise", "hypothesis"), ("sentence1", "sentence2")]
+
+
+def needs_archive(source: str) -> bool:
+    """Whether a source is none of those that are served without AllenNLP."""
+    from allennlp_sentmatch.standalone.encoder import SETTINGS
+
+    names = (ESTIMATOR, SETTINGS, "modules.json")
+    return source != PACKAGE and not any((Path(source) / name).exists() for name in names)
+
+
+def service_at(source: str) -> Service:
+    """What is served for "package", the folder of an encoder or the folder of an estimator.
+
+    # Raises
+
+    `ValueError` or `FileNotFoundError` for something else, naming it.
+    """
+    from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
+
+    if source == PACKAGE:
+        return with_encoder(Service("Sentence encoder", "", {}), SentenceEncoder(), PACKAGE)
+    folder = Path(source)
+    name = folder.resolve().name
+    if not (folder / ESTIMATOR).exists():
+        return with_encoder(Service("Sentence encoder", "", {}), SentenceEncoder(folder), name)
+    is_classifier = read_json_object(folder / ESTIMATOR).get("type") == PairClassifier.__name__
+    estimator: Any = (PairClassifier if is_classifier else PairRegressor).load(folder)
+    description = 'Takes `{"premise": ..., "hypothesis": ...}`.'
+    service = Service(type(estimator).__name__, description, {"/predict": _predicting(estimator)})
+    return with_encoder(service, estimator.encoder_, name)
+
+
+def with_encoder(service: Service, encoder: SentenceEncoder, model: str) -> Service:
+    """Add the vectors of an encoder to a service, under the name of a model."""
+    settings = {"model": model, "vector_size": encoder.vector_size}
+    return replace(service, encoding=encoding_job(encoder.encode), encoder=settings)
+
+
+def _predicting(estimator: PairClassifier | PairRegressor) -> Job:
+    def read(inputs: Any) -> tuple[tuple[dict[str, str], tuple[str, ...]], Shape]:
+        for keys in PAIR_KEYS:
+            if isinstance(inputs, dict) and all(key in inputs for key in keys):
+                texts = {key: checked_text(inputs[key], repr(key)) for key in keys}
+                shape = {key: (1, max(1, num_words(text))) for key, text in texts.items()}
+                return (texts, tuple(texts.values())), shape
+        raise ValueError(f"expected an object with {' or '.join('/'.join(x) for x in PAIR_KEYS)}")
+
+    def predictions(batch: list[Any]) -> Iterator[bytes]:
+        pairs = [pair for _, pair in batch]
+        labels = estimator.predict(pairs).tolist()
+        if not hasattr(estimator, "classes_"):
+            answers = [{"score": score} for score in labels]
+        else:
+            classes = [str(label) for label in estimator.classes_.tolist()]
+            rows = estimator.predict_proba(pairs).tolist()
+            answers = [
+                {"label": label, "probs_by_label": dict(zip(classes, row))}
+                for label, row in zip(labels, rows)
+            ]
+        for (texts, _), answer in zip(batch, answers):
+            yield json.dumps({**texts, **answer}, ensure_ascii=False, allow_nan=False).encode()
+
+    return Job(read, predictions)

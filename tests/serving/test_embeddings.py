@@ -1,0 +1,205 @@
+"""Vectors, similarities and rankings over HTTP, without AllenNLP, and the counts of requests."""
+
+import base64
+import json
+import subprocess
+import sys
+
+import numpy
+import pytest
+from hypothesis import strategies as st
+
+from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
+from allennlp_sentmatch.serving import create_app, service_at
+from allennlp_sentmatch.serving.metrics import Metrics
+from tests import fuzzing
+from tests.conftest import REPOSITORY
+from tests.serving.running import serving
+
+httpx = pytest.importorskip("httpx")
+pytest.importorskip("fastapi")
+
+TEXTS = ["How do I cook rice?", "Where does rice grow?", "A man is asleep."]
+PAIRS = [("How do I cook rice?", "How is rice boiled?"), ("A man sleeps.", "A dog runs.")] * 3
+
+
+@pytest.fixture(scope="module")
+def http():
+    with serving(create_app(service_at("package"))) as port, httpx.Client(timeout=20) as http:
+        http.base_url = f"http://127.0.0.1:{port}"
+        yield http
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return SentenceEncoder().encode(TEXTS)
+
+
+def test_embeddings_in_the_form_of_openai(http, expected):
+    for body, count in (({"input": TEXTS[0]}, 1), ({"input": TEXTS, "model": "package"}, 3)):
+        answer = http.post("/v1/embeddings", json=body).json()
+        assert (answer["object"], answer["model"]) == ("list", "package")
+        assert [item["index"] for item in answer["data"]] == [*range(count)]
+        vectors = numpy.array([item["embedding"] for item in answer["data"]])
+        assert vectors == pytest.approx(expected[:count], abs=1e-5)
+    assert answer["usage"] == {"prompt_tokens": 16, "total_tokens": 16}  # words and marks
+    coded = http.post("/v1/embeddings", json={"input": TEXTS, "encoding_format": "base64"}).json()
+    for item, row in zip(coded["data"], expected):
+        vector = numpy.frombuffer(base64.b64decode(item["embedding"]), "<f4")
+        assert vector == pytest.approx(row, abs=1e-5)
+
+
+def test_similarities_and_rankings(http, expected):
+    unit = expected / numpy.linalg.norm(expected, axis=1, keepdims=True)
+    cosines = unit @ unit.T
+    one = http.post("/similarity", json={"first": TEXTS[0], "second": TEXTS[1]}).json()
+    assert one == {"similarity": pytest.approx(cosines[0, 1], abs=1e-5)}
+    several = http.post("/similarity", json={"first": TEXTS[:2], "second": TEXTS[1:]}).json()
+    assert several["similarity"] == pytest.approx([cosines[0, 1], cosines[1, 2]], abs=1e-5)
+    body = {"query": TEXTS[0], "documents": TEXTS[::-1], "return_documents": True}
+    ranked = http.post("/rerank", json=body).json()["results"]
+    assert [row["index"] for row in ranked] == [2, 1, 0]
+    assert [row["document"]["text"] for row in ranked] == TEXTS
+    assert [row["relevance_score"] for row in ranked] == pytest.approx(cosines[0], abs=1e-5)
+    best = http.post("/rerank", json={**body, "top_n": 1, "return_documents": False}).json()
+    assert [[*row] for row in best["results"]] == [["index", "relevance_score"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "reason"),
+    [
+        ("/v1/embeddings", {}, 400, "no 'input'"),
+        ("/v1/embeddings", {"input": []}, 400, "a list of strings"),
+        ("/v1/embeddings", {"input": [1, 2]}, 400, "not of tokens"),
+        ("/v1/embeddings", {"input": ["a", " "]}, 400, "Input 2: the text is blank"),
+        ("/v1/embeddings", {"input": "a\ud800"}, 400, "half of a UTF-16 pair"),
+        ("/v1/embeddings", {"input": "a" * 10_001}, 400, "at most 10,000"),
+        ("/v1/embeddings", {"input": "a " * 2000}, 413, "are limited to 1,000 x 1,000"),
+        ("/v1/embeddings", {"input": ["a"] * 2049}, 413, "2,048 texts; it has 2,049"),
+        ("/v1/embeddings", {"input": "a", "model": "other"}, 404, "this server has 'package'"),
+        ("/v1/embeddings", {"input": "a", "encoding_format": "int8"}, 400, "encoding_format"),
+        ("/v1/embeddings", {"input": "a", "dimensions": 5}, 400, "must be 384"),
+        ("/v1/embeddings", {"input": "a", "truncate": True}, 400, "'truncate' is not supported"),
+        ("/similarity", {"first": "a", "second": ["b"]}, 400, "two strings"),
+        ("/similarity", {"first": ["a", "b"], "second": ["b"]}, 400, "of one length"),
+        ("/rerank", {"query": ["a"], "documents": ["b"]}, 400, "query must be a string"),
+        ("/rerank", {"query": "a", "documents": [{"text": "b"}]}, 400, "documents must be"),
+        ("/rerank", {"query": "a", "documents": ["b"], "top_n": 0}, 400, "top_n"),
+        ("/rerank", {"query": "a", "documents": ["b"], "top_n": True}, 400, "top_n"),
+    ],
+)
+def test_what_is_refused(http, path, body, status, reason):
+    answer = http.post(path, content=json.dumps(body))
+    assert answer.status_code == status, answer.text
+    error = answer.json()
+    if path == "/v1/embeddings":
+        assert error["error"].keys() == {"message", "type", "param", "code"}
+        assert error["error"]["type"] == "invalid_request_error"
+    sentence = error["error"]["message"] if "error" in error else error["detail"]
+    assert reason in sentence
+    assert len(answer.content) < 500
+
+
+def test_errors_before_the_body_is_read_have_the_form_too(http):
+    assert "error" in http.post("/v1/embeddings", headers={"Host": "evil.example"}).json()
+    assert "error" in http.post("/v1/embeddings", content=b" " * 1_000_001).json()
+
+
+BODIES = st.dictionaries(
+    st.sampled_from(
+        ["input", "encoding_format", "dimensions", "model", "first", "second", "query", "top_n"]
+        + ["documents", "return_documents"]
+    ),
+    st.one_of(fuzzing.values, fuzzing.texts, st.lists(fuzzing.texts, max_size=3)),
+    max_size=3,
+)
+
+
+@fuzzing.cases(60, 3000)
+def test_any_body_is_answered_or_refused(http, num_cases):
+    def check(request):
+        path, body = request
+        answer = http.post(path, content=json.dumps(body))
+        assert answer.status_code in (200, 400, 404, 413), answer.text
+        json.loads(answer.text, parse_constant=pytest.fail)
+
+    paths = st.sampled_from(["/v1/embeddings", "/similarity", "/rerank"])
+    fuzzing.check_cases(check, st.tuples(paths, BODIES), num_cases)
+
+
+def test_the_description_has_examples_that_work(http):
+    paths = http.get("/openapi.json").json()["paths"]
+    assert set(paths) == {"/health", "/metrics", "/v1/embeddings", "/similarity", "/rerank"}
+    for path in ("/v1/embeddings", "/similarity", "/rerank"):
+        body = paths[path]["post"]["requestBody"]["content"]["application/json"]
+        assert http.post(path, json=body["example"]).status_code == 200
+
+
+def test_requests_are_counted(http):
+    http.get("/invented/path")
+    lines = http.get("/metrics").text.splitlines()
+    counts = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    assert int(counts['sentmatch_requests_total{path="other",status="404"}']) >= 1
+    assert counts["sentmatch_inputs_waiting"] == "0"
+    metrics = Metrics(["/predict"])
+    for seconds in (0.001, 0.02, 0.02, 100):
+        metrics.add("/predict", 200, seconds)
+    text = metrics.text(7)
+    for line in (
+        'sentmatch_requests_total{path="/predict",status="200"} 4',
+        'sentmatch_request_seconds_bucket{path="/predict",le="0.005"} 1',
+        'sentmatch_request_seconds_bucket{path="/predict",le="0.025"} 3',
+        'sentmatch_request_seconds_bucket{path="/predict",le="30"} 3',
+        'sentmatch_request_seconds_bucket{path="/predict",le="+Inf"} 4',
+        'sentmatch_request_seconds_sum{path="/predict"} 100.041000',
+        'sentmatch_request_seconds_count{path="/predict"} 4',
+        "sentmatch_inputs_waiting 7",
+    ):
+        assert f"{line}\n" in text
+
+
+@pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
+def test_a_saved_estimator(tmp_path, kind):
+    targets = [True, False] * 3 if kind is PairClassifier else [1.0, 0.0] * 3
+    estimator = kind().fit(PAIRS, targets)
+    estimator.save(tmp_path / "saved")
+    service = service_at(str(tmp_path / "saved"))
+    with serving(create_app(service)) as port, httpx.Client() as http:
+        http.base_url = f"http://127.0.0.1:{port}"
+        pairs = [{"premise": a, "hypothesis": b} for a, b in PAIRS[:2]]
+        answers = http.post("/predict", json={"inputs": pairs}).json()["predictions"]
+        if kind is PairClassifier:
+            assert [answer["label"] for answer in answers] == [True, False]
+            shown = [[*answer["probs_by_label"].values()] for answer in answers]
+            assert shown == pytest.approx(estimator.predict_proba(PAIRS[:2]), abs=1e-5)
+        else:
+            scores = [answer["score"] for answer in answers]
+            assert scores == pytest.approx(estimator.predict(PAIRS[:2]), abs=1e-5)
+        assert answers[0]["premise"] == PAIRS[0][0]
+        embedded = http.post("/v1/embeddings", json={"input": "a", "model": "saved"})
+        assert embedded.status_code == 200
+        for broken in ({}, {"premise": "a"}, {"premise": " ", "hypothesis": "a"}):
+            assert http.post("/predict", json=broken).status_code == 400
+
+
+def test_sources_that_are_nothing(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no file or folder"):
+        service_at(str(tmp_path / "nothing"))
+    (tmp_path / "pair_estimator.json").write_text('{"type": "PairClassifier"}')
+    with pytest.raises(ValueError, match=r"pair_estimator\.json"):
+        service_at(str(tmp_path))
+
+
+def test_the_program_that_serves_without_allennlp():
+    code = (
+        "import sys; sys.modules['allennlp'] = None; from allennlp_sentmatch.__main__ import main"
+    )
+    command = [sys.executable, "-c", f"{code}; main(['serve', 'package', '--port', '0'])"]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            address = process.stdout.readline().split()[4]
+            body = {"first": "A man is asleep.", "second": "Somebody sleeps."}
+            answer = httpx.post(f"{address}similarity", json=body, timeout=20)
+            assert 0.3 < answer.json()["similarity"] < 1
+        finally:
+            process.terminate()
