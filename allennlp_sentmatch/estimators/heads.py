@@ -92,9 +92,9 @@ class LinearHead:
         self.words = words
         vector = numpy.zeros((1, vector_size), numpy.float32)
         given = None if words is None else numpy.zeros((1, NUM_WORD_FEATURES), numpy.float32)
-        num_features = self.features(vector, vector, given).shape[1]
-        self.coef: Array = numpy.zeros((num_outputs, num_features))
-        self.intercept: Array = numpy.zeros(num_outputs)
+        self.coef: Array
+        self.intercept: Array
+        self._shape = (num_outputs, self.features(vector, vector, given).shape[1])  # (C, F)
 
     def fit(
         self,
@@ -143,11 +143,11 @@ class LinearHead:
 
     def load(self, tensors: dict[str, Tensor]) -> None:
         """See `Head`."""
-        own = self.tensors()
-        check_names("tensor", tensors, own)
+        check_names("tensor", tensors, ("coef", "intercept"))
         for name, tensor in tensors.items():
-            if tensor.shape != own[name].shape:
-                raise ValueError(f"{name!r} must have the shape {tuple(own[name].shape)}")
+            shape = self._shape if name == "coef" else self._shape[:1]
+            if tensor.shape != shape:
+                raise ValueError(f"{name!r} must have the shape {shape}")
             if tensor.dtype != torch.float64:
                 raise ValueError(f"{name!r} must be in float64, not {tensor.dtype}")
         self.coef, self.intercept = tensors["coef"].numpy(), tensors["intercept"].numpy()
