@@ -5,7 +5,8 @@ the result of all their cosines, taken text by text. Times are the processor's, 
 without the encoding. Pairs that mean the same (Quora's duplicates, MSRP's paraphrases) should be
 merged. Pairs that differ in a negation (ScoNe's sentences with one and without it, WikiFactCheck's
 negated claims) or in a number (a number of a text of the files plus 1) should not be. The
-classifier is fitted to the first pairs of MSRP's training data.
+classifier is fitted to pairs of MSRP's training data, and to duplicates of Quora and negated claims
+of WikiFactCheck that are not tested.
 
     python -m benchmarks.duplicates DATA sentences.txt [more.txt ...]
 
@@ -32,7 +33,8 @@ from benchmarks.report import RESULTS, machine, write
 
 THRESHOLD = 0.9
 NUM_COMPARED = 20_000
-NUM_TRAINING_PAIRS = 1000
+NUM_TRAINING_PAIRS = 600, 400, 400
+"""Of MSRP, Quora and WikiFactCheck."""
 NUM_PAIRS = 1000
 
 PAIR_COLUMNS = {
@@ -117,7 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("data", type=Path, help="the folder of the pairs' data")
     parser.add_argument("sentences", type=Path, nargs="+", help="files of a sentence on each line")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[20_000, 50_000, 100_000])
+    parser.add_argument("--sizes", type=int, nargs="*", default=[20_000, 50_000, 100_000])
     parser.add_argument("--vectors", type=Path, help="a file of the texts' vectors")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -126,7 +128,7 @@ def main() -> None:
     info["command"] = f"python duplicates.py DATA {files}"
     texts = list(dict.fromkeys(s for file in options.sentences for s in read_sentences(file)))
     numpy.random.default_rng(0).shuffle(texts)
-    texts = texts[: max(options.sizes)]
+    texts = texts[: max(options.sizes, default=NUM_COMPARED)]
     encoder = SentenceEncoder()
     if options.vectors is not None and options.vectors.exists():
         vectors = numpy.load(options.vectors)[: len(texts)]
@@ -148,15 +150,17 @@ def main() -> None:
             {"texts": size, "removed": len(result.filtered), "seconds": seconds, "exact": exact}
         )
         write(RESULTS / "duplicates_cpu", info, records, TIME_COLUMNS)
+    tested = pairs_of(options.data, texts)
     with open(options.data / "msrp/msr_paraphrase_train.txt", encoding="utf-8-sig") as file:
-        training = [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
-    training = training[:NUM_TRAINING_PAIRS]
-    classifier = PairClassifier().fit(
-        [(row["#1 String"], row["#2 String"]) for row in training],
-        [int(row["Quality"]) for row in training],
-    )
+        msrp = [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    num_msrp, num_quora, num_facts = NUM_TRAINING_PAIRS
+    learned = [((row["#1 String"], row["#2 String"]), row["Quality"]) for row in msrp[:num_msrp]]
+    learned += [(pair, "1") for pair in tested["Quora's duplicates"][1][-num_quora:]]
+    learned += [(pair, "0") for pair in tested["WikiFactCheck, negated"][1][-num_facts:]]
+    pairs, labels = zip(*learned)
+    classifier = PairClassifier().fit(pairs, [int(label) for label in labels])
     rows = []
-    for name, (are_duplicates, pairs) in pairs_of(options.data, texts).items():
+    for name, (are_duplicates, pairs) in tested.items():
         chosen = pairs[:NUM_PAIRS]
         similarity = encoder.similarity(*zip(*chosen))
         same_words = numpy.array(
