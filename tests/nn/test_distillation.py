@@ -61,3 +61,8 @@ def test_half_precision_is_computed_in_float32(student, teacher):
     loss = DistillationLoss(1, 1, 1)(student, teacher)
     assert loss.dtype == torch.float32
     torch.testing.assert_close(loss, DistillationLoss(1, 1, 1)(student.float(), teacher.float()))
+
+
+def test_one_weight_is_above_0():
+    with pytest.raises(ValueError, match=r"one of cosine_weight, .* must be above 0"):
+        DistillationLoss(cosine_weight=0.0)

@@ -119,6 +119,8 @@ def test_a_sentence_paired_with_an_empty_one_is_pooled_to_its_mean(lengths, padd
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: Pooling(6, ["max", "sum"]), r"pooling must be one of max, mean, .*; got 'sum'"),
+        (lambda: Pooling(6, []), "pooling must name at least one"),
         (lambda: Pooling(5, "last", bidirectional=True), "input_size must be even .* 'last'.* 5"),
         (lambda: Pooling(6)(INPUTS, MASK, return_attention=True), "needs the pooling 'attention'"),
     ],
