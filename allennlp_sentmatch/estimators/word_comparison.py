@@ -28,9 +28,10 @@ def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
     for a, b in (map(set, words), (set(zip(side, side[1:])) for side in words)):
         common = len(a & b)
         features += [common / max(1, len(a)), common / max(1, len(b))]
-    negations, numbers = zip(*map(_marks, words))
+    negations = [_num_negations(side) for side in words]
     features += [min(count, 2) for count in negations]
     features.append(min(abs(negations[0] - negations[1]), 2))
+    numbers = [{word for word in side if word[0].isdigit()} for side in words]
     features.append(numbers[0] != numbers[1])
     features += [log1p(len(side)) for side in words]
     if not ordered:
@@ -40,8 +41,9 @@ def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
 
 
 def negations_and_numbers(text: str) -> tuple[int, frozenset[str]]:
-    """How often a text negates, and its numbers in digits."""
-    return _marks(_words(text))
+    """How often a text negates, and its words with a digit, numbers as digits."""
+    words = _words(text)
+    return _num_negations(words), frozenset(w for w in words if any(map(str.isdigit, w)))
 
 
 def _words(text: str) -> list[str]:
@@ -49,6 +51,5 @@ def _words(text: str) -> list[str]:
     return [_NUMBERS.get(word, word) for word in words]
 
 
-def _marks(words: list[str]) -> tuple[int, frozenset[str]]:
-    negations = sum(bool(_NEGATION.fullmatch(word)) for word in words)
-    return negations, frozenset(word for word in words if word[0].isdigit())
+def _num_negations(words: list[str]) -> int:
+    return sum(bool(_NEGATION.fullmatch(word)) for word in words)

@@ -120,6 +120,7 @@ def test_a_label_of_any_type():
     [
         ("I have 3 cards.", "I have 4 cards."),
         ("I have three cards.", "I have 4 cards."),
+        ("The A320 is late.", "The A321 is late."),
         ("The man owns a dog.", "The man does not own a dog."),
         ("I can pay.", "I can’t pay."),
     ],
