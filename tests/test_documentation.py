@@ -17,6 +17,7 @@ from allennlp.models import Model
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch.encoding.index_kinds import KINDS
 from allennlp_sentmatch.nn.pooling import POOLINGS
 from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from allennlp_sentmatch.tuning.search_space import TYPES
@@ -263,7 +264,7 @@ def names_that_do_not_exist(page: str) -> list[str]:
     targets = re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE)
     missing += set(re.findall(r"`make ([a-z][a-z-]*)", code)) - {*targets}
     missing += set(re.findall(r"`allennlp ([a-z][a-z-]*)", code)) - {*Subcommand.list_available()}
-    types = {*TYPES}.union(*Registrable._registry.values())
+    types = {*TYPES, *KINDS}.union(*Registrable._registry.values())
     missing += set(re.findall(r"\btype\"?: ['\"](\w[\w-]*)['\"]", page)) - types
     return missing
 

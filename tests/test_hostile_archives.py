@@ -39,6 +39,7 @@ ATTACKS = {
 
 SUBCOMMANDS = {
     ("calibrate", "archive_file"): ["calibrate", "HOSTILE", "TABLE", "NEW"],
+    ("deduplicate", "encoder"): ["deduplicate", "TEXT", "NEW", "--encoder", "HOSTILE"],
     ("demo", "archive_file"): ["demo", "HOSTILE"],
     ("encode", "archive_file"): ["encode", "HOSTILE", "TEXT", "NEW"],
     ("ensemble", "archive_files"): ["ensemble", "GOOD", "HOSTILE", "--output-file", "NEW"],

@@ -41,7 +41,7 @@ def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
         "--max-words",
         type=int,
         help="the dearest input costs as much as one text of that many words (default: up to "
-        "1,000, as many as the model of an archive reads in 10 seconds; measured at the start)",
+        "1,000, as many as a trained model reads in 10 seconds; measured at the start)",
     )
 
 

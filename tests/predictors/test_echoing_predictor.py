@@ -7,9 +7,9 @@ from allennlp.commands.predict import _PredictManager
 from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.data import text
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.predictors import PairGenerator
+from allennlp_sentmatch.standalone import texts as checks
 from tests.fuzzing import cases, check_cases, check_refusal, nested, texts, values
 
 PAIR = {"premise": "a", "hypothesis": "b"}
@@ -83,7 +83,7 @@ def test_a_text_is_searched_for_surrogates_once(
     untrained_predictor, monkeypatch, name, request_, texts
 ):
     predictor, searched = untrained_predictor(name), Searched()
-    monkeypatch.setattr(text, "_SURROGATE", searched)
+    monkeypatch.setattr(checks, "_SURROGATE", searched)
     predictor.predict_batch_json([predictor.load_line(json.dumps(request_))])
     assert searched.texts == texts
 
