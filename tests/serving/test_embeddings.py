@@ -14,6 +14,7 @@ from allennlp_sentmatch.serving import create_app, service_at
 from allennlp_sentmatch.serving.metrics import Metrics
 from tests import fuzzing
 from tests.conftest import REPOSITORY
+from tests.nn.test_without_allennlp import HIDE
 from tests.serving.running import serving
 
 httpx = pytest.importorskip("httpx")
@@ -191,10 +192,8 @@ def test_sources_that_are_nothing(tmp_path):
 
 
 def test_the_program_that_serves_without_allennlp():
-    code = (
-        "import sys; sys.modules['allennlp'] = None; from allennlp_sentmatch.__main__ import main"
-    )
-    command = [sys.executable, "-c", f"{code}; main(['serve', 'package', '--port', '0'])"]
+    code = "from allennlp_sentmatch.__main__ import main; main(['serve', 'package', '--port', '0'])"
+    command = [sys.executable, "-c", HIDE + code]
     with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as process:
         try:
             address = process.stdout.readline().split()[4]

@@ -81,7 +81,7 @@ def test_it_describes_itself(http):
     assert http.get("/health").json() == {"status": "ok", "waiting": 0}
     described = http.get("/openapi.json").json()
     saliency = {f"/saliency/{method}" for method in SALIENCY_METHODS}
-    assert set(described["paths"]) == {"/health", "/predict", "/inspect", *saliency}
+    assert set(described["paths"]) == {"/health", "/metrics", "/predict", "/inspect", *saliency}
     assert '{"premise": ..., "hypothesis": ...}' in described["info"]["description"]
     page = http.get("/")
     assert page.headers["content-type"].startswith("text/plain")
