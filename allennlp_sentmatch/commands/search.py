@@ -101,8 +101,8 @@ class Search(Command):
         sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
         vectors = map_vectors(args.vectors_file)
         check_sentences(sentences, args.vectors_file)
-        deleted = read_sentences(args.deleted) if args.deleted else ()
-        deleted = {sentence for sentence in deleted if not is_blank(sentence)}
+        gone = read_sentences(args.deleted) if args.deleted else iter(())
+        deleted = {sentence for sentence in gone if not is_blank(sentence)}
         search = SentenceSearch(
             *(encoder, sentences, vectors, args.index, rescorer, index_kind, deleted)
         )
