@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 import numpy
 import torch
+from sklearn.utils.validation import check_is_fitted
 
 from allennlp_sentmatch.estimators.pair_estimators import PairClassifier
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
@@ -28,8 +29,9 @@ SLACK = 1e-4
 """More than a product of vectors differs from their cosine by rounding."""
 
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
-_Pairs = tuple[IntArray, IntArray, FloatArray]
-"""The numbers of texts and of earlier texts near them, and the cosines, (P,) each."""
+Pairs = numpy.ndarray[Any, Any]
+"""(P,), of `PAIR`: the numbers of two texts and their cosine."""
+PAIR = numpy.dtype([("text", "i8"), ("earlier", "i8"), ("cosine", "f4")])
 
 
 @dataclass(frozen=True)
@@ -140,12 +142,19 @@ def find_duplicates(
                 block = numpy.array(new[start : start + BLOCK_SIZE])
                 pairs = near.pairs(block, numpy.array(kept, int), count)
                 if against is None:
-                    pairs = _joined([pairs, near.pairs(block, block, BLOCK_SIZE)])
-                scores = pairs[2]
-                if classifier is not None and len(scores):
-                    read = [(distinct[j], distinct[i]) for i, j in zip(*pairs[:2])]
+                    within = near.pairs(block, block, BLOCK_SIZE)
+                    pairs = _nearest(numpy.concatenate([pairs, within]), len(distinct))
+                scores = pairs["cosine"]
+                if classifier is not None and len(pairs):
+                    read = [(distinct[j], distinct[i]) for i, j, _ in pairs.tolist()]
                     scores = classifier.predict_proba(read)[:, column]
-                _decide(pairs, scores, threshold, count, reasons)
+                num_read = dict.fromkeys(block.tolist(), 0)
+                # The reasons of earlier texts are complete, and the nearest text is the first.
+                for (number, other, _), score in zip(pairs.tolist(), scores.tolist()):
+                    if other not in reasons and num_read[number] < count:
+                        num_read[number] += 1
+                        if score >= threshold and score > reasons.get(number, (0, -1.0))[1]:
+                            reasons[number] = (other, score)
                 if against is None:
                     kept += [number for number in block.tolist() if number not in reasons]
     sources = all_texts if against is None else given
@@ -165,8 +174,7 @@ def _column_of(classifier: Optional[PairClassifier], label: Any) -> int:
         raise ValueError("without a classifier, there is no label")
     if not isinstance(classifier, PairClassifier):
         raise TypeError(f"expected a PairClassifier, got {type(classifier).__name__}")
-    if not hasattr(classifier, "classes_"):
-        raise ValueError("the classifier is not fitted; call its `fit` first")
+    check_is_fitted(classifier)
     label = 1 if label is None else label
     labels = classifier.classes_.tolist()
     if label not in labels:
@@ -215,9 +223,9 @@ class _NearTexts:
             rest = numpy.linalg.norm(block - part @ directions.T, axis=1, keepdims=True)
             self._short[start : start + len(block)] = numpy.hstack([part, rest])
 
-    def pairs(self, block: IntArray, pool: IntArray, count: int) -> _Pairs:
+    def pairs(self, block: IntArray, pool: IntArray, count: int) -> Pairs:
         """For each text of a block, the `count` nearest of the earlier ones in a pool."""
-        found: list[_Pairs] = [(block[:0], block[:0], self._vectors[:0, 0])]
+        found = numpy.empty(0, PAIR)
         for start in range(0, len(pool), POOL_SIZE):
             part = pool[start : start + POOL_SIZE]
             rows, columns = _at_least(self._short[block], self._short[part], self._least)
@@ -227,9 +235,9 @@ class _NearTexts:
                 i, j = block[rows[cut : cut + POOL_SIZE]], part[columns[cut : cut + POOL_SIZE]]
                 near = cosines(self._vectors[i], self._vectors[j])
                 chosen = (near >= self._least) & (j < i)
-                found.append((i[chosen], j[chosen], near[chosen]))
-            found = [_nearest(_joined(found), count)]
-        return _joined(found)
+                new = numpy.rec.fromarrays([i[chosen], j[chosen], near[chosen]], PAIR)
+                found = _nearest(numpy.concatenate([found, new]), count)
+        return found
 
 
 def _at_least(first: FloatArray, second: FloatArray, least: float) -> tuple[IntArray, IntArray]:
@@ -240,33 +248,8 @@ def _at_least(first: FloatArray, second: FloatArray, least: float) -> tuple[IntA
     return rows[places], columns
 
 
-def _joined(parts: Sequence[Any]) -> _Pairs:
-    i, j, near = (numpy.concatenate(columns) for columns in zip(*parts))
-    return i, j, near
-
-
-def _nearest(pairs: _Pairs, count: int) -> _Pairs:
+def _nearest(pairs: Pairs, count: int) -> Pairs:
     """The `count` pairs of each text with the largest cosines, of equal ones the first."""
-    i, j, near = pairs
-    order = numpy.lexsort((j, -near, i))
-    i, j, near = i[order], j[order], near[order]
-    chosen = numpy.arange(len(i)) - numpy.searchsorted(i, i) < count
-    return i[chosen], j[chosen], near[chosen]
-
-
-def _decide(
-    pairs: _Pairs,
-    scores: Any,
-    threshold: float,
-    count: int,
-    reasons: dict[int, tuple[int, float]],
-) -> None:
-    """Add the reasons for the removal of texts: the kept texts and the scores."""
-    num_read: dict[int, int] = {}
-    # The reasons of earlier texts are complete, and the nearest of the kept ones is first.
-    for index in numpy.lexsort((pairs[1], -pairs[2], pairs[0])).tolist():
-        number, other, score = int(pairs[0][index]), int(pairs[1][index]), float(scores[index])
-        if other not in reasons and num_read.get(number, 0) < count:
-            num_read[number] = num_read.get(number, 0) + 1
-            if score >= threshold and score > reasons.get(number, (0, -1.0))[1]:
-                reasons[number] = (other, score)
+    pairs = pairs[numpy.lexsort((pairs["earlier"], -pairs["cosine"], pairs["text"]))]
+    rank = numpy.arange(len(pairs)) - numpy.searchsorted(pairs["text"], pairs["text"])
+    return pairs[rank < count]

@@ -170,7 +170,7 @@ def test_no_texts_and_nothing_to_compare_with():
             for value in (0, -0.5, 1.5, float("nan"), True, "0.9")
         ),
         ({"classifier": "folder"}, TypeError, "expected a PairClassifier, got str"),
-        ({"classifier": PairClassifier()}, ValueError, "is not fitted; call its `fit`"),
+        ({"classifier": PairClassifier()}, ValueError, "is not fitted yet"),
         ({"label": 1}, ValueError, "without a classifier, there is no label"),
         ({"texts": "one"}, TypeError, "sentences must be a list"),
         ({"texts": ["a", None]}, TypeError, "sentence 1 must be a string"),
