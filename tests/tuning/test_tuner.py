@@ -124,7 +124,8 @@ def test_an_interrupted_study_goes_on(study, interrupt, tmp_path, num_jobs, numb
     interrupted = json.loads((tmp_path / "study" / "study.json").read_text())
     assert [trial["state"] for trial in interrupted["trials"]] == ["interrupted"] * num_jobs
     assert interrupted["best"] is None
-    report = study(num_jobs=num_jobs).run()
+    study(num_jobs=num_jobs).run(1)
+    report = study(num_jobs=num_jobs).run()  # repeats none a second time
     values = [trial["values"][LR] for trial in report["trials"]]
     assert sorted(values[num_jobs:]) == sorted(RATES)
     if num_jobs == 1:
