@@ -305,3 +305,10 @@ def test_the_figures_of_the_encoders_are_those_of_the_measurement():
             assert shown <= {cell.strip(" |") for cell in row}, row
             found.add(name)
     assert found == set(names)
+
+
+def test_the_encoder_of_the_page_on_languages_learns():
+    variables = {}
+    exec(blocks(read("docs/languages.md"), "python")[0], variables)
+    pairs = [("Wo ist der Hund?", "Wo ist mein Hund?"), ("Wo ist der Hund?", "Wann regnet es?")] * 3
+    assert variables["classifier"].fit(pairs, [1, 0] * 3).score(pairs, [1, 0] * 3) == 1
