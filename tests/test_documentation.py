@@ -322,3 +322,36 @@ def test_links_lead_to_files():
         links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text(encoding="utf-8"))
         broken += [(page.name, link) for link in links if not (page.parent / link).exists()]
     assert not broken
+
+
+def test_the_figures_of_the_encoders_are_those_of_the_measurement():
+    """In the hand-written tables of README.md and docs/alternatives.md."""
+    names = {
+        "allennlp_sentmatch": "sentence_encoder",
+        "this package": "sentence_encoder",
+        "all-MiniLM-L6-v2": "all-MiniLM-L6-v2",
+        "the same, 8 bits": "MiniLM-int8",
+        "the same with 8 bits": "MiniLM-int8",
+        "wordllama": "wordllama",
+    }
+    results = json.loads(read("docs/results/sentence_encoder.json"))["records"]
+    measured = {record["encoder"]: record for record in results}
+    lines = [*README.splitlines(), *read("docs/alternatives.md").splitlines()]
+    rows = [line.replace("*", "").split(" | ") for line in lines]
+    found = set()
+    for row in rows:
+        name = re.sub(r"\[(.*?)\].*", r"\1", row[0].strip("| "))
+        if name in names and any(cell.strip().startswith(".") for cell in row):
+            figures = measured[names[name]]
+            shown = {f"{figures[key]:.3f}".lstrip("0") for key in ("stsb", "sick")}
+            shown |= {f"{figures['megabytes']:.1f}", f"{figures['sentences_per_second_1']:,.0f}"}
+            assert shown <= {cell.strip(" |") for cell in row}, row
+            found.add(name)
+    assert found == set(names)
+
+
+def test_the_encoder_of_the_page_on_languages_learns():
+    variables = {}
+    exec(blocks(read("docs/languages.md"), "python")[0], variables)
+    pairs = [("Wo ist der Hund?", "Wo ist mein Hund?"), ("Wo ist der Hund?", "Wann regnet es?")] * 3
+    assert variables["classifier"].fit(pairs, [1, 0] * 3).score(pairs, [1, 0] * 3) == 1

@@ -106,15 +106,6 @@ def test_the_tests_of_a_line_and_what_they_see_of_a_change(session):
     assert "FAILED tests/test_prices.py::test_with_tax" in results[2][1]
 
 
-def test_a_change_after_which_tests_do_not_end_is_seen(session):
-    ((passed, _),) = session(
-        "covering_tests.GRACE = 2\n"
-        "module.write_text('def total(prices):\\n    while True: pass\\nwith_tax = total\\n')\n"
-        "print(json.dumps(tests.run(tests.select(module, 3))))"
-    )
-    assert not passed
-
-
 @pytest.mark.parametrize(
     ("line", "expected"), [(1, None), (2, 2), (4, 2), (5, 5), (6, 5), (7, 2), (9, None), (10, 10)]
 )
