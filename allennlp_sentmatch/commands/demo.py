@@ -18,6 +18,7 @@ from allennlp_sentmatch.commands.serve import Serve
 from allennlp_sentmatch.encoding import read_sentences
 from allennlp_sentmatch.serving import Service
 from allennlp_sentmatch.serving.page import description_of, with_page
+from allennlp_sentmatch.serving.sources import needs_archive
 from allennlp_sentmatch.standalone.texts import is_blank
 
 
@@ -33,6 +34,11 @@ class Demo(Serve):
         parser.add_argument(
             "--corpus", help="sentences to search on the page, one per line (default: a few dozen)"
         )
+
+    def run(self, args: argparse.Namespace) -> None:
+        if not needs_archive(args.archive_file):
+            raise ConfigurationError(f"{args.archive_file} is no archive: type `allennlp serve`")
+        super().run(args)
 
     def completed(
         self, service: Service, predictor: Any, archive: Archive, args: argparse.Namespace

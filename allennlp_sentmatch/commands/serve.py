@@ -6,6 +6,7 @@ is accessible only from this machine, unless `--host` is given.
 """
 
 import argparse
+import logging
 from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar
@@ -16,14 +17,17 @@ from allennlp.common.util import SigTermReceived
 from allennlp.models import Archive
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.commands.command import Command
+from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
+from allennlp_sentmatch.models import ClassificationModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.serving import Service, create_app, serve, service_at
 from allennlp_sentmatch.serving.limits import MOST_WORDS, affordable_words
 from allennlp_sentmatch.serving.predictions import service_of
 from allennlp_sentmatch.serving.server import add_server_options
 from allennlp_sentmatch.serving.sources import needs_archive
+
+logger = logging.getLogger(__name__)
 
 
 @Subcommand.register("serve")
@@ -72,6 +76,8 @@ class Serve(Command):
             archive, args.predictor, extra_args=args.predictor_args
         )
         service = self.completed(service_of(predictor), predictor, archive, args)
+        if service.encoding is not None and isinstance(archive.model, ClassificationModel):
+            logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
         return service, affordable_words(predictor) if args.max_words is None else MOST_WORDS
 
     def completed(

@@ -23,7 +23,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 class Question(NamedTuple):
-    """A request for what follows from the vectors of some texts."""
+    """A request about some texts."""
 
     texts: list[str]
     answer: Callable[[FloatArray], Any]

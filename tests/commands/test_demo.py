@@ -38,3 +38,8 @@ def test_a_corpus_without_a_sentence_is_refused(allennlp, small_archive, served,
     with pytest.raises(ConfigurationError, match=r"corpus\.txt has no sentence in it"):
         allennlp("demo", small_archive, "--corpus", tmp_path / "corpus.txt")
     assert served == []
+
+
+def test_the_page_is_for_archives(allennlp):
+    with pytest.raises(ConfigurationError, match=r"package is no archive: type `allennlp serve`"):
+        allennlp("demo", "package")

@@ -3,6 +3,7 @@ from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.commands import serve
 from allennlp_sentmatch.predictors import SentencePairPredictor, SingleSentencePredictor
+from allennlp_sentmatch.serving import Service
 
 
 @pytest.fixture
@@ -10,9 +11,14 @@ def served(monkeypatch):
     """The predictor, the settings and the address of each call."""
     calls = []
     monkeypatch.setattr(serve, "create_app", lambda *arguments: arguments)
-    monkeypatch.setattr(serve, "service_of", lambda predictor: predictor)
+    monkeypatch.setattr(serve, "service_of", lambda x: Service("", "", {}, {"predictor": x}))
     monkeypatch.setattr(serve, "affordable_words", lambda predictor: 500)
-    monkeypatch.setattr(serve, "serve", lambda app, *address: calls.append((*app, *address[:2])))
+
+    def keep(app, host, port, name):
+        service, *settings = app
+        calls.append((service.page and service.page["predictor"], *settings, host, port))
+
+    monkeypatch.setattr(serve, "serve", keep)
     return calls
 
 
@@ -32,6 +38,13 @@ def test_serves_with_other_settings(allennlp, small_archive, served):
     assert predictor.predict("A cat sleeps.", "A dog runs.")["label"] is None
     assert others == [8, ["a.example"], 50, "::1", 80]
     assert type(other) is SingleSentencePredictor
+
+
+def test_serves_the_encoder_in_the_package_without_an_archive_s_settings(allennlp, served):
+    allennlp("serve", "package")
+    assert served == [(None, 32, [], 1000, "127.0.0.1", 8000)]
+    with pytest.raises(ConfigurationError, match="settings of archives"):
+        allennlp("serve", "package", "--predictor", "single_sentence")
 
 
 @pytest.mark.parametrize("value", ["[1]", "{", "NaN"])

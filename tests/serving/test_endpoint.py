@@ -121,16 +121,13 @@ def test_a_request_that_cannot_be_answered_has_a_reason(http, body, status, deta
     assert len(response.content) < 1000
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
+def test_names_are_checked(http):
+    for headers, status in (
         ({"Host": "evil.example"}, 421),
         ({"Host": "model.example"}, 200),
         ({"Origin": "http://evil.example"}, 403),
-    ],
-)
-def test_names_are_checked(http, headers, status):
-    assert http.post("/predict", json=PAIR, headers=headers).status_code == status
+    ):
+        assert http.post("/predict", json=PAIR, headers=headers).status_code == status
 
 
 def test_an_answer_that_takes_too_long_is_given_up(http, monkeypatch):
