@@ -1,5 +1,6 @@
 """Constructors that hand settings on to the constructor of a base class."""
 
+import functools
 import inspect
 from typing import Any, Callable, TypeVar
 
@@ -7,10 +8,11 @@ Constructor = TypeVar("Constructor", bound=Callable[..., None])
 
 
 def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor], Constructor]:
-    """Gives an `__init__` that hands `**settings` on to the one of `base` a signature with all of
-    them, but for the one named `without`.
+    """Give an `__init__` that hands `**settings` on to `base` a signature with all settings of
+    `base`, but for the one named `without`.
 
-    AllenNLP's `from_params` reads it: the settings have their annotations, and others are refused.
+    AllenNLP's `from_params` reads the signature: the settings have their annotations, and others
+    are refused. In Python, others raise a `TypeError` that lists the settings.
     """
 
     def decorate(construct: Constructor) -> Constructor:
@@ -20,7 +22,17 @@ def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor
         for name, parameter in inspect.signature(constructor).parameters.items():
             if name not in own.parameters and name != without:
                 parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
-        construct.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        return construct
+        names = [parameter.name for parameter in parameters[1:]]
+
+        @functools.wraps(construct)
+        def checked(self: Any, *given: Any, **settings: Any) -> None:
+            unknown = ", ".join(name for name in settings if name not in names)
+            if unknown:
+                kind, known = type(self).__name__, ", ".join(names)
+                raise TypeError(f"{kind} has no setting {unknown}; its settings are {known}")
+            construct(self, *given, **settings)
+
+        checked.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return checked  # type: ignore[return-value]
 
     return decorate

@@ -30,6 +30,9 @@ def test_settings_that_are_handed_on_to_the_base_class():
         message = f"Extra parameters passed to Derived: {{'{name}': 1}}"
         with pytest.raises(ConfigurationError, match=message):
             Derived.from_params(Params({"width": 3, name: 1}))
+        message = f"^Derived has no setting {name}; its settings are width, depth, names$"
+        with pytest.raises(TypeError, match=message):
+            Derived(3, **{name: 1})
 
 
 def test_every_component_names_its_settings_and_fields():
