@@ -76,7 +76,7 @@ class Serve(Command):
             archive, args.predictor, extra_args=args.predictor_args
         )
         service = self.completed(service_of(predictor), predictor, archive, args)
-        if service.encoding is not None and isinstance(archive.model, ClassificationModel):
+        if "/similarity" in service.routes and isinstance(archive.model, ClassificationModel):
             logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
         return service, affordable_words(predictor) if args.max_words is None else MOST_WORDS
 

@@ -4,6 +4,7 @@ import base64
 import logging
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Callable, NamedTuple
 
 import numpy
@@ -11,6 +12,7 @@ import numpy
 from allennlp_sentmatch.serving.batcher import Job
 from allennlp_sentmatch.serving.limits import Shape
 from allennlp_sentmatch.serving.requests import RequestError
+from allennlp_sentmatch.serving.routes import Question, Route, encoded
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
 from allennlp_sentmatch.standalone.texts import checked_text, noting
 
@@ -22,12 +24,27 @@ MAX_TEXTS = 2048
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
-class Question(NamedTuple):
-    """A request about some texts."""
+class Encoder(NamedTuple):
+    """A sentence encoder that is served."""
 
-    texts: list[str]
-    answer: Callable[[FloatArray], Any]
-    """Takes the vectors (number of texts, E)."""
+    job: Job
+    """Computes the vectors of texts."""
+    model: str
+    """Its name in requests."""
+    vector_size: int
+
+
+def encoder_routes(
+    encode: Callable[[list[str]], FloatArray], model: str, vector_size: int
+) -> dict[str, Route]:
+    """The routes of a sentence encoder, by their paths; `encode` gives the vectors (N, E) of N
+    texts.
+    """
+    encoder = Encoder(encoding_job(encode), model, vector_size)
+    return {
+        path: Route(partial(read, encoder), read.__doc__ or "", {**example})
+        for path, (read, example) in READERS.items()
+    }
 
 
 def encoding_job(encode: Callable[[list[str]], FloatArray]) -> Job:
@@ -55,12 +72,12 @@ def num_words(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))
 
 
-def embeddings(body: dict[str, Any], model: str, vector_size: int) -> Question:
-    """Read a request in OpenAI's form, whose answer has an embedding for each `input`."""
-    _check(body, model, "input", "encoding_format", "dimensions", "user")
+def embeddings(encoder: Encoder, body: dict[str, Any]) -> Question:
+    """The vector of each `input`, in OpenAI's form."""
+    _check(body, encoder.model, "input", "encoding_format", "dimensions", "user")
     texts = _texts(body, "input")
-    if body.get("dimensions") not in (None, vector_size):
-        raise RequestError(400, f"dimensions must be {vector_size}, the size of the vectors.")
+    if body.get("dimensions") not in (None, encoder.vector_size):
+        raise RequestError(400, f"dimensions must be {encoder.vector_size}, the vectors' size.")
     form = body.get("encoding_format", "float")
     if form not in ("float", "base64"):
         raise RequestError(400, "encoding_format must be 'float' or 'base64'.")
@@ -70,36 +87,36 @@ def embeddings(body: dict[str, Any], model: str, vector_size: int) -> Question:
             return vector.tolist()
         return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
-    def answer(vectors: FloatArray) -> dict[str, Any]:
+    def answer(vectors: list[FloatArray]) -> bytes:
         items = [
             {"object": "embedding", "index": index, "embedding": shown(vector)}
             for index, vector in enumerate(vectors)
         ]
         total = sum(map(num_words, texts))
         usage = {"prompt_tokens": total, "total_tokens": total}
-        return {"object": "list", "data": items, "model": model, "usage": usage}
+        return encoded({"object": "list", "data": items, "model": encoder.model, "usage": usage})
 
-    return Question(texts, answer)
+    return Question(encoder.job, texts, answer)
 
 
-def similarity(body: dict[str, Any], model: str, vector_size: int) -> Question:
-    """Read a request for the cosine of `first` and `second`, or of each pair of two lists."""
-    _check(body, model, "first", "second")
+def similarity(encoder: Encoder, body: dict[str, Any]) -> Question:
+    """The cosine of `first` and `second`, or of each pair of two lists."""
+    _check(body, encoder.model, "first", "second")
     first, second = _texts(body, "first"), _texts(body, "second")
     is_one = isinstance(body["first"], str)
     if len(first) != len(second) or is_one != isinstance(body["second"], str):
         raise RequestError(400, "first and second must be two strings, or lists of one length.")
 
-    def answer(vectors: FloatArray) -> dict[str, Any]:
-        found = cosines(*numpy.split(normalized(vectors), 2)).tolist()
-        return {"similarity": found[0] if is_one else found}
+    def answer(vectors: list[FloatArray]) -> bytes:
+        found = cosines(*numpy.split(normalized(numpy.stack(vectors)), 2)).tolist()
+        return encoded({"similarity": found[0] if is_one else found})
 
-    return Question([*first, *second], answer)
+    return Question(encoder.job, [*first, *second], answer)
 
 
-def rerank(body: dict[str, Any], model: str, vector_size: int) -> Question:
-    """Read a request for the `documents` most similar to a `query`, `top_n` or all of them."""
-    _check(body, model, "query", "documents", "top_n", "return_documents")
+def rerank(encoder: Encoder, body: dict[str, Any]) -> Question:
+    """The `documents` by the cosine with a `query`: the `top_n` best or all of them."""
+    _check(body, encoder.model, "query", "documents", "top_n", "return_documents")
     query, top = body["query"], body.get("top_n")
     if not isinstance(query, str):
         raise RequestError(400, "query must be a string.")
@@ -107,25 +124,24 @@ def rerank(body: dict[str, Any], model: str, vector_size: int) -> Question:
         raise RequestError(400, "top_n must be an integer of at least 1.")
     texts = _texts(body, "documents")
 
-    def answer(vectors: FloatArray) -> dict[str, Any]:
-        vectors = normalized(vectors)
-        found = cosines(vectors[1:], vectors[0])
+    def answer(vectors: list[FloatArray]) -> bytes:
+        unit = normalized(numpy.stack(vectors))
+        found = cosines(unit[1:], unit[0])
         order = numpy.argsort(-found, kind="stable")[:top].tolist()
         rows = [{"index": i, "relevance_score": float(found[i])} for i in order]
         if body.get("return_documents"):
             rows = [{**row, "document": {"text": texts[i]}} for i, row in zip(order, rows)]
-        return {"results": rows, "model": model}
+        return encoded({"results": rows, "model": encoder.model})
 
-    return Question([query, *texts], answer)
+    return Question(encoder.job, [query, *texts], answer)
 
 
-QUESTIONS = {"/v1/embeddings": embeddings, "/similarity": similarity, "/rerank": rerank}
-
-EXAMPLES: dict[str, dict[str, Any]] = {
-    "/v1/embeddings": {"input": ["How do I cook rice?", "Where does rice grow?"]},
-    "/similarity": {"first": "How do I cook rice?", "second": "How is rice boiled?"},
-    "/rerank": {"query": "How do I cook rice?", "documents": ["Rice grows.", "Boil the rice."]},
+READERS: dict[str, tuple[Callable[[Encoder, dict[str, Any]], Question], dict[str, Any]]] = {
+    "/v1/embeddings": (embeddings, {"input": ["How do I cook rice?", "Where does rice grow?"]}),
+    "/similarity": (similarity, {"first": "How do I cook rice?", "second": "How is rice boiled?"}),
+    "/rerank": (rerank, {"query": "How do I cook rice?", "documents": ["Boil it.", "It grows."]}),
 }
+"""How a request to each path is read, and an example."""
 
 
 def _check(body: dict[str, Any], model: str, required: str, *others: str) -> None:

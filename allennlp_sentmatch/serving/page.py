@@ -35,9 +35,9 @@ from allennlp_sentmatch.predictors.echoing_predictor import (
     has_keys,
 )
 from allennlp_sentmatch.serving.batcher import Job
-from allennlp_sentmatch.serving.endpoint import Service
 from allennlp_sentmatch.serving.limits import Shape, shape_of
-from allennlp_sentmatch.serving.predictions import encoded_json, job_of
+from allennlp_sentmatch.serving.predictions import job_of
+from allennlp_sentmatch.serving.routes import Service, encoded, job_route
 from allennlp_sentmatch.standalone.encoder import nearest, normalized
 from allennlp_sentmatch.standalone.texts import noting
 
@@ -164,34 +164,35 @@ def with_page(
 
     `ConfigurationError` where a corpus is given and the model has no sentence encoder.
     """
-    jobs, model = dict(service.jobs), predictor._model
+    routes, model = dict(service.routes), predictor._model
     sentences = CORPUS if corpus is None else corpus
     try:
         # Nobody needs to know which words of our own sentences the model does not know.
         with noting(()) if corpus is None else nullcontext():
-            jobs["/search"] = _search(predictor, sentences)
+            routes["/search"] = job_route(_search(predictor, sentences), {"sentence": "A cat."})
     except ConfigurationError:
         if corpus is not None:
             raise
     if isinstance(model, CrossSentenceLatentVariableModel):
         for path, is_drawn in (("/generate", False), ("/generate/drawn", True)):
             generator = PairGenerator(model, predictor._dataset_reader, is_drawn)
-            jobs[path] = job_of(generator, generator.predict_batch_json, "generations", weight=10)
+            job = job_of(generator, generator.predict_batch_json, "generations", weight=10)
+            routes[path] = job_route(job, {"source": "A man is asleep."})
     task = task_of(predictor)
     page: JsonDict = {
         **asdict(task),
         "examples": _best_known(predictor, task),
         "description": description,
-        "saliency": [name for name in SALIENCY_METHODS if f"/saliency/{name}" in jobs],
+        "saliency": [name for name in SALIENCY_METHODS if f"/saliency/{name}" in routes],
         "scale": [model.lowest_score, model.highest_score] if isinstance(model, ScoreModel) else [],
-        "generates": "/generate" in jobs,
+        "generates": "/generate" in routes,
         "search": "",
     }
-    if "/search" in jobs:
+    if "/search" in routes:
         page["search"] = f"Searches {len(sentences):,} sentences by the cosine of their vectors."
         if isinstance(model, ClassificationModel):
             page["search"] += f" {OF_A_CLASSIFIER}"
-    return replace(service, jobs=jobs, page=page)
+    return replace(service, routes=routes, page=page)
 
 
 def _best_known(predictor: EchoingPredictor, task: Task) -> list[JsonDict]:
@@ -234,7 +235,7 @@ def _search(predictor: EchoingPredictor, sentences: Sequence[str]) -> Job:
         with noting(()):  # the answer names unknown words
             queries = normalized(encoder.encode(texts))  # (B, E)
         for request, query in zip(requests, queries):
-            yield encoded_json(
+            yield encoded(
                 {
                     "sentence": request["sentence"],
                     "unknown_words": unknown_words(request.instance, predictor._model.vocab),

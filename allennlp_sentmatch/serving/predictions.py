@@ -1,7 +1,6 @@
 """What a server computes with a model of an archive: predictions, their internals and saliency."""
 
 import inspect
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Callable
@@ -24,8 +23,8 @@ from allennlp_sentmatch.inspection import (
 )
 from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
 from allennlp_sentmatch.serving.batcher import Job
-from allennlp_sentmatch.serving.endpoint import Service
 from allennlp_sentmatch.serving.limits import Shape, shape_of
+from allennlp_sentmatch.serving.routes import Service, encoded, job_route
 from allennlp_sentmatch.serving.sources import with_encoder
 
 MODEL = "archive"
@@ -54,10 +53,10 @@ def service_of(predictor: Predictor) -> Service:
             jobs[f"/saliency/{method}"] = _job_for_each(
                 predictor, _saliency_by(method), "saliencies", WEIGHTS[method]
             )
-    title = f"{type(predictor._model).__name__} of allennlp_sentmatch"
     example = {key: predictor._example(key, "A man is asleep.") for key in predictor.input_keys[0]}
-    examples = dict.fromkeys(jobs, example)
-    service = Service(title, inspect.getdoc(type(predictor)) or "", jobs, examples=examples)
+    routes = {path: job_route(job, example) for path, job in jobs.items()}
+    title = f"{type(predictor._model).__name__} of allennlp_sentmatch"
+    service = Service(title, inspect.getdoc(type(predictor)) or "", routes)
     try:
         encoder = SentenceEncoder(ArchiveEncoder(predictor._model, predictor._dataset_reader))
         return with_encoder(service, encoder, MODEL)
@@ -77,15 +76,10 @@ def job_of(
         request = predictor.check(inputs)
         return request, shape_of(request.instance)
 
-    def encoded(requests: list[JsonDict]) -> Iterator[bytes]:
-        return map(encoded_json, compute(requests))
+    def answers(requests: list[JsonDict]) -> Iterator[bytes]:
+        return map(encoded, compute(requests))
 
-    return Job(read, encoded, plural, weight, (ConfigurationError,))
-
-
-def encoded_json(value: Any) -> bytes:
-    """A value as JSON; NaN is a `ValueError`."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    return Job(read, answers, plural, weight, (ConfigurationError,))
 
 
 def _job_for_each(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allennlp_sentmatch.serving.batcher import Job
-from allennlp_sentmatch.serving.embeddings import encoding_job, num_words
-from allennlp_sentmatch.serving.endpoint import Service
+from allennlp_sentmatch.serving.embeddings import encoder_routes, num_words
 from allennlp_sentmatch.serving.limits import Shape
+from allennlp_sentmatch.serving.routes import Service, encoded, job_route
 from allennlp_sentmatch.standalone.files import read_json_object
 from allennlp_sentmatch.standalone.texts import checked_text
 
@@ -53,14 +52,16 @@ def service_at(source: str) -> Service:
     is_classifier = read_json_object(folder / ESTIMATOR).get("type") == PairClassifier.__name__
     estimator: Any = (PairClassifier if is_classifier else PairRegressor).load(folder)
     description = 'Takes `{"premise": ..., "hypothesis": ...}`.'
-    service = Service(type(estimator).__name__, description, {"/predict": _predicting(estimator)})
+    example = {"premise": "How do I cook rice?", "hypothesis": "How is rice boiled?"}
+    routes = {"/predict": job_route(_predicting(estimator), example)}
+    service = Service(type(estimator).__name__, description, routes)
     return with_encoder(service, estimator.encoder_, name)
 
 
 def with_encoder(service: Service, encoder: SentenceEncoder, model: str) -> Service:
     """Add the vectors of an encoder to a service, under the name of a model."""
-    settings = {"model": model, "vector_size": encoder.vector_size}
-    return replace(service, encoding=encoding_job(encoder.encode), encoder=settings)
+    routes = encoder_routes(encoder.encode, model, encoder.vector_size)
+    return replace(service, routes={**service.routes, **routes})
 
 
 def _predicting(estimator: PairClassifier | PairRegressor) -> Job:
@@ -85,6 +86,6 @@ def _predicting(estimator: PairClassifier | PairRegressor) -> Job:
                 for label, row in zip(labels, rows)
             ]
         for (texts, _), answer in zip(batch, answers):
-            yield json.dumps({**texts, **answer}, ensure_ascii=False, allow_nan=False).encode()
+            yield encoded({**texts, **answer})
 
     return Job(read, predictions)

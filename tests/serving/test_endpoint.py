@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from allennlp_sentmatch.inspection import SALIENCY_METHODS
 from allennlp_sentmatch.serving import create_app, endpoint
-from allennlp_sentmatch.serving.endpoint import MAX_INPUTS
 from allennlp_sentmatch.serving.predictions import service_of
 from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT
+from allennlp_sentmatch.serving.routes import MAX_INPUTS
 from tests import fuzzing
 from tests.serving.running import serving
 

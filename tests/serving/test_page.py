@@ -110,13 +110,13 @@ def test_the_nearest_sentences_by_cosine(pair_predictor, small_archive):
     }
     for broken in ({}, {"sentence": " "}, {"sentence": ["a"]}, {"sentence": None}):
         with pytest.raises(ConfigurationError, match="sentence"):
-            service.jobs["/search"].read(broken)
+            service.routes["/search"].read(broken).job.read(broken)
 
 
 @pytest.mark.parametrize("name", ["esim", "attentive_ranker"])
 def test_a_model_without_sentence_vectors_has_no_search(untrained_predictor, name):
     predictor = untrained_predictor(name)
-    assert "/search" not in served_with_page(predictor).jobs
+    assert "/search" not in served_with_page(predictor).routes
     with pytest.raises(ConfigurationError, match=r"no sentence encoder|attentive pooling"):
         served_with_page(predictor, SENTENCES)
 

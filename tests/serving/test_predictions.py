@@ -24,9 +24,9 @@ MODELS = {
 
 def answer(service, path, inputs):
     """What a job of a service computes for one input."""
-    read, _ = service.jobs[path].read(inputs)
-    (computed,) = service.jobs[path].compute([read])
-    return json.loads(computed)
+    job, (one,), answer = service.routes[path].read(inputs)
+    read, _ = job.read(one)
+    return json.loads(answer([*job.compute([read])]))
 
 
 def test_the_saliency_is_that_of_interpret(untrained_predictor):
@@ -81,7 +81,7 @@ def test_an_inspection_has_trees_gates_and_marked_texts(untrained_predictor, sma
 
 @pytest.mark.parametrize("name", ["attentive_ranker", "rnet", "encoder_decoder"])
 def test_models_without_saliency(untrained_predictor, name):
-    assert set(service_of(untrained_predictor(name)).jobs) == {"/predict", "/inspect"}
+    assert set(service_of(untrained_predictor(name)).routes) == {"/predict", "/inspect"}
 
 
 def test_other_predictors_are_refused():

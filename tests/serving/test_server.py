@@ -163,7 +163,7 @@ def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
         head, _, body = sent(port, b"\x16\x03\x01 TLS\r\n\r\n").partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
         assert json.loads(body).keys() == {"detail"}
-        monkeypatch.setattr(endpoint, "_inputs", lambda _: 1 / 0)
+        monkeypatch.setattr(endpoint, "_size", lambda *_: 1 / 0)
         answer = httpx.post(url, json=PAIR)
         assert (answer.status_code, *answer.json()) == (500, "detail")
         identity = {"Content-Encoding": "identity"}
