@@ -78,7 +78,10 @@ def records(data: Path) -> Iterator[dict[str, Any]]:
     (scored, scores), (test_scored, test_scores) = japanese
     majority = max(Counter(test_labels).values()) / len(test_labels)
     yield {"what": "the most frequent label", "farstail": 100 * majority}
-    encoders = {"character n-grams": CharacterNgrams(), "the English encoder": SentenceEncoder()}
+    encoders: dict[str, Any] = {
+        "character n-grams": CharacterNgrams(),
+        "the English encoder": SentenceEncoder(),
+    }
     for name, encoder in encoders.items():
         first, second = map(list, zip(*test_scored))
         cosines = SentenceEncoder(encoder).similarity(first, second)
