@@ -36,9 +36,8 @@ classifier = PairClassifier().fit(pairs, labels)
 # ## Three decisions
 #
 # The ice box and the oven are new to the classifier. A positive weight speaks for the label that
-# was predicted, a negative one against it. The third decision is wrong, and the weights say why:
-# the classifier has learned that "not" means the opposite, and nothing about "not closed". They
-# also show that "should" counts in the second decision more than it ought to.
+# was predicted, a negative one against it. A large weight of a word that should not matter, such
+# as "ice" or "should", shows what the classifier has misunderstood, whether it is right or wrong.
 
 # %%
 decisions = [
@@ -46,12 +45,13 @@ decisions = [
     ("Open the ice box.", "The ice box should be open."),
     ("Open the ice box.", "The ice box should not be closed."),
 ]
+truth = ["opposite", "same", "same"]
 explained = []
-for pair in decisions:
+for pair, right in zip(decisions, truth):
     probabilities = classifier.predict_proba([pair])[0]
     label = classifier.classes_[probabilities.argmax()]
     explained.append((f"{label} ({probabilities.max():.2f})", classifier.explain(pair)))
-    print(f"{label} ({probabilities.max():.2f})")
+    print(f"{label} ({probabilities.max():.2f}), {'right' if label == right else 'WRONG'}")
     for words in explained[-1][1]:
         print("   ", "  ".join(f"{word} {weight:+.2f}" for word, weight in words))
 

@@ -11,8 +11,8 @@ from tests.conftest import REPOSITORY
 PRINTED = {
     "choose_a_threshold": "precision 0.9: from probability",
     "compare_encoders": "Bi-CAS-LSTM, 2 layers",
-    "explain_a_decision": "['opposite' 'same' 'opposite']",
-    "few_labels": "cosine, no labels   0.46",
+    "explain_a_decision": "opposite (0.",
+    "few_labels": "256 labeled pairs",
     "find_duplicates": "of 120 questions are kept",
     "support_a_claim": "of 300 test pairs right",
 }
