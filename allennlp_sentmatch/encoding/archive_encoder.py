@@ -192,7 +192,7 @@ class ArchiveEncoder:
 
     @property
     def is_classifier(self) -> bool:
-        """Whether the vectors are those of a classifier of labels."""
+        """Whether a classifier of labels made the vectors."""
         return isinstance(self._model, ClassificationModel)
 
     @cached_property

@@ -50,7 +50,7 @@ LOCK = "lock"
 DIGEST_SIZE = 32
 
 NUM_SAMPLES = 32
-"""The number of vectors that are compared with those of the encoder or of a saved index."""
+"""The number of vectors that are compared with the encoder's or a saved index's."""
 
 
 def encode_corpus(
@@ -252,7 +252,7 @@ def _naming(file: Path) -> Iterator[None]:
 
 
 def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
-    """Write the settings of a new run, or compare them with those of an interrupted one."""
+    """Write the settings of a new run, or compare them with an interrupted run's."""
     path = folder / SETTINGS
     remedy = f"delete the folder {folder} to start again"
     if not path.exists():

@@ -138,10 +138,10 @@ class SentenceIndex:
         rows: Optional[Sequence[int]] = None,
         block_size: int = 8192,
     ) -> "SentenceIndex":
-        """The index of vectors, of which this one has the first; it takes this one's place.
+        """The index of more vectors: this one has the first of them, and gives up its place.
 
-        The lists of the kinds "ivf" and "ivfpq" stay those of the first vectors. See `build` for
-        the arguments. Other first vectors are a `ConfigurationError`.
+        The kinds "ivf" and "ivfpq" keep the lists that the first vectors made. See `build` for the
+        arguments. Other first vectors are a `ConfigurationError`.
         """
         index, num_before = self._index, len(self)
         chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)

@@ -65,7 +65,7 @@ class SentenceSearch:
         If there is no such file, the index is built and saved there; by default, it is built and
         not saved.
     rescorer : `Predictor`, optional (default = `None`)
-        A predictor of sentence pairs, such as that of a cross-encoder, for `search(rescore=True)`.
+        A predictor of sentence pairs, such as a cross-encoder's, for `search(rescore=True)`.
         By default, the encoder's own model rescores.
     deleted : `Collection[str]`, optional (default = `()`)
         Sentences of the corpus that are not found any more.
@@ -190,7 +190,7 @@ class SentenceSearch:
             asked *= 4
 
     def _has_first(self, sentences: Sequence[str], number: int, digest: Optional[str]) -> bool:
-        """Whether a digest is of the first sentences, of which so many are distinct."""
+        """Whether a digest is of the first sentences with so many distinct ones."""
         if number > len(self._rows):
             return False
         begin = self._rows[number - 1] + 1 if number else 0

@@ -125,7 +125,7 @@ def find_duplicates(
     count = 1
     if classifier is not None or label is not None:
         column, least, count = _column_of(classifier, label), CANDIDATE_COSINE, NUM_CANDIDATES
-    # Equal texts have one number; those of `against` have the first ones.
+    # Equal texts have one number; the texts of `against` have the first ones.
     numbers = {text: number for number, text in enumerate(dict.fromkeys(chain(given, all_texts)))}
     distinct = Sentences(numbers)
     num_given = len(set(given))

@@ -117,7 +117,7 @@ class ClassificationPredictor(EchoingPredictor):
             if not found or not weights:
                 continue
             text, _, kind = name.strip("_").partition("_")
-            if text not in OTHER_TEXT:  # the attention is that of a single text
+            if text not in OTHER_TEXT:  # the attention is a single text's
                 text, kind = "", name.strip("_")
             tokens = output["metadata"].get(f"{text}_tokens" if text else "tokens", [])
             title = " ".join([kind.capitalize(), "attention", *rest.strip("_").split()]).strip()
@@ -172,7 +172,7 @@ class SentencePairPredictor(ClassificationPredictor):
 class EnsemblePredictor(ClassificationPredictor):
     """Predicts with an `Ensemble` from the JSON that its members' predictor takes.
 
-    Parameters are those of `ClassificationPredictor`.
+    It takes the parameters of `ClassificationPredictor`.
     """
 
     @property

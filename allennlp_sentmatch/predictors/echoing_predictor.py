@@ -99,7 +99,7 @@ class EchoingPredictor(Predictor):
         return []
 
     def marked_texts(self, output: JsonDict) -> list[MarkedText]:
-        """The texts in an output of this predictor of which parts are marked."""
+        """The texts of this predictor's outputs whose parts are marked."""
         return []
 
     def load_lines(self, lines: Iterable[str]) -> Iterator[JsonDict]:

@@ -56,7 +56,7 @@ class StandaloneEncoder(nn.Module):
     encoder : `dict[str, Any]`
         The settings of the network: see `sentence_network`.
     projection_size : `int`, optional (default = `None`)
-        The width of the sentences' vectors E, after a linear map; by default that of the network's.
+        The width of the sentences' vectors E, after a linear map; by default the network's width.
     limit : `int`, optional (default = `2 ** 62`)
         How many numbers there may be in the parameters.
 
@@ -98,7 +98,7 @@ class StandaloneEncoder(nn.Module):
     def load(cls, folder: Union[str, "os.PathLike[str]"]) -> "StandaloneEncoder":
         """Read an encoder from a folder that `save`, or `allennlp export`, has written.
 
-        The folder need not be trusted: it is data, none of which is run.
+        The folder need not be trusted: nothing in it is run.
 
         # Raises
 

@@ -13,7 +13,7 @@ from typing import Any, Union
 
 
 def read_file(path: Union[str, "os.PathLike[str]"]) -> bytes:
-    """Read a file, but no device, pipe or folder, some of which have no end.
+    """Read a file, but no device, pipe or folder: some have no end.
 
     # Raises
 

@@ -162,7 +162,7 @@ def _arguments_of(kind: Callable[..., nn.Module]) -> dict[str, inspect.Parameter
 
 
 def settings_of(module: nn.Module) -> dict[str, Any]:
-    """The settings of which `_made` makes a module of the same kind and size.
+    """The settings from which `_made` makes a module of the same kind and size.
 
     A `StackedRNN` may be given, or its `network` alone.
 

@@ -184,7 +184,7 @@ class _Graph:
         return self._add("Mul", *rows) if len(rows) > 1 else rows[0]
 
     def _with_empty_texts(self, indices: str) -> str:
-        """The indices (B, max(T, 1)), with that of an empty text where a row is padding alone."""
+        """The indices (B, max(T, 1)), with an empty text's index where a row is padding alone."""
         first = self._add("Slice", self._add("Pad", indices, [0, 0, 0, 1]), [0], [1], [1])
         is_empty = self._add("Equal", first, PADDING)
         first = self._add("Where", is_empty, self.encoder.indexer.empty, first)

@@ -86,7 +86,7 @@ class RuleSplitter(Splitter):
     prefix, suffix, infix, token_match, url_match : `str`, optional (default = `None`)
         Regular expressions.
     special_cases : `Mapping[str, Sequence[str]]`, optional (default = `{}`)
-        The words of each special case, none of which has whitespace.
+        The words of each special case, without whitespace.
     rejoined : `Mapping[str, Sequence[str]]`, optional (default = `{}`)
         For each special case that affixes may split apart, the words that it is split into.
     max_word_length : `int`, optional (default = `256`)

@@ -26,7 +26,7 @@ _LETTER = re.compile(f"[^\\W{_FILLERS}]")
 _INVISIBLE = ("Cc", "Cf", "Co", "Mn", "Zl", "Zp", "Zs")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# The texts of which no word is known, where they are collected.
+# The texts without a known word, where they are collected.
 _unknown: ContextVar[Optional[set[str]]] = ContextVar("unknown", default=None)
 
 # For each message, the number of texts that it holds for, and the first of them.
@@ -119,7 +119,7 @@ def note(message: str, text: str) -> None:
 
 @contextmanager
 def collecting() -> Iterator[set[str]]:
-    """Collect the texts that are encoded and of which the encoder knows no word."""
+    """Collect the encoded texts that have no word known to the encoder."""
     unknown: set[str] = set()
     token = _unknown.set(unknown)
     try:
