@@ -7,12 +7,10 @@ import sys
 
 import numpy
 import pytest
-from hypothesis import strategies as st
 
 from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
 from allennlp_sentmatch.serving import create_app, service_at
 from allennlp_sentmatch.serving.metrics import Metrics
-from tests import fuzzing
 from tests.conftest import REPOSITORY
 from tests.nn.test_without_allennlp import HIDE
 from tests.serving.running import serving
@@ -104,28 +102,6 @@ def test_what_is_refused(http, path, body, status, reason):
 def test_errors_before_the_body_is_read_have_the_form_too(http):
     assert "error" in http.post("/v1/embeddings", headers={"Host": "evil.example"}).json()
     assert "error" in http.post("/v1/embeddings", content=b" " * 1_000_001).json()
-
-
-BODIES = st.dictionaries(
-    st.sampled_from(
-        ["input", "encoding_format", "dimensions", "model", "first", "second", "query", "top_n"]
-        + ["documents", "return_documents"]
-    ),
-    st.one_of(fuzzing.values, fuzzing.texts, st.lists(fuzzing.texts, max_size=3)),
-    max_size=3,
-)
-
-
-@fuzzing.cases(60, 3000)
-def test_any_body_is_answered_or_refused(http, num_cases):
-    def check(request):
-        path, body = request
-        answer = http.post(path, content=json.dumps(body))
-        assert answer.status_code in (200, 400, 404, 413), answer.text
-        json.loads(answer.text, parse_constant=pytest.fail)
-
-    paths = st.sampled_from(["/v1/embeddings", "/similarity", "/rerank"])
-    fuzzing.check_cases(check, st.tuples(paths, BODIES), num_cases)
 
 
 def test_the_description_has_examples_that_work(http):

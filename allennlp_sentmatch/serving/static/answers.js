@@ -25,9 +25,8 @@ function probs_by_label({ label, probs_by_label }) {
   const sorted = Object.entries(probs_by_label).sort(([, first], [, second]) => second - first);
   const rows = sorted.map(([name, probability]) => {
     const bar = { class: "bar", "--share": probability };
-    const cells = [element("th", { scope: "row" }, name)];
-    cells.push(element("td", bar, `${(100 * probability).toFixed(1)} %`));
-    return element("tr", {}, ...cells);
+    const cell = element("td", bar, `${(100 * probability).toFixed(1)} %`);
+    return element("tr", {}, element("th", { scope: "row" }, name), cell);
   });
   const caption = element("caption", {}, "Probability of each label");
   const bars = element("table", {}, caption, element("tbody", {}, ...rows));

@@ -33,8 +33,7 @@ function addQuestion(model) {
   async function explain(signal) {
     explaining.abort();
     explaining = new AbortController();
-    const method = find("input[name=method]:checked");
-    const path = `saliency/${method.value}`;
+    const path = `saliency/${find("input[name=method]:checked").value}`;
     const either = AbortSignal.any([signal, explaining.signal]);
     await show(explained, path, last, either, (found) => saliency(found.saliency));
   }
