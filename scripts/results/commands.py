@@ -36,8 +36,8 @@ def commonest(rows: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
     if len(found) == 1 or "$model" not in template:
         return wrapped(present(found[0]["command"])), len(found)
     models = " ".join(dict.fromkeys(Path(row["configuration"]).name for row in found))
-    longest = max(found, key=lambda row: len(row["seeds"]))
-    seeds = " ".join(map(str, longest["seeds"]))
+    longest: list[int] = max((list(row["seeds"]) for row in found), key=len)
+    seeds = " ".join(map(str, longest))
     head = " \\\n    ".join(textwrap.wrap(f"for model in {models}; do", WIDTH))
     body = textwrap.indent(wrapped(template.replace("$seeds", seeds)), "    ")
     return f"{head}\n{body}\ndone", len(found)
