@@ -58,8 +58,9 @@ class Serve(Command):
             if needs_archive(args.archive_file):
                 service, words = self._archive_service(args)
             else:
-                if args.predictor or args.predictor_args or args.overrides:
-                    raise ValueError("--predictor and --overrides are settings of archives")
+                if args.predictor or args.predictor_args or args.overrides or args.cuda_device >= 0:
+                    options = "--predictor, --overrides and --cuda-device"
+                    raise ValueError(f"{options} are settings of archives")
                 service, words = service_at(args.archive_file), MOST_WORDS
             words = args.max_words if args.max_words is not None else words
             app = create_app(service, args.batch_size, args.allowed_host, words)

@@ -2,7 +2,6 @@
 
 import base64
 import logging
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, Callable, NamedTuple
@@ -14,6 +13,7 @@ from allennlp_sentmatch.serving.limits import Shape
 from allennlp_sentmatch.serving.requests import RequestError
 from allennlp_sentmatch.serving.routes import Question, Route, encoded
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
+from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter
 from allennlp_sentmatch.standalone.texts import checked_text, noting
 
 logger = logging.getLogger(__name__)
@@ -21,7 +21,8 @@ logger = logging.getLogger(__name__)
 MAX_TEXTS = 2048
 """The largest number of texts in a request, as in OpenAI's."""
 
-_WORD = re.compile(r"\w+|[^\w\s]")
+_SPLITTER = LettersDigitsSplitter()
+"""Makes as many words as any splitter of words: more of "a1b2c3" than others."""
 
 
 class Encoder(NamedTuple):
@@ -69,7 +70,7 @@ def encoding_job(encode: Callable[[list[str]], FloatArray]) -> Job:
 
 def num_words(text: str) -> int:
     """About the number of words and marks in a text."""
-    return sum(1 for _ in _WORD.finditer(text))
+    return len(_SPLITTER.words_of_chunk(text) or ())
 
 
 def embeddings(encoder: Encoder, body: dict[str, Any]) -> Question:

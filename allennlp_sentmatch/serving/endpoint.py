@@ -66,8 +66,8 @@ def create_app(
     )
 
     @app.exception_handler(Exception)
-    async def failed(_: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"detail": "The server failed; its log says why."}, 500)
+    async def failed(request: Request, error: Exception) -> JSONResponse:
+        return refused(request.url.path, 500, "The server failed; its log says why.")
 
     @app.get(HEALTH)
     async def health() -> dict[str, Any]:
@@ -116,8 +116,7 @@ def create_app(
 
         app.mount("/", StaticFiles(directory=STATIC_FILES, html=True))
 
-    app.add_middleware(RequestLimits, allowed_hosts=allowed_hosts, count=counts.add)
-    return app
+    return RequestLimits(app, allowed_hosts=allowed_hosts, count=counts.add)
 
 
 def _size(inputs: Any, number: int) -> int:

@@ -92,7 +92,8 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
 
         def _close_unless_asked(self, last: Any) -> None:
             if self.cycle is last:
-                self.transport.close()
+                self.transport.close()  # once the client has read the answer, if it reads
+                self.loop.call_later(requests.REQUEST_SECONDS, self.transport.abort)
 
     class Server(uvicorn.Server):
         """Answers what still comes through open connections, and says that they close."""

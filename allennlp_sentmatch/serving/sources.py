@@ -75,15 +75,14 @@ def _predicting(estimator: PairClassifier | PairRegressor) -> Job:
 
     def predictions(batch: list[Any]) -> Iterator[bytes]:
         pairs = [pair for _, pair in batch]
-        labels = estimator.predict(pairs).tolist()
         if not hasattr(estimator, "classes_"):
-            answers = [{"score": score} for score in labels]
+            answers = [{"score": score} for score in estimator.predict(pairs).tolist()]
         else:
-            classes = [str(label) for label in estimator.classes_.tolist()]
-            rows = estimator.predict_proba(pairs).tolist()
+            classes = estimator.classes_.tolist()
+            names = [*map(str, classes)]
             answers = [
-                {"label": label, "probs_by_label": dict(zip(classes, row))}
-                for label, row in zip(labels, rows)
+                {"label": classes[row.index(max(row))], "probs_by_label": dict(zip(names, row))}
+                for row in estimator.predict_proba(pairs).tolist()
             ]
         for (texts, _), answer in zip(batch, answers):
             yield encoded({**texts, **answer})

@@ -17,8 +17,9 @@ PADDING = 0
 PADDING_WORD = "@@PADDING@@"
 """The word at this index of AllenNLP's vocabularies; in a text, it is a word like others."""
 
-CACHE_SIZE = 1 << 17
-"""The number of different chunks of text that a `TextIndexer` remembers."""
+CACHE_SIZE, LONGEST = 1 << 17, 100
+"""The number of different chunks of text that a `TextIndexer` remembers, and their characters: a
+visitor of a server could fill its memory with longer ones."""
 
 Indices = tuple[int, ...]
 
@@ -100,7 +101,7 @@ class TextIndexer:
             except KeyError:
                 words = self.splitter.words_of_chunk(chunk)
                 found = None if words is None else self._look_up(words)
-                if len(chunks) < CACHE_SIZE:
+                if len(chunks) < CACHE_SIZE and len(chunk) <= LONGEST:
                     chunks[chunk] = found
             if found is None:
                 return list(self._look_up(self.splitter.words_in_context(piece)))

@@ -197,6 +197,14 @@ def test_an_error_is_told_in_place_of_the_old_answer(open_page):
     assert probabilities(page).keys() == LABELS
 
 
+def test_an_answer_of_which_a_part_came_is_an_error(open_page):
+    page = open_page()
+    page.route("**/predict", lambda route: route.fulfill(body='{"probs_by'))
+    ask(page, *PAIR)
+    page.get_by_role("alert").get_by_text("and not all of it came").wait_for()
+    assert page.locator("#answer > *").count() == 0
+
+
 def test_an_example_fills_the_texts(open_page):
     page = open_page()
     example = page.get_by_label("Examples").get_by_role("button").first

@@ -74,6 +74,7 @@ def test_similarities_and_rankings(http, expected):
         ("/v1/embeddings", {"input": "a\ud800"}, 400, "half of a UTF-16 pair"),
         ("/v1/embeddings", {"input": "a" * 10_001}, 400, "at most 10,000"),
         ("/v1/embeddings", {"input": "a " * 2000}, 413, "are limited to 1,000 x 1,000"),
+        ("/v1/embeddings", {"input": "a1" * 600}, 413, "are limited to 1,000 x 1,000"),
         ("/v1/embeddings", {"input": ["a"] * 2049}, 413, "2,048 texts; it has 2,049"),
         ("/v1/embeddings", {"input": "a", "model": "other"}, 404, "this server has 'package'"),
         ("/v1/embeddings", {"input": "a", "encoding_format": "int8"}, 400, "encoding_format"),

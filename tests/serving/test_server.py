@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from allennlp_sentmatch.serving import create_app, endpoint, serve, server
+from allennlp_sentmatch.serving import create_app, endpoint, requests, serve, server
 from allennlp_sentmatch.serving.predictions import service_of
 from tests.serving.running import serving
 
@@ -166,8 +166,27 @@ def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
         monkeypatch.setattr(endpoint, "_size", lambda *_: 1 / 0)
         answer = httpx.post(url, json=PAIR)
         assert (answer.status_code, *answer.json()) == (500, "detail")
+        assert "content-security-policy" in answer.headers
+        counts = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+        assert 'sentmatch_requests_total{path="/predict",status="500"} 3' in counts
         identity = {"Content-Encoding": "identity"}
         assert httpx.post(url, content=b"", headers=identity).status_code != 415
+
+
+def test_an_answer_that_nobody_reads_does_not_stay_in_memory(monkeypatch):
+    H11Protocol = pytest.importorskip("uvicorn.protocols.http.h11_impl").H11Protocol
+    monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.2)
+    lost = []
+    monkeypatch.setattr(H11Protocol, "connection_lost", lambda *arguments: lost.append(arguments))
+
+    async def app(scope, receive, send):
+        assert scope["type"] == "http"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(50_000_000)})
+
+    with serving(app) as port, socket.create_connection(("127.0.0.1", port)) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        wait_until(lambda: lost)
 
 
 @pytest.mark.parametrize("port", [99999, -1])

@@ -14,6 +14,8 @@ def test_indices(monkeypatch, remembered):
     for _ in range(2):
         assert indexer.indices("A dog and a\tdog runs") == [5, 3, 1, 2, 3, 4]
     assert len(indexer._chunks) == min(remembered, 5)
+    indexer.indices("a" * 101)  # a visitor could send many
+    assert len(indexer._chunks) == min(remembered, 5)
 
 
 def test_the_word_of_the_padding_is_no_padding():

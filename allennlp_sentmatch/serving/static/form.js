@@ -10,10 +10,11 @@ export async function ask(path, input, signal) {
   const response = await fetch(path, request).catch((error) => {
     throw signal.aborted ? error : new Error("The server cannot be reached.");
   });
-  const failure = { detail: `The server answered ${response.status}.` };
-  const content = await response.json().catch(() => failure);
-  if (response.ok) return content;
-  const sentence = content.detail.replace(/^Input 1: /, "");
+  const content = await response.json().catch(() => null);
+  if (response.ok && content) return content;
+  const broken = `The server answered ${response.status}, and not all of it came.`;
+  const detail = content?.detail ?? broken;
+  const sentence = detail.replace(/^Input 1: /, "");
   throw new Error(sentence[0].toUpperCase() + sentence.slice(1));
 }
 
