@@ -67,7 +67,8 @@ def create_app(
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:
-        return refused(request.url.path, 500, "The server failed; its log says why.")
+        sentence = "The server failed; its log says why."
+        return JSONResponse(error_body(request.url.path, 500, sentence), 500)
 
     @app.get(HEALTH)
     async def health() -> dict[str, Any]:
