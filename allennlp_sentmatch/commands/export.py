@@ -8,9 +8,14 @@ for programs without PyTorch.
 
 import argparse
 import logging
-from pathlib import Path
+import re
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import Any, Optional
 
 from allennlp.commands.subcommand import Subcommand
+from allennlp.models import Archive
+from allennlp.models.archival import CONFIG_NAME
 
 from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command
 from allennlp_sentmatch.data.token_indexers import load_exported
@@ -20,9 +25,13 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import SETTINGS
-from allennlp_sentmatch.standalone.onnx_files import write_onnx
+from allennlp_sentmatch.standalone.files import read_json_object
+from allennlp_sentmatch.standalone.model_card import PACKAGE_ENCODER, SIMILARITY, UNKNOWN, Origin
+from allennlp_sentmatch.standalone.onnx_files import TOKENIZER, write_onnx
 
 logger = logging.getLogger(__name__)
+
+DATA = ("train_data_path", "validation_data_path", "test_data_path")
 
 
 @Subcommand.register("export")
@@ -46,6 +55,7 @@ class Export(Command):
         exported = SENTENCE_ENCODER if args.archive_file == "package" else Path(args.archive_file)
         if args.onnx and (exported / SETTINGS).is_file():
             encoder = load_exported(exported)
+            origin = Origin(PACKAGE_ENCODER) if exported == SENTENCE_ENCODER else UNKNOWN
         else:
             archive = load_archive(
                 args.archive_file, trust=args.trust_archive, overrides=args.overrides
@@ -53,16 +63,44 @@ class Export(Command):
             if isinstance(archive.model, ClassificationModel):
                 logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
             parts = archive.model, archive.validation_dataset_reader
+            origin = _origin(archive, exported)
             encoder = (
-                standalone_encoder(*parts) if args.onnx else export_encoder(*parts, args.folder)
+                standalone_encoder(*parts)
+                if args.onnx
+                else export_encoder(*parts, args.folder, origin)
             )
         if args.onnx:
             with configuration_errors():
-                written = write_onnx(encoder, args.folder)
-            if len(written) == 1:
+                written = write_onnx(encoder, args.folder, origin)
+            if Path(args.folder, TOKENIZER) not in written:
                 logger.warning(
                     "tokenizer.json cannot have the rules of spaCy's tokenizers: only a model with "
                     "the tokenizer whitespace or letters_digits gets one"
                 )
         count = sum(parameter.numel() for parameter in encoder.parameters())
         print(f"{args.folder}: vectors of {encoder.vector_size} dimensions, {count:,} parameters")
+
+
+def _origin(archive: Archive, path: Path) -> Origin:
+    """What an archive's configuration, and the metrics beside the archive, say."""
+    config = archive.config.as_dict(quiet=True)
+    is_classifier = isinstance(archive.model, ClassificationModel)
+    facts: dict[str, Any] = {
+        "exported from": _type(config["model"]),
+        "dataset_reader": _type(config["dataset_reader"]),
+        # The name alone: folders say more about a machine than their owner may know.
+        **{name: _file_name(config.get(name)) for name in DATA},
+    }
+    folder = path if path.is_dir() else path.parent
+    with suppress(OSError, ValueError):  # none, or damaged
+        if read_json_object(folder / CONFIG_NAME) == config:  # no other model's metrics
+            facts["metrics"] = read_json_object(folder / "metrics.json")
+    return Origin({} if is_classifier else SIMILARITY, facts)
+
+
+def _type(settings: Any) -> Any:
+    return settings if isinstance(settings, str) else settings.get("type")
+
+
+def _file_name(path: Any) -> Optional[str]:
+    return re.split("[?#]", PurePath(path).name)[0] if isinstance(path, str) else None

@@ -21,6 +21,7 @@ from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, P
 from allennlp_sentmatch.modules.token_embedders import PretrainedEmbedding
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.files import write_json, written_folder
+from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin
 from allennlp_sentmatch.standalone.networks import load_state, settings_of
 
 SENTENCE_TRANSFORMERS_FILES: dict[str, Any] = {
@@ -43,12 +44,16 @@ _Described = tuple[dict[str, Any], dict[str, Tensor]]
 
 
 def export_encoder(
-    model: Model, dataset_reader: DatasetReader, folder: Union[str, "os.PathLike[str]"]
+    model: Model,
+    dataset_reader: DatasetReader,
+    folder: Union[str, "os.PathLike[str]"],
+    origin: Origin = UNKNOWN,
 ) -> StandaloneEncoder:
     """Write a model's sentence encoder to a folder that a `StandaloneEncoder` reads.
 
     The model is a `distilled_encoder`, `siamese_classifier`, `similarity_regressor` or
     `sentence_classifier`, with the reader that it was trained with; the folder is absent or empty.
+    `origin` is what the model card, `README.md`, says beyond the encoder's settings.
     Returns the encoder that was written. Raises a `ConfigurationError` with the reason if the
     encoder cannot be exported or the folder cannot be written.
     """
@@ -57,6 +62,7 @@ def export_encoder(
         encoder.write_files(path)
         for name, value in SENTENCE_TRANSFORMERS_FILES.items():
             write_json(path / name, value)
+        encoder.write_card(path, origin)
     return encoder
 
 

@@ -15,6 +15,7 @@ from allennlp_sentmatch.standalone.files import (
     write_json,
     written_folder,
 )
+from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin, write_model_card
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 
 HEADER = "pair_estimator.json"
@@ -42,8 +43,22 @@ class Contents(NamedTuple):
     encoder: SentenceEncoder
 
 
-def write_folder(folder: Path, contents: Contents) -> None:
+ENCODER_TEXTS = {
+    "package": (
+        "Its encoder is the English one in allennlp_sentmatch, which is\nnot in this folder. That "
+        "encoder was learned from text with free licences alone, which\ndocs/model_card.md of "
+        "allennlp_sentmatch lists."
+    ),
+    "folder": f"Its encoder is in the folder `{ENCODER}`.",
+    "given": "Its encoder is not in this folder: whoever loads it needs the same one.",
+}
+"""What the model card says of the encoder, by its place."""
+
+
+def write_folder(folder: Path, contents: Contents, figures: dict[str, Any]) -> None:
     """Write a folder as a whole. Encoders of other packages and of archives are not written.
+
+    The model card has the `figures`, too.
 
     # Raises
 
@@ -60,6 +75,26 @@ def write_folder(folder: Path, contents: Contents) -> None:
         write_tensors(temporary / TENSORS, {"probe": probe, **tensors})
         own_settings = {"format": FORMAT, "encoder": place, "dimensions": encoder.dimensions}
         write_json(temporary / HEADER, {**own_settings, **header})
+        kind, task = "PairClassifier", "labels"
+        if header["classes"] is None:
+            kind, task = "PairRegressor", "scores"
+        given = ", encoder=the_encoder" * (place == "given")
+        usage = (
+            f"from allennlp_sentmatch import {kind}\n\n"
+            f'model = {kind}.load("this_folder"{given})\n'
+            'model.predict([("How old are you?", "What is your age?")])'
+        )
+        language = {"language": "en"} if place == "package" else {}
+        network = type(encoder.network)
+        write_model_card(
+            temporary,
+            f"{kind}\n\nIt gives {task} to pairs of texts. {ENCODER_TEXTS[place]}",
+            usage,
+            Origin(
+                {**language, **SIMILARITY},
+                {**figures, **own_settings, **header, "encoder's class": network.__qualname__},
+            ),
+        )
 
 
 def read_folder(folder: Path, given: Source) -> Contents:

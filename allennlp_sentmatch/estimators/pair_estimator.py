@@ -137,6 +137,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         first, second = (Sentences(compress(texts, given)) for texts in sides)
         values, given = values[given > 0], given[given > 0]
         targets, weights = self._targets(values, given)
+        self.n_samples_fit_ = len(values)
         if names is not None:
             self.feature_names_in_ = numpy.array(names, dtype=object)
         self.encoder_ = SentenceEncoder(self.encoder)
@@ -225,7 +226,19 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         }
         with noting(()):
             contents = estimator_folder.Contents(header, head.tensors(), self.encoder_)
-            estimator_folder.write_folder(Path(folder), contents)
+            estimator_folder.write_folder(Path(folder), contents, self._figures())
+
+    def _figures(self) -> dict[str, Any]:
+        """What is known of the fit, for people; a loaded estimator knows nothing."""
+        figures = {"pairs fitted on": getattr(self, "n_samples_fit_", None)}
+        held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
+        if held_out is not None:
+            is_right = held_out.outputs.argmax(axis=1) == held_out.targets
+            figures["accuracy in cross-validation"] = round(
+                float(numpy.average(is_right, weights=held_out.weights)), 4
+            )
+            figures["pairs in cross-validation"] = len(is_right)
+        return figures
 
     @classmethod
     def load(

@@ -19,6 +19,7 @@ from allennlp_sentmatch.standalone.files import (
     write_json,
     written_folder,
 )
+from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin, write_model_card
 from allennlp_sentmatch.standalone.networks import load_state, sentence_network
 from allennlp_sentmatch.standalone.quantization import dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import splitter_from
@@ -36,6 +37,11 @@ VOCABULARY = "vocabulary.json"
 
 FORMAT = 1
 """The version of the format, in the settings."""
+
+USAGE = """from allennlp_sentmatch.standalone import StandaloneEncoder
+
+encoder = StandaloneEncoder.load("this_folder")
+vectors = encoder.encode(["A man is asleep.", "Two dogs run."])"""
 
 _SETTINGS = ("format", "lowercase", "max_length", "encoder", "projection_size", "vector_size")
 
@@ -174,6 +180,7 @@ class StandaloneEncoder(nn.Module):
         """
         with written_folder(folder) as path:
             self.write_files(path, int8)
+            self.write_card(path)
 
     def write_files(self, folder: Path, int8: bool = False, int4_words: bool = False) -> None:
         """Write the files of `save` among others in a folder.
@@ -186,6 +193,21 @@ class StandaloneEncoder(nn.Module):
         write_tensors(folder / TENSORS, state)
         for name, value in self._described().items():
             write_json(folder / name, value)
+
+    def write_card(self, folder: Path, origin: Origin = UNKNOWN, usage: str = USAGE) -> None:
+        """Write the model card of a folder, after its other files; `usage` is Python."""
+        described = self._described()
+        settings = {
+            "settings": described[SETTINGS],
+            "splitter": described[SPLITTER]["type"],
+            "words": len(self.words),
+            "parameters": sum(parameter.numel() for parameter in self.parameters()),
+        }
+        front = {"pipeline_tag": "feature-extraction", **origin.front_matter}
+        text = (
+            f"Sentence encoder\n\nIt turns a sentence into a vector of {self.vector_size} numbers."
+        )
+        write_model_card(folder, text, usage, Origin(front, {**origin.facts, **settings}))
 
     def digest(self) -> bytes:
         """A digest of the words, the splitter and the settings, without the tensors; 32 bytes."""

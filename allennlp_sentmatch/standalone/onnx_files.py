@@ -12,6 +12,7 @@ from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
 from allennlp_sentmatch.standalone.files import written_folder
+from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin
 from allennlp_sentmatch.standalone.networks import Identity, Pooled
 from allennlp_sentmatch.standalone.quantization import (
     LARGEST_OF_4_BITS,
@@ -25,6 +26,14 @@ from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 ENCODER = "encoder.onnx"
 TOKENIZER = "tokenizer.json"
 
+USAGE = """from onnxruntime import InferenceSession
+
+session = InferenceSession("encoder.onnx")  # from indices (B, T) to vectors (B, E)"""
+TOKENIZER_USAGE = """from tokenizers import Tokenizer
+
+tokenizer = Tokenizer.from_file("tokenizer.json")
+"""
+
 OPSET = 18
 IR_VERSION = 10
 """Of ONNX 1.16, which onnxruntime 1.18 and later read."""
@@ -33,7 +42,11 @@ GATES = {nn.LSTM: [0, 3, 1, 2], nn.GRU: [1, 0, 2]}
 """Where the blocks of ONNX's gates (i, o, f, g and z, r, n) are in torch's matrices."""
 
 
-def write_onnx(encoder: StandaloneEncoder, folder: Union[str, "os.PathLike[str]"]) -> list[Path]:
+def write_onnx(
+    encoder: StandaloneEncoder,
+    folder: Union[str, "os.PathLike[str]"],
+    origin: Origin = UNKNOWN,
+) -> list[Path]:
     """Write an encoder for programs without PyTorch.
 
     `encoder.onnx` maps `indices` (B, T), int64, padded on the right with 0, to `vectors` (B, E),
@@ -49,6 +62,8 @@ def write_onnx(encoder: StandaloneEncoder, folder: Union[str, "os.PathLike[str]"
     encoder : `StandaloneEncoder`
     folder : `Union[str, os.PathLike]`
         Is absent or empty.
+    origin : `Origin`, optional (default = `UNKNOWN`)
+        What the model card, `README.md`, says beyond the encoder's settings.
 
     # Returns
 
@@ -65,9 +80,11 @@ def write_onnx(encoder: StandaloneEncoder, folder: Union[str, "os.PathLike[str]"
 
     with written_folder(folder) as path:
         onnx.save(_Graph(encoder).model(), path / ENCODER)
-        tokenizer = tokenizer_of(encoder.indexer, encoder.words)
+        tokenizer, usage = tokenizer_of(encoder.indexer, encoder.words), USAGE
         if tokenizer is not None:
             (path / TOKENIZER).write_text(tokenizer.to_str(pretty=True), "utf-8")
+            usage = TOKENIZER_USAGE + usage
+        encoder.write_card(path, origin, usage)
     return sorted(Path(folder).iterdir())
 
 

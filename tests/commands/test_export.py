@@ -32,6 +32,19 @@ def test_the_folder_has_the_vectors_of_the_archive(allennlp, distilled_archive, 
         allennlp("export", distilled_archive, tmp_path / "exported")
 
 
+def test_the_card_names_the_archive_s_metrics_but_no_folder(
+    allennlp, distilled_archive, tmp_path, repository
+):
+    cut = ["--overrides", '{"model.cut_projection": true}']
+    for name, options in {"same": [], "changed": cut}.items():
+        allennlp("export", distilled_archive, tmp_path / name, *options)
+        card = (tmp_path / name / "README.md").read_text("utf-8")
+        assert '"exported from": "distilled_encoder"' in card
+        assert '"train_data_path": "' in card
+        assert "fixtures/" not in card
+        assert ('"best_validation_loss"' in card) == (name == "same")
+
+
 def test_overrides_cut_the_projection(allennlp, distilled_archive, tmp_path):
     cut = '{"model.cut_projection": true}'
     (tmp_path / "s.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES))

@@ -62,7 +62,11 @@ def test_the_encoder_of_the_package_is_not_written(tmp_path, monkeypatch):
     monkeypatch.setattr(sentence_encoder, "SENTENCE_ENCODER", tmp_path / "shipped")
     saved = PairClassifier().fit(PAIRS, LABELS)
     saved.save(tmp_path / "folder")
-    assert sorted(path.name for path in (tmp_path / "folder").iterdir()) == [HEADER, TENSORS]
+    names = sorted(path.name for path in (tmp_path / "folder").iterdir())
+    assert names == ["README.md", HEADER, TENSORS]
+    card = (tmp_path / "folder" / "README.md").read_text("utf-8")
+    assert "learned from text with free licences" in card
+    assert f'"pairs fitted on": {len(PAIRS)}' in card
     loaded = PairClassifier.load(tmp_path / "folder")
     assert loaded.encoder is None
     numpy.testing.assert_allclose(loaded.predict_proba(PAIRS), saved.predict_proba(PAIRS))
