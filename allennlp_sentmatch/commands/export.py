@@ -97,7 +97,8 @@ def _origin(archive: Archive, path: Path) -> Origin:
     folder = path if path.is_dir() else path.parent
     with suppress(OSError, ValueError):  # none, or damaged
         if read_json_object(folder / CONFIG_NAME) == config:  # no other model's metrics
-            facts["metrics"] = read_json_object(folder / "metrics.json")
+            metrics = read_json_object(folder / "metrics.json").items()
+            facts["metrics"] = {name: x for name, x in metrics if isinstance(x, (int, float))}
     return Origin({} if is_classifier else SIMILARITY, facts)
 
 
