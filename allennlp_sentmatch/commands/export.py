@@ -26,10 +26,13 @@ from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import SETTINGS
 from allennlp_sentmatch.standalone.files import read_json_object
-from allennlp_sentmatch.standalone.model_card import PACKAGE_ENCODER, SIMILARITY, UNKNOWN, Origin
+from allennlp_sentmatch.standalone.model_card import SIMILARITY, UNKNOWN, Origin
 from allennlp_sentmatch.standalone.onnx_files import TOKENIZER, write_onnx
 
 logger = logging.getLogger(__name__)
+
+PACKAGE = Origin({"license": "apache-2.0", "language": "en", **SIMILARITY})
+"""What is known of the encoder in this package."""
 
 DATA = ("train_data_path", "validation_data_path", "test_data_path")
 
@@ -55,7 +58,7 @@ class Export(Command):
         exported = SENTENCE_ENCODER if args.archive_file == "package" else Path(args.archive_file)
         if args.onnx and (exported / SETTINGS).is_file():
             encoder = load_exported(exported)
-            origin = Origin(PACKAGE_ENCODER) if exported == SENTENCE_ENCODER else UNKNOWN
+            origin = PACKAGE if exported == SENTENCE_ENCODER else UNKNOWN
         else:
             archive = load_archive(
                 args.archive_file, trust=args.trust_archive, overrides=args.overrides
@@ -94,7 +97,8 @@ def _origin(archive: Archive, path: Path) -> Origin:
     folder = path if path.is_dir() else path.parent
     with suppress(OSError, ValueError):  # none, or damaged
         if read_json_object(folder / CONFIG_NAME) == config:  # no other model's metrics
-            facts["metrics"] = read_json_object(folder / "metrics.json")
+            metrics = read_json_object(folder / "metrics.json").items()
+            facts["metrics"] = {name: x for name, x in metrics if isinstance(x, (int, float))}
     return Origin({} if is_classifier else SIMILARITY, facts)
 
 

@@ -85,14 +85,18 @@ def write_folder(folder: Path, contents: Contents, figures: dict[str, Any]) -> N
             'model.predict([("How old are you?", "What is your age?")])'
         )
         language = {"language": "en"} if place == "package" else {}
-        network = type(encoder.network)
         write_model_card(
             temporary,
             f"{kind}\n\nIt gives {task} to pairs of texts. {ENCODER_TEXTS[place]}",
             usage,
             Origin(
                 {**language, **SIMILARITY},
-                {**figures, **own_settings, **header, "encoder's class": network.__qualname__},
+                {
+                    **figures,
+                    **own_settings,
+                    **header,
+                    "encoder's class": type(encoder.network).__qualname__,
+                },
             ),
         )
 

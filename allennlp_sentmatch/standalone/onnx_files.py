@@ -29,10 +29,11 @@ TOKENIZER = "tokenizer.json"
 USAGE = """from onnxruntime import InferenceSession
 
 session = InferenceSession("encoder.onnx")  # from indices (B, T) to vectors (B, E)"""
-TOKENIZER_USAGE = """from tokenizers import Tokenizer
+TOKENIZER_USAGE = """
 
-tokenizer = Tokenizer.from_file("tokenizer.json")
-"""
+from tokenizers import Tokenizer
+
+tokenizer = Tokenizer.from_file("tokenizer.json")"""
 
 OPSET = 18
 IR_VERSION = 10
@@ -83,7 +84,7 @@ def write_onnx(
         tokenizer, usage = tokenizer_of(encoder.indexer, encoder.words), USAGE
         if tokenizer is not None:
             (path / TOKENIZER).write_text(tokenizer.to_str(pretty=True), "utf-8")
-            usage = TOKENIZER_USAGE + usage
+            usage += TOKENIZER_USAGE
         encoder.write_card(path, origin, usage)
     return sorted(Path(folder).iterdir())
 

@@ -1,3 +1,5 @@
+import shutil
+
 import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -32,9 +34,7 @@ def test_the_folder_has_the_vectors_of_the_archive(allennlp, distilled_archive, 
         allennlp("export", distilled_archive, tmp_path / "exported")
 
 
-def test_the_card_names_the_archive_s_metrics_but_no_folder(
-    allennlp, distilled_archive, tmp_path, repository
-):
+def test_the_card_names_the_archive_s_metrics_but_no_folder(allennlp, distilled_archive, tmp_path):
     cut = ["--overrides", '{"model.cut_projection": true}']
     for name, options in {"same": [], "changed": cut}.items():
         allennlp("export", distilled_archive, tmp_path / name, *options)
@@ -43,6 +43,11 @@ def test_the_card_names_the_archive_s_metrics_but_no_folder(
         assert '"train_data_path": "' in card
         assert "fixtures/" not in card
         assert ('"best_validation_loss"' in card) == (name == "same")
+    copied = shutil.copytree(distilled_archive.parent, tmp_path / "copied")
+    for number, metrics in enumerate(("{", "[]", '{"a":' * 900 + "1" + "}" * 900)):
+        (copied / "metrics.json").write_text(metrics)
+        allennlp("export", copied / "model.tar.gz", tmp_path / str(number))
+        assert "best_validation_loss" not in (tmp_path / str(number) / "README.md").read_text()
 
 
 def test_overrides_cut_the_projection(allennlp, distilled_archive, tmp_path):
