@@ -57,7 +57,15 @@ class Deduplicate(Command):
             outputs = [path for path in (args.report, args.output_file) if path is not None]
             for path in outputs:
                 check_absent(path)
+            if len(set(map(os.path.realpath, outputs))) < len(outputs):
+                raise ValueError("the output and --report must be two files")
             texts, against = _texts(args.input_file, args), None
+            for text in texts:
+                if "\n" in text or "\r" in text:
+                    raise ValueError(
+                        f"the sentence {text!r:.100} has a line end, but the output has one "
+                        "sentence per line; replace the line end by a space"
+                    )
             if args.against is not None:
                 against = _texts(args.against, args)
             classifier, label = None, args.label

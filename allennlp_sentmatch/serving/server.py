@@ -59,8 +59,8 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
     open_connections: dict[Any, None] = {}  # the oldest first
 
     class LimitedProtocol(H11Protocol):
-        """Closes connections that send no whole request for `REQUEST_SECONDS`, and the oldest of
-        those without a whole request where there are too many.
+        """Closes connections that send no whole request for `REQUEST_SECONDS`, that do not read an
+        answer for twice as long, and the oldest without a whole request where there are too many.
 
         Uvicorn closes only those that send nothing after an answer.
         """
@@ -89,6 +89,15 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
             answered = self.cycle
             super().on_response_complete()
             self.loop.call_later(requests.REQUEST_SECONDS, self._close_unless_asked, answered)
+
+        def pause_writing(self) -> None:  # the client has yet to read
+            super().pause_writing()
+            seconds = 2 * requests.REQUEST_SECONDS
+            self._unread = self.loop.call_later(seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            self._unread.cancel()
+            super().resume_writing()
 
         def _close_unless_asked(self, last: Any) -> None:
             if self.cycle is last:

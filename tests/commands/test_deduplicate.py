@@ -50,10 +50,12 @@ def test_a_classifier_and_another_file(allennlp, corpus, tmp_path):
         ("a\n", ["--threshold", "2"], "threshold must be a number above 0 and at most 1, got 2.0"),
         ("a\n", ["--label", "x"], "without a classifier, there is no label"),
         ("a\n", ["--report", "s.txt"], r"s\.txt exists already; delete it or name another file"),
+        ("a\n", ["--report", "k.txt"], "the output and --report must be two files"),
+        ('t,n\na,1\n"b\nc",2\n', ["--column", "t"], r"'b\\nc' has a line end"),
     ],
 )
 def test_impossible_input(allennlp, tmp_path, content, options, message):
-    options = [tmp_path / one if one == "s.txt" else one for one in options]
+    options = [tmp_path / one if one.endswith(".txt") else one for one in options]
     (tmp_path / "s.txt").write_text(content)
     with pytest.raises(ConfigurationError, match=message):
         allennlp("deduplicate", tmp_path / "s.txt", tmp_path / "k.txt", *options)

@@ -205,6 +205,17 @@ def test_an_answer_of_which_a_part_came_is_an_error(open_page):
     assert page.locator("#answer > *").count() == 0
 
 
+def test_a_new_question_ends_the_saliency_of_the_last_one(open_page):
+    page = open_page()
+    ask(page, *PAIR)
+    wait_until_done(page)
+    page.route("**/saliency/*", lambda route: None)
+    page.get_by_label("SmoothGrad").check()
+    page.route("**/predict", lambda route: route.fulfill(status=500, body="{}"))
+    with page.expect_event("requestfailed", timeout=10_000):
+        ask(page, *PAIR)
+
+
 def test_an_example_fills_the_texts(open_page):
     page = open_page()
     example = page.get_by_label("Examples").get_by_role("button").first

@@ -173,7 +173,8 @@ def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
         assert httpx.post(url, content=b"", headers=identity).status_code != 415
 
 
-def test_an_answer_that_nobody_reads_does_not_stay_in_memory(monkeypatch):
+@pytest.mark.parametrize("number", [1, 2])
+def test_answers_that_nobody_reads_do_not_stay_in_memory(monkeypatch, number):
     H11Protocol = pytest.importorskip("uvicorn.protocols.http.h11_impl").H11Protocol
     monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.2)
     lost = []
@@ -185,7 +186,7 @@ def test_an_answer_that_nobody_reads_does_not_stay_in_memory(monkeypatch):
         await send({"type": "http.response.body", "body": bytes(50_000_000)})
 
     with serving(app) as port, socket.create_connection(("127.0.0.1", port)) as client:
-        client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * number)
         wait_until(lambda: lost)
 
 

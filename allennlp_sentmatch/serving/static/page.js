@@ -39,6 +39,7 @@ function addQuestion(model) {
   }
 
   async function run(input, signal) {
+    explaining.abort(); // of the last input
     const output = await ask("predict", input, signal);
     answered.replaceChildren(answer(output, model.scale));
     answered.setAttribute("aria-busy", false);
