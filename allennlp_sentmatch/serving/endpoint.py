@@ -65,6 +65,11 @@ def create_app(
         redoc_url=None,
     )
 
+    @app.exception_handler(404)
+    async def not_found(request: Request, _: Exception) -> JSONResponse:
+        reason = f"Not found; this server answers {', '.join(paths)}."
+        return JSONResponse(error_body(request.url.path, 404, reason), 404)
+
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:
         sentence = "The server failed; its log says why."

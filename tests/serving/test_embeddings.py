@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import subprocess
 import sys
 
@@ -46,6 +47,27 @@ def test_embeddings_in_the_form_of_openai(http, expected):
     for item, row in zip(coded["data"], expected):
         vector = numpy.frombuffer(base64.b64decode(item["embedding"]), "<f4")
         assert vector == pytest.approx(row, abs=1e-5)
+
+
+def test_the_answers_of_the_page(http):
+    page = (REPOSITORY / "docs/serving.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    for path, body, shown in re.findall(
+        r"^\$ curl http://127.0.0.1:8000(\S+) [\s\\]*-d '(.*?)'\n(.*?)(?=^\$|\Z)",
+        block,
+        re.DOTALL | re.MULTILINE,
+    ):
+        answer = http.post(path, content=body)
+        assert answer.status_code == 200, answer.text
+        printed = [float(figure) for figure in re.findall(r"-?\d\.\d{5,}", shown)]
+        figures = [float(figure) for figure in re.findall(r"-?\d\.\d{5,}", answer.text)]
+        assert printed == pytest.approx(figures[:1], abs=1e-4), path
+
+
+def test_a_path_of_another_service_is_not_found(http):
+    answer = http.post("/predict", json={"premise": "a", "hypothesis": "b"})
+    assert answer.status_code == 404
+    assert answer.json()["detail"].startswith("Not found; this server answers /v1/embeddings, ")
 
 
 def test_similarities_and_rankings(http, expected):
