@@ -56,7 +56,8 @@ def create_app(
     except ImportError as error:
         raise ValueError(MISSING_FASTAPI) from error
     batcher = Batcher(batch_size, max_words)
-    counts = Metrics([*service.routes, HEALTH, "/metrics", "/"])
+    paths = [*service.routes, HEALTH, "/metrics", "/"]
+    counts = Metrics(paths)
     app = FastAPI(
         title=service.title,
         description=service.description,
