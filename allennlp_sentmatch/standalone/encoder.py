@@ -185,10 +185,10 @@ class StandaloneEncoder(nn.Module):
     def write_files(self, folder: Path, int8: bool = False, int4_words: bool = False) -> None:
         """Write the files of `save` among others in a folder.
 
-        `int4_words` also rounds the words' vectors to 4 bits.
+        `int4_words` rounds the words' vectors to 4 bits, and other matrices to 8.
         """
         state = self.state_dict()
-        if int8:
+        if int8 or int4_words:
             state = quantized(state, ["embedding.weight"] if int4_words else [])
         write_tensors(folder / TENSORS, state)
         for name, value in self._described().items():
