@@ -52,11 +52,13 @@ def test_embeddings_in_the_form_of_openai(http, expected):
 def test_the_answers_of_the_page(http):
     page = (REPOSITORY / "docs/serving.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    for path, body, shown in re.findall(
+    examples = re.findall(
         r"^\$ curl http://127.0.0.1:8000(\S+) [\s\\]*-d '(.*?)'\n(.*?)(?=^\$|\Z)",
         block,
         re.DOTALL | re.MULTILINE,
-    ):
+    )
+    assert len(examples) == 3
+    for path, body, shown in examples:
         answer = http.post(path, content=body)
         assert answer.status_code == 200, answer.text
         printed = [float(figure) for figure in re.findall(r"-?\d\.\d{5,}", shown)]
