@@ -14,13 +14,11 @@ from allennlp_sentmatch.environment import (
     has_compiled_steps,
 )
 from allennlp_sentmatch.installation import InstallationError, install_allennlp
-from allennlp_sentmatch.serving import create_app, serve, service_at
-from allennlp_sentmatch.serving.limits import MOST_WORDS
-from allennlp_sentmatch.serving.server import add_server_options
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
     """Run the command that `arguments` name."""
+    words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(
         prog="python -m allennlp_sentmatch",
         description="Without a command: print what to paste into a bug report.",
@@ -45,15 +43,20 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
         help="the folder of an exported encoder or of a saved PairClassifier or PairRegressor; or "
         "`package`, the encoder in this package",
     )
-    add_server_options(serving, port=8000)
-    options = parser.parse_args(arguments)
+    if words[:1] == ["serve"]:  # needs numpy, which may not be there before `install-allennlp`
+        from allennlp_sentmatch.serving import create_app, serve, service_at
+        from allennlp_sentmatch.serving.limits import MOST_WORDS
+        from allennlp_sentmatch.serving.server import add_server_options
+
+        add_server_options(serving, port=8000)
+    options = parser.parse_args(words)
     if options.command is None:
         print(describe_environment())
     elif options.command == "serve":
-        words = MOST_WORDS if options.max_words is None else options.max_words
+        most_words = MOST_WORDS if options.max_words is None else options.max_words
         try:
             service = service_at(options.source)
-            app = create_app(service, options.batch_size, options.allowed_host, words)
+            app = create_app(service, options.batch_size, options.allowed_host, most_words)
             serve(app, options.host, options.port, "model")
         except (OSError, ValueError) as error:
             sys.exit(f"serve: {error}")

@@ -149,3 +149,15 @@ def test_the_package_in_which_an_import_failed_is_named(monkeypatch, tmp_path):
     with pytest.raises(ValueError, match="size changed") as raised:
         exec(compile("raise ValueError('numpy.dtype size changed')", str(file), "exec"))
     assert installation.why_broken(raised.value).startswith("the package compiled keeps AllenNLP")
+
+
+def test_the_program_needs_no_numpy():
+    """As before its first `install-allennlp`, in an environment that has torch alone."""
+    code = (
+        "import runpy, sys; sys.modules['numpy'] = None; sys.argv[1:] = ['install-allennlp', '-h']"
+    )
+    code += "; runpy.run_module('allennlp_sentmatch', run_name='__main__')"
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert "--constraint" in found.stdout
