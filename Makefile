@@ -118,7 +118,7 @@ docs: $(VENV)/docs/.installed  ## Build the documentation as a site, with every 
 	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build
 	echo "The site is out/site/index.html"
 
-docs-version: $(VENV)/docs/.installed  ## Commit the site of this version to the branch gh-pages, beside the sites of others
+docs-version: $(VENV)/docs/.installed  ## Commit the site of this version to the branch gh-pages, beside the other versions' sites
 	PATH="$(CURDIR)/$(VENV)/docs/bin:$$PATH" NO_MKDOCS_2_WARNING=1 mike deploy --update-aliases \
 		$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' allennlp_sentmatch/version.py) latest
 	PATH="$(CURDIR)/$(VENV)/docs/bin:$$PATH" mike set-default latest

@@ -1,1 +1,1 @@
-"""What is measured of speed and quality; each file is called as `python -m benchmarks.<name>`."""
+"""Measurements of speed and quality; each file is called as `python -m benchmarks.<name>`."""

@@ -65,7 +65,7 @@ axes.legend()
 figure.savefig("find_duplicates.png", dpi=120)
 
 # %% [markdown]
-# ## New questions against those of the FAQ
+# ## New questions against the FAQ
 #
 # `against` compares with another collection, for example test data with training data.
 

@@ -37,7 +37,7 @@ class Demo(Serve):
 
     def run(self, args: argparse.Namespace) -> None:
         if not needs_archive(args.archive_file):
-            raise ConfigurationError(f"{args.archive_file} is no archive: type `allennlp serve`")
+            raise ConfigurationError(f"{args.archive_file} is not an archive; use `allennlp serve`")
         super().run(args)
 
     def completed(

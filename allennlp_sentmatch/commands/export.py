@@ -32,7 +32,7 @@ from allennlp_sentmatch.standalone.onnx_files import TOKENIZER, write_onnx
 logger = logging.getLogger(__name__)
 
 PACKAGE = Origin({"license": "apache-2.0", "language": "en", **SIMILARITY})
-"""What is known of the encoder in this package."""
+"""The facts about the encoder in this package."""
 
 DATA = ("train_data_path", "validation_data_path", "test_data_path")
 
@@ -85,7 +85,7 @@ class Export(Command):
 
 
 def _origin(archive: Archive, path: Path) -> Origin:
-    """What an archive's configuration, and the metrics beside the archive, say."""
+    """Return the facts in an archive's configuration and in the metrics beside the archive."""
     config = archive.config.as_dict(quiet=True)
     is_classifier = isinstance(archive.model, ClassificationModel)
     facts: dict[str, Any] = {

@@ -28,7 +28,7 @@ NUM_CODES = 256
 USUAL_CODE_SIZE = 64
 
 MAX_PART_SIZE = 16
-"""The number of components that a byte can stand for."""
+"""The largest number of components in one byte of a code."""
 
 
 class _Row(NamedTuple):
@@ -123,7 +123,7 @@ class IndexKind:
         - `nlist` ("ivf", "ivfpq"): the number of lists. By default, 4 times the square root of the
           number of vectors, or less where a list would have fewer than 39 of them.
         - `nprobe` ("ivf", "ivfpq"; 32): how many lists are compared with a query.
-        - `code_size` ("ivfpq"): the bytes of a vector's code; each byte stands for an equal
+        - `code_size` ("ivfpq"): the bytes of a vector's code; each byte encodes an equal
           part of the vector. By default, the largest number that divides the vector's size, up to
           64 or a sixteenth of it.
         - `refine_factor` ("ivfpq"; 20): how many candidates are compared exactly for each neighbor

@@ -190,7 +190,7 @@ class SentenceSearch:
             asked *= 4
 
     def _has_first(self, sentences: Sequence[str], number: int, digest: Optional[str]) -> bool:
-        """Whether a digest is of the first sentences with so many distinct ones."""
+        """Whether a digest belongs to the first sentences, up to that number of distinct ones."""
         if number > len(self._rows):
             return False
         begin = self._rows[number - 1] + 1 if number else 0

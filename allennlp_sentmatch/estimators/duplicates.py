@@ -56,7 +56,7 @@ class Duplicate:
 
 @dataclass(frozen=True)
 class Deduplication:
-    """What `find_duplicates` found."""
+    """The result of `find_duplicates`."""
 
     texts: Sequence[str]
     """All texts."""
@@ -106,8 +106,8 @@ def find_duplicates(
     encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
         What the constructor of `SentenceEncoder` takes; by default the package's encoder.
     compare_words : `bool`, optional (default = `True`)
-        Whether texts that differ in their numbers, or in how often they negate, are no duplicates,
-        whatever their score: the vectors of such texts are nearly equal. For English.
+        Whether to keep texts that differ in their numbers, or in how often they negate, whatever
+        their score: the vectors of such texts are nearly equal. For English.
     label : `Any`, optional (default = `None`)
         The classifier's label of duplicates; by default 1 or `True`.
 
@@ -171,7 +171,7 @@ def find_duplicates(
 def _column_of(classifier: Optional[PairClassifier], label: Any) -> int:
     """The column of the probabilities of duplicates."""
     if classifier is None:
-        raise ValueError("without a classifier, there is no label")
+        raise ValueError("label needs a classifier")
     if not isinstance(classifier, PairClassifier):
         raise TypeError(f"expected a PairClassifier, got {type(classifier).__name__}")
     check_is_fitted(classifier)

@@ -36,7 +36,7 @@ TOLERANCE = 0.01
 
 
 class Contents(NamedTuple):
-    """What a folder contains."""
+    """The contents of a folder."""
 
     header: dict[str, Any]
     tensors: dict[str, Tensor]
@@ -52,7 +52,7 @@ ENCODER_TEXTS = {
     "folder": f"Its encoder is in the folder `{ENCODER}`.",
     "given": "Its encoder is not in this folder: whoever loads it needs the same one.",
 }
-"""What the model card says of the encoder, by its place."""
+"""The model card's sentences about the encoder, by its place."""
 
 
 def write_folder(folder: Path, contents: Contents, figures: dict[str, Any]) -> None:

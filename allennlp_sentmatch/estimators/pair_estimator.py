@@ -1,4 +1,4 @@
-"""What estimators of labels and of scores share: their parameters, `fit`, `save` and others."""
+"""The base class of the estimators of labels and of scores."""
 
 import copy
 import os
@@ -48,7 +48,7 @@ PARAMETERS = {
 }
 
 HEADER = ("type", "parameters", "classes", "feature_names", "head")
-"""What `save` writes beside the tensors and the encoder."""
+"""The settings that `save` writes beside the tensors and the encoder."""
 
 BLOCK_SIZE = 4096
 """The number of pairs whose features are in memory in a prediction."""
@@ -229,7 +229,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             estimator_folder.write_folder(Path(folder), contents, self._figures())
 
     def _figures(self) -> dict[str, Any]:
-        """What is known of the fit, for people; a loaded estimator knows nothing."""
+        """Return the figures of the fit for people; a loaded estimator has none."""
         figures = {"pairs fitted on": getattr(self, "n_samples_fit_", None)}
         held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
         if held_out is not None:
@@ -350,7 +350,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     def _inputs(
         self, first: list[str], second: list[str]
     ) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
-        """What the head reads of N pairs: vectors (N, E), and features of words (N, 10)."""
+        """Return the head's inputs for N pairs: vectors (N, E), and features of words (N, 10)."""
         return *self._vectors(first, second), _word_features(first, second, self.head_.words)
 
     def _outputs(self, X: Any) -> Array:

@@ -92,10 +92,10 @@ class SentenceEncoder:
         precision: Literal["float32", "bfloat16", "auto"] = "float32",
     ) -> None:
         self.is_shipped = source is None
-        self.dimensions = dimensions
+        self.dimensions: Optional[int] = None
         if isinstance(source, SentenceEncoder):
             self.network, self.is_shipped = source.network, source.is_shipped
-            self.dimensions = dimensions or source.dimensions
+            self.dimensions = source.dimensions
         elif isinstance(source, (str, os.PathLike)):
             self.network = _read(Path(source))
         elif source is None:
@@ -117,6 +117,7 @@ class SentenceEncoder:
                 raise ValueError(
                     f"there are {self.vector_size} dimensions in the vectors, not {dimensions}"
                 )
+            self.dimensions = self.vector_size = dimensions
 
     @cached_property
     def vector_size(self) -> int:

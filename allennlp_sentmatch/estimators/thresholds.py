@@ -11,7 +11,7 @@ Z = 1.959964
 
 
 class HeldOut(NamedTuple):
-    """What cross-validation predicted of M pairs that it had held out."""
+    """The predictions of cross-validation for the M pairs that it held out."""
 
     outputs: Array
     """(M, C), the logits."""

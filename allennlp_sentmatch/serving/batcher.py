@@ -19,7 +19,7 @@ SMALLEST = 100
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What a server computes from an input."""
+    """A computation that a server makes from an input."""
 
     read: Callable[[Any], tuple[Any, Shape]]
     """Reads an input: gives what `compute` takes, and the input's shape, for its cost."""

@@ -1,4 +1,4 @@
-"""What the page of `allennlp demo` shows for a model: its texts, its examples, and a search."""
+"""The page of `allennlp demo` for a model: its texts, its examples, and a search."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -75,7 +75,7 @@ class TextInput:
 
 @dataclass(frozen=True)
 class Task:
-    """What the page asks for, for one kind of predictor."""
+    """The inputs that the page asks for, for one kind of predictor."""
 
     title: str
     verb: str

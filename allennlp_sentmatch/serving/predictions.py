@@ -1,4 +1,4 @@
-"""What a server computes with a model of an archive: predictions, their internals and saliency."""
+"""Predictions of an archive's model, their internals and saliency, for a server."""
 
 import inspect
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ predictions that take as long, and no less memory.
 
 
 def service_of(predictor: Predictor) -> Service:
-    """What is served for a predictor of this package.
+    """Return the service for a predictor of this package.
 
     A predictor of another package, or for models of another kind, is a `ConfigurationError`.
     """

@@ -1,4 +1,4 @@
-"""What a server answers at its paths: how a request is read, and how its answer is made."""
+"""The paths of a server: how a request is read, and how its answer is made."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class Question(NamedTuple):
 
 
 class Route(NamedTuple):
-    """What is answered to a POST at a path."""
+    """The answer to a POST at a path."""
 
     read: Callable[[dict[str, Any]], Question]
     """Reads the JSON of a request; a `RequestError` if it is another one."""
@@ -33,7 +33,7 @@ class Route(NamedTuple):
 
 @dataclass(frozen=True)
 class Service:
-    """What a server answers."""
+    """All that a server answers."""
 
     title: str
     description: str
@@ -41,7 +41,7 @@ class Service:
     routes: dict[str, Route]
     """By the path."""
     page: Optional[dict[str, Any]] = None
-    """What the page says about the model, see `with_page`; without it there is no page."""
+    """The page's data about the model, see `with_page`; `None` for a server without a page."""
 
 
 def encoded(value: Any) -> bytes:

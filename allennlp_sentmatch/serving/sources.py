@@ -1,4 +1,4 @@
-"""What is served without AllenNLP: sentence encoders, and fitted estimators of pairs."""
+"""Services that do not need AllenNLP: sentence encoders, and fitted estimators of pairs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def needs_archive(source: str) -> bool:
 
 
 def service_at(source: str) -> Service:
-    """What is served for "package", the folder of an encoder or the folder of an estimator.
+    """Return the service for "package", an encoder's folder or an estimator's folder.
 
     # Raises
 

@@ -21,7 +21,7 @@ SIMILARITY = {"tags": "[sentence-similarity]"}
 
 
 class Origin(NamedTuple):
-    """What is known of a model beyond its files; what is unknown is left out."""
+    """The facts about a model beyond its files; unknown ones are left out."""
 
     front_matter: Mapping[str, str] = {}
     """Lines of YAML without any text from users."""

@@ -1,10 +1,10 @@
-r"""Gather the sentences that the encoder learns from, none of which is a test sentence.
+r"""Gather the sentences that the encoder learns from, without any test sentence.
 
     python -m scripts.encoder.gather_sentences ../shared/data data/encoder/texts \
         data/encoder/sentences.txt
 
 DATA is the folder of the data sets (data_sets.py). TEXTS gets the free texts (text_sources.json),
-which are downloaded and checked against their digests. The sentences are those of both, and some
+which are downloaded and checked against their digests. The sentences come from both, and some
 that are made of them: with words exchanged (minimal_pairs.py) or of parts
 (recombine_sentences.py).
 

@@ -116,7 +116,7 @@ losing:lost lighting:lit laying:laid grinding:ground flying:flown""",
 )
 """Those of irregular verbs, by the form in -ing."""
 HAS = r"(?! (?:[a-z]+ )?(?:been|got|had|gone|done|made|seen|[a-z]+(?:ed|en))\b)"
-"""What does not follow where "'s" is "is"."""
+"""Words that do not follow "'s" where it is "is"."""
 
 WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?|[0-9]+|[^A-Za-z0-9]+")
 COMMON_VERBS = frozenset(
@@ -135,7 +135,7 @@ CONCRETE = frozenset(("05", "06", "08", "13", "15", "18", "20"))
 
 
 class WordNet:
-    """Words of WordNet that have one part of speech nearly always, and what stands for them.
+    """Words of WordNet that nearly always have one part of speech, and their substitutes.
 
     # Parameters
 

@@ -59,7 +59,7 @@ NESTED, NESTED_WEIGHT = (64, 128, 256), 0.15
 NUM_HELD_OUT = 5000
 NUM_PAIRS = 32
 SCALE = 20.0
-"""What CoSENT multiplies cosines by."""
+"""The factor of the cosines in CoSENT's loss."""
 
 Array = numpy.ndarray[Any, Any]
 

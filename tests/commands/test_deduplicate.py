@@ -48,7 +48,7 @@ def test_a_classifier_and_another_file(allennlp, corpus, tmp_path):
         ("a\n" + "b" * 10_001, [], r"s\.txt, line 2: the sentence has 10,001 characters"),
         ("a\tb\n", [], r"s\.txt is a table, it seems; name the column"),
         ("a\n", ["--threshold", "2"], "threshold must be a number above 0 and at most 1, got 2.0"),
-        ("a\n", ["--label", "x"], "without a classifier, there is no label"),
+        ("a\n", ["--label", "x"], "label needs a classifier"),
         ("a\n", ["--report", "s.txt"], r"s\.txt exists already; delete it or name another file"),
         ("a\n", ["--report", "k.txt"], "the output and --report must be two files"),
         ('t,n\na,1\n"b\nc",2\n', ["--column", "t"], r"'b\\nc' has a line end"),

@@ -41,5 +41,5 @@ def test_a_corpus_without_a_sentence_is_refused(allennlp, small_archive, served,
 
 
 def test_the_page_is_for_archives(allennlp):
-    with pytest.raises(ConfigurationError, match=r"package is no archive: type `allennlp serve`"):
+    with pytest.raises(ConfigurationError, match="package is not an archive"):
         allennlp("demo", "package")

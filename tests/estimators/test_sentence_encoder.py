@@ -72,8 +72,9 @@ def test_the_first_dimensions(table, shipped):
     u, v = shipped.encode(texts)[:, :128].astype("float64")
     cosine = u @ v / numpy.sqrt((u @ u) * (v @ v))
     assert SentenceEncoder(dimensions=128).similarity(*texts) == pytest.approx(cosine, abs=1e-6)
-    with pytest.raises(ValueError, match="there are 2 dimensions in the vectors, not 3"):
-        SentenceEncoder(table, dimensions=3)
+    for encoder, size in ((table, 2), (first, 1)):
+        with pytest.raises(ValueError, match=f"there are {size} dimensions in the vectors, not 3"):
+            SentenceEncoder(encoder, dimensions=3)
     with pytest.raises(ValueError, match=r"dimensions must be an integer, got 1\.5"):
         SentenceEncoder(table, dimensions=1.5)
 
