@@ -141,7 +141,8 @@ class SentenceIndex:
         """The index of more vectors: this one has the first of them, and gives up its place.
 
         The kinds "ivf" and "ivfpq" keep the lists that the first vectors made. See `build` for the
-        arguments. Other first vectors are a `ConfigurationError`.
+        arguments. Compare the first vectors by `holds`; here, it is a `ConfigurationError` only if
+        others of them are equal.
         """
         index, num_before = self._index, len(self)
         chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)

@@ -79,3 +79,11 @@ def test_without_faiss_the_extra_is_named(vectors, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ConfigurationError, match=r"\[search\]: pip install faiss-cpu"):
         SentenceIndex.build(vectors)
+
+
+def test_an_index_is_not_extended_where_other_vectors_were_equal():
+    x, y, z = numpy.eye(3, dtype=numpy.float32)
+    more = SentenceIndex.build(numpy.stack([x, y, x])).extended(numpy.stack([x, y, x, z, y]))
+    assert more.search(numpy.stack([y, z]), 2)[1].tolist() == [[1, 4], [3, 0]]
+    with pytest.raises(ConfigurationError, match="the first vectors are not those"):
+        SentenceIndex.build(numpy.stack([x, y, x])).extended(numpy.stack([x, x, y, z]))
