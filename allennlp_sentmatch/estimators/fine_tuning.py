@@ -75,7 +75,7 @@ def says_what_moved(method: Method) -> Method:
                     f"{name}=...)), or head__{name} in set_params and in a search"
                 )
             if name.startswith("head__") and not {**vars(self), **settings}.get("head"):
-                raise TypeError(f"set head=FineTuning() before {name}")
+                raise TypeError(f"no head to set {name}; set head=FineTuning() first")
         return method(self, *arguments, **settings)
 
     return cast(Method, checked)
