@@ -20,10 +20,8 @@ class LabelField(fields.LabelField):
     this package's readers and of others go together. The `source` is the label's place, if it is
     from a file.
 
-    # Raises
-
-    `ConfigurationError` for a label with a lone surrogate, which no vocabulary's file can hold;
-    upon indexing, if the vocabulary lacks the label.
+    Raises a `ConfigurationError` for a label with a lone surrogate, which no vocabulary's file can
+    hold; upon indexing, if the vocabulary lacks the label.
     """
 
     __slots__ = ["source"]

@@ -29,9 +29,7 @@ def check_text(text: Any, name: str) -> str:
     Half of a UTF-16 pair, which JSON's `"\ud800"` is, cannot be read: no encoding can write it.
     spaCy's tokenizer and the vocabulary's files would fail on it later, without its place.
 
-    # Raises
-
-    `ConfigurationError`, which begins with `name`.
+    Raises a `ConfigurationError`, which begins with `name`.
     """
     if not isinstance(text, str):
         raise ConfigurationError(

@@ -24,10 +24,6 @@ class ExportedEncoderIndexer(TokenIndexer):
         By default the encoder that this package contains.
     token_min_padding_length : `int`, optional (default = `0`)
         AllenNLP's.
-
-    # Raises
-
-    `ConfigurationError` if there is no encoder in the folder, with the reason.
     """
 
     def __init__(

@@ -1,4 +1,8 @@
-"""AllenNLP models."""
+"""AllenNLP models.
+
+A constructor raises a `ConfigurationError` that names an impossible setting, parts that do not fit
+together, or what the vocabulary lacks.
+"""
 
 from allennlp_sentmatch.models import archival as archival
 from allennlp_sentmatch.models import from_archive as from_archive

@@ -76,6 +76,9 @@ def load_archive(
     registered components. These are still constructed with the settings that the author of the
     archive chose: see SECURITY.md.
 
+    Raises a `ConfigurationError` for whatever is wrong with the archive, naming it;
+    `FileNotFoundError` for a missing file.
+
     # Parameters
 
     archive_file : `Union[str, os.PathLike]`
@@ -89,11 +92,6 @@ def load_archive(
         Changes of the configuration, as JSON or a dictionary.
     weights_file : `str`, optional (default = `None`)
         The weights to load in place of the archive's.
-
-    # Raises
-
-    `ConfigurationError` for whatever is wrong with the archive, naming it; `FileNotFoundError` for
-    a missing file.
     """
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)
@@ -234,10 +232,8 @@ def extract_archive(archive_file: AnyPath, folder: AnyPath) -> None:
     A model's archive, a local, gzipped tar file, needs regular files and folders under relative
     paths, and nothing else. Files that were extracted before an error stay in the folder.
 
-    # Raises
-
-    `ConfigurationError` for a member with an absolute path or with `..` in it, a link or a device;
-    for an archive that unpacks to more than `SENTMATCH_MAX_EXPANSION` times its size (20 by
+    Raises a `ConfigurationError` for a member with an absolute path or with `..` in it, a link or a
+    device; for an archive that unpacks to more than `SENTMATCH_MAX_EXPANSION` times its size (20 by
     default) and more than 64 MiB; and for a file that is not a gzipped tar.
     """
     expansion = _max_expansion()

@@ -231,10 +231,8 @@ class AttentiveRanker(TextModel):
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """The vectors (B, E) of B questions or candidates, whose cosine is the score.
 
-        # Raises
-
-        `ConfigurationError` with attentive pooling, where a sentence's vector depends on the other
-        sentence, and with `shared_words`, where the cosine is not the whole score.
+        Raises a `ConfigurationError` with attentive pooling, where a sentence's vector depends on
+        the other sentence, and with `shared_words`, where the cosine is not the whole score.
         """
         if isinstance(self._pooling, AttentivePooling):
             raise ConfigurationError(

@@ -25,6 +25,9 @@ class ClassificationModel(TextModel):
     `metadata` and `score`, which no classifier uses: some data, such as SICK, have scores and
     labels.
 
+    Raises a `ConfigurationError` if the vocabulary has fewer than two labels, or `positive_label`
+    is not among them.
+
     # Parameters
 
     label_namespace : `str`, optional (default = `"labels"`)
@@ -41,11 +44,6 @@ class ClassificationModel(TextModel):
         A buffer, a scalar, by which all logits are divided (Guo et al. 2017,
         https://arxiv.org/abs/1706.04599, eq. 9): 1 until `allennlp calibrate` fits it, and 1 in
         weights that were saved without it.
-
-    # Raises
-
-    `ConfigurationError` if the vocabulary has fewer than two labels, or `positive_label` is not
-    among them.
     """
 
     default_predictor = "sentence_pair"

@@ -42,10 +42,6 @@ class DistilledEncoder(TextModel):
         Drop probability on the word embeddings.
     settings
         See `TextModel`.
-
-    # Raises
-
-    `ConfigurationError` if sizes do not match, or `cut_projection` has no projection to cut.
     """
 
     default_predictor = "sentence_vector"

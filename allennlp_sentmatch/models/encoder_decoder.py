@@ -77,11 +77,6 @@ class EncoderDecoder(TextModel):
     target_namespace : `str`, optional (default = `"target_tokens"`)
     settings
         See `TextModel`.
-
-    # Raises
-
-    `ConfigurationError` if the parts do not fit together or the vocabulary lacks the start or end
-    symbol.
     """
 
     default_predictor = "translation"

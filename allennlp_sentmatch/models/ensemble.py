@@ -107,6 +107,9 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
     The models must have been trained with the same vocabulary, which runs on the same data have,
     and the same (validation) dataset reader.
 
+    Raises a `ConfigurationError` without archives, for a vocabulary or reader that differs from the
+    first archive's, and for a model that is not a classifier of this package.
+
     # Parameters
 
     archive_files : `Sequence[str]`
@@ -115,11 +118,6 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
         Where to write the new archive, such as `ensemble.tar.gz`.
     trust : `bool`, optional (default = `False`)
         See `load_archive`.
-
-    # Raises
-
-    `ConfigurationError` without archives, for a vocabulary or reader that differs from the first
-    archive's, and for a model that is not a classifier of this package.
     """
     if not archive_files:
         raise ConfigurationError("an ensemble needs at least one archive, got none")

@@ -54,10 +54,6 @@ class GenerativeClassificationModel(ClassificationModel):
         A configuration states only its `label_embedding_size`.
     settings
         See `ClassificationModel`.
-
-    # Raises
-
-    `ConfigurationError` where the parts do not fit together or the vocabulary lacks a symbol.
     """
 
     match_latents = False

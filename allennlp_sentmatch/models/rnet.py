@@ -89,10 +89,6 @@ class RNet(TextModel):
         Called in evaluation with a list of answers and a list of lists of references.
     settings
         See `TextModel`.
-
-    # Raises
-
-    `ConfigurationError` if a setting is impossible or the parts do not fit together.
     """
 
     default_predictor = "answer_extractor"

@@ -30,11 +30,6 @@ class ScoreModel(TextModel):
         The ends of the scale. All predictions lie between them, and all true scores must.
     settings
         See `TextModel`: `initializer` and `regularizer`.
-
-    # Raises
-
-    `ConfigurationError` if they are not finite, or `highest_score` is not greater than
-    `lowest_score`.
     """
 
     default_predictor = "sentence_pair"

@@ -36,6 +36,8 @@ class TextModel(Model):
     such as `premise_tree`. A subclass calls `_set_encoder` or `_set_embedder`, and at the end of
     its constructor `self._initializer(self)`. Not registered itself.
 
+    Raises a `ConfigurationError`, outside of training, for an output that is not a number (NaN).
+
     # Parameters
 
     vocab : `Vocabulary`
@@ -47,10 +49,6 @@ class TextModel(Model):
 
     output_sizes : `dict[str, int]`
         The number of words or labels that the model has outputs for, by their namespaces.
-
-    # Raises
-
-    `ConfigurationError`, outside of training, for an output that is not a number (NaN).
     """
 
     gold_field: ClassVar[str]

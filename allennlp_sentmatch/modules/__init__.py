@@ -1,4 +1,7 @@
-"""The mathematics of `allennlp_sentmatch.nn` as AllenNLP components."""
+"""The mathematics of `allennlp_sentmatch.nn` as AllenNLP components.
+
+A constructor raises a `ConfigurationError` that names an impossible setting.
+"""
 
 from allennlp_sentmatch.modules import (
     matchers,

@@ -23,10 +23,6 @@ class ModelRegularizer(RegularizerApplicator):
         See `RegularizerApplicator`.
     norm_weight : `float`, optional (default = `0.0`)
         w, the weight of the norm of all parameters that are trained.
-
-    # Raises
-
-    `ConfigurationError` if the weight is negative.
     """
 
     def __init__(

@@ -90,10 +90,6 @@ class GradedScorer(PairScorer):
     classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)
         A configuration leaves out its `input_size` and `num_labels`, which is the number of grades.
         By default, one hidden layer of 1024 with batch normalization.
-
-    # Raises
-
-    `ConfigurationError` if the lowest or the highest score is not a whole number.
     """
 
     def __init__(

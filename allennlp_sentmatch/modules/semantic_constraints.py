@@ -30,11 +30,6 @@ class SemanticConstraints(torch.nn.Module, FromParams):
         not they include the end symbol, as the author's code does.
     normalize_mean : `bool`, optional (default = `False`)
         See `allennlp_sentmatch.nn.mean_direction_constraint`; `True` in the author's code.
-
-    # Raises
-
-    `ConfigurationError` if `names` is empty or holds an unknown or repeated name, or if a number is
-    not positive.
     """
 
     def __init__(

@@ -116,10 +116,6 @@ class UncertaintyWeighting(torch.nn.Module):
 
     num_losses : `int`
         K.
-
-    # Raises
-
-    `ValueError` if `num_losses` is less than 1.
     """
 
     def __init__(self, num_losses: int) -> None:

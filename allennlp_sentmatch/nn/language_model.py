@@ -68,10 +68,6 @@ class ConditionalLanguageModel(torch.nn.Module):
     num_labels : `int`, optional (default = `0`)
         If 0, sentences do not depend on a label: p(x | z).
     label_embedding_size : `int`, optional (default = `50`)
-
-    # Raises
-
-    `ValueError` if a size is less than 1 or `num_labels` is negative.
     """
 
     def __init__(
@@ -202,6 +198,8 @@ def generate_relaxed(
 ) -> RelaxedSentence:
     """Sample sentences that are differentiable with respect to the generator's parameters.
 
+    Raises a `ValueError` if `max_length` is less than 1, or `labels` are missing.
+
     # Parameters
 
     generator : `ConditionalLanguageModel`
@@ -231,10 +229,6 @@ def generate_relaxed(
     `RelaxedSentence`
         A sentence ends before the first step whose most probable word is </s>. Every sentence has
         at least one word, because encoders need one.
-
-    # Raises
-
-    `ValueError` if `max_length` is less than 1, or `labels` are missing.
     """
     check_positive(max_length=max_length)
     batch_size = latent.size(0)

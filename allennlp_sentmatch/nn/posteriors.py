@@ -65,10 +65,6 @@ class GaussianInferenceNetwork(InferenceNetwork):
     kl_annealing_rate : `float`, optional (default = `1e-4`)
         The increase of the KL term's weight per training step, from 0 up to 1. The thesis tuned
         the rate and does not report it.
-
-    # Raises
-
-    `ValueError` if a size is less than 1 or `kl_annealing_rate` is not positive.
     """
 
     def __init__(
@@ -111,11 +107,6 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
     concentration : `float`, optional (default = `100.0`)
         kappa > 0, the same for every sentence and not trained. The best values were 100 to 150
         (thesis tables 6.6 and 6.7).
-
-    # Raises
-
-    `ValueError` if `input_size` is less than 1, `latent_size` is less than 2 or `concentration` is
-    not positive.
     """
 
     concentration: Tensor

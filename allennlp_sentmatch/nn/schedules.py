@@ -18,10 +18,6 @@ class LinearSchedule(torch.nn.Module):
         The first and the last value.
     rate : `float`
         The change per step, > 0.
-
-    # Raises
-
-    `ValueError` if `rate` is not positive.
     """
 
     step: Tensor

@@ -21,6 +21,9 @@ class CosinePerBatchScheduler(PolynomialDecay):
     AllenNLP's "cosine" takes a step after each epoch. After T batches the rate rises again, as with
     torch's `CosineAnnealingLR`.
 
+    Raises a `ConfigurationError` if `t_initial` is not positive, or the number of steps in an epoch
+    is unknown.
+
     # Parameters
 
     num_steps_per_epoch : `int`, optional (default = `None`)
@@ -28,11 +31,6 @@ class CosinePerBatchScheduler(PolynomialDecay):
     t_initial : `float`, optional (default = `num_epochs`)
         The number of epochs that have T batches; it need not be whole.
     last_epoch : `int`, optional (default = `-1`)
-
-    # Raises
-
-    `ConfigurationError` if `t_initial` is not positive, or the number of steps in an epoch is
-    unknown.
     """
 
     def __init__(

@@ -61,9 +61,7 @@ class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, features: Array, scores: Array) -> "GradeRegressor":
         """Learn the scores (N,) of features (N, D).
 
-        # Raises
-
-        `ConfigurationError` for a score that is not between the grades.
+        Raises a `ConfigurationError` for a score that is not between the grades.
         """
         outside = (scores < self.lowest) | (scores > self.highest)
         if outside.any():

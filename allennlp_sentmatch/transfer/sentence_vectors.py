@@ -56,10 +56,8 @@ class SentenceVectors:
     def add(self, data_set: str, sentences: Sequence[str]) -> None:
         """Encode the sentences of a data set, unless they are known or in a file that is whole.
 
-        # Raises
-
-        `ConfigurationError` for vectors of another number or width, for one with a component that
-        is not finite, naming its sentence.
+        Raises a `ConfigurationError` for vectors of another number or width, for one with a
+        component that is not finite, naming its sentence.
         """
         distinct = list(dict.fromkeys(sentences))
         new = [sentence for sentence in distinct if sentence not in self._vectors]
@@ -109,10 +107,6 @@ class StoredVectors:
     sentences : `Sequence[str]`
     vectors : `numpy.ndarray`
         (len(sentences), E)
-
-    # Raises
-
-    `ConfigurationError` for an array of another shape.
     """
 
     def __init__(self, sentences: Sequence[str], vectors: FloatArray) -> None:
@@ -132,10 +126,8 @@ class StoredVectors:
     ) -> "StoredVectors":
         """The vectors of a text file's sentences, one per line, in the rows of a `.npy` file.
 
-        # Raises
-
-        `ConfigurationError` for a file that cannot be read as such, and for vectors that `allennlp
-        encode` made of other sentences.
+        Raises a `ConfigurationError` for a file that cannot be read as such, and for vectors that
+        `allennlp encode` made of other sentences.
         """
         sentences = list(read_sentences(sentences_file))
         vectors = map_vectors(vectors_file)
@@ -146,9 +138,7 @@ class StoredVectors:
     def encode(self, sentences: Sequence[str]) -> FloatArray:
         """The vectors (N, E) of N sentences.
 
-        # Raises
-
-        `ConfigurationError` for a sentence without a vector.
+        Raises a `ConfigurationError` for a sentence without a vector.
         """
         missing = [sentence for sentence in sentences if sentence not in self._rows]
         if missing:
@@ -181,10 +171,6 @@ class WordVectorAverage:
     def from_file(cls, file_path: Union[str, "os.PathLike[str]"]) -> "WordVectorAverage":
         """The average of a file's vectors; see
         `allennlp_sentmatch.data.files.word_vectors.read_word_vectors`.
-
-        # Raises
-
-        `ConfigurationError` for a malformed line; the message names it.
         """
         vectors: dict[str, FloatArray] = {}
         for word, vector in read_word_vectors(file_path):

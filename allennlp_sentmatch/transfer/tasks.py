@@ -104,9 +104,7 @@ def _examples(reader: DatasetReader, path: Any, target: str) -> Examples:
 def find_file(folder: Path, data_set: str, name: str) -> Path:
     """The file of a data set, gzip-compressed or not.
 
-    # Raises
-
-    `ConfigurationError` if it is not there, naming the paths that were looked for.
+    Raises a `ConfigurationError` if it is not there, naming the paths that were looked for.
     """
     for subfolder in SUBFOLDERS[data_set]:
         found = [folder]
@@ -205,10 +203,6 @@ def own_task(settings: Mapping[str, Any]) -> Task:
         chooses the penalty. `name`, by default the name of the file `train`. The rest are settings
         of the reader `single_sentence`, if there is a `text` among them, or else `sentence_pair`;
         its format is `table` by default. A `score` needs a `score_range` of two whole numbers.
-
-    # Raises
-
-    `ConfigurationError` for settings that are missing or wrong.
     """
     rest = dict(settings)
     files = [rest.pop(part, None) for part in ("train", "validation", "test")]

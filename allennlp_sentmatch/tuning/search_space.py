@@ -30,6 +30,8 @@ def optuna_library() -> Any:
 class SearchSpace:
     """Settings of a configuration, and the values that each may have.
 
+    Raises a `ConfigurationError`, which names the parameter, for one that Optuna does not accept.
+
     # Parameters
 
     parameters : `Mapping[str, Any]`
@@ -52,10 +54,6 @@ class SearchSpace:
                 "high": {"model.embedding_dropout": 0.2, "model.classifier.dropout": 0.3}
               }}
             }
-
-    # Raises
-
-    `ConfigurationError`, which names the parameter, for one that Optuna does not accept.
     """
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:

@@ -112,6 +112,9 @@ class Tuner:
     ) -> dict[str, Any]:
         """Train until the study has a number of trials, and report it.
 
+        Raises a `ConfigurationError` if another process runs the study, or if no trial was
+        complete. `KeyboardInterrupt` after Ctrl-C and SIGTERM; the report has been written then.
+
         # Parameters
 
         num_trials : `int`, optional (default = `None`)
@@ -121,11 +124,6 @@ class Tuner:
             Called after each trial with its part of the report.
 
         Returns the content of `study.json`: see `study_report`.
-
-        # Raises
-
-        `ConfigurationError` if another process runs the study, or if no trial was complete.
-        `KeyboardInterrupt` after Ctrl-C and SIGTERM; the report has been written then.
         """
         if num_trials is None:
             grid = self.space.grid() if self._sampler_name == "grid" else None

@@ -41,10 +41,8 @@ class PairJoiner:
     default as many as the transformer's tokenizer says that it can read. The longer sentence is cut
     first, until both have the same length.
 
-    # Raises
-
-    `ConfigurationError` for another tokenizer, one that cuts sentences itself, or too small a
-    `max_length`.
+    Raises a `ConfigurationError` for another tokenizer, one that cuts sentences itself, or too
+    small a `max_length`.
     """
 
     def __init__(self, tokenizer: Tokenizer, max_length: Optional[int] = None) -> None:

@@ -93,11 +93,6 @@ class ReadingComprehensionReader(FormattedReader):
         As in `FormattedReader`. The tokenizer is one that gives the tokens' offsets, or parts of
         the text, since answers are cut from it: `spacy_blank`, AllenNLP's `spacy` or `character`.
         With start or end tokens, they do not.
-
-    # Raises
-
-    `ConfigurationError` for impossible settings, for files of another form, and for a tokenizer
-    without offsets.
     """
 
     FORMATS = QUESTIONS

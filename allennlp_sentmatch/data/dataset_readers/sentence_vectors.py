@@ -43,6 +43,10 @@ class SentenceVectorsReader(TokenizingReader):
     - `teacher_vector` (`TensorField`, float32, (E,)), where there is one
     - `metadata` (`MetadataField`): `text` and `tokens` (a list of strings)
 
+    Raises a `ConfigurationError` while reading, for a file of vectors that is not a two-dimensional
+    array of floating-point numbers or has not one row for each sentence, and for a number that is
+    not finite, with its row counted from 0.
+
     # Parameters
 
     column : `Union[int, str]`, optional (default = `None`)
@@ -51,12 +55,6 @@ class SentenceVectorsReader(TokenizingReader):
         empty line is one too, since it has a row in the vectors.
     max_length, tokenizer, token_indexers : optional
         As in `TokenizingReader`.
-
-    # Raises
-
-    `ConfigurationError` while reading, for a file of vectors that is not a two-dimensional array of
-    floating-point numbers or has not one row for each sentence, and for a number that is not
-    finite, with its row counted from 0.
     """
 
     @inherits_settings(TokenizingReader)

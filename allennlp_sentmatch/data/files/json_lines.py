@@ -17,10 +17,8 @@ def parse_json_object(
 ) -> dict[str, Any]:
     """The JSON object that a line, or another text, consists of; errors say what was `expected`.
 
-    # Raises
-
-    `ConfigurationError`, which begins with `where`, for anything else, and for an object that has
-    a key twice, or more digits in an integer or deeper nesting than Python can follow.
+    Raises a `ConfigurationError`, which begins with `where`, for anything else, and for an object
+    that has a key twice, or more digits in an integer or deeper nesting than Python can follow.
     """
     shown = printable(text.strip()[:80])
     array = " (a JSON array becomes JSON lines by `jq -c '.[]'`)" if shown[:1] == "[" else ""

@@ -63,10 +63,8 @@ def check_encoding(encoding: str) -> str:
 def local_path(file_path: PathOrStr) -> str:
     """The path of a file or folder, once it is downloaded and extracted.
 
-    # Raises
-
-    `FileNotFoundError` for a path that does not exist, `ConfigurationError` for any other that
-    cannot be used, such as a damaged archive's, or a pipe's, which can be read only once.
+    Raises `FileNotFoundError` for a path that does not exist, `ConfigurationError` for any other
+    that cannot be used, such as a damaged archive's, or a pipe's, which can be read only once.
     """
     if not isinstance(file_path, (str, PathLike)):
         raise ConfigurationError(f"expected the path of a file or folder, got {file_path!r}")

@@ -97,9 +97,7 @@ class Row:
         """The strings in all of the `columns` that the row has; a column holds one or, in JSON, a
         list of them. `None` also where there are nulls only.
 
-        # Raises
-
-        `ConfigurationError` for an empty list, a blank string, or anything else.
+        Raises a `ConfigurationError` for an empty list, a blank string, or anything else.
         """
         present = [column for column in columns if self.values.get(column) is not None]
         texts = []

@@ -15,11 +15,9 @@ def squad_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
     Its columns are `id`, `question`, `context`, `answers` (a list of strings) and, if the first
     answer has an offset, `answer_start`. A question without the key `answers` lacks the last two.
 
-    # Raises
-
-    `ConfigurationError`, which names the file and the part of it, for any other form, for a
-    question with an empty list of answers (SQuAD 2.0 has them) and for an answer that its paragraph
-    does not have at its offset.
+    Raises a `ConfigurationError`, which names the file and the part of it, for any other form, for
+    a question with an empty list of answers (SQuAD 2.0 has them) and for an answer that its
+    paragraph does not have at its offset.
     """
     text = "".join(not_empty((line for _, line in read_lines(file_path, encoding)), file_path))
     source = Source(file_path)

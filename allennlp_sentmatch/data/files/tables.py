@@ -212,11 +212,9 @@ def read_sentences(
     column, every line of the file is a sentence; an empty line is an empty sentence, so that line
     numbers are kept.
 
-    # Raises
-
-    `ConfigurationError` for what is wrong with the file, with its line, for a delimiter without a
-    column, and for a table without one: a file whose name ends with .tsv, .csv, .json or .jsonl, or
-    whose first line has a tab.
+    Raises a `ConfigurationError` for what is wrong with the file, with its line, for a delimiter
+    without a column, and for a table without one: a file whose name ends with .tsv, .csv, .json or
+    .jsonl, or whose first line has a tab.
     """
     for _, sentence in located_sentences(file_path, column, delimiter):
         yield sentence

@@ -27,9 +27,7 @@ def map_vectors(file_path: PathOrStr) -> Vectors:
 
     A file of `allennlp encode` is first read once, for the digest of its content.
 
-    # Raises
-
-    `FileNotFoundError` for a path that does not exist, `ConfigurationError` for a file of
+    Raises `FileNotFoundError` for a path that does not exist, `ConfigurationError` for a file of
     anything else than rows of floating-point numbers, and for one that was changed.
     """
     source = Source(file_path)
@@ -80,10 +78,8 @@ def check_sentences(
 
     Files of other programs and of earlier versions have no digest of these, and are not checked.
 
-    # Raises
-
-    `ConfigurationError`, which ends with the `remedy`, if they differ in any character or in their
-    order, or if the digest is damaged.
+    Raises a `ConfigurationError`, which ends with the `remedy`, if they differ in any character or
+    in their order, or if the digest is damaged.
     """
     digest = ending_digest(file_path)
     if digest is not None and digest != sentences_digest(sentences).hexdigest():

@@ -25,10 +25,8 @@ def read_word_vectors(
     A first line of two numbers (word2vec's) is skipped. With `words`, the lines of others are left
     out unchecked.
 
-    # Raises
-
-    `ConfigurationError` if a line has another form or the file is empty or damaged, with the file
-    and the line.
+    Raises a `ConfigurationError` if a line has another form or the file is empty or damaged, with
+    the file and the line.
     """
     size = 0
     for number, line in Tqdm.tqdm(_numbered_lines(file_path), desc="reading word vectors"):

@@ -46,10 +46,6 @@ class BpeTokenizer(Tokenizer):
         The language, as Moses abbreviates it.
     lowercase : `bool`, optional (default = `False`)
         Whether to lower-case the text.
-
-    # Raises
-
-    `ConfigurationError` if the file is missing or does not hold an encoding.
     """
 
     def __init__(
@@ -112,10 +108,8 @@ def learn_bpe(
     Returns the `alphabet`, a list of subwords, the `merges`, pairs of subwords, the first merge
     first, and the mark, `joiner`. Saved as JSON, this is the file of a `BpeTokenizer`.
 
-    # Raises
-
-    `ConfigurationError` if a number is less than 1, a text has a lone surrogate, or the texts have
-    no words.
+    Raises a `ConfigurationError` if a number is less than 1, a text has a lone surrogate, or the
+    texts have no words.
     """
     for name, number in (("merges", num_merges), ("vocabulary size", vocabulary_size)):
         if number is not None and number < 1:

@@ -64,9 +64,7 @@ class SpacyBlankTokenizer(Tokenizer):
     def tokenize(self, text: str) -> list[Token]:
         """The tokens of any text, with `text` and the character offsets `idx` and `idx_end`.
 
-        # Raises
-
-        `ConfigurationError` for a lone surrogate, which spaCy cannot take.
+        Raises a `ConfigurationError` for a lone surrogate, which spaCy cannot take.
         """
         rules: Any = _rules(self._language)
         # Tokens outside the text get SpacyTokenizer's offsets: 0 before it, -1 after it.
@@ -91,10 +89,8 @@ class SpacyBlankTokenizer(Tokenizer):
     def splitter(self) -> RuleSplitter:
         """Make a splitter into the same words, for texts in which many words recur.
 
-        # Raises
-
-        `ConfigurationError` if there are start or end tokens, or for a language that spaCy does not
-        split by rules alone.
+        Raises a `ConfigurationError` if there are start or end tokens, or for a language that spaCy
+        does not split by rules alone.
         """
         if self._start_tokens or self._end_tokens:
             raise ConfigurationError("the tokenizer spacy_blank has start_tokens or end_tokens")
@@ -129,9 +125,8 @@ def _rules(language: str) -> Callable[[str], Doc]:
 def rule_splitter(language: str, max_word_length: int) -> RuleSplitter:
     """Make a splitter into the words of `SpacyBlankTokenizer(language)`, without spaCy's objects.
 
-    # Raises
-
-    `ConfigurationError` for a language that spaCy does not split by rules, such as Chinese.
+    Raises a `ConfigurationError` for a language that spaCy does not split by rules, such as
+    Chinese.
     """
     tokenizer: Any = spacy.blank(language).tokenizer
     if type(tokenizer) is not spacy.tokenizer.Tokenizer:

@@ -26,6 +26,9 @@ class CoveEmbedder(TokenEmbedder):
     where MT-LSTM, a two-layer BiLSTM, is the encoder of an English-German translation model. It is
     not trained any further. A token's vector has 300 + 600 dimensions.
 
+    Raises a `ConfigurationError` for word vectors of another size, and for a file that does not
+    hold the tensors of MT-LSTM, or more than tensors.
+
     # Parameters
 
     embedding : `TokenEmbedder`
@@ -34,11 +37,6 @@ class CoveEmbedder(TokenEmbedder):
         A path or URL of the published weights (`wmtlstm-8f474287.pth`), which are the state of a
         `torch.nn.LSTM`. Only tensors are read from it. As with AllenNLP's "embedding", without a
         file the weights are random: an archive has its own, and is loaded without the file.
-
-    # Raises
-
-    `ConfigurationError` for word vectors of another size, and for a file that does not hold the
-    tensors of MT-LSTM, or more than tensors.
     """
 
     def __init__(

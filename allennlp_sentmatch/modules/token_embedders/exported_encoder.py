@@ -24,6 +24,9 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     The vector of a token is the mean of the encoder's states at the token's parts, so that it
     depends on the whole text. For the indexer "exported_encoder" of the same folder.
 
+    Raises a `ConfigurationError` if there is no encoder in the folder, with the reason, or one
+    without states; upon loading weights, if they belong to another encoder.
+
     # Parameters
 
     folder : `Union[str, PathLike]`, optional (default = `None`)
@@ -35,11 +38,6 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     whole_sentence : `bool`, optional (default = `False`)
         Whether each token has the encoder's vector of the whole sentence. A mean over the tokens,
         such as `bag_of_embeddings` with `averaged`, is then the sentence's vector.
-
-    # Raises
-
-    `ConfigurationError` if there is no encoder in the folder, with the reason, or one without
-    states; upon loading weights, if they belong to another encoder.
     """
 
     digest: Tensor

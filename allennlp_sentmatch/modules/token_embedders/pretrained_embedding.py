@@ -24,6 +24,9 @@ class PretrainedEmbedding(Embedding):
     standard deviation of the file's vectors, as in AllenNLP's, or zeros. The log has the share of
     the words that the file has, and their share of the tokens that the vocabulary was made from.
 
+    Raises a `ConfigurationError` if the file has no vector for any word, vectors of another size,
+    or a damaged line, which is named.
+
     # Parameters
 
     embedding_dim : `int`
@@ -42,11 +45,6 @@ class PretrainedEmbedding(Embedding):
     zero_missing : `bool`, optional (default = `False`)
         Whether words that are not in the file start from zeros in place of random vectors, as in
         torchtext. `extend_vocab`, which is AllenNLP's, always draws random ones.
-
-    # Raises
-
-    `ConfigurationError` if the file has no vector for any word, vectors of another size, or a
-    damaged line, which is named.
     """
 
     def __init__(

@@ -64,17 +64,15 @@ class SacreBleu(Metric):
     SacreBLEU's signature with each figure that ends an evaluation; the callback `bleu_signature`
     puts it into metrics.json.
 
+    Raises a `ConfigurationError` where the metric is first used, if the extra is not installed or
+    `tokenize` is unknown.
+
     # Parameters
 
     lowercase : `bool`, optional (default = `False`)
     tokenize : `str`, optional (default = `"13a"`)
         SacreBLEU's tokenization; `"zh"` for Chinese, `"char"` for others without spaces between
         words. The log has a warning if it does not split the references.
-
-    # Raises
-
-    `ConfigurationError` where the metric is first used, if the extra is not installed or `tokenize`
-    is unknown.
     """
 
     def __init__(self, lowercase: bool = False, tokenize: str = "13a") -> None:
@@ -146,9 +144,7 @@ class BleuSignatureCallback(TrainerCallback):
     A model's metrics are numbers, since AllenNLP plots and averages them; metrics.json, which it
     writes when training has ended, may hold text too.
 
-    # Raises
-
-    `ConfigurationError` if the model has no attribute `bleu`, a `SacreBleu`.
+    Raises a `ConfigurationError` if the model has no attribute `bleu`, a `SacreBleu`.
     """
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
@@ -199,9 +195,7 @@ class AnswerOverlap(Metric):
     Chinese, Japanese, Thai, Lao, Khmer and Burmese have no spaces between words: all figures count
     their characters as words. `sacrebleu` and `rouge_score` are the extra `reading-comprehension`.
 
-    # Raises
-
-    `ConfigurationError` where the metric is first used, if the extra is not installed.
+    Raises a `ConfigurationError` where the metric is first used, if the extra is not installed.
     """
 
     def __init__(self) -> None:
