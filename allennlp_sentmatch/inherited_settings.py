@@ -1,10 +1,23 @@
-"""Constructors that hand settings on to the constructor of a base class."""
+"""Constructors that hand settings on to a base class, and errors in settings."""
 
 import functools
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Callable, TypeVar
 
+from allennlp.common.checks import ConfigurationError
+
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
+
+
+@contextmanager
+def configuration_errors() -> Iterator[None]:
+    """Raise every `ValueError` of the block as a `ConfigurationError` with the same message."""
+    try:
+        yield
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from error
 
 
 def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor], Constructor]:
@@ -12,7 +25,8 @@ def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor
     `base`, but for the one named `without`.
 
     AllenNLP's `from_params` reads the signature: the settings have their annotations, and others
-    are refused. In Python, others raise a `TypeError` that lists the settings.
+    are refused. In Python, others raise a `TypeError` that lists the settings. A `ValueError` of
+    the constructor becomes a `ConfigurationError`.
     """
 
     def decorate(construct: Constructor) -> Constructor:
@@ -30,7 +44,8 @@ def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor
             if unknown:
                 kind, known = type(self).__name__, ", ".join(names)
                 raise TypeError(f"{kind} has no setting {unknown}; its settings are {known}")
-            construct(self, *given, **settings)
+            with configuration_errors():
+                construct(self, *given, **settings)
 
         checked.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         return checked  # type: ignore[return-value]

@@ -34,14 +34,11 @@ class SemiSupervisedDataLoader(DataLoader):
     was; a second progress bar shows the position in the labeled set.
 
     Unlabeled pairs are read from `unlabeled_data_path`, or are the remaining training data after
-    `num_labeled` pairs have been drawn. Their labels, if any, are removed when they are read,
-    before the vocabulary is made.
+    `num_labeled` pairs have been drawn. Their labels are removed before the vocabulary is made.
 
     The order of the examples depends only on the seed and the number of the pass, so that training
-    resumed by `--recover` has the same batches as uninterrupted training.
-
-    It is for training only: of a configuration without a `validation_data_loader`, validation has
-    batches of `batch_size` examples.
+    resumed by `--recover` has the same batches as uninterrupted training. Without a
+    `validation_data_loader`, validation has batches of `batch_size` examples.
 
     # Parameters
 
@@ -109,11 +106,10 @@ class SemiSupervisedDataLoader(DataLoader):
         self._vocab: Optional[Vocabulary] = None
 
         labeled = self._read(reader, data_path)
-        unlabeled: list[Instance] = []
-        if num_labeled is not None:
-            labeled, unlabeled = self._split(labeled, num_labeled, data_path)
-        elif unlabeled_data_path is not None:
+        if unlabeled_data_path is not None:
             unlabeled = self._read(reader, unlabeled_data_path)
+        else:
+            labeled, unlabeled = self._split(labeled, num_labeled or 0, data_path)
         for number, instance in enumerate(labeled, start=1):
             if _LABEL not in instance.fields:
                 raise ConfigurationError(
@@ -144,10 +140,11 @@ class SemiSupervisedDataLoader(DataLoader):
         self._step = 0
 
     def _read(self, reader: DatasetReader, data_path: str) -> list[Instance]:
+        instances = []
         read = Tqdm.tqdm(reader.read(data_path), desc="loading instances", disable=self._quiet)
-        instances = list(read)
-        for instance in instances:
+        for instance in read:
             reader.apply_token_indexers(instance)
+            instances.append(instance)
         return instances
 
     def _split(

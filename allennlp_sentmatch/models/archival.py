@@ -83,15 +83,11 @@ def load_archive(
 
     archive_file : `Union[str, os.PathLike]`
         A path or URL of a `model.tar.gz`, or a serialization directory.
-    cuda_device : `int`, optional (default = `-1`)
-        The GPU; -1 is the CPU.
     trust : `bool`, optional (default = `False`)
         Let the configuration be jsonnet, name any importable class and open other archives, as
         AllenNLP does: this can run any code.
-    overrides : `Union[str, dict[str, Any]]`, optional (default = `""`)
-        Changes of the configuration, as JSON or a dictionary.
-    weights_file : `str`, optional (default = `None`)
-        The weights to load in place of the archive's.
+    cuda_device, overrides, weights_file
+        As AllenNLP has them.
     """
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)

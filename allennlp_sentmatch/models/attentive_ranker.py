@@ -13,17 +13,11 @@ from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from torch import Tensor
 
+from allennlp_sentmatch import nn
 from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
-from allennlp_sentmatch.nn import (
-    AttentivePooling,
-    Pooling,
-    SharedWords,
-    answer_pairs,
-    rank_order,
-    ranking_loss,
-)
+from allennlp_sentmatch.nn.checks import check_at_least
 from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
 
 
@@ -92,27 +86,21 @@ class AttentiveRanker(TextModel):
     ) -> None:
         super().__init__(vocab, **settings)
         self._set_encoder(text_field_embedder, encoder, embedding_dropout)
-        if margin < 0:
-            raise ConfigurationError(f"margin must be at least 0, got {margin}")
-        if num_negatives is not None and num_negatives < 1:
-            raise ConfigurationError(
-                f"num_negatives must be at least 1, or null for all; got {num_negatives}"
-            )
-        self._pooling: Union[AttentivePooling, Pooling]
+        check_at_least(0, margin=margin)
+        check_at_least(1, num_negatives=num_negatives)
+        self._pooling: Union[nn.AttentivePooling, nn.Pooling]
         if pooling == "attentive":
-            self._pooling = AttentivePooling(encoder.get_output_dim())
+            self._pooling = nn.AttentivePooling(encoder.get_output_dim())
         else:
             try:
-                self._pooling = Pooling(
+                self._pooling = nn.Pooling(
                     encoder.get_output_dim(), pooling, encoder.is_bidirectional()
                 )
             except ValueError as error:
-                raise ConfigurationError(
-                    f'{error} (or alone, pooling may be "attentive")'
-                ) from error
-        self._shared_words: Optional[SharedWords] = None
+                raise ValueError(f'{error} (or alone, pooling may be "attentive")') from error
+        self._shared_words: Optional[nn.SharedWords] = None
         if shared_words:
-            self._shared_words = SharedWords(text_field_embedder.get_output_dim())
+            self._shared_words = nn.SharedWords(text_field_embedder.get_output_dim())
             if DEFAULT_OOV_TOKEN not in vocab.get_token_to_index_vocabulary():
                 raise ConfigurationError(
                     'shared_words needs an unknown token in the namespace "tokens": remove it from '
@@ -153,7 +141,7 @@ class AttentiveRanker(TextModel):
         wanted = is_candidate
         if labels is not None:
             labels = labels.masked_fill(~is_candidate, -1)
-            pairs = answer_pairs(labels, self._num_negatives if self.training else None)
+            pairs = nn.answer_pairs(labels, self._num_negatives if self.training else None)
             if self.training:
                 wanted = torch.zeros_like(is_candidate)
                 wanted[pairs.question, pairs.positive] = True
@@ -183,7 +171,7 @@ class AttentiveRanker(TextModel):
         if metadata is not None:
             output["metadata"] = metadata
         if labels is not None:
-            output["loss"] = ranking_loss(scores, pairs, self._margin, self._hardest_negative)
+            output["loss"] = nn.ranking_loss(scores, pairs, self._margin, self._hardest_negative)
             if not self.training:
                 for metric in self._metrics.values():
                     metric(scores, labels, is_candidate)
@@ -194,7 +182,7 @@ class AttentiveRanker(TextModel):
         `{"position", "score"}`, the best candidate first, with its text as `candidate` if the
         metadata has it.
         """
-        order = rank_order(output_dict["scores"], torch.isfinite(output_dict["scores"])).tolist()
+        order = nn.rank_order(output_dict["scores"], torch.isfinite(output_dict["scores"])).tolist()
         names = ("scores", "num_candidates", "question_num_tokens", "candidate_num_tokens")
         rows = list(zip(*(output_dict.pop(name).tolist() for name in names)))
         metadata = output_dict.get("metadata", [{}] * len(order))
@@ -234,7 +222,7 @@ class AttentiveRanker(TextModel):
         Raises a `ConfigurationError` with attentive pooling, where a sentence's vector depends on
         the other sentence, and with `shared_words`, where the cosine is not the whole score.
         """
-        if isinstance(self._pooling, AttentivePooling):
+        if isinstance(self._pooling, nn.AttentivePooling):
             raise ConfigurationError(
                 "a ranker with attentive pooling has no vector of a single sentence; "
                 'use another pooling, such as "max"'
@@ -258,7 +246,7 @@ class AttentiveRanker(TextModel):
         encoded = self._encoder(embedded, mask)  # (B + N, T, E)
         sizes = [len(mask) - len(rows), len(rows)]
         attention: dict[str, Tensor] = {}
-        if isinstance(self._pooling, AttentivePooling):
+        if isinstance(self._pooling, nn.AttentivePooling):
             M, L = (get_text_field_mask(text).size(1) for text in (question, candidates))
             questions, answers = zip(encoded.split(sizes), mask.split(sizes))
             pooled = self._pooling(*(x[rows, :M] for x in questions), *(x[:, :L] for x in answers))

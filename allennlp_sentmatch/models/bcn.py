@@ -13,7 +13,6 @@ from torch import Tensor
 from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import add_attention
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer, relu_layer
 from allennlp_sentmatch.nn import Pooling, check_fraction, masked_softmax
 
@@ -84,8 +83,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         self._pre_encode_feedforward = pre_encode_feedforward.construct(
             input_dim=text_field_embedder.get_output_dim()
         )
-        with configuration_errors():
-            check_fraction(maxout_dropout=maxout_dropout)
+        check_fraction(maxout_dropout=maxout_dropout)
         if output_layer is None:
             output_layer = _maxout_network(
                 4 * integrator.get_output_dim(), reduction_factors, num_labels, maxout_dropout

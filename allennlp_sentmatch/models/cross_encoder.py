@@ -13,7 +13,6 @@ from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.modules import Classifier
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn import expected_grade, grade_divergence, num_grades
 
 _LINEAR_CLASSIFIER = Lazy(Classifier, num_layers=0, dropout=0.1, batch_norm=False)
@@ -99,8 +98,7 @@ class CrossEncoderRegressor(ScoreModel):
         **settings: Any,
     ) -> None:
         super().__init__(vocab, lowest_score, highest_score, **settings)
-        with configuration_errors():
-            num_labels = num_grades(lowest_score, highest_score)
+        num_labels = num_grades(lowest_score, highest_score)
         encoder = encoder or ClsPooler(text_field_embedder.get_output_dim())
         self._set_encoder(text_field_embedder, encoder)
         self._classifier = classifier.construct(

@@ -15,25 +15,11 @@ from allennlp.nn.beam_search import BeamSearch, StateType
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
+from allennlp_sentmatch import nn
 from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.generation import LengthPenaltyScorer
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
-from allennlp_sentmatch.nn import (
-    LSTMState,
-    VonMisesFisherInferenceNetwork,
-    append_end,
-    check_choice,
-    freeze_parameters,
-    generate_relaxed,
-    generative_loss,
-    label_constraint,
-    latent_constraint,
-    mean_direction_constraint,
-    sampled_unsupervised_loss,
-    unsupervised_loss,
-)
 
 _DEFAULT_BEAM_SEARCH = Lazy(
     BeamSearch, beam_size=10, min_steps=1, max_steps=30, final_sequence_scorer=LengthPenaltyScorer()
@@ -73,8 +59,6 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
-        See `GenerativeClassificationModel`.
     encoder : `Seq2VecEncoder`
         f_enc, and without a `posterior_encoder` also g_enc.
     beam_search : `Lazy[BeamSearch]`, optional
@@ -127,15 +111,14 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                     f"encoder {side} dim",
                     f"posterior_encoder {side} dim",
                 )
-        with configuration_errors():
-            check_choice(
-                *("enumeration", "sampling", "sampling_without_score"),
-                label_expectation=label_expectation,
-            )
+        nn.check_choice(
+            *("enumeration", "sampling", "sampling_without_score"),
+            label_expectation=label_expectation,
+        )
         if (
             constraints is not None
             and "mu" in constraints.names
-            and not isinstance(self._posterior, VonMisesFisherInferenceNetwork)
+            and not isinstance(self._posterior, nn.VonMisesFisherInferenceNetwork)
         ):
             raise ConfigurationError(
                 'the constraint "mu" compares mean directions; it needs the posterior '
@@ -165,7 +148,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         words = self._word_embeddings
 
         def step(last_words: Tensor, state: StateType) -> tuple[Tensor, StateType]:
-            last = LSTMState(state["hidden"], state["cell"])
+            last = nn.LSTMState(state["hidden"], state["cell"])
             logits, after = self._generator.step(
                 words[last_words], last, state["latent"], state["labels"], words
             )
@@ -261,7 +244,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             latent = self._draw(posterior)
             log_likelihood = log_likelihood + self._log_likelihood(tokens, latent, labels)
             kl_divergence = kl_divergence + self._posterior.kl_divergence(posterior).unsqueeze(-1)
-        return generative_loss(log_likelihood, kl_divergence, len(self.labels))
+        return nn.generative_loss(log_likelihood, kl_divergence, len(self.labels))
 
     def _unlabeled_losses(self, pair: _Pair) -> Tensor:
         """L_u, eq. 6.18, (B,)."""
@@ -269,7 +252,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         if self._label_expectation != "enumeration":
             labels = torch.multinomial(log_probs.detach().exp(), 1)  # (B, 1)
             losses = self._generative_losses(pair, labels)
-            return sampled_unsupervised_loss(
+            return nn.sampled_unsupervised_loss(
                 log_probs,
                 labels.squeeze(-1),
                 losses.squeeze(-1),
@@ -277,7 +260,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             )
         labels = torch.arange(len(self.labels), device=log_probs.device)  # (C,)
         labels = labels.expand_as(log_probs)  # (B, C)
-        return unsupervised_loss(log_probs, self._generative_losses(pair, labels))
+        return nn.unsupervised_loss(log_probs, self._generative_losses(pair, labels))
 
     @contextmanager
     def _constrained(self) -> Iterator[None]:
@@ -285,7 +268,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         assert self._constraints is not None
         readers = (self._encoder, self._posterior, self._matcher, self._classifier)
         others = () if self._posterior_encoder is None else (self._posterior_encoder,)
-        with freeze_parameters(*readers, *others):
+        with nn.freeze_parameters(*readers, *others):
             yield
         self._constraints.temperature.advance()
 
@@ -296,7 +279,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         num_labels, logits = len(self.labels), pair.logits
         labels = torch.randint(num_labels, (len(logits),), device=logits.device)  # (B,)
         lengths = get_text_field_mask(pair.source).sum(dim=1) + 2
-        embedded, mask = generate_relaxed(
+        embedded, mask = nn.generate_relaxed(
             self._generator,
             self._posterior(pair.source_codes).rsample(),
             labels,
@@ -310,7 +293,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             lengths=lengths if constraints.source_length else None,
         )
         if self._read_end_symbol and not constraints.source_length:
-            embedded, mask = append_end(embedded, mask, word_embeddings[self._words.end])
+            embedded, mask = nn.append_end(embedded, mask, word_embeddings[self._words.end])
         vectors = codes = self._encoder(embedded, mask)  # (B, E)
         if self._posterior_encoder is not None:
             codes = self._posterior_encoder(embedded, mask)
@@ -318,11 +301,13 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         posterior = self._posterior(codes)
         losses = {}
         if "y" in constraints.names:
-            losses["y"] = label_constraint(F.log_softmax(logits, dim=-1), labels)
+            losses["y"] = nn.label_constraint(F.log_softmax(logits, dim=-1), labels)
         if "z" in constraints.names:
-            losses["z"] = latent_constraint(self._posterior(pair.target_codes), posterior.rsample())
+            losses["z"] = nn.latent_constraint(
+                self._posterior(pair.target_codes), posterior.rsample()
+            )
         if "mu" in constraints.names:
-            losses["mu"] = mean_direction_constraint(posterior.mode, constraints.normalize_mean)
+            losses["mu"] = nn.mean_direction_constraint(posterior.mode, constraints.normalize_mean)
         for name, loss in losses.items():
             self._record(f"constraint_{name}", loss)
         return self._record("constraint_loss", constraints(losses))

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn import DistillationLoss
+from allennlp_sentmatch.nn.checks import check_at_least
 from allennlp_sentmatch.training.metrics import MeanCosine
 
 
@@ -63,8 +63,7 @@ class DistilledEncoder(TextModel):
     ) -> None:
         super().__init__(vocab, **settings)
         self._set_encoder(text_field_embedder, encoder, embedding_dropout)
-        if projection_size is not None and projection_size < 1:
-            raise ConfigurationError(f"projection_size must be at least 1, got {projection_size}")
+        check_at_least(1, projection_size=projection_size)
         if cut_projection and projection_size is None:
             raise ConfigurationError("cut_projection needs a projection_size")
         size = encoder.get_output_dim()
@@ -73,8 +72,7 @@ class DistilledEncoder(TextModel):
             self._projection = torch.nn.Linear(size, projection_size)
         self._cut_projection = cut_projection
         self._teacher_size = projection_size or size
-        with configuration_errors():
-            self._loss = DistillationLoss(cosine_weight, squared_error_weight, similarity_weight)
+        self._loss = DistillationLoss(cosine_weight, squared_error_weight, similarity_weight)
         self._mean_cosine = MeanCosine()
         self._initializer(self)
 

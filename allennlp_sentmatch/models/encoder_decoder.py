@@ -17,21 +17,13 @@ from allennlp.nn.beam_search import BeamSearch, StateType
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from torch import Tensor
 
+from allennlp_sentmatch import nn
 from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, num_layers_with_states
 from allennlp_sentmatch.modules.generation import OutputWords
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
-from allennlp_sentmatch.nn import (
-    AttentionalDecoder,
-    AttentionalState,
-    DecoderState,
-    StateBridge,
-    check_fraction,
-    check_positive,
-)
 from allennlp_sentmatch.training.metrics import SacreBleu
 
 
@@ -117,19 +109,18 @@ class EncoderDecoder(TextModel):
         embedding_size = target_embedder.get_output_dim()
         encoder_size = encoder.get_output_dim()
         output_size = embedding_size if output_size is None else output_size
-        with configuration_errors():
-            check_positive(output_size=output_size)
-            check_fraction(dropout=dropout, label_smoothing=label_smoothing)
+        nn.check_positive(output_size=output_size)
+        nn.check_fraction(dropout=dropout, label_smoothing=label_smoothing)
         layers = decoder.construct(
             input_size=embedding_size + (output_size if input_feeding else 0)
         ).module
-        self._bridge = StateBridge(
+        self._bridge = nn.StateBridge(
             encoder_size,
             layers.hidden_size,
             layers.num_layers,
             has_states=num_layers_with_states(encoder) == layers.num_layers,
         )
-        self._decoder = AttentionalDecoder(
+        self._decoder = nn.AttentionalDecoder(
             layers,
             attention.construct(vector_dim=layers.hidden_size, matrix_dim=encoder_size),
             encoder_size,
@@ -242,7 +233,7 @@ class EncoderDecoder(TextModel):
             return {}
         return self.bleu.get_metric(reset)
 
-    def _read_source(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, AttentionalState]:
+    def _read_source(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, nn.AttentionalState]:
         """The encoder's outputs (B, S, E), the mask (B, S), and the decoder's first state."""
         mask = get_text_field_mask(tokens)
         embedded = self._embedding_dropout(self._source_embedder(tokens))
@@ -251,7 +242,11 @@ class EncoderDecoder(TextModel):
         return outputs, mask, self._decoder.initial_state(layers)
 
     def _read(
-        self, indices: Tensor, state: AttentionalState, encoder_outputs: Tensor, source_mask: Tensor
+        self,
+        indices: Tensor,
+        state: nn.AttentionalState,
+        encoder_outputs: Tensor,
+        source_mask: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """The attentional vectors (B, T, A) and attention (B, T, S) for target tokens (B, T)."""
         embedded = self._embedding_dropout(self._target_embedder(indices))
@@ -259,15 +254,15 @@ class EncoderDecoder(TextModel):
         return attentional, attention
 
     def _translate(
-        self, state: AttentionalState, encoder_outputs: Tensor, source_mask: Tensor
+        self, state: nn.AttentionalState, encoder_outputs: Tensor, source_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Indices (B, K, T) and scores (B, K) of the best translations."""
 
         def step(last_tokens: Tensor, state: StateType) -> tuple[Tensor, StateType]:
-            layers = DecoderState(state["hidden"], state["cell"])
+            layers = nn.DecoderState(state["hidden"], state["cell"])
             _, after = self._decoder.step(
                 self._target_embedder(last_tokens),
-                AttentionalState(layers, state["attentional"]),
+                nn.AttentionalState(layers, state["attentional"]),
                 state["encoder_outputs"],
                 state["source_mask"],
             )

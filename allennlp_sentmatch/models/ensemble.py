@@ -110,14 +110,8 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
     Raises a `ConfigurationError` without archives, for a vocabulary or reader that differs from the
     first archive's, and for a model that is not a classifier of this package.
 
-    # Parameters
-
-    archive_files : `Sequence[str]`
-        Paths or URLs of archives, or serialization directories.
-    output_file : `str`
-        Where to write the new archive, such as `ensemble.tar.gz`.
-    trust : `bool`, optional (default = `False`)
-        See `load_archive`.
+    The `archive_files` are paths or URLs of archives, or serialization directories; for `trust`,
+    see `load_archive`.
     """
     if not archive_files:
         raise ConfigurationError("an ensemble needs at least one archive, got none")

@@ -20,7 +20,6 @@ from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import attend_to_each_other
 from allennlp_sentmatch.modules import Classifier, Matcher
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.matchers import HeuristicDifferenceMatcher
 from allennlp_sentmatch.modules.parts import check_fit, relu_layer
 from allennlp_sentmatch.nn import Pooling, check_fraction
@@ -80,8 +79,7 @@ class ESIM(ClassificationModel):
     ) -> None:
         super().__init__(vocab, **settings)
         self._set_encoder(text_field_embedder, encoder)
-        with configuration_errors():
-            check_fraction(dropout=dropout)
+        check_fraction(dropout=dropout)
         self._rnn_input_dropout = InputVariationalDropout(dropout)
         self._matrix_attention = matrix_attention or DotProductMatrixAttention()
         self._matcher = matcher.construct(input_size=encoder.get_output_dim())

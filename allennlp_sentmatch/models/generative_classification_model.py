@@ -22,6 +22,7 @@ from allennlp_sentmatch.modules import Classifier, Matcher
 from allennlp_sentmatch.modules.generation import OutputWords, SentenceGenerator
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.nn import append_end, stack_padded, teacher_forcing
+from allennlp_sentmatch.nn.checks import check_at_least
 
 
 class GenerativeClassificationModel(ClassificationModel):
@@ -80,10 +81,7 @@ class GenerativeClassificationModel(ClassificationModel):
     ) -> None:
         super().__init__(vocab, **settings)
         embedding = _word_embedding(text_field_embedder)
-        if classification_weight < 0:
-            raise ConfigurationError(
-                f"classification_weight is {classification_weight}; it must be at least 0"
-            )
+        check_at_least(0, classification_weight=classification_weight)
         namespace = embedding._vocab_namespace or "tokens"
         self._words = OutputWords(
             vocab,

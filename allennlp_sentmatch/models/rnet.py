@@ -12,20 +12,11 @@ from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.training.metrics import Metric
 from torch import Tensor
 
+from allennlp_sentmatch import nn
 from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
-from allennlp_sentmatch.nn import (
-    BestSpans,
-    GatedMatching,
-    GatedSelfMatching,
-    PassageWindows,
-    PointerNetwork,
-    QuestionPooling,
-    best_spans,
-    masked_softmax,
-)
+from allennlp_sentmatch.nn.checks import check_at_least
 from allennlp_sentmatch.training.metrics import AnswerOverlap
 
 WINDOWS_AT_ONCE = 16
@@ -115,14 +106,8 @@ class RNet(TextModel):
         self._set_encoder(text_field_embedder, encoder)
         if passage_encoder is not None:
             check_fit(text_field_embedder=text_field_embedder, passage_encoder=passage_encoder)
-        for name, size in (
-            ("max_answer_length", max_answer_length),
-            ("n_best_size", n_best_size),
-            ("window_size", window_size),
-            ("window_stride", window_stride),
-        ):
-            if size is not None and size < 1:
-                raise ConfigurationError(f"{name} must be at least 1, got {size}")
+        check_at_least(1, max_answer_length=max_answer_length, n_best_size=n_best_size)
+        check_at_least(1, window_size=window_size, window_stride=window_stride)
         if window_stride is not None and (window_size is None or window_stride > window_size):
             raise ConfigurationError(
                 f"window_stride must be at most window_size, got {window_stride} and {window_size}"
@@ -131,15 +116,14 @@ class RNet(TextModel):
         question_size = encoder.get_output_dim()
         passage_size = (passage_encoder or encoder).get_output_dim()
         attention_size = hidden_size if attention_size is None else attention_size
-        with configuration_errors():
-            self._matching = GatedMatching(passage_size, question_size, hidden_size, attention_size)
-            self._self_matching = GatedSelfMatching(
-                self._matching.output_size, hidden_size, attention_size
-            )
-            self._question_pooling = QuestionPooling(question_size, attention_size)
-            self._pointers = PointerNetwork(
-                self._self_matching.output_size, question_size, attention_size
-            )
+        self._matching = nn.GatedMatching(passage_size, question_size, hidden_size, attention_size)
+        self._self_matching = nn.GatedSelfMatching(
+            self._matching.output_size, hidden_size, attention_size
+        )
+        self._question_pooling = nn.QuestionPooling(question_size, attention_size)
+        self._pointers = nn.PointerNetwork(
+            self._self_matching.output_size, question_size, attention_size
+        )
         self._embedding_dropout = self._dropout = dropout_layer("dropout", dropout)
         self._max_answer_length = max_answer_length
         self._n_best_size = n_best_size
@@ -186,20 +170,20 @@ class RNet(TextModel):
         if self.training or self._window_size is None or self._window_size >= T:
             reading = self._read(*inputs)
             if not self.training:
-                best = best_spans(
+                best = nn.best_spans(
                     reading.start_logits.log_softmax(dim=1).masked_fill(~passage_mask, -torch.inf),
                     reading.end_logits.log_softmax(dim=1).masked_fill(~passage_mask, -torch.inf),
                     self._n_best_size,
                     self._max_answer_length,
                 )
         else:
-            windows = PassageWindows.of(passage_mask, self._window_size, self._window_stride)
+            windows = nn.PassageWindows.of(passage_mask, self._window_size, self._window_stride)
             reading, best = self._read_windows(windows, *inputs)
         output: dict[str, Any] = {
             "span_start_logits": reading.start_logits,
             "span_end_logits": reading.end_logits,
-            "span_start_probs": masked_softmax(reading.start_logits, passage_mask),
-            "span_end_probs": masked_softmax(reading.end_logits, passage_mask),
+            "span_start_probs": nn.masked_softmax(reading.start_logits, passage_mask),
+            "span_end_probs": nn.masked_softmax(reading.end_logits, passage_mask),
             "question_num_tokens": question_mask.sum(dim=1),
             "passage_num_tokens": passage_mask.sum(dim=1),
         }
@@ -314,15 +298,15 @@ class RNet(TextModel):
 
     def _read_windows(
         self,
-        windows: PassageWindows,
+        windows: nn.PassageWindows,
         passage: Tensor,
         passage_mask: Tensor,
         question: Tensor,
         question_mask: Tensor,
-    ) -> tuple[_Reading, BestSpans]:
+    ) -> tuple[_Reading, nn.BestSpans]:
         """Read windows of passages. The attention is in the window with the best span."""
 
-        def read(part: PassageWindows) -> _Reading:
+        def read(part: nn.PassageWindows) -> _Reading:
             rows = part.passages
             return self._read(part.cut(passage), part.mask, question[rows], question_mask[rows])
 

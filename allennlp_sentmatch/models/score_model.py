@@ -29,7 +29,7 @@ class ScoreModel(TextModel):
     lowest_score, highest_score : `float`
         The ends of the scale. All predictions lie between them, and all true scores must.
     settings
-        See `TextModel`: `initializer` and `regularizer`.
+        See `TextModel`.
     """
 
     default_predictor = "sentence_pair"
@@ -41,7 +41,7 @@ class ScoreModel(TextModel):
     ) -> None:
         super().__init__(vocab, **settings)
         if not -math.inf < lowest_score < highest_score < math.inf:
-            raise ConfigurationError(
+            raise ValueError(
                 "highest_score must be greater than lowest_score, and both finite; got "
                 f"lowest_score={lowest_score} and highest_score={highest_score}"
             )

@@ -38,14 +38,8 @@ class VAESiameseClassifier(GenerativeClassificationModel):
     so that unlabeled pairs say nothing to the classifier. Outside training, z is the mean of
     q(z | x): of a von Mises-Fisher distribution, a vector shorter than 1.
 
-    # Parameters
-
-    text_field_embedder : `TextFieldEmbedder`
-        See `GenerativeClassificationModel`.
-    encoder : `Seq2VecEncoder`
-    settings
-        See `GenerativeClassificationModel`, but for `generator`: `posterior` is q(z | x), and
-        `classification_weight` lambda.
+    It has the settings of `GenerativeClassificationModel` but for `generator`: `posterior` is
+    q(z | x), and `classification_weight` lambda.
     """
 
     match_latents = True

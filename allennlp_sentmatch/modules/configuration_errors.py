@@ -8,8 +8,7 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Literal, TypeVar, Union, get_args, get_origin
 
 import torch
@@ -17,21 +16,14 @@ from allennlp.common import Lazy, Params, from_params
 from allennlp.common.checks import ConfigurationError
 from typing_extensions import Concatenate, ParamSpec  # a requirement of torch
 
+from allennlp_sentmatch.inherited_settings import configuration_errors as configuration_errors
+
 P = ParamSpec("P")
 Adapter = TypeVar("Adapter")
 Module = TypeVar("Module")
 
 MAX_LAYERS = 1000
 MAX_SIZE = 1_000_000
-
-
-@contextmanager
-def configuration_errors() -> Iterator[None]:
-    """Raise every `ValueError` of the block as a `ConfigurationError` with the same message."""
-    try:
-        yield
-    except ValueError as error:
-        raise ConfigurationError(str(error)) from error
 
 
 def constructs(

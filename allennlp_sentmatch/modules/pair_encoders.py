@@ -5,8 +5,8 @@ They are the networks of table 2 of Ersü, "Long Short-Term Memory-Networks for 
 
 from allennlp.common import Registrable
 
+from allennlp_sentmatch import nn
 from allennlp_sentmatch.modules.configuration_errors import constructs
-from allennlp_sentmatch.nn import LSTMNInterAttention, LSTMNPair, LSTMPair, PairReader
 
 
 class PairEncoder(Registrable):
@@ -17,7 +17,7 @@ class PairEncoder(Registrable):
 
     default_implementation = "lstmn_inter_attention"
 
-    def __init__(self, module: PairReader) -> None:
+    def __init__(self, module: nn.PairReader) -> None:
         self.module = module
 
 
@@ -29,7 +29,7 @@ class LstmPairEncoder(PairEncoder):
     Takes the settings of `allennlp_sentmatch.nn.LSTMPair`.
     """
 
-    __init__ = constructs(LSTMPair)(PairEncoder.__init__)
+    __init__ = constructs(nn.LSTMPair)(PairEncoder.__init__)
 
 
 @PairEncoder.register("lstmn")
@@ -39,7 +39,7 @@ class LstmnPairEncoder(PairEncoder):
     Takes the settings of `allennlp_sentmatch.nn.LSTMNPair`.
     """
 
-    __init__ = constructs(LSTMNPair)(PairEncoder.__init__)
+    __init__ = constructs(nn.LSTMNPair)(PairEncoder.__init__)
 
 
 @PairEncoder.register("lstmn_inter_attention")
@@ -51,4 +51,4 @@ class LstmnInterAttentionEncoder(PairEncoder):
     This is the default. Takes the settings of `allennlp_sentmatch.nn.LSTMNInterAttention`.
     """
 
-    __init__ = constructs(LSTMNInterAttention)(PairEncoder.__init__)
+    __init__ = constructs(nn.LSTMNInterAttention)(PairEncoder.__init__)

@@ -8,12 +8,7 @@ from torch import Tensor, nn
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.matchers import Matcher, SymmetricMatcher
 from allennlp_sentmatch.modules.parts import Classifier
-from allennlp_sentmatch.nn.similarity import (
-    expected_grade,
-    grade_divergence,
-    num_grades,
-    scaled_cosine,
-)
+from allennlp_sentmatch.nn import similarity
 
 
 class PairScorer(nn.Module, Registrable):
@@ -60,7 +55,7 @@ class CosineScorer(PairScorer):
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         """Scale the cosines (B,) of `a` and `b`, each (B, d)."""
-        return scaled_cosine(a, b, self.lowest_score, self.highest_score)
+        return similarity.scaled_cosine(a, b, self.lowest_score, self.highest_score)
 
     def score(self, compared: Tensor) -> Tensor:
         """The scores (B,) of scaled cosines."""
@@ -106,7 +101,7 @@ class GradedScorer(PairScorer):
             input_size, self._matcher.get_input_dim(), "input_size", "matcher input dim"
         )
         with configuration_errors():
-            num_labels = num_grades(lowest_score, highest_score)
+            num_labels = similarity.num_grades(lowest_score, highest_score)
         self._classifier = classifier.construct(
             input_size=self._matcher.get_output_dim(), num_labels=num_labels
         ).module
@@ -118,8 +113,8 @@ class GradedScorer(PairScorer):
 
     def score(self, compared: Tensor) -> Tensor:
         """The scores (B,) of logits."""
-        return expected_grade(compared, self.lowest_score, self.highest_score)
+        return similarity.expected_grade(compared, self.lowest_score, self.highest_score)
 
     def loss(self, compared: Tensor, scores: Tensor) -> Tensor:
         """The mean divergence, a scalar, of logits from the distributions of the true `scores`."""
-        return grade_divergence(compared, scores, self.lowest_score, self.highest_score)
+        return similarity.grade_divergence(compared, scores, self.lowest_score, self.highest_score)

@@ -8,7 +8,7 @@ from allennlp.common.checks import check_dimensions_match
 from allennlp.modules import FeedForward
 from allennlp.nn import Activation
 
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors, constructs
+from allennlp_sentmatch.modules.configuration_errors import constructs
 from allennlp_sentmatch.nn.checks import check_fraction
 from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
 
@@ -43,11 +43,10 @@ def check_fit(**parts: Any) -> None:
 
 
 def dropout_layer(name: str, probability: float) -> torch.nn.Dropout:
-    """A `torch.nn.Dropout`. Raises a `ConfigurationError` that names the setting `name` if the
-    probability is not at least 0 and below 1.
+    """A `torch.nn.Dropout`. Raises a `ValueError` that names the setting `name` if the probability
+    is not at least 0 and below 1.
     """
-    with configuration_errors():
-        check_fraction(**{name: probability})
+    check_fraction(**{name: probability})
     return torch.nn.Dropout(probability)
 
 

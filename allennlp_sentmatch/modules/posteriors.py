@@ -2,12 +2,8 @@
 
 from allennlp.common import Registrable
 
+from allennlp_sentmatch import nn
 from allennlp_sentmatch.modules.configuration_errors import constructs
-from allennlp_sentmatch.nn import (
-    GaussianInferenceNetwork,
-    InferenceNetwork,
-    VonMisesFisherInferenceNetwork,
-)
 
 
 class Posterior(Registrable):
@@ -16,7 +12,7 @@ class Posterior(Registrable):
     A model takes a `Lazy[Posterior]`, fills in `input_size`, and keeps the `module`.
     """
 
-    def __init__(self, module: InferenceNetwork) -> None:
+    def __init__(self, module: nn.InferenceNetwork) -> None:
         self.module = module
 
 
@@ -24,21 +20,19 @@ class Posterior(Registrable):
 class GaussianPosterior(Posterior):
     """A Gaussian with diagonal covariance, against N(0, I), with KL cost annealing.
 
-    Thesis table 6.3, ablation (ii).
-
-    Takes the settings of `allennlp_sentmatch.nn.GaussianInferenceNetwork`.
+    Thesis table 6.3, ablation (ii). Takes the settings of
+    `allennlp_sentmatch.nn.GaussianInferenceNetwork`.
     """
 
-    __init__ = constructs(GaussianInferenceNetwork)(Posterior.__init__)
+    __init__ = constructs(nn.GaussianInferenceNetwork)(Posterior.__init__)
 
 
 @Posterior.register("von_mises_fisher")
 class VonMisesFisherPosterior(Posterior):
     """vMF(mu, kappa) with a fixed kappa, against the uniform distribution on the sphere.
 
-    Thesis section 6.3.2 and eq. 6.3.
-
-    Takes the settings of `allennlp_sentmatch.nn.VonMisesFisherInferenceNetwork`.
+    Thesis section 6.3.2 and eq. 6.3. Takes the settings of
+    `allennlp_sentmatch.nn.VonMisesFisherInferenceNetwork`.
     """
 
-    __init__ = constructs(VonMisesFisherInferenceNetwork)(Posterior.__init__)
+    __init__ = constructs(nn.VonMisesFisherInferenceNetwork)(Posterior.__init__)

@@ -11,15 +11,9 @@ from allennlp.modules.highway import Highway
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor
 
+from allennlp_sentmatch import nn
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, constructs
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
-from allennlp_sentmatch.nn import (
-    LSTMN,
-    CellAwareLSTM,
-    RecurrentlyControlledRNN,
-    StackedRNN,
-    SuffixBiLSTM,
-)
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.configured_module import SequenceEncoder
 from allennlp_sentmatch.nn.padding import mask_of
@@ -72,12 +66,11 @@ class ModuleEncoder(SizedEncoder):
 @Seq2SeqEncoder.register("cas_lstm")
 class CasLstmEncoder(ModuleEncoder):
     """The cell-aware stacked LSTM of [Choi et al. (2019)](https://arxiv.org/abs/1809.02279), in
-    which a layer also reads the memory cells of the layer below.
-
-    Takes the settings of `allennlp_sentmatch.nn.CellAwareLSTM`.
+    which a layer also reads the memory cells of the layer below. Takes the settings of
+    `allennlp_sentmatch.nn.CellAwareLSTM`.
     """
 
-    __init__ = constructs(CellAwareLSTM)(ModuleEncoder.__init__)
+    __init__ = constructs(nn.CellAwareLSTM)(ModuleEncoder.__init__)
 
 
 @Seq2SeqEncoder.register("subilstm")
@@ -86,38 +79,33 @@ class SubilstmEncoder(ModuleEncoder):
     encodes the prefix and the suffix of every token in both directions.
 
     The output is `2 * hidden_size` wide, `4 * hidden_size` with `combination = "concat"`; its first
-    half is the forward direction.
-
-    Takes the settings of `allennlp_sentmatch.nn.SuffixBiLSTM`.
+    half is the forward direction. Takes the settings of `allennlp_sentmatch.nn.SuffixBiLSTM`.
     """
 
-    __init__ = constructs(SuffixBiLSTM)(ModuleEncoder.__init__)
+    __init__ = constructs(nn.SuffixBiLSTM)(ModuleEncoder.__init__)
 
 
 @Seq2SeqEncoder.register("rcrn")
 class RcrnEncoder(ModuleEncoder):
     """The recurrently controlled recurrent network of
     [Tay et al. (2018)](https://arxiv.org/abs/1811.09786), in which two recurrent networks are the
-    gates of a third one. If bidirectional, the output is `2 * hidden_size` wide.
-
-    Takes the settings of `allennlp_sentmatch.nn.RecurrentlyControlledRNN`.
+    gates of a third one. If bidirectional, the output is `2 * hidden_size` wide. Takes the settings
+    of `allennlp_sentmatch.nn.RecurrentlyControlledRNN`.
     """
 
-    __init__ = constructs(RecurrentlyControlledRNN)(ModuleEncoder.__init__)
+    __init__ = constructs(nn.RecurrentlyControlledRNN)(ModuleEncoder.__init__)
 
 
 @Seq2SeqEncoder.register("lstmn")
 class LstmnEncoder(ModuleEncoder):
     """The long short-term memory-network of [Cheng et al. (2016)](https://arxiv.org/abs/1601.06733),
     which attends over its own hidden states and cells at every token. An `InterpretableEncoder`,
-    whose internals are the attention.
-
-    Takes the settings of `allennlp_sentmatch.nn.LSTMN`.
+    whose internals are the attention. Takes the settings of `allennlp_sentmatch.nn.LSTMN`.
     """
 
-    module: LSTMN
+    module: nn.LSTMN
 
-    __init__ = constructs(LSTMN)(ModuleEncoder.__init__)
+    __init__ = constructs(nn.LSTMN)(ModuleEncoder.__init__)
 
     def forward(  # type: ignore[override]
         self, inputs: Tensor, mask: Optional[Tensor] = None, return_internals: bool = False
@@ -150,12 +138,10 @@ class LstmnEncoder(ModuleEncoder):
 @Seq2SeqEncoder.register("stacked_rnn")
 class StackedRnnEncoder(ModuleEncoder):
     """torch's stacked LSTMs or GRUs: AllenNLP's `lstm` and `gru`, but faster in training on CPUs
-    where sentences differ in length.
-
-    Takes the settings of `allennlp_sentmatch.nn.StackedRNN`.
+    where sentences differ in length. Takes the settings of `allennlp_sentmatch.nn.StackedRNN`.
     """
 
-    __init__ = constructs(StackedRNN)(ModuleEncoder.__init__)
+    __init__ = constructs(nn.StackedRNN)(ModuleEncoder.__init__)
 
 
 @Seq2SeqEncoder.register("highway")

@@ -21,9 +21,7 @@ from allennlp_sentmatch.nn.padding import mask_of
 class GumbelTreeLstmEncoder(Seq2VecEncoder):
     """The Gumbel Tree-LSTM of [Choi et al. (2018)](https://arxiv.org/abs/1707.02786), which learns
     to compose a sentence as a binary tree. An `InterpretableEncoder`, whose internals are the
-    trees.
-
-    Takes the settings of `allennlp_sentmatch.nn.GumbelTreeLSTM`.
+    trees. Takes the settings of `allennlp_sentmatch.nn.GumbelTreeLSTM`.
     """
 
     @constructs(GumbelTreeLSTM)

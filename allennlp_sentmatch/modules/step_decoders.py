@@ -2,8 +2,8 @@
 
 from allennlp.common import Registrable
 
+from allennlp_sentmatch import nn
 from allennlp_sentmatch.modules.configuration_errors import constructs
-from allennlp_sentmatch.nn import CellAwareLSTMDecoder, LSTMDecoder, RecurrentDecoder
 
 
 class StepDecoder(Registrable):
@@ -15,7 +15,7 @@ class StepDecoder(Registrable):
 
     default_implementation = "lstm"
 
-    def __init__(self, module: RecurrentDecoder) -> None:
+    def __init__(self, module: nn.RecurrentDecoder) -> None:
         self.module = module
 
 
@@ -26,7 +26,7 @@ class LstmStepDecoder(StepDecoder):
     Takes the settings of `allennlp_sentmatch.nn.LSTMDecoder`; models fill in `input_size`.
     """
 
-    __init__ = constructs(LSTMDecoder)(StepDecoder.__init__)
+    __init__ = constructs(nn.LSTMDecoder)(StepDecoder.__init__)
 
 
 @StepDecoder.register("cas_lstm")
@@ -37,4 +37,4 @@ class CasLstmStepDecoder(StepDecoder):
     `input_size`.
     """
 
-    __init__ = constructs(CellAwareLSTMDecoder)(StepDecoder.__init__)
+    __init__ = constructs(nn.CellAwareLSTMDecoder)(StepDecoder.__init__)

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_at_least
 
 
 class BestSpans(NamedTuple):
@@ -28,9 +28,7 @@ def best_spans(
     where a span cannot start or end, as at padding. With log-probabilities, a span's score is the
     logarithm of its probability. Each passage gets `count` spans of at most `max_length` tokens.
     """
-    check_positive(count=count)
-    if max_length is not None:
-        check_positive(max_length=max_length)
+    check_at_least(1, count=count, max_length=max_length)
     B, T = start.shape
     spans = torch.full((B, count, 2), -1, dtype=torch.long, device=start.device)
     scores = start.new_full((B, count), -torch.inf)
@@ -68,8 +66,7 @@ class PassageWindows(NamedTuple):
     def of(cls, mask: Tensor, size: int, stride: int) -> "PassageWindows":
         """Begin a window of `size` tokens at every `stride` tokens, until one reaches the end.
 
-        Both are at least 1. The `mask` (B, T) of the passages' tokens is bool and right-padded. A
-        passage has at least one window.
+        Both are at least 1. The `mask` is (B, T). A passage has at least one window.
         """
         lengths = mask.sum(dim=1)  # (B,)
         windows = [

@@ -148,14 +148,9 @@ class CellAwareLSTM(LayeredEncoder):
     ) -> Any:
         """Encode a batch of sentences; see `SequenceEncoder`.
 
-        # Parameters
-
-        inputs, mask
-        return_gates : `bool`, optional (default = `False`)
-            Whether to return the gates and the memory cells as well, which only the backend
-            "naive" has: for each layer a `CellAwareLSTMGates` for each direction.
-        return_states : `bool`, optional (default = `False`)
-            Whether to return what `last_states` does. Without `return_gates`.
+        With `return_gates`, which only the backend "naive" has, also return the gates and the
+        memory cells: for each layer a `CellAwareLSTMGates` for each direction. With
+        `return_states`, return what `last_states` does.
         """
         if return_gates and return_states:
             raise ValueError("return_gates and return_states cannot both be true; choose one")

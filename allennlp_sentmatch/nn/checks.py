@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from numbers import Integral, Real
+from typing import Optional
 
 
 def check_positive(**sizes: int) -> None:
@@ -11,6 +12,13 @@ def check_positive(**sizes: int) -> None:
             raise ValueError(f"{name} must be an integer, got {size!r:.100}")
         if size < 1:
             raise ValueError(f"{name} must be at least 1, got {size}")
+
+
+def check_at_least(least: float, **numbers: Optional[float]) -> None:
+    """Raise a `ValueError` that names the first number below `least`; `None` is no number."""
+    for name, number in numbers.items():
+        if number is not None and not number >= least:  # also if it is NaN
+            raise ValueError(f"{name} must be at least {least}, got {number}")
 
 
 def check_fraction(**fractions: float) -> None:

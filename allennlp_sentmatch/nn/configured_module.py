@@ -52,19 +52,9 @@ class SequenceEncoder(RecurrentModule, ABC):
 
     @abstractmethod
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Any:
-        """Encode a batch of sentences.
+        """Encode a batch of sentences, inputs (B, T, input_size) with the mask (B, T).
 
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (B, T, input_size).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (B, T).
-
-        # Returns
-
-        `Tensor`
-            Shape (B, T, output_size), left-to-right first, zero at padded steps.
+        Return their outputs (B, T, output_size), left-to-right first, zero at padded steps.
         """
 
 

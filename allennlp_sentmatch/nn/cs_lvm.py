@@ -112,10 +112,7 @@ class UncertaintyWeighting(torch.nn.Module):
     sigma is at sigma = 0. A step increases the weights by about the learning rate, so this affects
     long training only. The thesis gives no remedy.
 
-    # Parameters
-
-    num_losses : `int`
-        K.
+    `num_losses` is K.
     """
 
     def __init__(self, num_losses: int) -> None:

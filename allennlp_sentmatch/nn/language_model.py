@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_at_least, check_positive
 from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise, straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 
@@ -82,8 +82,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         check_positive(
             vocab_size=vocab_size, embedding_size=embedding_size, latent_size=latent_size
         )
-        if num_labels < 0:
-            raise ValueError(f"num_labels is {num_labels}; it cannot be negative")
+        check_at_least(0, num_labels=num_labels)
         self.embedding_size = embedding_size
         self.num_labels = num_labels
         input_size = embedding_size + latent_size
@@ -120,20 +119,10 @@ class ConditionalLanguageModel(torch.nn.Module):
     ) -> Tensor:
         """The logarithms (B,) of eq. 6.7, by teacher forcing.
 
-        # Parameters
-
-        embedded_inputs : `Tensor`
-            (B, T, D), the embedded inputs from `teacher_forcing`.
-        targets, mask : `Tensor`
-            (B, T), from `teacher_forcing`.
-        latent : `Tensor`
-            z, (B, m).
-        labels : `Tensor`, optional
-            (B,), required by a generator with labels and ignored by one without.
-        word_embeddings : `Tensor`
-            E, (V, D).
-        average_over_words : `bool`, optional (default = `False`)
-            Divide by N + 1, the number of factors in eq. 6.7.
+        The embedded inputs (B, T, D), the `targets` and the `mask` (B, T) are from
+        `teacher_forcing`. `latent` is z (B, m), and `word_embeddings` E (V, D). The `labels` (B,)
+        are required by a generator with labels and ignored by one without. `average_over_words`
+        divides by N + 1, the number of factors in eq. 6.7.
         """
         condition = self._condition(latent, labels)
         condition = condition.unsqueeze(1).expand(-1, embedded_inputs.size(1), -1)

@@ -17,7 +17,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
+from allennlp_sentmatch.nn.checks import (
+    check_at_least,
+    check_choice,
+    check_fraction,
+    check_positive,
+)
 
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh, "linear": torch.nn.Identity}
 
@@ -62,8 +67,7 @@ class MLPClassifier(torch.nn.Module):
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, num_labels=num_labels, hidden_size=hidden_size)
-        if num_layers < 0:
-            raise ValueError(f"num_layers must be at least 0, got {num_layers}")
+        check_at_least(0, num_layers=num_layers)
         hidden_dropout = dropout if hidden_dropout is None else hidden_dropout
         check_fraction(dropout=dropout, hidden_dropout=hidden_dropout)
         check_choice(*ACTIVATIONS, activation=activation)

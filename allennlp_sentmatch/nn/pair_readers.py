@@ -118,14 +118,8 @@ class LSTMNPair(PairReader):
     """Two LSTMNs that read the premise and then the hypothesis (the module's docstring).
 
     They are `premise_reader` and `hypothesis_reader`, each a left-to-right `LSTMN`. The attention
-    is within the sentences alone.
-
-    # Parameters
-
-    input_size, hidden_size
-        As in `PairReader`.
-    attention_size : `int`, optional (default = `hidden_size`)
-        A, the size of the layer that scores the tokens.
+    is within the sentences alone. `attention_size`, by default `hidden_size`, is A, the size of the
+    layer that scores the tokens; `PairReader` documents the other settings.
     """
 
     start_from_premise = True

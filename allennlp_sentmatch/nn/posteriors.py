@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import Distribution, Independent, Normal, kl_divergence
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_at_least, check_positive
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 from allennlp_sentmatch.nn.precision import at_least_float32
 from allennlp_sentmatch.nn.schedules import LinearSchedule
@@ -27,12 +27,8 @@ class InferenceNetwork(torch.nn.Module):
     """Maps an encoded sentence to q(z | x), a distribution over latent vectors, and has the prior
     p(z).
 
-    # Parameters
-
-    input_size : `int`
-        The size of an encoded sentence.
-    latent_size : `Optional[int]`
-        m, the size of z; `None`: `input_size`.
+    `input_size` is the size of an encoded sentence, and `latent_size` m, the size of z, which is
+    `input_size` if it is `None`.
     """
 
     def __init__(self, input_size: int, latent_size: Optional[int]) -> None:
@@ -115,10 +111,7 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         self, input_size: int, latent_size: Optional[int] = None, concentration: float = 100.0
     ) -> None:
         super().__init__(input_size, latent_size)
-        if self.latent_size < 2:
-            raise ValueError(
-                f"latent_size must be at least 2, for a sphere; got {self.latent_size}"
-            )
+        check_at_least(2, latent_size=self.latent_size)  # for a sphere
         if not concentration > 0:
             raise ValueError(f"concentration is {concentration}; it must be positive")
         self.projection = torch.nn.Linear(input_size, self.latent_size)

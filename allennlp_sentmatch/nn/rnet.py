@@ -57,20 +57,10 @@ class GatedMatching(RecurrentModule):
     `attention_previous` (A, H) and `attention_vector` (A), the paper's W_u^Q, W_u^P, W_v^P and v;
     `gate` (P + Q, P + Q), W_g; and `weight_ih_l0` (3H, P + Q), `weight_hh_l0` (3H, H),
     `bias_ih_l0` (3H) and `bias_hh_l0` (3H), as `torch.nn.GRU` has them. The parameters of the
-    second direction have the suffix `_reverse`.
+    second direction have the suffix `_reverse`; `bidirectional` says if there is one.
 
-    # Parameters
-
-    passage_size : `int`
-        P, the size of a passage token's vector.
-    question_size : `int`
-        Q, the size of a question token's vector.
-    hidden_size : `int`
-        H, the size of the state in each direction.
-    attention_size : `int`, optional (default = `hidden_size`)
-        A, the size of the layer that scores the question's tokens.
-    bidirectional : `bool`, optional (default = `True`)
-        Whether the passage is also read from right to left.
+    P is `passage_size` and Q `question_size`, the sizes of a token's vector, and H `hidden_size`,
+    the size of the state in each direction. A, `attention_size`, is by default `hidden_size`.
     """
 
     gate: Tensor

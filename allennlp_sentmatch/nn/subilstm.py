@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.checks import check_choice, check_positive
+from allennlp_sentmatch.nn.checks import check_at_least, check_choice, check_positive
 from allennlp_sentmatch.nn.configured_module import (
     ConfiguredModule,
     SequenceEncoder,
@@ -104,8 +104,7 @@ class SuffixBiLSTM(SequenceEncoder):
         check_positive(input_size=input_size, hidden_size=hidden_size)
         check_choice("max", "mean", "concat", "gate", combination=combination)
         check_choice("lstm", "gru", cell=cell)
-        if max_context is not None and max_context < 1:
-            raise ValueError(f"max_context must be at least 1 or None, got {max_context}")
+        check_at_least(1, max_context=max_context)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.tied = tied

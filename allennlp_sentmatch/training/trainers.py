@@ -69,7 +69,6 @@ class Bfloat16ProductsCallback(TrainerCallback):
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Change the precision of products."""
-        super().on_start(trainer, *args, **kwargs)
         self._products.enter_context(bfloat16_products())
 
     def on_end(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:

@@ -10,15 +10,10 @@ from typing import Union
 
 import numpy
 from allennlp.common.checks import ConfigurationError
-from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import accuracy_score, f1_score
 
-from allennlp_sentmatch.transfer.classifiers import (
-    Data,
-    LabelClassifier,
-    correlation,
-    predict_with_best_penalty,
-)
+from allennlp_sentmatch.training.metrics.correlations import correlations
+from allennlp_sentmatch.transfer.classifiers import Data, LabelClassifier, predict_with_best_penalty
 from allennlp_sentmatch.transfer.report import TaskResult, TransferReport, metric_key
 from allennlp_sentmatch.transfer.sentence_vectors import SentenceVectors
 from allennlp_sentmatch.transfer.tasks import TASKS, Examples, Task
@@ -120,10 +115,7 @@ class TransferBenchmark:
                 )
             metrics = {"accuracy": accuracy_score(targets, predicted)}
         else:
-            metrics = {
-                "pearson": correlation(pearsonr, predicted, targets),
-                "spearman": correlation(spearmanr, predicted, targets),
-            }
+            metrics = correlations(predicted, targets)
         if task.positive_label is not None:
             metrics["f1"] = f1_score(targets, predicted, pos_label=task.positive_label)
         return TaskResult(

@@ -4,20 +4,19 @@
 or by cross-validation, as SentEval does; test data have no part in it.
 """
 
-from collections.abc import Callable
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
-from scipy.stats import pearsonr
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from allennlp_sentmatch.estimators import linear
 from allennlp_sentmatch.estimators.linear import Array, best_penalty, fit_pipeline
 from allennlp_sentmatch.nn.similarity import grade_distribution
+from allennlp_sentmatch.training.metrics.correlations import correlations
 
 Data = tuple[Array, Array]
 
@@ -87,17 +86,10 @@ class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, features: Array, scores: Array) -> float:
         """Pearson's correlation of the predictions and the scores."""
-        return correlation(pearsonr, self.predict(features), scores)
+        return correlations(self.predict(features), scores)["pearson"]
 
 
 Estimator = Union[LabelClassifier, GradeRegressor]
-
-
-def correlation(function: Callable[..., Any], predicted: Array, targets: Array) -> float:
-    """A correlation; 0 where all predictions or targets are the same and it is not defined."""
-    if numpy.ptp(predicted) == 0 or numpy.ptp(targets) == 0:
-        return 0.0
-    return float(function(predicted, targets)[0])
 
 
 def predict_with_best_penalty(

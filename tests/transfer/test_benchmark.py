@@ -4,7 +4,6 @@ from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.transfer import TASKS, SentenceVectors, TransferBenchmark, own_task
 from allennlp_sentmatch.transfer.benchmark import _data
-from allennlp_sentmatch.transfer.classifiers import correlation
 from allennlp_sentmatch.transfer.tasks import Examples
 from tests.transfer.small_data import encode_words, write_small_data
 
@@ -85,13 +84,6 @@ def test_the_features_of_pairs():
     assert _data(pairs, vectors)[0].tolist() == [[2, 7, 3, -10], [0, 0, 9, 25]]
     alone = Examples([("b",)], numpy.array(["0"]))
     assert _data(alone, vectors)[0].tolist() == [[3, 5]]
-
-
-def test_correlations_that_are_not_defined_are_zero():
-    def refuse(*arguments):
-        raise AssertionError
-
-    assert correlation(refuse, numpy.ones(3), numpy.arange(3)) == 0.0
 
 
 def test_settings_are_checked(folder):

@@ -69,8 +69,7 @@ class ReadingComprehensionReader(FormattedReader):
       passage's tokens, and the one after its last), and `id` and `answers` (a list of strings)
       where the data has them
 
-    A text without a token becomes one out-of-vocabulary token. Questions in a row about the same
-    passage share its field.
+    Questions in a row about the same passage share its field.
 
     # Parameters
 

@@ -70,8 +70,6 @@ class SentencePairReader(FormattedReader):
     `hypothesis`. The metadata also has `tokens`, and as `premise_span` and `hypothesis_span` the
     positions in it of a sentence's first token and of the one after its last.
 
-    A sentence without a token becomes one out-of-vocabulary token.
-
     # Parameters
 
     format : `str`

@@ -38,7 +38,6 @@ class ConstraintUpdate(TrainerCallback):
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Take the constraints out of the model's loss, and make the optimizer."""
-        super().on_start(trainer, *args, **kwargs)
         model: Any = trainer.model
         if not getattr(model, "constraints_in_loss", False):
             raise ConfigurationError(

@@ -57,7 +57,6 @@ class ExactRecovery(TrainerCallback):
         self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
     ) -> None:
         """Wrap the trainer's loader, and restore what AllenNLP does not."""
-        super().on_start(trainer, is_primary, **kwargs)
         self.trainer = trainer
         loader: Any = _RecordedLoader(trainer.data_loader, self)
         trainer.data_loader = loader

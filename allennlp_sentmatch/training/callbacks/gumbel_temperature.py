@@ -25,7 +25,6 @@ class GumbelTemperature(TrainerCallback):
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Find the encoders, and set the temperature of the first update or the restored one."""
-        super().on_start(trainer, *args, **kwargs)
         trees = [m for m in trainer.model.modules() if isinstance(m, GumbelTreeLSTM)]
         if not trees:
             raise ConfigurationError("the callback gumbel_temperature needs a gumbel_tree_lstm")

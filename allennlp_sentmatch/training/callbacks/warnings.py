@@ -33,7 +33,6 @@ class LabelCheckCallback(TrainerCallback):
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Look at the trainer's data."""
-        super().on_start(trainer, *args, **kwargs)
         if is_distributed():
             return
         learned = Counter(label.label for label in _labels(trainer.data_loader))
@@ -86,7 +85,6 @@ class ThreadCheckCallback(TrainerCallback):
         self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
     ) -> None:
         """Add this training's threads to the load, which includes the one that read the data."""
-        super().on_start(trainer, is_primary, **kwargs)
         self._check(trainer, is_primary, others=os.getloadavg()[0] - 1)
 
     def on_epoch(

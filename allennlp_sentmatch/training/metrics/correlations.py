@@ -23,9 +23,7 @@ class ScoreCorrelations(Metric):
     def __init__(self) -> None:
         self.reset()
 
-    def __call__(  # type: ignore[override]
-        self, predictions: Tensor, gold_labels: Tensor
-    ) -> None:
+    def __call__(self, predictions: Tensor, gold_labels: Tensor) -> None:  # type: ignore[override]
         """Add scores (B,)."""
         pairs = torch.stack([predictions, gold_labels]).detach().double()  # (2, B)
         parts: list[Any] = [pairs.cpu().numpy()]
@@ -36,17 +34,19 @@ class ScoreCorrelations(Metric):
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """`{"pearson": ..., "spearman": ...}`."""
-        scores = self._scores
+        first, second = self._scores
         if reset:
             self.reset()
-        ranks = [rankdata(side) for side in scores]
-        return {"pearson": _correlation(*scores), "spearman": _correlation(*ranks)}
+        return correlations(first, second)
 
     def reset(self) -> None:
         """Remove all scores."""
         self._scores = numpy.empty((2, 0))
 
 
-def _correlation(first: Any, second: Any) -> float:
-    is_defined = len(first) > 1 and numpy.ptp(first) > 0 and numpy.ptp(second) > 0
-    return float(numpy.corrcoef(first, second)[0, 1]) if is_defined else 0.0
+def correlations(first: Any, second: Any) -> dict[str, float]:
+    """Pearson's and Spearman's correlation of arrays (N,); 0 where they are not defined."""
+    if len(first) < 2 or numpy.ptp(first) == 0 or numpy.ptp(second) == 0:
+        return {"pearson": 0.0, "spearman": 0.0}
+    sides = {"pearson": (first, second), "spearman": (rankdata(first), rankdata(second))}
+    return {name: float(numpy.corrcoef(*pair)[0, 1]) for name, pair in sides.items()}

@@ -149,7 +149,6 @@ class BleuSignatureCallback(TrainerCallback):
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Check the model."""
-        super().on_start(trainer, *args, **kwargs)
         if not isinstance(getattr(trainer.model, "bleu", None), SacreBleu):
             raise ConfigurationError(
                 "the callback bleu_signature needs a model that measures BLEU, as encoder_decoder "
