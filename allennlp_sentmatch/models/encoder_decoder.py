@@ -192,9 +192,7 @@ class EncoderDecoder(TextModel):
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Replace tensors by texts.
 
-        # Returns
-
-        For each sentence `source`, `source_tokens`, `target` (the best translation),
+        Returns for each sentence `source`, `source_tokens`, `target` (the best translation),
         `target_tokens` with the end symbol if it was reached, `score`, `n_best` (a list of `target`
         and `score`, best first), and `attention`: for each of `target_tokens` the weights of
         `source_tokens`. The scores are those that the beam search ranks by.

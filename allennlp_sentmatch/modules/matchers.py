@@ -49,12 +49,10 @@ class FunctionMatcher(Matcher):
     function: Callable[[Tensor, Tensor], Tensor]  # from two tensors (..., d) to their features
 
     def get_output_dim(self) -> int:
-        """The number of features that the function makes of vectors of that size."""
         vector = torch.empty(self.get_input_dim())
         return self.function(vector, vector).size(-1)
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        """Match `a` and `b`, each (..., d), to (..., get_output_dim())."""
         return self.function(a, b)
 
 
@@ -103,11 +101,9 @@ class BilinearMatcher(Matcher):
         self._bilinear = module
 
     def get_output_dim(self) -> int:
-        """The number of forms."""
         return int(self._bilinear.output_size)
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        """Match `a` and `b`, each (..., d), to (..., get_output_dim())."""
         features: Tensor = self._bilinear(a, b)
         return features
 
@@ -173,10 +169,8 @@ class HighwayMatcher(Matcher):
         self._highway = Highway(self._output_size, num_layers)
 
     def get_output_dim(self) -> int:
-        """`hidden_size`, or the output size of the matcher inside."""
         return self._output_size
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        """Match `a` and `b`, each (..., d), to (..., get_output_dim())."""
         features: Tensor = self._highway(self._projection(self._matcher(a, b)))
         return features

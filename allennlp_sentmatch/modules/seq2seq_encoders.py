@@ -29,15 +29,12 @@ class SizedEncoder(Seq2SeqEncoder):
         self._bidirectional = bidirectional
 
     def get_input_dim(self) -> int:
-        """The size of a step of the inputs."""
         return self._input_dim
 
     def get_output_dim(self) -> int:
-        """The size of a step of the outputs."""
         return self._output_dim
 
     def is_bidirectional(self) -> bool:
-        """`True` if the output is `[forward; backward]`."""
         return self._bidirectional
 
 

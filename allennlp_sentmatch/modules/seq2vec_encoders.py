@@ -30,11 +30,9 @@ class GumbelTreeLstmEncoder(Seq2VecEncoder):
         self.module = module
 
     def get_input_dim(self) -> int:
-        """The size of a step of the inputs."""
         return self.module.input_size
 
     def get_output_dim(self) -> int:
-        """The size of the vector of a sentence."""
         return self.module.output_size
 
     def forward(
@@ -84,12 +82,10 @@ class PooledEncoder(Seq2VecEncoder):
         )
 
     def get_input_dim(self) -> int:
-        """The size of a step of the inputs."""
         input_size: int = self.encoder.get_input_dim()
         return input_size
 
     def get_output_dim(self) -> int:
-        """The size of the vector of a sentence."""
         return self.pooling.output_size
 
     def forward(

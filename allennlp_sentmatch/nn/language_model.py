@@ -189,35 +189,19 @@ def generate_relaxed(
 
     Raises a `ValueError` if `max_length` is less than 1, or `labels` are missing.
 
-    # Parameters
+    A sentence ends before the first step whose most probable word is </s>, or after `max_length`
+    words. Every sentence has at least one word, because encoders need one. With `lengths` (B,),
+    each at least 1, sentences have these numbers of words instead, and </s> is a word like any
+    other.
 
-    generator : `ConditionalLanguageModel`
-    latent : `Tensor`
-        z, (B, m).
-    labels : `Tensor`, optional
-        (B,), for a generator with labels.
-    word_embeddings : `Tensor`
-        E, (V, D): the output's weight matrix, and the embeddings that expectations are taken of.
-    start_index, end_index : `int`
-        The indices of <s> and </s>.
-    allowed_words : `Tensor`
-        (V,), bool: the words that may be generated, including </s>.
-    max_length : `int`
-        The maximum number of words.
-    temperature : `float`
-        tau > 0 of the Gumbel-softmax.
-    straight_through : `bool`, optional (default = `False`)
-        If `False`, the next input is the expected embedding under the relaxed sample, as in the
-        thesis; if `True`, it is the embedding of one word, with the relaxed sample's gradient.
-    lengths : `Tensor`, optional (default = `None`)
-        (B,), each at least 1: the numbers of words to generate, in place of `max_length`. The end
-        symbol is then a word like any other.
+    The next input is the expected embedding under the relaxed sample, as in the thesis; if
+    `straight_through`, it is the embedding of one word, with the relaxed sample's gradient.
 
-    # Returns
-
-    `RelaxedSentence`
-        A sentence ends before the first step whose most probable word is </s>. Every sentence has
-        at least one word, because encoders need one.
+    `latent` is z (B, m), and a generator with labels needs `labels` (B,). `word_embeddings` is E
+    (V, D): the output's weight matrix, and the embeddings that expectations are taken of.
+    `start_index` and `end_index` are the indices of <s> and </s>, and `allowed_words` (V,), bool,
+    are the words that may be generated, including </s>. `temperature` is tau > 0 of the
+    Gumbel-softmax.
     """
     check_positive(max_length=max_length)
     batch_size = latent.size(0)

@@ -107,11 +107,8 @@ def predict_with_best_penalty(
     `train` does, and all of them are trained on. Without `test_features` (M, D), each fold is
     tested by a classifier of the others, whose penalty is chosen by cross-validation over them.
 
-    # Returns
-
-    `tuple[numpy.ndarray, list[float]]`
-        The predictions (M,), or (N,) for `train`, and the penalties that were chosen: one, or one
-        for each fold.
+    Returns the predictions (M,), or (N,) for `train`, and the penalties that were chosen: one, or
+    one for each fold.
     """
     features, targets = train
 

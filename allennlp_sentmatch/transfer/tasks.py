@@ -195,14 +195,12 @@ SST_SENTENCES = replace(
 def own_task(settings: Mapping[str, Any]) -> Task:
     """A task of one's own sentences, or pairs of them, with labels or scores.
 
-    # Parameters
-
-    settings : `Mapping[str, Any]`
-        `train`, the file of the training examples, and optionally `validation` and `test`: without
-        test data the training data are tested by cross-validation, and without validation data it
-        chooses the penalty. `name`, by default the name of the file `train`. The rest are settings
-        of the reader `single_sentence`, if there is a `text` among them, or else `sentence_pair`;
-        its format is `table` by default. A `score` needs a `score_range` of two whole numbers.
+    The `settings` are `train`, the file of the training examples, and optionally `validation` and
+    `test`: without test data the training data are tested by cross-validation, and without
+    validation data it chooses the penalty; and `name`, by default the name of the file `train`. The
+    rest are settings of the reader `single_sentence`, if there is a `text` among them, or else
+    `sentence_pair`; its format is `table` by default. A `score` needs a `score_range` of two whole
+    numbers.
     """
     rest = dict(settings)
     files = [rest.pop(part, None) for part in ("train", "validation", "test")]

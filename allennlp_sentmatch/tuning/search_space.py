@@ -46,14 +46,7 @@ class SearchSpace:
 
         Where `choices` is an object, each choice has a name and overrides any settings, so that
         several settings change together, or to values that are objects; the parameter's own name
-        is free then:
-
-            {
-              "dropout": {"type": "categorical", "choices": {
-                "low": {"model.embedding_dropout": 0.1, "model.classifier.dropout": 0.1},
-                "high": {"model.embedding_dropout": 0.2, "model.classifier.dropout": 0.3}
-              }}
-            }
+        is free then: `"choices": {"low": {"model.embedding_dropout": 0.1, ...}, ...}`.
     """
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:

@@ -112,18 +112,12 @@ class Tuner:
     ) -> dict[str, Any]:
         """Train until the study has a number of trials, and report it.
 
-        Raises a `ConfigurationError` if another process runs the study, or if no trial was
-        complete. `KeyboardInterrupt` after Ctrl-C and SIGTERM; the report has been written then.
+        `num_trials` includes the trials of earlier calls, but not interrupted ones; by default, a
+        grid is completed. `on_trial` is called after each trial with its part of the report.
 
-        # Parameters
-
-        num_trials : `int`, optional (default = `None`)
-            It includes the trials of earlier calls, but not interrupted ones. By default, a grid is
-            completed.
-        on_trial : `Callable[[dict[str, Any]], None]`, optional
-            Called after each trial with its part of the report.
-
-        Returns the content of `study.json`: see `study_report`.
+        Returns the content of `study.json`: see `study_report`. Raises a `ConfigurationError` if
+        another process runs the study, or if no trial was complete, and `KeyboardInterrupt` after
+        Ctrl-C and SIGTERM; the report has been written then.
         """
         if num_trials is None:
             grid = self.space.grid() if self._sampler_name == "grid" else None

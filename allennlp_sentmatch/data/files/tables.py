@@ -122,23 +122,11 @@ def _with_columns(
 
 
 class Table:
-    """A user's file: tsv, csv or JSON lines.
+    """A user's file: tsv, csv or JSON lines; for `delimiter` and `quoted`, see `FormattedReader`.
 
-    Its columns go by name, or by position where it has no header.
-
-    # Parameters
-
-    columns : `Mapping[str, Optional[Column]]`
-        Each setting of the reader that names a column, with its value; `None` for a column that
-        the file need not have. All names, or all positions counted from 0.
-    delimiter : `str`, optional (default = `None`)
-        By default the first line decides: a `{` begins JSON lines, otherwise a tab separates the
-        cells if there is one, otherwise a comma.
-    quoted : `bool`, optional (default = `None`)
-        Whether double quotes protect a cell; by default, if the delimiter is a comma. With another
-        one, the log says if they seem to.
-    optional : `Collection[str]`, optional (default = `()`)
-        The settings that may be null, for a file without such a column.
+    The `columns` are the settings of the reader that name a column, with their values: all names,
+    or all positions counted from 0; `None` for a column that the file need not have. The settings
+    in `optional` may be null.
     """
 
     def __init__(

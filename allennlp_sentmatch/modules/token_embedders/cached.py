@@ -59,7 +59,6 @@ class CachedEmbedder(TokenEmbedder):
             )
 
     def get_output_dim(self) -> int:
-        """The size of a token's vector."""
         return self.embedder.get_output_dim()
 
     def train(self, mode: bool = True) -> "CachedEmbedder":

@@ -67,7 +67,6 @@ class CoveEmbedder(TokenEmbedder):
         self.mt_lstm = PytorchSeq2SeqWrapper(mt_lstm.requires_grad_(False))
 
     def get_output_dim(self) -> int:
-        """900."""
         return WORD_SIZE + 2 * HIDDEN_SIZE
 
     def forward(self, tokens: Tensor) -> Tensor:

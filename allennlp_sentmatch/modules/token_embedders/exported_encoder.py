@@ -68,7 +68,6 @@ class ExportedEncoderEmbedder(TokenEmbedder):
                     sentences_only.requires_grad_(False)
 
     def get_output_dim(self) -> int:
-        """The size of a token's vector."""
         if self._whole_sentence:
             return self.encoder.vector_size
         size: int = self.encoder.encoder.encoder.output_size

@@ -29,12 +29,10 @@ class ExactRecovery(TrainerCallback):
     """Adds to checkpoints what AllenNLP leaves out, so that `allennlp train --recover` after any
     interruption ends with the weights and validation metrics of uninterrupted training.
 
-    These are the random states of Python, NumPy, torch and the GPU, and the scale of mixed
-    precision. AllenNLP runs its data loader through all the batches of the time before the
-    interruption. Every epoch of that starts from the random state that it started from first, which
-    the checkpoint holds (13 KB for each epoch), so that the loader shuffles as it did; at the
-    checkpoint itself all generators continue from the states they had there. `best.th`, which is
-    written after the checkpoint, is restored where the interruption was between the two.
+    These are the random states of Python, NumPy, torch and the GPU, of the checkpoint and of the
+    start of each epoch (13 KB each), so that the loader shuffles as it did, and the scale of mixed
+    precision. `best.th`, which is written after the checkpoint, is restored where the interruption
+    was between the two.
 
     Exceptions: the training metrics of an epoch that was interrupted between two checkpoints within
     it (AllenNLP loses the sum of the losses before); operations without a deterministic

@@ -174,27 +174,23 @@ class AnswerOverlap(Metric):
     100.
 
     - `bleu_1`, `bleu_4`: corpus-level BLEU with n-grams of one and of up to four words, in lower
-      case, by `sacrebleu` (tokenization 13a, exponential smoothing). An n-gram counts as often as
-      in the reference that has it most often, and the reference closest in length counts for the
-      brevity penalty.
+      case, by `sacrebleu` (tokenization 13a, exponential smoothing).
     - `rouge_l`: ROUGE-L F1, by `rouge_score` without stemming, on letters and digits of every
       script, in lower case.
     - `meteor`: METEOR with the parameters of
       [Lavie and Agarwal (2007)](https://aclanthology.org/W07-0734), by `nltk`, on the same
-      words. Words match exactly or by Porter's stem; synonyms, which need WordNet's data, do not
-      count. An answer of one word scores at most 50.
+      words. Words match exactly or by Porter's stem, not as synonyms, which need WordNet's data. An
+      answer of one word scores at most 50.
     - `exact_match`, `f1`: as in the evaluation script of SQuAD 1.1 ([Rajpurkar et al.
-      2016](https://aclanthology.org/D16-1264), section 6), by `transformers`: neither case nor
-      punctuation nor the articles a, an and the count.
+      2016](https://aclanthology.org/D16-1264), section 6), by `transformers`.
 
     All but BLEU are means over the questions; the best reference counts for each figure. Every
     answer is scored once, when it is added: `get_metric` only divides. Sums and counts are added up
     over batches and workers.
 
     Chinese, Japanese, Thai, Lao, Khmer and Burmese have no spaces between words: all figures count
-    their characters as words. `sacrebleu` and `rouge_score` are the extra `reading-comprehension`.
-
-    Raises a `ConfigurationError` where the metric is first used, if the extra is not installed.
+    their characters as words. `sacrebleu` and `rouge_score` are the extra `reading-comprehension`,
+    without which the first use of the metric is a `ConfigurationError`.
     """
 
     def __init__(self) -> None:

@@ -105,12 +105,10 @@ class _CPUProducts(Products):
 
     @classmethod
     def side_by_side(cls, weights: Sequence[Tensor]) -> Any:
-        """As `Products.side_by_side`."""
         return [cls.prepacked(weight) for weight in weights]
 
     @classmethod
     def add_products(cls, out: Tensor, x: Tensor, weights: Any) -> None:
-        """As `Products.add_products`."""
         for out_s, x_s, weight in zip(out, x, weights):
             out_s.add_(cls.linear(x_s, weight))
 
@@ -120,7 +118,7 @@ class MKLProducts(_CPUProducts):
 
     @staticmethod
     def prepacked(weight: Tensor) -> Tensor:
-        """As `Products.prepacked`: equal to `weight`, in columns."""
+        # Equal to `weight`, in columns.
         return weight.t().contiguous().t()
 
 
@@ -129,7 +127,6 @@ class OneDNNProducts(_CPUProducts):
 
     @staticmethod
     def prepacked(weight: Tensor) -> Tensor:
-        """As `Products.prepacked`."""
         if _onednn_reorder is None:
             return weight
         result: Tensor = _onednn_reorder(weight)
@@ -137,7 +134,6 @@ class OneDNNProducts(_CPUProducts):
 
     @staticmethod
     def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
-        """As `Products.linear`."""
         if x.numel() == 0 and not weight.is_mkldnn:  # of no rows, which oneDNN refuses
             return Products.linear(x, weight, bias)
         result: Tensor = _onednn_linear(x, weight, bias, "none", [], "")  # type: ignore[misc]

@@ -42,14 +42,12 @@ class NativeCell(Cell):
         self._sizes = (0 if projected is None else projected.size(1), R, B, 0)
 
     def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
-        """As `Cell.bind`."""
         super().bind(tables, grad_gates)
         self._sizes = (*self._sizes[:3], tables.gates.size(1))
         rows = {"gates": tables.gates, "grad_gates": grad_gates, "kept": tables.kept}
         self._rows = {name: Rows.of(x, self.states) for name, x in rows.items()}
 
     def advance(self, step: Step) -> None:
-        """As `Cell.advance`."""
         linear, hidden = self._backend.products.linear, self.states[0]
         for part in step.split(self.max_rows):
             self._begin(part, self._sizes[0])
@@ -62,7 +60,6 @@ class NativeCell(Cell):
                 self._run(self.functions[0], s, part, u)
 
     def retreat(self, step: Step) -> None:
-        """As `Cell.retreat`."""
         self._begin(step, step.tokens[1])
         for s in range(self.states.size(1)):
             self._run(self.functions[1], s, step, None)
@@ -100,7 +97,6 @@ class NativeLSTMCell(NativeCell):
     names_of_gradients = {"grad_hidden": 0, "carried": 1}
 
     def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
-        """As `Cell.bind`."""
         super().bind(tables, grad_gates)
         self._rows["kept_left"] = Rows.of(tables.states[1], self.states)
 
@@ -116,7 +112,6 @@ class NativeGRUCell(NativeCell):
     to_gradient_of_product = staticmethod(GRUCell.to_gradient_of_product)
 
     def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
-        """As `Cell.bind`."""
         super().bind(tables, grad_gates)
         if grad_gates is not None:
             self._rows["left"] = Rows.of(tables.states[0], self.states)

@@ -25,7 +25,6 @@ class _EagerCell(Cell):
         self._weights = self._backend.products.side_by_side(scaled) if scaled else None
 
     def advance(self, step: Step) -> None:
-        """As `Cell.advance`."""
         if not step.suffixes:
             return
         old = states = step.of_states(self.states)
@@ -67,7 +66,6 @@ class LSTMCell(_EagerCell):
         torch.mul(o, self._backend.tanh(cell, out=kept), out=hidden)
 
     def retreat(self, step: Step) -> None:
-        """As `Cell.retreat`."""
         grad_hidden, grad_cell = step.of_states(self.states)
         (_, old_cell), gates, tanh_cell = self._tables.at(step)
         out = step.of_table(self._grad_gates)
@@ -106,7 +104,6 @@ class GRUCell(_EagerCell):
         torch.lerp(self._backend.tanh(n, out=n), hidden, z, out=hidden)
 
     def retreat(self, step: Step) -> None:
-        """As `Cell.retreat`."""
         (grad_hidden,) = step.of_states(self.states)
         (old_hidden,), gates, n = self._tables.at(step)
         r, z, u_n = gates.chunk(3, -1)
@@ -118,5 +115,4 @@ class GRUCell(_EagerCell):
 
     @staticmethod
     def to_gradient_of_product(grad_gates: Tensor, gates: Tensor) -> None:
-        """As `Cell.to_gradient_of_product`."""
         grad_gates.chunk(3, -1)[2].mul_(gates.chunk(3, -1)[0])

@@ -48,30 +48,15 @@ def suffix_recurrence(
     num_starts: int,
     cell: Literal["lstm", "gru"],
 ) -> tuple[Tensor, Tensor]:
-    """Encode prefixes and suffixes.
+    """Encode prefixes and suffixes of at most `window` tokens.
 
-    # Parameters
+    The `tokens` are (S, T, B, D), the longest sentence first, in the order of each direction.
+    `sizes` are the numbers of sentences that have a token t, for each of the T tokens. The backend
+    "scan" also takes a tensor (T, B), bool, true where there is a token; then the sentences may be
+    in any order. Only suffixes that begin at one of the `num_starts` first tokens are encoded.
 
-    tokens : `Tensor`
-        Shape (S, T, B, D), the longest sentence first, in the order of each direction.
-    directions : `Sequence[SuffixWeights]`
-        The weights of each direction.
-    sizes : `Union[list[int], Tensor]`
-        The number of sentences that have a token t, for each of the T tokens. The backend "scan"
-        also takes a tensor (T, B), bool, true where there is a token; then the sentences may be in
-        any order.
-    window : `int`
-        The maximum number of tokens in a prefix or suffix.
-    num_starts : `int`
-        Only suffixes that begin at one of this many first tokens are encoded.
-    cell : `str`
-        "lstm" or "gru".
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        The encodings of the prefixes, (S, T, B, H), and of the suffixes, (S, num_starts, B, H),
-        finite but without meaning at padding.
+    Return the encodings of the prefixes, (S, T, B, H), and of the suffixes, (S, num_starts, B, H),
+    finite but without meaning at padding.
     """
     tensors = [tokens, *(weight for weights in directions for weight in weights)]
     backend = resolve(f"SuBiLSTM with {cell} cells", IMPLEMENTATIONS, *tensors)
