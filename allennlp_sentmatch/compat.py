@@ -2,10 +2,8 @@
 
 AllenNLP's last release was written for torch 1.12. Importing this module patches the parts of its
 trainer, data loader and commands that have broken since, and some that had always failed; each
-function says what failed. Nothing is loosened: `torch.load` still refuses whatever is not on its
-list. `transformers_compat.py` patches the transformer components, and `evaluation_compat.py` what
-evaluation reads. Two more patches keep archives from running code and are next to the functions
-that they need: `models/archival.py`.
+function says what failed. `transformers_compat.py` patches the transformer components,
+`evaluation_compat.py` what evaluation reads, and `models/archival.py` how archives are opened.
 """
 
 import functools

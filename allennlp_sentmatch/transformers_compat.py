@@ -1,8 +1,7 @@
 """Patches that AllenNLP 2.10.1 needs on transformers 4.46, each with its reason.
 
-AllenNLP's last release was written for transformers 4.20. Importing this module patches the parts
-of its transformer components that have broken since, and some that had always failed; each function
-says what failed.
+AllenNLP's last release was written for transformers 4.20. Importing this module patches its
+transformer components; each function says what failed.
 """
 
 import functools

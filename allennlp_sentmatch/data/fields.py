@@ -15,10 +15,9 @@ class LabelField(fields.LabelField):
     """AllenNLP's `LabelField`, with an error that gives the place of a label never learned.
 
     AllenNLP's own error, a `KeyError`, names the label alone. Otherwise the two behave alike, and
-    labels from different places are equal. The class has the same name because AllenNLP puts
-    instances into one batch only if the classes of their fields have the same names: instances of
-    this package's readers and of others go together. The `source` is the label's place, if it is
-    from a file.
+    labels from different places are equal. AllenNLP puts instances into one batch only if the
+    classes of their fields have the same names. The `source` is the label's place, if it is from a
+    file.
 
     Raises a `ConfigurationError` for a label with a lone surrogate, which no vocabulary's file can
     hold; upon indexing, if the vocabulary lacks the label.

@@ -55,10 +55,9 @@ class AttentiveRanker(TextModel):
         Drop probability on the word embeddings.
     shared_words : `bool`, optional (default = `False`)
         Add to the cosine the learned weights of the words that question and candidate share
-        (`allennlp_sentmatch.nn.shared_words`): with few training questions, as in TrecQA's TRAIN, a
-        model without them is no better than counting shared words (Yu et al. 2014,
-        https://arxiv.org/abs/1412.1632, add counts for the same reason). Words are the same if the
-        indexer `tokens` gives them the same number.
+        (`allennlp_sentmatch.nn.shared_words`), for data with few training questions (Yu et al.
+        2014, https://arxiv.org/abs/1412.1632, add counts). Words are the same if the indexer
+        `tokens` gives them the same number.
     questions : `str`, optional (default = `"all"`)
         Which questions count in `map` and `mrr`: `"all"`, `"answered"` or `"clean"`; see
         `RankingMetric`.

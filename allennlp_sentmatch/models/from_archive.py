@@ -1,8 +1,8 @@
 """Training a model of an archive further: `{"type": "from_archive", "archive_file": ...}`.
 
 AllenNLP's new archive named the first one in its configuration, and held the vocabulary of the new
-data: it was evaluated with whatever model and order of labels the first archive had by then.
-Importing this module lets it hold the model's own section and vocabulary.
+data: it was evaluated with whatever the first archive had by then. Importing this module lets it
+hold the model's own section and vocabulary.
 """
 
 import copy

@@ -13,9 +13,8 @@ class AtomicCheckpointer(Checkpointer):
     """AllenNLP's `Checkpointer`, whose files appear under their names only when they are complete.
 
     With AllenNLP's own, "default", a process that is killed while it writes leaves a part of a file
-    or a model without its training state, and `--recover` fails on it ever after.
-
-    It is the default wherever this package is imported. It has the parameters of `Checkpointer`.
+    or a model without its training state, and `--recover` fails on it ever after. This one is the
+    default wherever this package is imported. It has the parameters of `Checkpointer`.
     """
 
     def save_checkpoint(self, trainer: Trainer) -> None:

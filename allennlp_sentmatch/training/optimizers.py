@@ -29,18 +29,13 @@ class _FusedAdamW(torch.optim.AdamW):
 class FusedAdamOptimizer(AdamOptimizer, _FusedAdam):
     """AllenNLP's "adam" with torch's fused implementation, which reads and writes each parameter
     once: an eighth of the time of a step on a CPU. This pays where large tables of word vectors
-    are trained. The results differ by rounding.
-
-    torch has it for CPUs since 2.4 and for GPUs since 2.0; elsewhere this is "adam".
-
-    It has the parameters of "adam".
+    are trained. The results differ by rounding. torch has it for CPUs since 2.4 and for GPUs since
+    2.0; elsewhere this is "adam". It has the parameters of "adam".
     """
 
 
 @Optimizer.register("fused_adamw")
 class FusedAdamWOptimizer(AdamWOptimizer, _FusedAdamW):
     """AllenNLP's "adamw" with torch's fused implementation, as in `FusedAdamOptimizer`: a quarter
-    of the time of a step on a CPU.
-
-    It has the parameters of "adamw".
+    of the time of a step on a CPU. It has the parameters of "adamw".
     """

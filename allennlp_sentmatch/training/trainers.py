@@ -22,11 +22,9 @@ class Bfloat16Trainer(GradientDescentTrainer):
     products keep the precision of their parameters. bfloat16 has float32's range, so that no loss
     is scaled. It pays for pretrained transformers and wide layers, on a GPU since Ampere and on a
     CPU with AMX or AVX-512 BF16; on other CPUs it is slower than float32. The trained model
-    predicts in float32, in `allennlp evaluate` too, so its predictions differ slightly from the
-    predictions in the validation during training.
+    predicts in float32, slightly differently than in the validation during training.
 
-    It has the parameters of `GradientDescentTrainer` without `use_amp`, which means float16 on a
-    GPU.
+    It has the parameters of `GradientDescentTrainer` but `use_amp`, which means float16 on a GPU.
     """
 
     @inherits_settings(GradientDescentTrainer)

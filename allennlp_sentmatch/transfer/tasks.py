@@ -5,7 +5,7 @@ Representations", arXiv:1803.05449.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
@@ -118,12 +118,6 @@ def find_file(folder: Path, data_set: str, name: str) -> Path:
     raise ConfigurationError(f"{folder}: there is no {wanted}, gzip-compressed or not")
 
 
-def _read_two_files(folder: Path, data_set: str, name: str, labels: tuple[str, str]) -> Splits:
-    files = {label: find_file(folder, data_set, f"{name}.{label}") for label in labels}
-    reader = SingleSentenceReader("two_files", tokenizer=WhitespaceTokenizer())
-    return Splits(_examples(reader, files, "label"))
-
-
 def _read_splits(
     folder: Path,
     data_set: str,
@@ -159,16 +153,21 @@ _STS = ["sts-train.csv", "sts-dev.csv", "sts-test.csv"]
 
 
 def _two_files(data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos")) -> Task:
-    read = partial(_read_two_files, data_set=data_set, name=name, labels=labels)
+    def read(folder: Path) -> Splits:
+        files = {label: find_file(folder, data_set, f"{name}.{label}") for label in labels}
+        reader = SingleSentenceReader("two_files", tokenizer=WhitespaceTokenizer())
+        return Splits(_examples(reader, files, "label"))
+
     return Task(data_set, data_set, read)
 
 
 def _splits(name: str, data_set: str, reader: Any, files: list[str], **settings: Any) -> Task:
     target = "score" if "estimator" in settings else "label"
     make_reader = partial(*reader, tokenizer=WhitespaceTokenizer())
-    read = partial(
-        _read_splits, data_set=data_set, make_reader=make_reader, names=files, target=target
-    )
+
+    def read(folder: Path) -> Splits:
+        return _read_splits(folder, data_set, make_reader, files, target)
+
     return Task(name, data_set, read, **settings)
 
 
@@ -186,9 +185,7 @@ TASKS = (
 )
 """The tasks in the order of the table."""
 
-SST_SENTENCES = replace(
-    next(task for task in TASKS if task.name == "SST"), read=partial(_read_sst, phrases=False)
-)
+SST_SENTENCES = Task("SST", "SST", partial(_read_sst, phrases=False))
 """SST, with the training sentences only instead of all phrases."""
 
 

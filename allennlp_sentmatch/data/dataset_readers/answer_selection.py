@@ -35,17 +35,15 @@ class _Group:
 class AnswerSelectionReader(FormattedReader):
     """Reads answer selection data: an instance is one question with all its candidates.
 
-    A file has a question and one candidate a row.
-
-    The formats are
+    A file has a question and one candidate a row. The formats are
 
     - `wikiqa`: WikiQA's tsv with its header. Rows of one `QuestionID` belong together.
     - `trecqa`: TrecQA as csv with the header `qtext,label,atext`. Rows with the same question text
       belong together, and the Penn Treebank's escapes are undone (`-LRB-` is read as a bracket).
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
-    All questions are read, even those without a right or without a wrong candidate: the metrics
-    decide whether to leave them out, as the "cleaned" setting does.
+    All questions are read: the metrics decide whether to leave out those without a right or without
+    a wrong candidate, as the "cleaned" setting does.
 
     Fields:
 

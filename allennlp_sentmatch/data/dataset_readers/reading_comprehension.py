@@ -54,8 +54,7 @@ class ReadingComprehensionReader(FormattedReader):
 
     1. the tokens with the characters of the first answer, if its offset is given;
     2. the first occurrence of the first answer that the passage has word for word;
-    3. the span with the best ROUGE-L F1 against one of the answers. Of several, the shortest in
-       tokens is taken, and of these the first; see `best_overlap_span`.
+    3. the span with the best ROUGE-L F1 against one of the answers: `best_overlap_span`.
 
     In evaluation all answers are references. Questions without answers are read for prediction. The
     log counts the three kinds of spans, and the passages that were cut.

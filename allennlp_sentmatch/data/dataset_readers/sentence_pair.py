@@ -63,8 +63,6 @@ class SentencePairReader(FormattedReader):
     - `metadata` (`MetadataField`): `premise`, `hypothesis` (the texts), `premise_tokens`,
       `hypothesis_tokens` (lists of strings), and `id` and `score` where the data has them
 
-    All models for pairs in this package take a `label` and a `score`, and use one of them.
-
     With `combine_input_fields`, for a cross-encoder, `tokens` is the field of both sentences
     together, `[CLS] premise [SEP] hypothesis [SEP]` in BERT, in place of `premise` and
     `hypothesis`. The metadata also has `tokens`, and as `premise_span` and `hypothesis_span` the

@@ -68,9 +68,8 @@ def _numbered_lines(file_path: PathOrStr) -> Iterator[tuple[int, str]]:
 
 
 def _read_other_separators() -> None:
-    """Let AllenNLP read word vectors with a byte order mark, tabs or several spaces.
-
-    Without a message, they became parts of words, also in the vocabulary's `pretrained_files`.
+    """Let AllenNLP read word vectors with a byte order mark, tabs or several spaces, which became
+    parts of words without a message, also in the vocabulary's `pretrained_files`.
     """
     file: Any = EmbeddingsTextFile
     count = file._get_num_tokens_from_first_line

@@ -26,10 +26,6 @@ class SpacyBlankTokenizer(Tokenizer):
     Tokens have neither part-of-speech tags nor lemmas nor entity types; where those are needed, use
     the tokenizer `spacy`.
 
-    The time of spaCy's rules grows with the square of a run of marks: 20,000 brackets would take
-    minutes. A piece of text without whitespace that is longer than `max_word_length` is therefore
-    cut into pieces of that length first.
-
     Whitespace never makes a token. Upper and lower case are kept: lower-casing is the token
     indexer's decision.
 
@@ -42,7 +38,9 @@ class SpacyBlankTokenizer(Tokenizer):
     end_tokens : `list[str]`, optional (default = `None`)
         Tokens put after every text.
     max_word_length : `int`, optional (default = `256`)
-        In characters, at least 1.
+        At least 1. A longer piece of text without whitespace is first cut into pieces of so many
+        characters: the time of spaCy's rules grows with the square of a run of marks, and 20,000
+        brackets would take minutes.
     """
 
     def __init__(

@@ -23,9 +23,8 @@ class CachedEmbedder(TokenEmbedder):
     dropout. It computes in the precision of its parameters, also under autocast.
 
     Training and the validation after its first epoch fill the cache. A model that is not trained,
-    such as one from an archive, computes every output and keeps nothing. After `--recover` the
-    cache is empty, and texts are computed in other batches than before: the figures can differ by
-    rounding.
+    such as one from an archive, keeps nothing. After `--recover` the cache is empty, and texts are
+    computed in other batches than before: the figures can differ by rounding.
 
     # Parameters
 

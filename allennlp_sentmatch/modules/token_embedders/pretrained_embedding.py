@@ -21,8 +21,7 @@ class PretrainedEmbedding(Embedding):
     """AllenNLP's "embedding", initialized with word vectors. It logs how many tokens have a vector.
 
     Words that are not in the file get vectors from a normal distribution with the mean and the
-    standard deviation of the file's vectors, as in AllenNLP's, or zeros. The log has the share of
-    the words that the file has, and their share of the tokens that the vocabulary was made from.
+    standard deviation of the file's vectors, as in AllenNLP's, or zeros.
 
     Raises a `ConfigurationError` if the file has no vector for any word, vectors of another size,
     or a damaged line, which is named.

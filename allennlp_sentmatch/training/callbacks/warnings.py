@@ -20,15 +20,12 @@ CROWDED = 1.25
 
 @TrainerCallback.register("label_check")
 class LabelCheckCallback(TrainerCallback):
-    """Warns, before training begins, of labels that the model cannot learn.
+    """Warns, before training begins, of labels that the model cannot learn: all training examples
+    have one label, or validation examples have a label that no training example has.
 
-    That is where all training examples have one label, or where validation examples have a label
-    that no training example has. AllenNLP makes the vocabulary of both data sets, so that neither
-    is an error in itself; most often a column or a spelling is wrong.
-
-    Every training has this callback, unless `enable_default_callbacks` is false in the trainer's
-    configuration. It looks at the field `label` of data that are in memory, and at nothing in
-    distributed training, where a worker has a part of the data only.
+    It is one of the trainer's default callbacks (`enable_default_callbacks`). It looks at the field
+    `label` of data that are in memory, and at nothing in distributed training, where a worker has a
+    part of the data only.
     """
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
@@ -69,12 +66,11 @@ class ThreadCheckCallback(TrainerCallback):
     the machine has.
 
     The threads of a run synchronize many times in each step: if one of them has to wait for a core,
-    all of them do, and training may become several times slower. Runs with one thread each do not
-    have this problem.
+    all of them do, and training may become several times slower.
 
-    The load of the last minute is checked when training begins and after each epoch, because
-    another run may begin at the same time or later. It is one of the trainer's default callbacks
-    (`enable_default_callbacks`), and checks runs on a CPU with more than one thread.
+    The load of the last minute is checked when training begins and after each epoch. It is one of
+    the trainer's default callbacks (`enable_default_callbacks`), and checks runs on a CPU with more
+    than one thread.
     """
 
     def __init__(self, serialization_dir: str) -> None:
