@@ -62,9 +62,8 @@ class LabelField(fields.LabelField):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, fields.LabelField):
             return NotImplemented
-        return all(
-            getattr(self, name) == getattr(other, name) for name in fields.LabelField.__slots__
-        )
+        slots = fields.LabelField.__slots__
+        return all(getattr(self, slot) == getattr(other, slot) for slot in slots)
 
     # Like all fields, this one can change.
     __hash__: Any = None

@@ -130,9 +130,8 @@ class ClassificationModel(TextModel):
         as `TextModel`.
         """
         output_dict = super().make_output_human_readable(output_dict)
-        probs_by_label = [
-            dict(zip(self.labels, probs)) for probs in output_dict["label_probs"].tolist()
-        ]
+        rows = output_dict["label_probs"].tolist()
+        probs_by_label = [dict(zip(self.labels, probs)) for probs in rows]
         output_dict["label"] = [max(probs, key=probs.__getitem__) for probs in probs_by_label]
         output_dict["probs_by_label"] = probs_by_label
         return output_dict

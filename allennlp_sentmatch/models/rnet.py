@@ -117,13 +117,11 @@ class RNet(TextModel):
         passage_size = (passage_encoder or encoder).get_output_dim()
         attention_size = hidden_size if attention_size is None else attention_size
         self._matching = nn.GatedMatching(passage_size, question_size, hidden_size, attention_size)
-        self._self_matching = nn.GatedSelfMatching(
-            self._matching.output_size, hidden_size, attention_size
-        )
+        matched_size = self._matching.output_size
+        self._self_matching = nn.GatedSelfMatching(matched_size, hidden_size, attention_size)
         self._question_pooling = nn.QuestionPooling(question_size, attention_size)
-        self._pointers = nn.PointerNetwork(
-            self._self_matching.output_size, question_size, attention_size
-        )
+        pointed_size = self._self_matching.output_size
+        self._pointers = nn.PointerNetwork(pointed_size, question_size, attention_size)
         self._embedding_dropout = self._dropout = dropout_layer("dropout", dropout)
         self._max_answer_length = max_answer_length
         self._n_best_size = n_best_size
@@ -283,9 +281,7 @@ class RNet(TextModel):
         passage_encoder = self._passage_encoder or self._encoder
         passage = self._dropout(passage_encoder(passage, passage_mask))
         matched, matching_attention = self._matching(passage, passage_mask, question, question_mask)
-        self_matched, self_matching_attention = self._self_matching(
-            self._dropout(matched), passage_mask
-        )
+        self_matched, self_attention = self._self_matching(self._dropout(matched), passage_mask)
         pooled_question, _ = self._question_pooling(question, question_mask)
         start_logits, end_logits = (
             scores.masked_fill(~passage_mask, torch.finfo(scores.dtype).min)
@@ -293,7 +289,7 @@ class RNet(TextModel):
         )
         attention_start = passage_mask.new_zeros(len(passage_mask), dtype=torch.long)
         return _Reading(
-            start_logits, end_logits, matching_attention, self_matching_attention, attention_start
+            start_logits, end_logits, matching_attention, self_attention, attention_start
         )
 
     def _read_windows(

@@ -218,9 +218,7 @@ def attend_to_each_other(
         torch.cat([similarity, similarity.transpose(1, 2)]), other_mask.unsqueeze(1)
     )
     shown: dict[str, Any] = {}
-    masks = mask.chunk(2)
-    for name, weights, own in zip(
-        ("premise", "hypothesis"), attention.chunk(2), (masks, masks[::-1])
-    ):
-        add_attention(shown, f"{name}_attention", weights, *own)
+    masks, (first, second) = mask.chunk(2), attention.chunk(2)
+    add_attention(shown, "premise_attention", first, *masks)
+    add_attention(shown, "hypothesis_attention", second, *masks[::-1])
     return attention.bmm(others), shown

@@ -14,7 +14,7 @@ Sampling: Ulrich (1984) and Wood (1994) as in algorithm 1 of Davidson et al. (20
 """
 
 import math
-from typing import Optional
+from typing import Any, Optional
 
 import torch
 import torch.nn.functional as F
@@ -60,7 +60,7 @@ class HypersphericalUniform(Distribution):
     def __init__(
         self,
         dim: int,
-        batch_shape: torch.Size = torch.Size(),  # noqa: B008 (immutable)
+        batch_shape: _size = torch.Size(),  # noqa: B008 (immutable)
         dtype: Optional[torch.dtype] = None,
         device: Optional[torch.device] = None,
         validate_args: Optional[bool] = None,
@@ -72,13 +72,9 @@ class HypersphericalUniform(Distribution):
         self.device = device
         super().__init__(torch.Size(batch_shape), torch.Size((dim,)), validate_args=validate_args)
 
-    def expand(
-        self, batch_shape: _size, _instance: Optional[Distribution] = None
-    ) -> "HypersphericalUniform":
+    def expand(self, batch_shape: _size, _instance: Any = None) -> "HypersphericalUniform":
         """Return this distribution with another batch shape."""
-        return HypersphericalUniform(
-            self.dim, torch.Size(batch_shape), self.dtype, self.device, False
-        )
+        return HypersphericalUniform(self.dim, batch_shape, self.dtype, self.device, False)
 
     @property
     def mean(self) -> Tensor:
@@ -147,9 +143,7 @@ class VonMisesFisher(Distribution):
         batch_shape = (loc[..., :1] * concentration).shape[:-1]
         super().__init__(batch_shape, loc.shape[-1:], validate_args=validate_args)
 
-    def expand(
-        self, batch_shape: _size, _instance: Optional[Distribution] = None
-    ) -> "VonMisesFisher":
+    def expand(self, batch_shape: _size, _instance: Any = None) -> "VonMisesFisher":
         """Return this distribution with another batch shape."""
         batch_shape = torch.Size(batch_shape)
         return VonMisesFisher(

@@ -76,9 +76,7 @@ class StackedRNN(LayeredEncoder):
 
         With `return_states`, return what `last_states` does. A `ValueError` if it is a GRU.
         """
-        inputs, _ = check_padded(
-            inputs, mask, self.input_size, self.network.all_weights[0][0].dtype
-        )
+        inputs, _ = check_padded(inputs, mask, self.input_size, next(self.parameters()).dtype)
         if return_states:
             if not isinstance(self.network, torch.nn.LSTM):
                 raise ValueError('the last states need cell="lstm": a GRU has no memory cells')

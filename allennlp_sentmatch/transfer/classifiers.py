@@ -68,14 +68,11 @@ class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"expected scores between {self.lowest} and {self.highest}, got "
                 f"{scores[outside.argmax()]}"
             )
-        # Shape: (N, highest - lowest + 1)
-        distributions = grade_distribution(
-            torch.from_numpy(scores), self.lowest, self.highest
-        ).numpy()
-        examples, columns = numpy.nonzero(distributions)
-        self.pipeline_ = fit_pipeline(
-            features[examples], columns + self.lowest, self.l2, distributions[examples, columns]
-        )
+        # (N, highest - lowest + 1)
+        probs = grade_distribution(torch.from_numpy(scores), self.lowest, self.highest).numpy()
+        examples, columns = numpy.nonzero(probs)
+        weights = probs[examples, columns]
+        self.pipeline_ = fit_pipeline(features[examples], columns + self.lowest, self.l2, weights)
         return self
 
     def predict(self, features: Array) -> Array:

@@ -56,9 +56,7 @@ class SearchSpace:
         # Of the parameters whose choices have names: the overrides of each choice.
         self._named: dict[str, dict[str, dict[str, Any]]] = {}
         # Of every parameter: Optuna's distribution.
-        self.distributions = {
-            name: self._read(name, values) for name, values in self.parameters.items()
-        }
+        self.distributions = {name: self._read(name, x) for name, x in self.parameters.items()}
 
     @classmethod
     def from_file(cls, path: Union[str, "PathLike[str]"]) -> "SearchSpace":

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple, Optional
 
+Offsets = Sequence[tuple[int, int]]
+
 
 class AnswerSpan(NamedTuple):
     """A span, and how well it agrees with the answer that it agrees with best."""
@@ -20,9 +22,7 @@ class AnswerSpan(NamedTuple):
     """ROUGE-L F1, from 0 to 1."""
 
 
-def covering_span(
-    offsets: Sequence[tuple[int, int]], start: int, end: int
-) -> Optional[tuple[int, int]]:
+def covering_span(offsets: Offsets, start: int, end: int) -> Optional[tuple[int, int]]:
     """The shortest span with the characters from `start` up to, but without, `end`; `None` if no
     token has one of them. The tokens' `offsets` are in order and without overlap.
     """
@@ -31,9 +31,7 @@ def covering_span(
     return (first, last) if first <= last else None
 
 
-def verbatim_span(
-    text: str, offsets: Sequence[tuple[int, int]], answer: str
-) -> Optional[tuple[int, int]]:
+def verbatim_span(text: str, offsets: Offsets, answer: str) -> Optional[tuple[int, int]]:
     """The span of the first occurrence of the answer in the text; `None` if there is none.
 
     Any whitespace between two words equals any other. An occurrence neither begins nor ends within

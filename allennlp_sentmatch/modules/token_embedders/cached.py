@@ -105,9 +105,8 @@ class CachedEmbedder(TokenEmbedder):
         with torch.no_grad():
             embedded = self._embed({n: x[indices] for n, x in tensors.items()})  # (R, T, D)
         lengths = tensors["mask"][indices].sum(dim=1).tolist()
-        return {
-            key: embedded[i, :length].clone() for i, (key, length) in enumerate(zip(rows, lengths))
-        }
+        texts = zip(rows, embedded, lengths)
+        return {key: vectors[:length].clone() for key, vectors, length in texts}
 
     def _keep(self, key: tuple[bytes, ...], vectors: Tensor) -> None:
         if self._is_full:

@@ -147,9 +147,7 @@ class ExactRecovery(TrainerCallback):
         tracker, epochs = trainer._metric_tracker, trainer._start_after_epochs_completed
         if tracker.should_stop_early():
             trainer._num_epochs = epochs
-        is_sharded = (
-            trainer._ddp_wrapped_model is not None and trainer._ddp_wrapped_model.is_sharded
-        )
+        is_sharded = getattr(trainer._ddp_wrapped_model, "is_sharded", False)
         # The tracker counts validations: without any it calls every epoch the best; where there are
         # fewer than epochs, the last one may not have been validated.
         if is_sharded or not tracker.is_best_so_far() or tracker._epoch_number not in (0, epochs):

@@ -102,9 +102,7 @@ def run_layer(
     """
     if initial is None:
         # The states keep the parameters' precision where autocast narrows the products.
-        zeros = inputs.new_zeros(
-            inputs.size(0), weights.weight_hh.size(1), dtype=weights.weight_hh.dtype
-        )
+        zeros = weights.weight_hh.new_zeros(inputs.size(0), weights.weight_hh.size(1))
         initial = (zeros, zeros)
 
     def step(state: Tensors, at_step: Tensors) -> StepResult:

@@ -33,9 +33,7 @@ def lstm_recurrence(
     layers, dropout, training = stack
     if initial is not None and len(layers[0]) > 1:
         raise ValueError("initial states are for a single direction")
-    parameters = [
-        x for layer in layers for weights in layer for x in weights if isinstance(x, Tensor)
-    ]
+    parameters = [x for layer in layers for w in layer for x in w if isinstance(x, Tensor)]
     what, has = "LSTM", IMPLEMENTATIONS
     if needs_gates:
         what, has = "the gates of an LSTM", ("naive", "scan")

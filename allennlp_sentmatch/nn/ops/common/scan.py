@@ -40,14 +40,12 @@ def scan(
 
 def _record(step: Any, initial: Tensors, inputs: Sequence[Tensor]) -> StepResult:
     # The loop is a prototype in torch 2.13, without a public name.
-    from torch._higher_order_ops.scan import scan as recorded_scan
+    from torch._higher_order_ops.scan import scan as record
 
     # It takes no tensor twice, in neither arguments nor results.
     def without_aliases(state: Tensors, at_step: Tensors) -> StepResult:
         state, outputs = step(state, at_step)
         return state, tuple(x.clone() for x in outputs)
 
-    result: StepResult = recorded_scan(
-        without_aliases, tuple(x.clone() for x in initial), tuple(inputs)
-    )
+    result: StepResult = record(without_aliases, tuple(x.clone() for x in initial), tuple(inputs))
     return result
