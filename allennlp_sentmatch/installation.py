@@ -95,8 +95,7 @@ def install_allennlp(constraints: Optional[Path] = None, dry_run: bool = False) 
     """Install AllenNLP and what it imports into the environment that runs this, in the versions of
     a pip `constraints` file if there is one; a `dry_run` only says what would be installed.
 
-    Raises an `InstallationError`, with one sentence, for an environment in which AllenNLP cannot
-    work.
+    Raises an `InstallationError`, of one sentence, if AllenNLP cannot work in the environment.
     """
     check_environment()
     print(

@@ -52,8 +52,7 @@ MAX_EXPANSION_VARIABLE = "SENTMATCH_MAX_EXPANSION"
 """The environment variable that sets how many times its own size an archive may unpack to."""
 
 MAX_EXPANSION = 20.0
-"""Its default. Trained weights hardly shrink when they are compressed, and text to about a
-quarter."""
+"""Its default. Trained weights hardly shrink by compression, and text to about a quarter."""
 
 ALWAYS_ALLOWED = 64 << 20
 """The bytes that any archive may unpack to: the weights of a small model can be mostly zeros."""

@@ -28,8 +28,7 @@ class AttentiveRanker(TextModel):
     The AP-BiLSTM of [dos Santos et al. (2016)](https://arxiv.org/abs/1602.03609) as Tay, Luu and
     Hui 2018 (https://arxiv.org/abs/1811.09786, section 4.2) use it with "rcrn": one encoder reads
     question and candidate, attentive pooling computes a vector of each, and their cosine is the
-    score. The score of each right answer should exceed the scores of sampled wrong answers by a
-    margin:
+    score. A right answer's score should exceed the scores of sampled wrong ones by a margin:
 
         loss = mean over pairs of max(0, margin - score(right) + score(wrong))
 
@@ -178,8 +177,7 @@ class AttentiveRanker(TextModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Remove the padding of `scores` and attention, and add `ranking`: a list of
-        `{"position", "score"}`, the best candidate first, with its text as `candidate` if the
-        metadata has it.
+        `{"position", "score"}`, the best first, with the text as `candidate` if there is metadata.
         """
         order = nn.rank_order(output_dict["scores"], torch.isfinite(output_dict["scores"])).tolist()
         names = ("scores", "num_candidates", "question_num_tokens", "candidate_num_tokens")

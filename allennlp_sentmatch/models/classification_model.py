@@ -22,8 +22,7 @@ class ClassificationModel(TextModel):
     hands the parameters below on. Not registered itself.
 
     `forward` names the fields of the reader: `premise` and `hypothesis` (or `tokens`), `label`,
-    `metadata` and `score`, which no classifier uses: some data, such as SICK, have scores and
-    labels.
+    `metadata` and `score`, which no classifier uses: some data, such as SICK, have both.
 
     Raises a `ConfigurationError` if the vocabulary has fewer than two labels, or `positive_label`
     is not among them.
@@ -126,9 +125,7 @@ class ClassificationModel(TextModel):
         return {**output, **(shown or {})}
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Add `label`, the most probable label, and `probs_by_label`, {name: probability}; the rest
-        as `TextModel`.
-        """
+        """Add `label`, the most probable one, and `probs_by_label`; the rest as `TextModel`."""
         output_dict = super().make_output_human_readable(output_dict)
         rows = output_dict["label_probs"].tolist()
         probs_by_label = [dict(zip(self.labels, probs)) for probs in rows]

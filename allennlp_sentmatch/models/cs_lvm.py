@@ -142,8 +142,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
         With `sample_latent`, z_s is drawn from q(z_s | x_s) and not its mean.
 
-        Returns `sentences`, for each source a list of K lists of words, the best first, and their
-        `scores` (B, K).
+        Returns `sentences`, for each source K lists of words, the best first, and `scores` (B, K).
         """
         words = self._word_embeddings
 

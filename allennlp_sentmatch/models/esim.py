@@ -39,8 +39,7 @@ class ESIM(ClassificationModel):
     the first encoder by "subilstm". The paper's comparison is "heuristic_difference"; the thesis
     (section 5.4) suggests "elbis". The output has `premise_attention` and `hypothesis_attention`.
 
-    With BiLSTMs, "heuristic_difference" and the same weights, allennlp-models' "esim" has the same
-    logits.
+    With BiLSTMs, the default matcher and equal weights, allennlp-models' "esim" has equal logits.
 
     # Parameters
 

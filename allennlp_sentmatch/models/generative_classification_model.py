@@ -26,13 +26,11 @@ from allennlp_sentmatch.nn.checks import check_at_least
 
 
 class GenerativeClassificationModel(ClassificationModel):
-    """A classifier of pairs that also learns to generate sentences, from labeled and unlabeled
-    pairs.
+    """A classifier of pairs that also learns to generate their sentences, unlabeled ones included.
 
     The word embeddings are the generator's output matrix too: `text_field_embedder` must consist of
-    one `Embedding` without a projection. The vocabulary must have the symbols of a sentence's start
-    and end: `"vocabulary": {"tokens_to_add": {"tokens": ["@start@", "@end@"]}}`. Not registered
-    itself.
+    one `Embedding` without a projection. The vocabulary must have the symbols of a sentence's ends:
+    `"vocabulary": {"tokens_to_add": {"tokens": ["@start@", "@end@"]}}`. Not registered itself.
 
     # Parameters
 

@@ -21,8 +21,7 @@ class ScoreModel(TextModel):
     registered itself.
 
     `forward` names the fields of the reader: `premise` and `hypothesis` (or `tokens`), `score`,
-    `metadata` and `label`, which no such model uses: some data, such as SICK, have scores and
-    labels.
+    `metadata` and `label`, which no such model uses: some data, such as SICK, have both.
 
     # Parameters
 

@@ -28,9 +28,7 @@ class SiameseModel(TextModel):
         return self._vectors(tokens)
 
     def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> dict[str, Any]:
-        """The output of `forward` for B pairs of encoded sentences, each (B, E), without what the
-        encoder shows.
-        """
+        """The output of `forward` for B pairs of encoded sentences, each (B, E)."""
         raise NotImplementedError
 
 

@@ -155,8 +155,7 @@ class TextModel(Model):
 def refuse_nan(model: torch.nn.Module, inputs: Any, output: dict[str, Any]) -> None:
     """Raise an error outside of training if a prediction of a model is not a number.
 
-    It would be taken for the first label, or be written as NaN. Attention, which is larger, is not
-    checked.
+    It would be taken for the first label, or be written as NaN. Attention is not checked.
     """
     if model.training:
         return

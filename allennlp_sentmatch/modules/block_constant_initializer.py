@@ -23,9 +23,7 @@ class BlockConstantInitializer(Initializer):
         self.values = values
 
     def __call__(self, tensor: torch.Tensor, **kwargs: Any) -> None:
-        """Set the blocks of `tensor`. Raises a `ConfigurationError` if its rows do not divide into
-        as many blocks.
-        """
+        """Set the blocks of `tensor`, whose rows must divide into as many blocks."""
         if not self.values or len(tensor) % len(self.values):
             raise ConfigurationError(
                 f"block_constant cannot divide {len(tensor)} rows into {len(self.values)} equal "

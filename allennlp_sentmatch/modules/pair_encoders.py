@@ -45,8 +45,7 @@ class LstmnPairEncoder(PairEncoder):
 @PairEncoder.register("lstmn_inter_attention")
 class LstmnInterAttentionEncoder(PairEncoder):
     """Two LSTMNs and the attention of the hypothesis to the premise (section 3): "LSTMN with
-    inter-attention" in table 2, where the hypothesis's LSTMN starts from the premise's last states
-    (section 4.2).
+    inter-attention" in table 2, where the second one starts from the first one's last states.
 
     This is the default. Takes the settings of `allennlp_sentmatch.nn.LSTMNInterAttention`.
     """

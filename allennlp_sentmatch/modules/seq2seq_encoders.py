@@ -1,6 +1,4 @@
-"""`Seq2SeqEncoder`s: `cas_lstm`, `subilstm`, `rcrn`, `lstmn`, `stacked_rnn`, `highway` and
-`sequential`.
-"""
+"""The `Seq2SeqEncoder`s: five of `allennlp_sentmatch.nn`, `highway` and `sequential`."""
 
 from collections.abc import Sequence
 from typing import Any, Optional, Union

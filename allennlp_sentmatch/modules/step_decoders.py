@@ -7,8 +7,7 @@ from allennlp_sentmatch.modules.configuration_errors import constructs
 
 
 class StepDecoder(Registrable):
-    """Holds the `RecurrentDecoder` that a configuration states, which reads one input after the
-    other.
+    """Holds the `RecurrentDecoder` that a configuration states.
 
     A model takes a `Lazy[StepDecoder]`, fills in `input_size`, and keeps the `module`.
     """

@@ -56,13 +56,11 @@ def unsupervised_loss(label_log_probs: Tensor, generative_losses: Tensor) -> Ten
 def sampled_unsupervised_loss(
     label_log_probs: Tensor, labels: Tensor, generative_losses: Tensor, with_score: bool = True
 ) -> Tensor:
-    """Estimate L_u (B,), eq. 6.18, from one sample of y per example; by default, the gradient is
-    unbiased.
+    """Estimate L_u (B,), eq. 6.18, from one sample of y per example.
 
     Sampling is not differentiable, so the classifier's gradient is the score-function estimate,
-    unless `with_score` is `False`. Its baseline is the mean of the batch's other losses, which adds
-    no bias because it does not depend on the example's own sample. The thesis does not name its
-    estimator.
+    which is unbiased, unless `with_score` is `False`. Its baseline, the mean of the batch's other
+    losses, does not depend on the example's own sample. The thesis does not name its estimator.
 
     The arguments are log q(y | x_s, x_t) (B, C), the samples y (B,) and L_gen(x_s, x_t, y) (B,).
     """
@@ -105,8 +103,7 @@ def mean_direction_constraint(mean_directions: Tensor, normalize: bool = False) 
 class UncertaintyWeighting(torch.nn.Module):
     """Homoscedastic uncertainty weighting (Kendall et al. 2018), eq. 6.23.
 
-    The trained parameters are log sigma_k^2 in `log_variances` (K,), initially zero (thesis
-    section 6.4.5).
+    The trained parameters are log sigma_k^2 in `log_variances` (K,), at first 0 (section 6.4.5).
 
     R^mu is never positive, and neither is R^z if the posterior is concentrated: their minimum over
     sigma is at sigma = 0. A step increases the weights by about the learning rate, so this affects

@@ -35,8 +35,7 @@ class LSTMState(NamedTuple):
 def teacher_forcing(
     tokens: Tensor, mask: Tensor, start_index: int, end_index: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The decoder's inputs <s> w_1 .. w_N, its targets w_1 .. w_N </s> and the mask of both, each
-    (B, T + 1).
+    """The inputs <s> w_1 .. w_N, the targets w_1 .. w_N </s> and the mask of both, (B, T + 1) each.
 
     `tokens` (B, T) are word indices without sentence boundaries, and `mask` (B, T) is right-padded.
     """
@@ -191,8 +190,7 @@ def generate_relaxed(
 
     A sentence ends before the first step whose most probable word is </s>, or after `max_length`
     words. Every sentence has at least one word, because encoders need one. With `lengths` (B,),
-    each at least 1, sentences have these numbers of words instead, and </s> is a word like any
-    other.
+    each at least 1, sentences have so many words instead, and </s> is a word like any other.
 
     The next input is the expected embedding under the relaxed sample, as in the thesis; if
     `straight_through`, it is the embedding of one word, with the relaxed sample's gradient.
@@ -200,8 +198,7 @@ def generate_relaxed(
     `latent` is z (B, m), and a generator with labels needs `labels` (B,). `word_embeddings` is E
     (V, D): the output's weight matrix, and the embeddings that expectations are taken of.
     `start_index` and `end_index` are the indices of <s> and </s>, and `allowed_words` (V,), bool,
-    are the words that may be generated, including </s>. `temperature` is tau > 0 of the
-    Gumbel-softmax.
+    says which words may be generated, </s> included. `temperature` is the Gumbel-softmax's tau > 0.
     """
     check_positive(max_length=max_length)
     batch_size = latent.size(0)

@@ -157,8 +157,7 @@ def additive_attention(
 class AttentivelyPooled(NamedTuple):
     """r^q and r^a (B, E), sigma^q (B, M) and sigma^a (B, L) of `AttentivePooling`.
 
-    The vector of an empty sentence is zero. A sentence paired with an empty one is pooled to its
-    mean.
+    The vector of an empty sentence is zero; a sentence paired with one is pooled to its mean.
     """
 
     first: Tensor

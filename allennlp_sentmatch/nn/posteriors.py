@@ -24,8 +24,7 @@ from allennlp_sentmatch.nn.schedules import LinearSchedule
 
 
 class InferenceNetwork(torch.nn.Module):
-    """Maps an encoded sentence to q(z | x), a distribution over latent vectors, and has the prior
-    p(z).
+    """Maps an encoded sentence to q(z | x), a distribution of latent vectors; has the prior p(z).
 
     `input_size` is the size of an encoded sentence, and `latent_size` m, the size of z, which is
     `input_size` if it is `None`.

@@ -8,8 +8,7 @@ outputs of the controller's two networks (eqs 1-9) and h3 the listener's (eqs 10
     h_t = o_t * c_t                                        (16)
 
 Equation 16 is printed without the sigmoid, but the text below it says that sigmoid(h2) acts as the
-output gate; both are implemented. It is also printed with the listener's c3_t, which would leave
-c_t unused.
+output gate; both are implemented. Its printed c3_t, the listener's, would leave c_t unused.
 """
 
 from typing import Literal, Optional, Union

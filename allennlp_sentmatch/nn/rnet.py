@@ -21,8 +21,7 @@ depend on the GRU's states: it is the same in both directions and computed for a
     h^P_t = BiGRU(h^P_{t-1}, g_t * [v^P_t; c_t])                         (7)
 
 `PointerNetwork` (section 3.4, after Vinyals et al. 2015) selects the first and the last token of
-the answer, at step 1 and 2 from h^a_0 = r^Q, which `QuestionPooling` computes with V_r^Q a
-parameter:
+the answer, at step 1 and 2 from h^a_0 = r^Q. `QuestionPooling` computes r^Q by a parameter V_r^Q:
 
     s_j = v^T tanh(W_h^P h^P_j + W_h^a h^a_{t-1}),   p^t = softmax(s)    (9)
     c_t = sum_j p^t_j h^P_j,   h^a_t = GRU(h^a_{t-1}, c_t)               (10)
@@ -262,8 +261,7 @@ class PointerNetwork(torch.nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Score the tokens of B passages (B, T, P) from their questions' vectors r^Q, (B, Q).
 
-        Return the scores s of the start and of the end, (B, T) each. They have no meaning at
-        padding.
+        Return the scores s of the start and of the end, (B, T) each, without meaning at padding.
         """
         mask = mask_of(passage, mask)
         passage = cast_to_parameter(passage, self.attention_vector)
@@ -290,8 +288,7 @@ class QuestionPooling(torch.nn.Module):
     Its parameters are `attention_question` (A, Q), `attention_query` (A, A), `attention_vector` (A)
     and `query` (A), the paper's W_u^Q, W_v^Q, v and V_r^Q.
 
-    Q is `question_size`, the size of a token's vector. A, `attention_size`, is by default
-    `question_size`.
+    Q is `question_size`, the size of a token's vector, and A `attention_size`, by default Q.
     """
 
     def __init__(self, question_size: int, attention_size: Optional[int] = None) -> None:

@@ -21,15 +21,12 @@ class CosinePerBatchScheduler(PolynomialDecay):
     AllenNLP's "cosine" takes a step after each epoch. After T batches the rate rises again, as with
     torch's `CosineAnnealingLR`.
 
-    Raises a `ConfigurationError` if `t_initial` is not positive, or the number of steps in an epoch
-    is unknown.
-
     # Parameters
 
     num_steps_per_epoch : `int`, optional (default = `None`)
         Filled in by the trainer, unless the data loader is lazy and has no `batches_per_epoch`.
     t_initial : `float`, optional (default = `num_epochs`)
-        The number of epochs that have T batches; it need not be whole.
+        The number of epochs that have T batches; positive, but not necessarily whole.
     last_epoch : `int`, optional (default = `-1`)
     """
 

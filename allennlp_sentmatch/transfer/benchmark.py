@@ -70,8 +70,7 @@ class TransferBenchmark:
     def run(self, vectors: SentenceVectors, name: str) -> TransferReport:
         """Run all tasks with the vectors of the encoder called `name`.
 
-        A task that fails, whatever the error, does not keep the others from running: the report has
-        its error.
+        A task that fails does not keep the others from running: the report has its error.
         """
         results: dict[str, TaskResult] = {}
         errors: dict[str, str] = {}

@@ -32,8 +32,7 @@ class SentenceVectors:
         Gets a `.npy` file for each data set, and later runs read it instead of encoding. Vectors
         from there are mapped into memory, not read at once: it saves memory, too.
     fingerprint : `str`, optional (default = `""`)
-        Names the encoder, for instance by a digest of its archive: the files of another one are not
-        read.
+        Names the encoder, as by a digest of its archive: files of another one are not read.
     """
 
     def __init__(

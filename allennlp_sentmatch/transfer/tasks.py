@@ -196,8 +196,7 @@ def own_task(settings: Mapping[str, Any]) -> Task:
     `test`: without test data the training data are tested by cross-validation, and without
     validation data it chooses the penalty; and `name`, by default the name of the file `train`. The
     rest are settings of the reader `single_sentence`, if there is a `text` among them, or else
-    `sentence_pair`; its format is `table` by default. A `score` needs a `score_range` of two whole
-    numbers.
+    `sentence_pair`, by default with the format `table`. A `score` needs a whole `score_range`.
     """
     rest = dict(settings)
     files = [rest.pop(part, None) for part in ("train", "validation", "test")]

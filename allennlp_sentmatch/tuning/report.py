@@ -54,8 +54,7 @@ def describe_trial(trial: Any) -> dict[str, Any]:
     Returns its `number`; its `state`, "complete", "pruned", "failed" or "interrupted"; the `values`
     of the parameters; the `value` of the metric in the best epoch, `None` unless the state is
     "complete". If an epoch was trained, the `metrics` on the validation data in the best epoch,
-    `best_epoch` and `epochs`, counted from 1, and the `minutes` of training. If it failed, the
-    `reason`.
+    `best_epoch` and `epochs`, counted from 1, and the `minutes`. If it failed, the `reason`.
     """
     states = optuna_library().trial.TrialState
     names = {states.COMPLETE: "complete", states.PRUNED: "pruned", states.FAIL: "failed"}

@@ -163,8 +163,7 @@ class ReadingComprehensionReader(FormattedReader):
     ) -> Instance:
         """Make the instance of one question, with the fields listed above.
 
-        There is at least one right answer, or `None` to predict it; the `id` is the question's in
-        its data set.
+        There is at least one right answer, or `None` to predict it; the `id` is the data set's.
         """
         tokenized = self._passage(passage)
         span = None
@@ -212,8 +211,7 @@ class ReadingComprehensionReader(FormattedReader):
     ) -> tuple[AnswerSpan, str]:
         """The span to learn, and by which of the reader's three rules.
 
-        The first answer begins at the character `start`, if that is given; the passage may be cut
-        before it ends.
+        The first answer begins at the character `start`, if given; a cut passage may end before.
         """
         if start is not None:
             end = start + len(answers[0])

@@ -126,8 +126,7 @@ class SentimentTreesReader(TokenizingReader):
     ) -> Instance:
         """Make the instance of one sentence or its tokens, with the fields listed above.
 
-        The `label` is one of the reader's granularity, and `source` the sentence's file and line,
-        for errors.
+        The `label` is one of the reader's granularity; `source` is the place, for errors.
         """
         keep = False
         if isinstance(tokens, str) or not isinstance(tokens, Sequence):

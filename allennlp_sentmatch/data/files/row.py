@@ -38,8 +38,7 @@ class Row:
 
     The methods take several columns where forms of a data set differ in a column's name, and return
     `None` for a value that the row lacks. Their errors name the `source`, the file and the row's
-    first line. The `values`, by column, of a delimited file are strings; in JSON lines they may be
-    any JSON.
+    first line. The `values`, by column, are strings in a delimited file and any JSON in JSON lines.
     """
 
     __slots__ = ("source", "values")

@@ -22,8 +22,7 @@ def read_word_vectors(
 
     The file is a text file, which may be compressed or in an archive, as AllenNLP's
     `EmbeddingsTextFile` has them: on each line a word and its vector, separated by spaces or tabs.
-    A first line of two numbers (word2vec's) is skipped. With `words`, the lines of others are left
-    out unchecked.
+    A first line of two numbers (word2vec's) is skipped. With `words`, other lines are not checked.
 
     Raises a `ConfigurationError` if a line has another form or the file is empty or damaged, with
     the file and the line.

@@ -123,8 +123,7 @@ def _rules(language: str) -> Callable[[str], Doc]:
 def rule_splitter(language: str, max_word_length: int) -> RuleSplitter:
     """Make a splitter into the words of `SpacyBlankTokenizer(language)`, without spaCy's objects.
 
-    Raises a `ConfigurationError` for a language that spaCy does not split by rules, such as
-    Chinese.
+    Raises a `ConfigurationError` for a language that spaCy splits otherwise, such as Chinese.
     """
     tokenizer: Any = spacy.blank(language).tokenizer
     if type(tokenizer) is not spacy.tokenizer.Tokenizer:

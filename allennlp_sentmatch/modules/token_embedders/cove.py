@@ -70,9 +70,7 @@ class CoveEmbedder(TokenEmbedder):
         return WORD_SIZE + 2 * HIDDEN_SIZE
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """The vectors (B, T, 900) of token ids (B, T), where 0 is padding; the last 600 numbers are
-        zero at padding.
-        """
+        """The vectors (B, T, 900) of token ids (B, T); the last 600 numbers are zero at padding."""
         words = self.embedding(tokens)  # (B, T, 300)
         return torch.cat([words, self.mt_lstm(words, tokens != 0)], dim=-1)
 

@@ -11,8 +11,7 @@ roles. `rcrn/` has the fewest files.
   `torch.export`, by `common.scan` with tensors of fixed shapes.
 - `eager.py`, `cpu.py`: the steps of a backend and the tables that they read and write,
   `forward` and `backward`, and nothing that decides. `cpu.py` fills a structure,
-  `common.native.Arguments`, with the addresses of tables, and calls a function of the C++ for each
-  step.
+  `common.native.Arguments`, with addresses of tables, and calls a function of the C++ for a step.
 
 Some recurrences need more. `cas_lstm/layer.py` has what its backends share, and
 `subilstm/schedule.py` orders the steps, which `subilstm/steps.py` runs for a cell of `eager.py` or
@@ -20,6 +19,5 @@ Some recurrences need more. `cas_lstm/layer.py` has what its backends share, and
 networks. `common/` has what the folders share, `native/` the C++.
 
 Masks are as in `allennlp_sentmatch.nn`. B sentences have at most T tokens, N in all, and are read
-in S directions, left-to-right first. D is the size of an input and H of a state, G the number of
-gates.
+in S directions, left-to-right first. An input has D numbers and a state H, and a cell G gates.
 """

@@ -62,15 +62,13 @@ def _labels(data_loader: Optional[DataLoader]) -> list[fields.LabelField]:
 
 @TrainerCallback.register("thread_check")
 class ThreadCheckCallback(TrainerCallback):
-    """Warns once if the threads of this training run and of other processes need more cores than
-    the machine has.
+    """Warns once if this training run and other processes have more threads than there are cores.
 
     The threads of a run synchronize many times in each step: if one of them has to wait for a core,
     all of them do, and training may become several times slower.
 
-    The load of the last minute is checked when training begins and after each epoch. It is one of
-    the trainer's default callbacks (`enable_default_callbacks`), and checks runs on a CPU with more
-    than one thread.
+    The load of the last minute is checked when training begins and after each epoch, on a CPU with
+    more than one thread. It is one of the trainer's default callbacks (`enable_default_callbacks`).
     """
 
     def __init__(self, serialization_dir: str) -> None:

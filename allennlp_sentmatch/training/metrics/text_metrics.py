@@ -170,8 +170,7 @@ class BleuSignatureCallback(TrainerCallback):
 
 @Metric.register("answer_overlap")
 class AnswerOverlap(Metric):
-    """Compares predicted answers with reference answers in free words; all figures are from 0 to
-    100.
+    """Compares predicted with reference answers in free words, by figures from 0 to 100.
 
     - `bleu_1`, `bleu_4`: corpus-level BLEU with n-grams of one and of up to four words, in lower
       case, by `sacrebleu` (tokenization 13a, exponential smoothing).

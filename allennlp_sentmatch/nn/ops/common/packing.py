@@ -118,8 +118,7 @@ def order_by_length(mask: Tensor) -> tuple[Tensor, Tensor, list[int]]:
     """Order sentences by their length, longest first.
 
     Return the sorted lengths and the sentences' indices, (B) each, and the number of sentences that
-    have a token t, for each t below the largest length. Raise a `ValueError` if a token follows
-    padding.
+    have a token t, for each t. Raise a `ValueError` if a token follows padding.
     """
     lengths, order = mask.sum(1).sort(descending=True, stable=True)
     num_wrong = _after_padding(mask).sum().view(1)

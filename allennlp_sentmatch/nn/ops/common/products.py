@@ -5,8 +5,7 @@ its compiler. MKL leaves half of the speed of processors other than Intel's unus
 against 240 GFLOP/s on one core of an AMD EPYC with AVX-512). On Intel's it is faster in the steps
 of a recurrence, if W^T is contiguous: for 32 rows and W of 1,200 x 300 it takes 144 microseconds
 against oneDNN's 177, for W of 300 x 75 11 against 28 (one core of a Xeon with AMX). Only oneDNN
-rounds the factors of products to bfloat16. The methods are for functions with an analytic backward
-pass.
+rounds the factors of products to bfloat16. Autograd does not differentiate the methods.
 """
 
 import platform

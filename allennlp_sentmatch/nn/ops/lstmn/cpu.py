@@ -7,8 +7,7 @@ once per step, for the gates of this step and the attention of the next. As tanh
     a_i = 2 v . sigmoid(2 W_h h_i + 2 (W_x x_t + W_h~ h~_{t-1}))
 
 Apart from the attention, a step is a step of an LSTM whose state is the summary. The backward pass
-overwrites the gates with their gradients. The gradient of each weight is a single product over all
-steps.
+overwrites the gates with their gradients; a weight's gradient is one product over all steps.
 """
 
 from itertools import accumulate
