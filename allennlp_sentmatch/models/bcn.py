@@ -19,7 +19,7 @@ from allennlp_sentmatch.nn import Pooling, check_fraction, masked_softmax
 
 @Model.register("sentmatch_bcn")
 class BiattentiveClassificationNetwork(ClassificationModel):
-    """The BCN of [McCann et al. (2017)](https://arxiv.org/abs/1708.00107), section 5, for sentences.
+    """The BCN of [McCann et al. (2017)](https://arxiv.org/abs/1708.00107), section 5, for texts.
 
     With F a feed-forward network, x_t the embedded tokens, W and v learned:
 

@@ -84,7 +84,7 @@ class SuffixBiLSTM(SequenceEncoder):
     cell : `str`, optional (default = `"lstm"`)
         "lstm" or "gru".
     max_context : `int`, optional (default = `None`)
-        k: all four encodings see at most the k tokens nearest to token i, including it; `None`: all.
+        k: each encoding sees at most the k tokens nearest to token i, including it; `None`: all.
     """
 
     #: The output is [left-to-right; right-to-left].
