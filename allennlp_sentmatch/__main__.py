@@ -1,6 +1,4 @@
-"""`python -m allennlp_sentmatch`: describe the environment, install AllenNLP into it, or serve an
-encoder without AllenNLP.
-"""
+"""`python -m allennlp_sentmatch`: describe the environment, install AllenNLP, serve an encoder."""
 
 import argparse
 import sys

@@ -46,9 +46,7 @@ class InOrderBatchSampler(MaxTokensBatchSampler):
 
 
 class EvaluationDataLoader(MultiProcessDataLoader):
-    """Yields the first `batches_per_epoch` batches of an `InOrderBatchSampler`, or all of them. Not
-    registered itself.
-    """
+    """Yields the first `batches_per_epoch` batches of an `InOrderBatchSampler`, or all of them."""
 
     def __iter__(self) -> Iterator[TensorDict]:
         limit = self.batches_per_epoch

@@ -24,8 +24,7 @@ class ClassificationModel(TextModel):
     `forward` names the fields of the reader: `premise` and `hypothesis` (or `tokens`), `label`,
     `metadata` and `score`, which no classifier uses: some data, such as SICK, have both.
 
-    Raises a `ConfigurationError` if the vocabulary has fewer than two labels, or `positive_label`
-    is not among them.
+    Raises a `ConfigurationError` if the vocabulary has fewer than two labels.
 
     # Parameters
 

@@ -54,8 +54,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     sentences generated from the unlabeled sources, or without any from the labeled ones, are
     added to the loss. Their gradient reaches the generator alone: its LSTM, label embeddings and
     output bias, and the constraints' own weights. The word embeddings get none of it, because the
-    encoder reads them too. The trainer's callback "constraint_update" makes a second update of it
-    instead, as in the thesis.
+    encoder reads them too. With the callback "constraint_update" it makes a second update instead.
 
     # Parameters
 

@@ -86,8 +86,7 @@ class DistilledEncoder(TextModel):
 
         With the teacher's vectors (B, P) there is a loss, and the metric is updated.
 
-        Returns `vector` (B, P), or (B, E) with `cut_projection`, and where they apply `loss` (a
-        scalar) and `metadata`.
+        Returns `vector` (B, P), or (B, E) with `cut_projection`, and perhaps `loss` and `metadata`.
         """
         encoded = self._vectors(tokens)  # (B, E)
         projected = encoded if self._projection is None else self._projection(encoded)  # (B, P)

@@ -149,8 +149,7 @@ class EncoderDecoder(TextModel):
     ) -> dict[str, Any]:
         """Compute the loss of the references, and outside of training translate.
 
-        `metadata` is as the reader makes it; `target_tokens` are the references, from the start
-        symbol to the end symbol.
+        `metadata` is as the reader makes it; `target_tokens` are the references with both symbols.
 
         # Returns
 

@@ -110,8 +110,7 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
     Raises a `ConfigurationError` without archives, for a vocabulary or reader that differs from the
     first archive's, and for a model that is not a classifier of this package.
 
-    The `archive_files` are paths or URLs of archives, or serialization directories; for `trust`,
-    see `load_archive`.
+    `archive_files` are paths, URLs or serialization directories. For `trust`, see `load_archive`.
     """
     if not archive_files:
         raise ConfigurationError("an ensemble needs at least one archive, got none")

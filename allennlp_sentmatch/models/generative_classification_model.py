@@ -116,8 +116,7 @@ class GenerativeClassificationModel(ClassificationModel):
     ) -> dict[str, Any]:
         """Classify a batch of B pairs; with labels, also compute the loss.
 
-        Returns the results of `output`. Unlabeled pairs count only where there is a `label`, and
-        `score` not at all.
+        Returns the results of `output`. Unlabeled pairs count only where there is a `label`.
         """
         pair = self._read_pair(premise, hypothesis)
         output = self.output(pair.logits, label, metadata)

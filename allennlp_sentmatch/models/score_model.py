@@ -16,9 +16,8 @@ from allennlp_sentmatch.training.metrics import MeanSquaredError, ScoreCorrelati
 class ScoreModel(TextModel):
     """A model that predicts a score for each instance: its metrics and output.
 
-    A subclass computes features in `forward` and returns what `output` makes of them by `scores`
-    and `loss`, which the subclass implements. Its constructor hands the parameters below on. Not
-    registered itself.
+    A subclass computes features in `forward`, returns what `output` makes of them, and implements
+    `scores` and `loss`. Its constructor hands the parameters below on. Not registered itself.
 
     `forward` names the fields of the reader: `premise` and `hypothesis` (or `tokens`), `score`,
     `metadata` and `label`, which no such model uses: some data, such as SICK, have both.
@@ -70,8 +69,7 @@ class ScoreModel(TextModel):
         has further entries, such as trees.
 
         Returns `score` (B,), the predictions, the entries of `shown`, and where they apply `loss`
-        (a scalar) and `metadata`. Raises a `ConfigurationError` if a true score is not between the
-        lowest and the highest one.
+        and `metadata`. Raises a `ConfigurationError` for a true score that is not on the scale.
         """
         output: dict[str, Any] = {"score": self.scores(features), **(shown or {})}
         if metadata is not None:

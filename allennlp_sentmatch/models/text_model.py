@@ -130,9 +130,7 @@ class TextModel(Model):
         return vectors.chunk(len(texts)), shown
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Remove the padding of attention; replace what the encoder shows by its description, its
-        trees for instance.
-        """
+        """Remove the padding of attention, and describe what the encoder shows, such as trees."""
         for key in [key for key in output_dict if key.endswith(f"attention{_LENGTHS}")]:
             name = key[: -len(_LENGTHS)]
             lengths = output_dict.pop(key).tolist()
@@ -208,8 +206,7 @@ def attend_to_each_other(
     (2B, T); `matrix_attention` scores them against each other by `scored` (2B, T, F).
 
     Returns the sums (2B, T, E) of what each token attends to, and for the output
-    `premise_attention` and `hypothesis_attention` (B, T, T), a row of weights over the other
-    sentence for each token.
+    `premise_attention` and `hypothesis_attention` (B, T, T), a row of weights for each token.
     """
     similarity = matrix_attention(*scored.chunk(2))  # (B, T, T)
     others, other_mask = (torch.cat(x.chunk(2)[::-1]) for x in (encoded, mask))

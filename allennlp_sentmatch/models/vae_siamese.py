@@ -25,8 +25,7 @@ class _Pair(NamedTuple):
 
 @Model.register("vae_siamese")
 class VAESiameseClassifier(GenerativeClassificationModel):
-    """LSTM-vMF-VAE: a variational auto-encoder of single sentences, and a classifier of the two
-    latent vectors of a pair.
+    """LSTM-vMF-VAE: a variational auto-encoder, and a classifier of two latent vectors.
 
     Choi 2020, sections 6.2.1 and 6.4, after Shen et al. 2018a, "Deconvolutional Latent-Variable
     Model for Text Sequence Matching". Each sentence x is generated from its own z alone,

@@ -1,7 +1,6 @@
 """The settings of constructors as AllenNLP reads them, and errors in them.
 
-Importing this module lets AllenNLP check the settings of modules and of this package's classes, see
-`check_settings`.
+Importing this module lets AllenNLP check settings of modules and of this package's classes.
 """
 
 import functools

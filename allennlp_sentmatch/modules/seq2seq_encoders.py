@@ -141,8 +141,7 @@ class StackedRnnEncoder(ModuleEncoder):
 
 @Seq2SeqEncoder.register("highway")
 class HighwayEncoder(SizedEncoder):
-    """AllenNLP's `Highway` layers ([Srivastava et al. (2015)](https://arxiv.org/abs/1505.00387)),
-    applied to each position.
+    """AllenNLP's `Highway` layers (https://arxiv.org/abs/1505.00387), applied to each position.
 
     # Parameters
 
@@ -196,9 +195,7 @@ class SequentialEncoder(SizedEncoder):
         self.encoders = torch.nn.ModuleList(encoders)
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
-        """Encode B sentences (B, T, input size), whose `mask` (B, T) is by default without padding,
-        to (B, T, output size).
-        """
+        """Encode B sentences (B, T, input size), with a `mask` (B, T), to (B, T, output size)."""
         mask = mask_of(inputs, mask)  # not every encoder of AllenNLP does without one
         for encoder in self.encoders:
             inputs = encoder(inputs, mask)

@@ -45,8 +45,7 @@ class CellAwareLSTM(LayeredEncoder):
     - with `vertical_gate="peephole"`, from layer 1 on, `peephole_left_l{k}` and
       `peephole_lower_l{k}` (H), while `weight_hh_l{k}` has no block v.
 
-    A bidirectional encoder is two independent stacks; the names of the one from right to left
-    end in "_reverse".
+    A bidirectional encoder has a second stack, from right to left, with names in "_reverse".
 
     # Parameters
 

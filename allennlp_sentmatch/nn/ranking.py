@@ -1,7 +1,6 @@
 """Answers to questions: training pairs, their loss, and the ranking's measures, as in trec_eval.
 
-The K candidates of a question are ordered by score, the best first; rel_k is 1 if the k-th of them
-is relevant, else 0:
+K candidates are ordered by score, the best first; rel_k is 1 if the k-th is relevant, else 0:
 
     average precision = sum_k rel_k * (rel_1 + ... + rel_k) / k  /  number of relevant candidates
     reciprocal rank   = 1 / min {k: rel_k}

@@ -10,8 +10,7 @@ class LinearSchedule(torch.nn.Module):
     With start 1.0, end 0.1 and rate 1e-4 it is the temperature of thesis eq. 6.26,
     max(0.1, 1.0 - r t); with start 0 and end 1, KL cost annealing (Bowman et al. 2016b).
 
-    The step is a buffer, so that interrupted training resumes with the right value. The `rate` is
-    the change per step, > 0.
+    The step is a buffer, so that training resumes with the right value. The `rate` is above 0.
     """
 
     step: Tensor

@@ -50,9 +50,7 @@ def expected_grade(logits: Tensor, lowest: float, highest: float) -> Tensor:
 
 
 def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: float) -> Tensor:
-    """Return the mean of KL(p || q) over a batch, a scalar, from the `logits` (B, K) of q and the
-    pairs' true `scores` (B,).
-    """
+    """Return the mean of KL(p || q), a scalar, from q's `logits` (B, K) and true `scores` (B,)."""
     logits = at_least_float32(logits)
     targets = grade_distribution(scores, lowest, highest).to(logits.dtype)
     return F.kl_div(logits.log_softmax(dim=-1), targets, reduction="batchmean")

@@ -48,8 +48,7 @@ class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     A score is a distribution over the two nearest grades, which a classifier learns under the KL
     divergence (Tai, Socher and Manning 2015; see `allennlp_sentmatch.nn.similarity`). But for a
     constant, this is the cross-entropy of a logistic regression in which an example has a row for
-    each of its grades, with the grade's probability as the weight. The prediction is the expected
-    grade. `l2` is the penalty.
+    each of its grades, weighted by the grade's probability. The prediction is the expected grade.
     """
 
     def __init__(self, lowest: int, highest: int, l2: float = 1.0) -> None:
@@ -104,8 +103,7 @@ def predict_with_best_penalty(
     `train` does, and all of them are trained on. Without `test_features` (M, D), each fold is
     tested by a classifier of the others, whose penalty is chosen by cross-validation over them.
 
-    Returns the predictions (M,), or (N,) for `train`, and the penalties that were chosen: one, or
-    one for each fold.
+    Returns the predictions (M,), or (N,) for `train`, and the penalty, or one for each fold.
     """
     features, targets = train
 

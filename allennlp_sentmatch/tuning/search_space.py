@@ -35,8 +35,7 @@ class SearchSpace:
     # Parameters
 
     parameters : `Mapping[str, Any]`
-        For each setting, in the dotted form of AllenNLP's overrides, the arguments of Optuna's
-        distribution, and its type:
+        For each setting, in AllenNLP's dotted form, the type and the arguments of a distribution:
 
             {
               "trainer.optimizer.lr": {"type": "float", "low": 1e-5, "high": 1e-3, "log": true},

@@ -65,8 +65,7 @@ class Tuner:
     provenance : `Mapping[str, Any]`, optional (default = `{}`)
         Other fields of the report, such as the command.
 
-    A space that does not fit the configuration, and a folder with another study, are a
-    `ConfigurationError`.
+    Raises a `ConfigurationError` if the space does not fit, or the folder has another study.
     """
 
     def __init__(

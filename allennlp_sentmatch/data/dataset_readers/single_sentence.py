@@ -36,8 +36,7 @@ class SingleSentenceReader(FormattedReader):
     the data is: for cross-validation (MR, CR, SUBJ, MPQA) or a validation set (TREC, IMDb).
 
     Fields: `tokens` (`TextField`), `label` (`LabelField`) where there is one, and `metadata` with
-    `text`, `tokens` (a list of strings), and `id` where the data has one (`directories`: the
-    folder and the file).
+    `text`, `tokens` (a list of strings), and `id` where there is one (`directories`: the path).
 
     # Parameters
 
@@ -53,8 +52,7 @@ class SingleSentenceReader(FormattedReader):
     id : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the text's id, if there is one.
     delimiter, quoted, encoding, max_length, tokenizer, token_indexers : optional
-        As in `FormattedReader`. TREC, MR, CR, SUBJ and MPQA are tokenized already: `{"type":
-        "whitespace"}` keeps that.
+        As in `FormattedReader`. "whitespace" keeps the tokens of TREC, MR, CR, SUBJ and MPQA.
     """
 
     FORMATS = SENTENCES

@@ -39,8 +39,7 @@ T = TypeVar("T")
 class ConfiguredReader(DatasetReader):
     """Names the files and lines of errors. Not registered itself.
 
-    The first time that most texts of a path are in a script without spaces and not split into
-    words, the log says so.
+    The log says once if most texts of a path, in a script without spaces, are not split into words.
 
     # Parameters
 

@@ -125,8 +125,7 @@ class Table:
     """A user's file: tsv, csv or JSON lines; for `delimiter` and `quoted`, see `FormattedReader`.
 
     The `columns` are the settings of the reader that name a column, with their values: all names,
-    or all positions counted from 0; `None` for a column that the file need not have. The settings
-    in `optional` may be null.
+    or all positions counted from 0; `None`, which those in `optional` may be, is no column.
     """
 
     def __init__(
@@ -196,9 +195,8 @@ def read_sentences(
     """Yield the sentences of a file without holding them in memory.
 
     Of a table (tsv, csv or JSON lines), the `column` has the sentences: its name, or its position
-    counted from 0 where the table has no header; for the `delimiter`, see `Table`. Without a
-    column, every line of the file is a sentence; an empty line is an empty sentence, so that line
-    numbers are kept.
+    counted from 0 where the table has no header; for the `delimiter`, see `FormattedReader`.
+    Without a column, every line of the file is a sentence, an empty line too.
 
     Raises a `ConfigurationError` for what is wrong with the file, with its line, for a delimiter
     without a column, and for a table without one: a file whose name ends with .tsv, .csv, .json or

@@ -102,14 +102,12 @@ def learn_bpe(
     """Train a byte pair encoding on texts, each with the abbreviation of its language.
 
     Texts of two languages give a joint encoding. It has `num_merges` merges, fewer only if no pair
-    of subwords is left; or as many subwords, of one character or made by a merge, as the
-    `vocabulary_size`.
+    of subwords is left; or `vocabulary_size` subwords, of one character or made by a merge.
 
     Returns the `alphabet`, a list of subwords, the `merges`, pairs of subwords, the first merge
     first, and the mark, `joiner`. Saved as JSON, this is the file of a `BpeTokenizer`.
 
-    Raises a `ConfigurationError` if a number is less than 1, a text has a lone surrogate, or the
-    texts have no words.
+    Raises a `ConfigurationError` for a number below 1, a lone surrogate, or texts without words.
     """
     for name, number in (("merges", num_merges), ("vocabulary size", vocabulary_size)):
         if number is not None and number < 1:

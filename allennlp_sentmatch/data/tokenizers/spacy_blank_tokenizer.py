@@ -23,11 +23,9 @@ class SpacyBlankTokenizer(Tokenizer):
 
     No model has to be downloaded. spaCy's trained pipelines leave their language's rules as they
     are: AllenNLP's `SpacyTokenizer` with `en_core_web_sm`, for instance, gives the same tokens.
-    Tokens have neither part-of-speech tags nor lemmas nor entity types; where those are needed, use
-    the tokenizer `spacy`.
+    Where part-of-speech tags, lemmas or entity types are needed, use the tokenizer `spacy`.
 
-    Whitespace never makes a token. Upper and lower case are kept: lower-casing is the token
-    indexer's decision.
+    Whitespace never makes a token. Upper and lower case are kept: the indexer may lower-case.
 
     # Parameters
 

@@ -24,8 +24,7 @@ class LabelCheckCallback(TrainerCallback):
     have one label, or validation examples have a label that no training example has.
 
     It is one of the trainer's default callbacks (`enable_default_callbacks`). It looks at the field
-    `label` of data that are in memory, and at nothing in distributed training, where a worker has a
-    part of the data only.
+    `label` of data that are in memory, and at nothing in distributed training.
     """
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:

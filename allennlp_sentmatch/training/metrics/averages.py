@@ -87,8 +87,7 @@ class RankingMetric(MaskedAverage):
     ) -> None:
         """Add the rankings of B questions by the scores of their candidates, (B, K).
 
-        The labels (B, K) are 1 where a candidate is relevant; a `mask` (B, K) is `False` where a
-        question has no candidate.
+        The labels (B, K) are 1 for relevant candidates; a `mask` (B, K) is `False` for padding.
         """
         if mask is None:
             mask = torch.ones_like(predictions, dtype=torch.bool)

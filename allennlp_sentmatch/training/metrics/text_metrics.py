@@ -61,8 +61,7 @@ class SacreBleu(Metric):
     [Post (2018)](https://aclanthology.org/W18-6319): the reference's own tokenization plays no
     part, so that figures compare across papers. Computed by the `sacrebleu` library (the extra
     `translation`) from counts that are summed over batches and workers, never averaged. The log has
-    SacreBLEU's signature with each figure that ends an evaluation; the callback `bleu_signature`
-    puts it into metrics.json.
+    SacreBLEU's signature with each figure; the callback `bleu_signature` saves it in metrics.json.
 
     Raises a `ConfigurationError` where the metric is first used, if the extra is not installed or
     `tokenize` is unknown.
@@ -183,9 +182,8 @@ class AnswerOverlap(Metric):
     - `exact_match`, `f1`: as in the evaluation script of SQuAD 1.1 ([Rajpurkar et al.
       2016](https://aclanthology.org/D16-1264), section 6), by `transformers`.
 
-    All but BLEU are means over the questions; the best reference counts for each figure. Every
-    answer is scored once, when it is added: `get_metric` only divides. Sums and counts are added up
-    over batches and workers.
+    All but BLEU are means over the questions; the best reference counts for each figure. Sums and
+    counts are added up over batches and workers.
 
     Chinese, Japanese, Thai, Lao, Khmer and Burmese have no spaces between words: all figures count
     their characters as words. `sacrebleu` and `rouge_score` are the extra `reading-comprehension`,

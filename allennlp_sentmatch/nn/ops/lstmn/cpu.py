@@ -31,8 +31,7 @@ LSTMNArguments = tuple[Tensor, Optional[Tensor], LSTMNWeights]
 class LSTMNTables(NamedTuple):
     """The tables of S directions, N tokens, B sentences of at most T tokens, and A units.
 
-    Rows of N tokens are packed. In tapes, which a step reads from the first token on, a sentence's
-    rows are side by side.
+    Rows of N tokens are packed. In tapes, which a step reads, a sentence's rows are side by side.
     """
 
     gates: Tensor  # (S, N, 4H): i, f, g, o
