@@ -20,10 +20,10 @@ from torch import Tensor
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.modules import StepDecoder
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, num_layers_with_states
 from allennlp_sentmatch.modules.generation import OutputWords
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
-from allennlp_sentmatch.modules.step_decoders import StepDecoder
 from allennlp_sentmatch.training.metrics import SacreBleu
 
 

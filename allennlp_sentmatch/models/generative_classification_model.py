@@ -18,9 +18,8 @@ from torch.distributions import Distribution
 
 from allennlp_sentmatch.inherited_settings import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.modules import Classifier, Matcher
-from allennlp_sentmatch.modules.generation import OutputWords, SentenceGenerator
-from allennlp_sentmatch.modules.posteriors import Posterior
+from allennlp_sentmatch.modules import Classifier, Matcher, Posterior, SentenceGenerator
+from allennlp_sentmatch.modules.generation import OutputWords
 from allennlp_sentmatch.nn import append_end, stack_padded, teacher_forcing
 from allennlp_sentmatch.nn.checks import check_at_least
 

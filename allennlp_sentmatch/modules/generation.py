@@ -1,10 +1,9 @@
-"""The generator of sentences, and beam search for the most probable ones."""
+"""Beam search for the most probable sentences."""
 
 from typing import Optional, Union
 
 import torch
 import torch.nn.functional as F
-from allennlp.common import FromParams
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data import Vocabulary
@@ -16,21 +15,6 @@ from allennlp.nn.beam_search import (
 )
 from allennlp.nn.util import min_value_of_dtype
 from torch import Tensor
-
-from allennlp_sentmatch.modules.configuration_errors import constructs
-from allennlp_sentmatch.nn import ConditionalLanguageModel
-
-
-class SentenceGenerator(FromParams):
-    """Holds the `ConditionalLanguageModel` that a configuration states.
-
-    A model takes a `Lazy[SentenceGenerator]`, fills in all but the last argument, and keeps the
-    `module`. Takes the settings of `allennlp_sentmatch.nn.ConditionalLanguageModel`.
-    """
-
-    @constructs(ConditionalLanguageModel)
-    def __init__(self, module: ConditionalLanguageModel) -> None:
-        self.module = module
 
 
 @FinalSequenceScorer.register("length_penalty")

@@ -6,8 +6,8 @@ from allennlp.common.checks import check_dimensions_match
 from torch import Tensor, nn
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.holders import Classifier
 from allennlp_sentmatch.modules.matchers import Matcher, SymmetricMatcher
-from allennlp_sentmatch.modules.parts import Classifier
 from allennlp_sentmatch.nn import similarity
 
 

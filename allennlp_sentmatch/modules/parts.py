@@ -1,29 +1,14 @@
-"""Parts of models: made from their settings, and checked to fit together."""
+"""Parts of models, and the check that they fit together."""
 
 from typing import Any
 
 import torch
-from allennlp.common import FromParams, Lazy
+from allennlp.common import Lazy
 from allennlp.common.checks import check_dimensions_match
 from allennlp.modules import FeedForward
 from allennlp.nn import Activation
 
-from allennlp_sentmatch.modules.configuration_errors import constructs
 from allennlp_sentmatch.nn.checks import check_fraction
-from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
-
-
-class Classifier(FromParams):
-    """Holds the `MLPClassifier` that a configuration states.
-
-    A model takes a `Lazy[Classifier]`, fills in `input_size` and `num_labels`, and keeps the
-    `module`; a configuration says no more than `{"num_layers": 2, "dropout": 0.15}`. Takes the
-    settings of `allennlp_sentmatch.nn.MLPClassifier`.
-    """
-
-    @constructs(MLPClassifier)
-    def __init__(self, module: MLPClassifier) -> None:
-        self.module = module
 
 
 def check_fit(**parts: Any) -> None:

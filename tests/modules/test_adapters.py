@@ -10,8 +10,13 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules import Seq2SeqEncoder, Seq2VecEncoder
 
 from allennlp_sentmatch import nn
-from allennlp_sentmatch.modules import Matcher, PairEncoder, Posterior, SentenceGenerator
-from allennlp_sentmatch.modules.step_decoders import StepDecoder
+from allennlp_sentmatch.modules import (
+    Matcher,
+    PairEncoder,
+    Posterior,
+    SentenceGenerator,
+    StepDecoder,
+)
 from allennlp_sentmatch.nn.matching import ElementwiseBilinear, FactorizedBilinear, LowRankBilinear
 
 INPUT = {"input_size": 4}
