@@ -85,8 +85,7 @@ def load_archive(
     trust : `bool`, optional (default = `False`)
         Let the configuration be jsonnet, name any importable class and open other archives, as
         AllenNLP does: this can run any code.
-    cuda_device, overrides, weights_file
-        As AllenNLP has them.
+    cuda_device, overrides, weights_file : as AllenNLP has them
     """
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)

@@ -60,8 +60,7 @@ class AttentiveRanker(TextModel):
     questions : `str`, optional (default = `"all"`)
         Which questions count in `map` and `mrr`: `"all"`, `"answered"` or `"clean"`; see
         `RankingMetric`.
-    settings
-        See `TextModel`.
+    settings : see `TextModel`
     """
 
     default_predictor = "answer_ranker"

@@ -54,8 +54,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         Drop probability on the word embeddings.
     integrator_dropout : `float`, optional (default = `0.0`)
         Drop probability on the features.
-    settings
-        See `ClassificationModel`.
+    settings : see `ClassificationModel`
     """
 
     default_predictor = "single_sentence"

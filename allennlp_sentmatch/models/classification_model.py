@@ -33,8 +33,7 @@ class ClassificationModel(TextModel):
     positive_label : `str`, optional (default = `None`)
         The label whose F1 is reported with the accuracy, as `f1_<label>`. By default, a binary
         task has the F1 of each of its labels and, as `f1_macro`, their mean; other tasks have none.
-    settings
-        See `TextModel`.
+    settings : see `TextModel`
 
     # Attributes
 

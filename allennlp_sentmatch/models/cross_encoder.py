@@ -36,8 +36,7 @@ class CrossEncoder(ClassificationModel):
         Makes the pair's vector from the vectors of all tokens; by default, it is the first one.
     classifier : `Lazy[Classifier]`, optional
         By default linear, with dropout 0.1.
-    settings
-        See `ClassificationModel`.
+    settings : see `ClassificationModel`
     """
 
     @inherits_settings(ClassificationModel)
@@ -82,8 +81,7 @@ class CrossEncoderRegressor(ScoreModel):
     encoder : `Seq2VecEncoder`, optional (default = `ClsPooler`)
     classifier : `Lazy[Classifier]`, optional
         As in `CrossEncoder`; it predicts the grade.
-    settings
-        See `ScoreModel`.
+    settings : see `ScoreModel`
     """
 
     @inherits_settings(ScoreModel)

@@ -78,11 +78,10 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         For fine-tuning.
     generate_any_symbol : `bool`, optional (default = `False`)
         Generate padding, the start symbol and the unknown symbol like words (the author's code).
-    settings
-        See `GenerativeClassificationModel`: `posterior` is g_code and the family of q(z_s |
-        x_s), `matcher` f_fuse, `classifier` f_disc, and `classification_weight` lambda of eq. 6.14;
-        `average_over_words` divides log p(x_t | y, z_s) of eq. 6.12. `embedding_dropout` leaves
-        sentences that are generated for the constraints alone.
+    settings : see `GenerativeClassificationModel`
+        `posterior` is g_code and the family of q(z_s | x_s), `matcher` f_fuse, `classifier` f_disc,
+        and `classification_weight` lambda of eq. 6.14; `average_over_words` divides log p(x_t | y,
+        z_s) of eq. 6.12. `embedding_dropout` leaves sentences for the constraints alone.
     """
 
     generate_from_label = True

@@ -52,8 +52,7 @@ class DecomposableAttention(ClassificationModel):
         By default one hidden layer of 200.
     matrix_attention : `MatrixAttention`, optional (default = `DotProductMatrixAttention()`)
         Scores F(a_i) against F(b_j).
-    settings
-        See `ClassificationModel`.
+    settings : see `ClassificationModel`
     """
 
     @inherits_settings(ClassificationModel)

@@ -40,8 +40,7 @@ class DistilledEncoder(TextModel):
         The weights of the terms of the loss; see `DistillationLoss`.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
-    settings
-        See `TextModel`.
+    settings : see `TextModel`
     """
 
     default_predictor = "sentence_vector"

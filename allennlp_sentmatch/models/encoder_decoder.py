@@ -67,8 +67,7 @@ class EncoderDecoder(TextModel):
     bleu : `SacreBleu`, optional (default = `SacreBleu()`)
         The metric, also an attribute; `{"lowercase": true}` for a model without capital letters.
     target_namespace : `str`, optional (default = `"target_tokens"`)
-    settings
-        See `TextModel`.
+    settings : see `TextModel`
     """
 
     default_predictor = "translation"

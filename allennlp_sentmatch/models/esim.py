@@ -58,8 +58,7 @@ class ESIM(ClassificationModel):
         Scores a token of one sentence against one of the other.
     dropout : `float`, optional (default = `0.5`)
         Drop probability on the input of both encoders, the same for all tokens of a sentence.
-    settings
-        See `ClassificationModel`.
+    settings : see `ClassificationModel`
     """
 
     @inherits_settings(ClassificationModel)

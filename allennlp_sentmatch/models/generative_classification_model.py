@@ -50,8 +50,7 @@ class GenerativeClassificationModel(ClassificationModel):
         Drop probability on the word embeddings of the encoder and the generator, p_w.
     generator : `Lazy[SentenceGenerator]`, optional
         A configuration states only its `label_embedding_size`.
-    settings
-        See `ClassificationModel`.
+    settings : see `ClassificationModel`
     """
 
     match_latents = False

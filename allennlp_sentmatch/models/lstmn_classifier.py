@@ -31,8 +31,7 @@ class LstmnClassifier(ClassificationModel):
     classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
-    settings
-        See `ClassificationModel`.
+    settings : see `ClassificationModel`
     """
 
     @inherits_settings(ClassificationModel)

@@ -78,8 +78,7 @@ class RNet(TextModel):
         is within a window wherever it begins.
     metric : `Metric`, optional (default = `AnswerOverlap()`)
         Called in evaluation with a list of answers and a list of lists of references.
-    settings
-        See `TextModel`.
+    settings : see `TextModel`
     """
 
     default_predictor = "answer_extractor"

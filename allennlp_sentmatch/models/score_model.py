@@ -26,8 +26,7 @@ class ScoreModel(TextModel):
 
     lowest_score, highest_score : `float`
         The ends of the scale. All predictions lie between them, and all true scores must.
-    settings
-        See `TextModel`.
+    settings : see `TextModel`
     """
 
     default_predictor = "sentence_pair"

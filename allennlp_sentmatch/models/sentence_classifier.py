@@ -28,8 +28,7 @@ class SentenceClassifier(ClassificationModel):
     classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
-    settings
-        See `ClassificationModel`.
+    settings : see `ClassificationModel`
     """
 
     default_predictor = "single_sentence"

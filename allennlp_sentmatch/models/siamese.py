@@ -48,8 +48,7 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
     classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings, the thesis's p_w.
-    settings
-        See `ClassificationModel`.
+    settings : see `ClassificationModel`
     """
 
     @inherits_settings(ClassificationModel)
@@ -110,8 +109,7 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
         The ends of the scale.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
-    settings
-        See `ScoreModel`.
+    settings : see `ScoreModel`
     """
 
     @inherits_settings(ScoreModel)

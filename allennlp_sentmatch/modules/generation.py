@@ -59,8 +59,7 @@ class StepwiseLengthPenaltyBeamSearch(BeamSearch):
 
     # Parameters
 
-    end_index, max_steps, beam_size, per_node_beam_size
-        See AllenNLP's `BeamSearch`.
+    end_index, max_steps, beam_size, per_node_beam_size : see AllenNLP's `BeamSearch`
     alpha : `float`, optional (default = `0.7`)
         At least 0; 0 means no normalization.
     """

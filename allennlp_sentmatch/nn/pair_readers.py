@@ -156,8 +156,7 @@ class LSTMNInterAttention(LSTMNPair):
 
     # Parameters
 
-    input_size, hidden_size
-        As in `PairReader`.
+    input_size, hidden_size : as in `PairReader`
     attention_size : `int`, optional (default = `hidden_size`)
         A, the size of the layer that scores tokens, both in the readers and between them.
     start_from_premise : `bool`, optional (default = `False`)

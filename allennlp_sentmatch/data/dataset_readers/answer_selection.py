@@ -67,8 +67,8 @@ class AnswerSelectionReader(FormattedReader):
         `table`: the column whose value the rows of one question share; by default, the question.
     candidate_id : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the candidate's id, if there is one.
-    delimiter, quoted, encoding, max_length, tokenizer, token_indexers : optional
-        As in `FormattedReader`. TrecQA is tokenized already: `{"type": "whitespace"}` keeps that.
+    delimiter, quoted, encoding, max_length, tokenizer, token_indexers : as in `FormattedReader`
+        TrecQA is tokenized already: `{"type": "whitespace"}` keeps that.
     """
 
     FORMATS = ANSWERS

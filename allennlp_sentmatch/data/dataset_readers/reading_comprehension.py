@@ -87,10 +87,9 @@ class ReadingComprehensionReader(FormattedReader):
     min_overlap : `float`, optional (default = `None`)
         Questions whose span has a ROUGE-L F1 below this, from 0 to 1, are left out. For training
         only: leave it out of `validation_dataset_reader`.
-    delimiter, quoted, encoding, tokenizer, token_indexers : optional
-        As in `FormattedReader`. The tokenizer is one that gives the tokens' offsets, or parts of
-        the text, since answers are cut from it: `spacy_blank`, AllenNLP's `spacy` or `character`.
-        With start or end tokens, they do not.
+    delimiter, quoted, encoding, tokenizer, token_indexers : as in `FormattedReader`
+        The tokenizer is one that gives the tokens' offsets, or parts of the text, since answers are
+        cut from it: `spacy_blank`, AllenNLP's `spacy` or `character`, without start or end tokens.
     """
 
     FORMATS = QUESTIONS

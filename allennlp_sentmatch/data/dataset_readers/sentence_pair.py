@@ -91,8 +91,7 @@ class SentencePairReader(FormattedReader):
         Whether a pair is one text, as a cross-encoder reads it. Takes the tokenizer and the indexer
         "pretrained_transformer". `max_length` then limits the pair, special tokens included,
         and by default the length that the transformer can read: the longer sentence is cut first.
-    delimiter, quoted, encoding, max_length, tokenizer, token_indexers : optional
-        As in `FormattedReader`.
+    delimiter, quoted, encoding, max_length, tokenizer, token_indexers : as in `FormattedReader`
     """
 
     FORMATS = PAIRS

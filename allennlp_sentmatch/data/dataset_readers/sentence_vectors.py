@@ -53,8 +53,7 @@ class SentenceVectorsReader(TokenizingReader):
         Of a table (tsv, csv or JSON lines), the sentences' column: its name, or its position
         counted from 0 where the table has no header. By default, every line is a sentence; an
         empty line is one too, since it has a row in the vectors.
-    max_length, tokenizer, token_indexers : optional
-        As in `TokenizingReader`.
+    max_length, tokenizer, token_indexers : as in `TokenizingReader`
     """
 
     @inherits_settings(TokenizingReader)

@@ -63,8 +63,7 @@ class SentimentTreesReader(TokenizingReader):
         plain strings that a predictor hands in are split, by `SpacyBlankTokenizer()`.
     use_neutral_sentences : `bool`, optional (default = `True`)
         Whether neutral sentences and their phrases are read.
-    max_length, token_indexers : optional
-        As in `TokenizingReader`.
+    max_length, token_indexers : as in `TokenizingReader`
     """
 
     @inherits_settings(TokenizingReader)

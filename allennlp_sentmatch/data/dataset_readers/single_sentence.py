@@ -51,8 +51,8 @@ class SingleSentenceReader(FormattedReader):
         `table`: the column with the label; `null` for a file without labels.
     id : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the text's id, if there is one.
-    delimiter, quoted, encoding, max_length, tokenizer, token_indexers : optional
-        As in `FormattedReader`. "whitespace" keeps the tokens of TREC, MR, CR, SUBJ and MPQA.
+    delimiter, quoted, encoding, max_length, tokenizer, token_indexers : as in `FormattedReader`
+        "whitespace" keeps the tokens of TREC, MR, CR, SUBJ and MPQA.
     """
 
     FORMATS = SENTENCES

@@ -209,8 +209,7 @@ class FormattedReader(TokenizingReader):
         delimiter is a comma.
     encoding : `str`, optional (default = `None`)
         The files' encoding. By default the published one, mostly UTF-8.
-    max_length, tokenizer, token_indexers : optional
-        As in `TokenizingReader`.
+    max_length, tokenizer, token_indexers : as in `TokenizingReader`
     """
 
     FORMATS: ClassVar[Mapping[str, Format]]
