@@ -19,9 +19,7 @@ class Classifier(FromParams):
 
 
 class SentenceGenerator(FromParams):
-    """Holds an `allennlp_sentmatch.nn.ConditionalLanguageModel`, as in
-    `{"label_embedding_size": 50}`.
-    """
+    """Holds an `allennlp_sentmatch.nn.ConditionalLanguageModel`."""
 
     @constructs(nn.ConditionalLanguageModel)
     def __init__(self, module: nn.ConditionalLanguageModel) -> None:
@@ -50,9 +48,7 @@ class LstmPairEncoder(PairEncoder):
 
 @PairEncoder.register("lstmn")
 class LstmnPairEncoder(PairEncoder):
-    """Two LSTMNs, `allennlp_sentmatch.nn.LSTMNPair`, connected in the same way: "LSTMN" in table 2
-    (section 4.2).
-    """
+    """Two LSTMNs, `allennlp_sentmatch.nn.LSTMNPair`, connected likewise: "LSTMN" in table 2."""
 
     __init__ = constructs(nn.LSTMNPair)(PairEncoder.__init__)
 

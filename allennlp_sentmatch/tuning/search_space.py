@@ -88,9 +88,7 @@ class SearchSpace:
         return {name: list(values.choices) for name, values in self.distributions.items()}
 
     def check(self, configuration: Mapping[str, Any]) -> None:
-        """Raise a `ConfigurationError` for a setting that the configuration does not have, and for
-        one that two parameters override.
-        """
+        """Raise a `ConfigurationError` for a setting that is missing, or that two override."""
         owners: dict[str, str] = {}
         for name in self.parameters:
             choices = self._named.get(name, {"": {name: None}}).values()
