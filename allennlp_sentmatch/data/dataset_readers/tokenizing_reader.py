@@ -252,7 +252,8 @@ class FormattedReader(TokenizingReader):
 
     def _check_use(self, needed: str, settings: Mapping[str, Any]) -> None:
         """Raise an error if settings of the format `needed` are set for another one."""
-        defaults = defaults_of(type(self))
+        signatures = [signature(cls).parameters for cls in type(self).__mro__[-2::-1]]
+        defaults = {p.name: p.default for parameters in signatures for p in parameters.values()}
         ignored = [name for name, value in settings.items() if value != defaults[name]]
         if ignored and self._format_name != needed:
             raise ConfigurationError(
@@ -284,16 +285,6 @@ class FormattedReader(TokenizingReader):
 
     def _label(self, row: Row) -> Optional[str]:
         return row.label(self._columns["label"])
-
-
-def defaults_of(reader: type[DatasetReader]) -> dict[str, Any]:
-    """The settings that a reader has in a configuration, with their defaults."""
-    defaults: dict[str, Any] = {}
-    for cls in reader.__mro__[:-1]:
-        for name, parameter in signature(cls).parameters.items():
-            if name not in ("self", "args", "kwargs"):
-                defaults.setdefault(name, parameter.default)
-    return defaults
 
 
 def sentence_instance(
