@@ -38,15 +38,8 @@ class RNet(TextModel):
     The gated self-matching network of [Wang et al. (2017)](https://aclanthology.org/P17-1018),
     which Tay, Luu and Hui 2018 (https://arxiv.org/abs/1811.09786, table 9) use with "rcrn" in
     place of its three-layer BiGRU. The reader is "reading_comprehension". Equations in
-    `allennlp_sentmatch.nn.rnet`:
-
-        question, passage -> embedder -> encoder       equations 1 and 2
-        passage -> matching with the question          4-6
-                -> self-matching                       7-8
-                -> pointers to the start and the end   9-11
-
-    Word vectors and a character BiGRU are the embedder's. The loss of a batch is the mean of
-    - log p(start) - log p(end).
+    `allennlp_sentmatch.nn.rnet`; word vectors and a character BiGRU are the embedder's. The loss of
+    a batch is the mean of - log p(start) - log p(end).
 
     Self-matching takes time and memory that grow with the square of a passage's length. Outside of
     training, passages of more than `window_size` tokens are therefore read in overlapping windows.
