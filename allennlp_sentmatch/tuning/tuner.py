@@ -29,15 +29,10 @@ _REPEATS = "repeats"
 class Tuner:
     """A study in a folder, which can be interrupted and continued.
 
-    The folder has
-
-    - `study.db`, Optuna's SQLite database;
-    - `trials/`: for each trial its serialization directory, its configuration and its output;
-    - `study.json`: the report;
-    - `best_config.json`: the configuration with the best values, for `allennlp train`.
-
-    A training run that fails is recorded with its reason, and the study continues. An interrupted
-    run is repeated as another trial. No training reads the test data, not even for its vocabulary.
+    The folder has Optuna's `study.db`; in `trials/` each trial's serialization directory,
+    configuration and output; the report, `study.json`; and `best_config.json`, for `allennlp
+    train`. A run that fails is recorded with its reason, and the study continues; an interrupted
+    one is repeated as another trial. No run reads the test data, not even for its vocabulary.
 
     # Parameters
 
