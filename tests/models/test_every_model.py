@@ -334,7 +334,7 @@ IMPOSSIBLE = {
     "attentive_ranker": [
         ({"pooling": "sum"}, "pooling must be one of max, .*'sum'.*attentive"),
         ({"margin": -1.0}, "margin must be at least 0, got -1.0"),
-        ({"num_negatives": 0}, "num_negatives must be at least 1, .*; got 0"),
+        ({"num_negatives": 0}, "num_negatives must be at least 1, got 0"),
         ({"questions": "none"}, "questions must be of .*; got 'none'"),
     ],
     "bcn": [
@@ -348,7 +348,7 @@ IMPOSSIBLE = {
     ],
     "cs_lvm": [
         ({"label_expectation": "both"}, "label_expectation must be .*'both'"),
-        ({"classification_weight": -1}, "classification_weight is -1"),
+        ({"classification_weight": -1}, "classification_weight must be at least 0, got -1"),
         ({"posterior": {"type": "gaussian"}}, 'the constraint "mu"'),
         ({"posterior_encoder": lstm(4, 2)}, "posterior_encoder output dim"),
         *(
