@@ -67,8 +67,7 @@ def patch_recovery() -> None:
 
 
 def patch_workers() -> None:
-    """Give the workers of `MultiProcessDataLoader` a lock of their own start method, and let them
-    hand over tensors by value.
+    """Give a `MultiProcessDataLoader`'s workers the right lock, and let them copy tensors.
 
     AllenNLP hands every worker a lock of the default start method; with `start_method="spawn"`
     Python refuses it: "A SemLock created in a fork context is being shared with a process in a

@@ -23,8 +23,7 @@ from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader, wh
 def patch_empty_data() -> None:
     """Refuse data without an example, or without a batch because of `drop_last`.
 
-    Training on nothing ended with a loss of 0.0, and validation and `allennlp evaluate` with an
-    accuracy of 0.0, without a word.
+    Training on nothing ended with a loss, and an evaluation with an accuracy, of 0.0.
     """
     loader: Any = MultiProcessDataLoader
     iterate = loader._iter_batches
@@ -48,9 +47,8 @@ def patch_empty_data() -> None:
 def patch_archives() -> None:
     """Read an archive's configuration without limits on the examples.
 
-    `evaluate`, `predict` and `calibrate` left out the examples past the `max_instances` of the
-    archive's reader, and past the `batches_per_epoch` of its data loader, without a word. Overrides
-    are applied later and may set them.
+    Without a word, commands left out the examples past the `max_instances` of the archive's reader
+    and the `batches_per_epoch` of its loader. Overrides, which are applied later, may set them.
     """
 
     def from_file(file: Any, overrides: Any = "") -> Params:

@@ -1,8 +1,7 @@
 """Loading archives from untrusted sources.
 
 Importing this module replaces AllenNLP's extraction, which writes every member wherever its name
-says: `allennlp predict`, `allennlp evaluate`, `Predictor.from_path` and all other code that opens
-an archive then use `extract_archive`.
+says: all code that opens an archive then uses `extract_archive`.
 """
 
 import gzip
@@ -75,8 +74,7 @@ def load_archive(
     registered components. These are still constructed with the settings that the author of the
     archive chose: see SECURITY.md.
 
-    Raises a `ConfigurationError` for whatever is wrong with the archive, naming it;
-    `FileNotFoundError` for a missing file.
+    Raises a `ConfigurationError` that names the archive, or `FileNotFoundError` for a missing one.
 
     # Parameters
 

@@ -132,8 +132,7 @@ class RNet(TextModel):
     ) -> dict[str, Any]:
         """Score the start and the end of the answers to B questions of M tokens in passages of T.
 
-        `span_start` and `span_end` (B, 1) are the first and the last token of each answer, and
-        `metadata` is as the reader makes it.
+        `span_start` and `span_end` (B, 1) are the first and the last token of each answer.
 
         # Returns
 

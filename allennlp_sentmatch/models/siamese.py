@@ -37,8 +37,7 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
     """Classifies the relation of two sentences, each encoded separately by one shared encoder.
 
     Choi, Kim and Lee 2019 (https://arxiv.org/abs/1809.02279, section 3.3 and eqs 14-16) with a
-    CAS-LSTM; the thesis's chapters 3 to 5 with other encoders and matchers. Both sentences of a
-    pair are encoded in one call.
+    CAS-LSTM; the thesis's chapters 3 to 5 with other encoders and matchers.
 
     # Parameters
 

@@ -48,8 +48,7 @@ def trim_attention(weights: Tensor, *lengths: int) -> list[Any]:
     """Turn the attention of one sentence, (T,) or (R, C), into lists without padding.
 
     The `lengths` are the numbers of weights that are not padding, one for each dimension. The lists
-    are empty for more than a million weights, as for a text of thousands of tokens: as JSON these
-    would take a gigabyte of memory.
+    are empty for more than a million weights, which would take a gigabyte of memory as JSON.
     """
     if math.prod(lengths) > LARGEST_MATRIX:
         return []

@@ -18,8 +18,7 @@ class CosinePerBatchScheduler(PolynomialDecay):
 
     After t batches the rate is `lr * (1 + cos(pi * t / T)) / 2`: equation 5 of Loshchilov and
     Hutter (2017, https://arxiv.org/abs/1608.03983) without restarts and with a minimum of zero.
-    AllenNLP's "cosine" takes a step after each epoch. After T batches the rate rises again, as with
-    torch's `CosineAnnealingLR`.
+    AllenNLP's "cosine" takes a step after each epoch. After T batches the rate rises again.
 
     # Parameters
 

@@ -1,7 +1,6 @@
 """The ten tasks of SuBiLSTM's table 2, with the data sets' own splits, and tasks of one's own.
 
-The ten are from Conneau and Kiela 2018, "SentEval: An Evaluation Toolkit for Universal Sentence
-Representations", arXiv:1803.05449.
+The ten are SentEval's (Conneau and Kiela 2018, https://arxiv.org/abs/1803.05449).
 """
 
 from collections.abc import Callable, Mapping

@@ -36,8 +36,7 @@ def training(
     """Start a training run, and kill it when the `with` block ends before it does.
 
     Next to its `folder`, the serialization directory, which does not exist yet, are its
-    configuration, with the suffix `.json`, and its output, `.log`. By default, it has as many
-    threads as the environment says.
+    configuration, with the suffix `.json`, and its output, `.log`.
 
     The result iterates over the metrics after each epoch, as AllenNLP writes them, until training
     ends. It raises `TrainingError` if that did not succeed, and `KeyboardInterrupt` once an

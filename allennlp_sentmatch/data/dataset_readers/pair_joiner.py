@@ -33,8 +33,7 @@ def joined_spans(instance: Instance) -> dict[str, slice]:
 class PairJoiner:
     """Joins two sentences as a pretrained transformer reads pairs: `[CLS] a [SEP] b [SEP]` in BERT.
 
-    The tokens have the type ids of the transformer, if it has such ids: 0 for the first sentence
-    and 1 for the second one in BERT.
+    The tokens have the transformer's type ids, if it has any: 0 and 1 for BERT's two sentences.
 
     The tokenizer is "pretrained_transformer", which makes word pieces; whether it adds special
     tokens does not matter. A pair has at most `max_length` tokens, the special ones included, by

@@ -43,9 +43,8 @@ class SentenceVectorsReader(TokenizingReader):
     - `teacher_vector` (`TensorField`, float32, (E,)), where there is one
     - `metadata` (`MetadataField`): `text` and `tokens` (a list of strings)
 
-    Raises a `ConfigurationError` while reading, for a file of vectors that is not a two-dimensional
-    array of floating-point numbers or has not one row for each sentence, and for a number that is
-    not finite, with its row counted from 0.
+    Raises a `ConfigurationError` while reading, for a file of vectors that is no array of rows of
+    floating-point numbers, one for each sentence, and for a number that is not finite.
 
     # Parameters
 

@@ -129,11 +129,8 @@ class TokenizingReader(ConfiguredReader):
     texts (three pairs of the Quora release), and neither AllenNLP's encoders nor `torch.nn.LSTM`
     take a batch in which every sentence is empty.
 
-    The word `@@PADDING@@`, which AllenNLP's vocabulary takes for padding, becomes an
-    out-of-vocabulary token, too.
-
-    The first time that a text is cut, by the reader or by the tokenizer of a pretrained
-    transformer, the log says so.
+    The word `@@PADDING@@`, which AllenNLP's vocabulary takes for padding, becomes this token, too.
+    The log says once if a text is cut, by the reader or by a transformer's tokenizer.
 
     # Parameters
 

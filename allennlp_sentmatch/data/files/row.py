@@ -154,8 +154,7 @@ class Row:
 class AllOrNone:
     """A check that all rows of a file have a value, called `name` in errors, or none has.
 
-    AllenNLP cannot put examples with and without a label into one batch, and its own error names
-    neither the file nor the line.
+    AllenNLP's own error for a batch of examples with and without a label names no file.
     """
 
     def __init__(self, name: str) -> None:

@@ -36,9 +36,8 @@ class SpacyBlankTokenizer(Tokenizer):
     end_tokens : `list[str]`, optional (default = `None`)
         Tokens put after every text.
     max_word_length : `int`, optional (default = `256`)
-        At least 1. A longer piece of text without whitespace is first cut into pieces of so many
-        characters: the time of spaCy's rules grows with the square of a run of marks, and 20,000
-        brackets would take minutes.
+        At least 1. Longer pieces of text without whitespace are cut into pieces of so many
+        characters, as the time of spaCy's rules grows with the square of a run of marks.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
 """The recurrences that the modules of `allennlp_sentmatch.nn` are made of.
 
-There is a folder for each recurrence. `gru/` is the template: it has a file for each of these
-roles. `rcrn/` has the fewest files.
+There is a folder for each recurrence. `gru/` is the template: it has a file for each role.
 
 - `recurrence.py`: the function that an encoder calls, and `IMPLEMENTATIONS`, the backends that it
   has. It calls `resolve` once and then `naive.py` or, without padding, the `forward` and the

@@ -78,8 +78,7 @@ class Schedule(NamedTuple):
     def of(cls, batch_size: int, sizes: list[int], window: int, num_starts: int) -> "Schedule":
         """Schedule the steps; the parameters are as in `suffix_recurrence`.
 
-        The beginning takes all `batch_size` sentences, including the empty ones: its tables are
-        then as large as the states.
+        The beginning takes all `batch_size` sentences: its tables are as large as the states.
         """
         steps = []
         for t, sentences in enumerate(sizes):
