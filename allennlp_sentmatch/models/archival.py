@@ -71,8 +71,7 @@ def load_archive(
 
     Members are checked when they are extracted (`extract_archive`). The configuration must be plain
     JSON, as AllenNLP writes it, without jsonnet's `import` and `importstr`, and may name only
-    registered components. These are still constructed with the settings that the author of the
-    archive chose: see SECURITY.md.
+    registered components. The archive's author still chose their settings: see SECURITY.md.
 
     Raises a `ConfigurationError` that names the archive, or `FileNotFoundError` for a missing one.
 

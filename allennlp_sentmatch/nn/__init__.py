@@ -3,8 +3,7 @@
 All of it has these conventions. A mask (B, T) of B sentences of T tokens is bool, true at tokens,
 and padded on the right; `None` stands for a batch without padding. Padding may hold anything, NaN
 included. A constructor raises a `ValueError` that names an impossible setting. A call raises a
-`TypeError` for an argument of a wrong type, and a `ValueError` for a wrong shape or a token that
-follows padding.
+`TypeError` for a wrong type, and a `ValueError` for a wrong shape or a token after padding.
 """
 
 import os

@@ -1,7 +1,6 @@
 r"""Straight-through Gumbel-softmax: a one-hot sample with the gradient of its relaxation.
 
-Jang et al. 2017, "Categorical Reparameterization with Gumbel-Softmax"; the equation numbers are
-from Choi 2020, chapter 3.
+Jang et al. 2017, "Categorical Reparameterization with Gumbel-Softmax"; eqs of Choi 2020, chapter 3.
 
     g_i      = -log(-log u_i),  u_i ~ U(0, 1)                                     (3.22, 3.23)
     y_i      = exp((logit_i + g_i) / tau) / sum_j exp((logit_j + g_j) / tau)      (3.8)

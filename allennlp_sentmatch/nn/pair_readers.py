@@ -160,8 +160,7 @@ class LSTMNInterAttention(LSTMNPair):
     attention_size : `int`, optional (default = `hidden_size`)
         A, the size of the layer that scores tokens, both in the readers and between them.
     start_from_premise : `bool`, optional (default = `False`)
-        Whether the premise's last h and c are the hypothesis reader's h~ and c~ at the first token,
-        when its own tapes are empty.
+        Whether the premise's last h and c are the hypothesis reader's h~ and c~ at its first token.
     """
 
     def __init__(

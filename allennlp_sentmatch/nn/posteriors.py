@@ -26,8 +26,7 @@ from allennlp_sentmatch.nn.schedules import LinearSchedule
 class InferenceNetwork(torch.nn.Module):
     """Maps an encoded sentence to q(z | x), a distribution of latent vectors; has the prior p(z).
 
-    `input_size` is the size of an encoded sentence, and `latent_size` m, the size of z, which is
-    `input_size` if it is `None`.
+    `input_size` is an encoded sentence's size, and `latent_size` m, that of z, by default the same.
     """
 
     def __init__(self, input_size: int, latent_size: Optional[int]) -> None:
@@ -58,8 +57,7 @@ class GaussianInferenceNetwork(InferenceNetwork):
     latent_size : `int`, optional (default = `input_size`)
         The size of z.
     kl_annealing_rate : `float`, optional (default = `1e-4`)
-        The increase of the KL term's weight per training step, from 0 up to 1. The thesis tuned
-        the rate and does not report it.
+        The increase of the KL term's weight per step, up to 1. The thesis does not report its rate.
     """
 
     def __init__(

@@ -30,8 +30,7 @@ class BpeTokenizer(Tokenizer):
     [Sennrich et al. (2016)](https://aclanthology.org/P16-1162), with the `tokenizers` library; a
     subword that ends a word ends in `</w>`. Where Moses splits a text without a space, a word has
     the mark `￭`, so that `detokenize` gives back any text, with single spaces. `allennlp learn-bpe`
-    trains the encoding and writes `file`. A training copies the file to its serialization
-    directory, and
+    trains the encoding and writes `file`. A training copies it to its serialization directory, and
 
         "include_in_archive": ["bpe.json"]
 

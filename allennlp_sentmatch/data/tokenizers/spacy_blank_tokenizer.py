@@ -84,8 +84,7 @@ class SpacyBlankTokenizer(Tokenizer):
     def splitter(self) -> RuleSplitter:
         """Make a splitter into the same words, for texts in which many words recur.
 
-        Raises a `ConfigurationError` if there are start or end tokens, or for a language that spaCy
-        does not split by rules alone.
+        Raises a `ConfigurationError` for start or end tokens, or a language with more than rules.
         """
         if self._start_tokens or self._end_tokens:
             raise ConfigurationError("the tokenizer spacy_blank has start_tokens or end_tokens")

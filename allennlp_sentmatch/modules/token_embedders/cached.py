@@ -33,8 +33,7 @@ class CachedEmbedder(TokenEmbedder):
         `train_parameters: false`.
     capacity : `float`, optional (default = `4.0`)
         The greatest size of the cache, in GiB. When it is full, further texts are computed each
-        time. A text has (number of tokens) x (size of a vector) x 4 bytes: 100,000 sentences of 15
-        tokens and 384 units take 2.1 GiB.
+        time. 100,000 sentences of 15 tokens and 384 units take 2.1 GiB.
     """
 
     def __init__(self, embedder: TokenEmbedder, capacity: float = 4.0) -> None:

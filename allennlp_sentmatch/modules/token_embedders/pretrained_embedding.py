@@ -23,8 +23,7 @@ class PretrainedEmbedding(Embedding):
     Words that are not in the file get vectors from a normal distribution with the mean and the
     standard deviation of the file's vectors, as in AllenNLP's, or zeros.
 
-    Raises a `ConfigurationError` if the file has no vector for any word, vectors of another size,
-    or a damaged line, which is named.
+    Raises a `ConfigurationError` for a file without words, of another size or damaged.
 
     # Parameters
 

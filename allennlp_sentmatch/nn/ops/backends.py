@@ -64,8 +64,7 @@ class Backend(NamedTuple):
 def use_backend(name: Optional[Name]) -> Iterator[None]:
     """Within the context, run recurrences by this backend, or by the default one.
 
-    The choice holds for the thread that enters the context. A backward pass uses what its forward
-    pass used, wherever it runs.
+    The choice holds for the calling thread. A backward pass uses what its forward pass used.
 
     Functions compiled by `torch.compile` ignore the choice: they run "naive", which the compiler
     records. `torch.utils.checkpoint` with `use_reentrant=False` repeats the forward pass during the

@@ -31,8 +31,7 @@ class ExactRecovery(TrainerCallback):
 
     These are the random states of Python, NumPy, torch and the GPU, of the checkpoint and of the
     start of each epoch (13 KB each), so that the loader shuffles as it did, and the scale of mixed
-    precision. `best.th`, which is written after the checkpoint, is restored where the interruption
-    was between the two.
+    precision. `best.th`, which is written later, is restored after an interruption in between.
 
     Exceptions: the training metrics of an epoch that was interrupted between two checkpoints within
     it (AllenNLP loses the sum of the losses before); operations without a deterministic

@@ -63,8 +63,7 @@ class SacreBleu(Metric):
     `translation`) from counts that are summed over batches and workers, never averaged. The log has
     SacreBLEU's signature with each figure; the callback `bleu_signature` saves it in metrics.json.
 
-    Raises a `ConfigurationError` where the metric is first used, if the extra is not installed or
-    `tokenize` is unknown.
+    Its first use is a `ConfigurationError` without the extra or with an unknown `tokenize`.
 
     # Parameters
 

@@ -1,7 +1,6 @@
 """SuBiLSTM's recurrence token by token; the equations are in `nn/subilstm.py`.
 
-Each step computes all suffixes, and keeps the states of those that do not advance, so that `scan`
-can make a loop of the steps.
+Each step computes all suffixes, and keeps the states of those that do not advance, for `scan`.
 """
 
 from collections.abc import Sequence
