@@ -113,9 +113,7 @@ def install_allennlp(constraints: Optional[Path] = None, dry_run: bool = False) 
     _apply(changes)
     reason = _failure_of("import allennlp.commands, allennlp_sentmatch.commands")
     if reason is not None:
-        raise InstallationError(
-            f"everything is installed, and yet AllenNLP cannot be imported: {reason}"
-        )
+        raise InstallationError(f"all is installed, but AllenNLP cannot be imported: {reason}")
     print(explain_conflicts(_pip("check", check=False).stdout.splitlines()))
 
 
@@ -130,9 +128,7 @@ def check_environment() -> None:
     torch = installed_version("torch")
     if torch is None or _release(torch) < OLDEST_TORCH:
         found = "is not installed" if torch is None else f"{torch} is too old"
-        raise InstallationError(
-            f"torch {found}; install torch {_dotted(OLDEST_TORCH)} or later first"
-        )
+        raise InstallationError(f"torch {found}; install torch {_dotted(OLDEST_TORCH)} or later")
     pip = installed_version("pip") if importlib.util.find_spec("pip") else None
     if pip is None:
         raise InstallationError(
@@ -140,9 +136,7 @@ def check_environment() -> None:
             "in an environment that uv made), or state the overrides of docs/install.md to uv"
         )
     if _release(pip) < OLDEST_PIP:
-        raise InstallationError(
-            f"pip {pip} is too old; type `python -m pip install --upgrade pip` first"
-        )
+        raise InstallationError(f"pip {pip} is too old; run `python -m pip install --upgrade pip`")
     _check_folder(Path(sysconfig.get_path("purelib")))
     torchvision = installed_version("torchvision")
     reason = torchvision and _failure_of("import torchvision")

@@ -82,10 +82,8 @@ class ESIM(ClassificationModel):
         self._matrix_attention = matrix_attention or DotProductMatrixAttention()
         self._matcher = matcher.construct(input_size=encoder.get_output_dim())
         check_fit(encoder=encoder, matcher=self._matcher)
-        projection_feedforward = projection_feedforward or relu_layer(
-            inference_encoder.get_input_dim()
-        )
-        self._projection_feedforward = projection_feedforward.construct(
+        projection = projection_feedforward or relu_layer(inference_encoder.get_input_dim())
+        self._projection_feedforward = projection.construct(
             input_dim=self._matcher.get_output_dim()
         )
         check_fit(

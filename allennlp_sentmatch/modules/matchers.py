@@ -159,13 +159,11 @@ class HighwayMatcher(Matcher):
         check_dimensions_match(
             input_size, self._matcher.get_input_dim(), "input_size", "input_size of the matcher"
         )
-        num_features = self._matcher.get_output_dim()
-        self._output_size = num_features if hidden_size is None else hidden_size
+        size = self._matcher.get_output_dim()
+        self._output_size = size if hidden_size is None else hidden_size
         with configuration_errors():
             check_positive(hidden_size=self._output_size, num_layers=num_layers)
-        self._projection = (
-            nn.Identity() if hidden_size is None else nn.Linear(num_features, hidden_size)
-        )
+        self._projection = nn.Identity() if hidden_size is None else nn.Linear(size, hidden_size)
         self._highway = Highway(self._output_size, num_layers)
 
     def get_output_dim(self) -> int:

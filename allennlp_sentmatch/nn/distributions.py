@@ -129,9 +129,7 @@ class VonMisesFisher(Distribution):
         self, loc: Tensor, concentration: Tensor, validate_args: Optional[bool] = None
     ) -> None:
         if loc.dim() < 1 or loc.size(-1) < 2:
-            raise ValueError(
-                f"loc has shape {tuple(loc.shape)}; expected (..., m) with m of at least 2"
-            )
+            raise ValueError(f"loc has shape {tuple(loc.shape)}; expected (..., m) with m >= 2")
         if concentration.dim() < 1 or concentration.size(-1) != 1:
             raise ValueError(
                 f"concentration has shape {tuple(concentration.shape)}; expected (..., 1)"

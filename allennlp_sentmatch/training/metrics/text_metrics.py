@@ -242,9 +242,7 @@ class AnswerOverlap(Metric):
         libraries = {"stemmer": self._stemmer, "wordnet": _NoSynonyms()}
         scores = {
             "rouge_l": self._libraries.rouge.score_multi(answers, prediction)["rougeL"].fmeasure,
-            "meteor": max(
-                single_meteor_score(_words(answer), words, **libraries) for answer in answers
-            ),
+            "meteor": max(single_meteor_score(_words(x), words, **libraries) for x in answers),
             # Without spaces around characters, which would make an article of the A in "A型".
             "exact_match": max(squad.compute_exact(answer, texts[0]) for answer in texts[1:]),
             # SQuAD 2.0, which the library follows, gives two empty answers an F1 of 1.
