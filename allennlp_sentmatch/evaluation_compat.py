@@ -47,8 +47,8 @@ def patch_empty_data() -> None:
 def patch_archives() -> None:
     """Read an archive's configuration without limits on the examples.
 
-    Without a word, commands left out the examples past the `max_instances` of the archive's reader
-    and the `batches_per_epoch` of its loader. Overrides, which are applied later, may set them.
+    Commands silently left out the examples past the `max_instances` of the archive's reader and the
+    `batches_per_epoch` of its loader. Overrides, which are applied later, may set them.
     """
 
     def from_file(file: Any, overrides: Any = "") -> Params:

@@ -21,7 +21,7 @@ def configuration_errors() -> Iterator[None]:
 
 
 def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor], Constructor]:
-    """Give an `__init__` that hands `**settings` on the signature of `base`, but for `without`.
+    """Give `base`'s signature, except `without`, to an `__init__` that hands `**settings` on.
 
     AllenNLP's `from_params` reads the signature: the settings have their annotations, and others
     are refused. In Python, others raise a `TypeError` that lists the settings. A `ValueError` of

@@ -15,8 +15,8 @@ class LabelField(fields.LabelField):
     """AllenNLP's `LabelField`, with an error that gives the place of a label never learned.
 
     AllenNLP's own error, a `KeyError`, names the label alone. Otherwise the two behave alike, and
-    labels from different places are equal; so are the classes' names, by which AllenNLP decides
-    whether instances go into one batch. The `source` is the label's place in a file.
+    labels from different places are equal. The class keeps its name because AllenNLP batches only
+    instances whose fields' classes have equal names. The `source` is the label's place in a file.
 
     Raises a `ConfigurationError` for a label with a lone surrogate, which no vocabulary's file can
     hold; upon indexing, if the vocabulary lacks the label.

@@ -103,7 +103,7 @@ def mean_direction_constraint(mean_directions: Tensor, normalize: bool = False) 
 class UncertaintyWeighting(torch.nn.Module):
     """Homoscedastic uncertainty weighting (Kendall et al. 2018), eq. 6.23.
 
-    The trained parameters are log sigma_k^2 in `log_variances` (K,), at first 0 (section 6.4.5).
+    The trained parameters are log sigma_k^2 in `log_variances` (K,), initially 0 (section 6.4.5).
 
     R^mu is never positive, and neither is R^z if the posterior is concentrated: their minimum over
     sigma is at sigma = 0. A step increases the weights by about the learning rate, so this affects

@@ -128,7 +128,7 @@ class LowRankBilinear(ConfiguredModule):
 
 class FactorizedBilinear(ConfiguredModule):
     """MFB: sums of k neighbors in U^T a * V^T b, where U and V have biases and k is `num_factors`;
-    then the signed square root of each sum; then all divided by their Euclidean norm; no dropout.
+    then the signed square root of each sum; then all divided by their norm. Dropout is left out.
     """
 
     def __init__(self, input_size: int, output_size: int = 1000, num_factors: int = 5) -> None:

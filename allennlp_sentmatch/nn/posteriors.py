@@ -26,7 +26,7 @@ from allennlp_sentmatch.nn.schedules import LinearSchedule
 class InferenceNetwork(torch.nn.Module):
     """Maps an encoded sentence to q(z | x), a distribution of latent vectors; has the prior p(z).
 
-    `input_size` is an encoded sentence's size, and `latent_size` m, that of z, by default the same.
+    `input_size` is an encoded sentence's size; `latent_size`, m, is z's size, by default the same.
     """
 
     def __init__(self, input_size: int, latent_size: Optional[int]) -> None:

@@ -62,7 +62,7 @@ def answer_pairs(labels: Tensor, num_negatives: Optional[int] = None) -> AnswerP
 
     The labels (B, K) are 1 for a correct answer, 0 for an incorrect one, and any other number for
     padding. For each correct answer, sample `num_negatives` incorrect ones without replacement; all
-    if it is `None` or there are fewer. Without a correct or an incorrect answer there are no pairs.
+    if it is `None` or there are fewer. A question that lacks either kind has no pairs.
     """
     question, positive = (labels == 1).nonzero(as_tuple=True)  # (P,), (P,)
     incorrect = (labels == 0)[question]  # (P, K)

@@ -29,7 +29,7 @@ class RecurrentlyControlledRNN(SequenceEncoder):
 
     Its submodules `forget_controller`, `output_controller` and `listener` are one-layer
     `torch.nn.LSTM`s or `torch.nn.GRU`s: the networks of h1, h2 and h3. The recurrence of equation
-    15 runs from left to right over all dimensions, those of the right-to-left direction included.
+    15 runs from left to right over all dimensions, including the right-to-left direction's.
 
     # Parameters
 

@@ -22,7 +22,7 @@ INITIAL_BIAS = -2.0
 class SharedWords(torch.nn.Module):
     """Scores pairs of texts by their shared words; the equation is in the module's docstring.
 
-    `input_size` is D, the size of a word's vector; `weight` is v (D), at first zero, and `bias` b.
+    `input_size` is D, the size of a word's vector; `weight` is v (D), initially zero; `bias` is b.
     """
 
     def __init__(self, input_size: int) -> None:

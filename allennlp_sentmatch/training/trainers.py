@@ -24,7 +24,7 @@ class Bfloat16Trainer(GradientDescentTrainer):
     CPU with AMX or AVX-512 BF16; on other CPUs it is slower than float32. The trained model
     predicts in float32, slightly differently than in the validation during training.
 
-    It has the parameters of `GradientDescentTrainer` but `use_amp`, which means float16 on a GPU.
+    It has `GradientDescentTrainer`'s parameters except `use_amp`, which means float16 on a GPU.
     """
 
     @inherits_settings(GradientDescentTrainer)

@@ -88,7 +88,7 @@ class SearchSpace:
         return {name: list(values.choices) for name, values in self.distributions.items()}
 
     def check(self, configuration: Mapping[str, Any]) -> None:
-        """Raise a `ConfigurationError` for a setting that is missing, or that two override."""
+        """Raise a `ConfigurationError` for settings that are missing or overridden twice."""
         owners: dict[str, str] = {}
         for name in self.parameters:
             choices = self._named.get(name, {"": {name: None}}).values()

@@ -210,7 +210,7 @@ class ReadingComprehensionReader(FormattedReader):
     ) -> tuple[AnswerSpan, str]:
         """The span to learn, and by which of the reader's three rules.
 
-        The first answer begins at the character `start`, if given; a cut passage may end before.
+        The first answer begins at the character `start`, if given; a cut passage may end before it.
         """
         if start is not None:
             end = start + len(answers[0])

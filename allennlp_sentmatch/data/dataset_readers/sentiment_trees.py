@@ -125,7 +125,7 @@ class SentimentTreesReader(TokenizingReader):
     ) -> Instance:
         """Make the instance of one sentence or its tokens, with the fields listed above.
 
-        The `label` is one of the reader's granularity; `source` is the place, for errors.
+        The `label` is one of the reader's granularity; errors name the sentence's `source`.
         """
         keep = False
         if isinstance(tokens, str) or not isinstance(tokens, Sequence):

@@ -125,7 +125,7 @@ class Table:
     """A user's file: tsv, csv or JSON lines; for `delimiter` and `quoted`, see `FormattedReader`.
 
     The `columns` are the settings of the reader that name a column, with their values: all names,
-    or all positions counted from 0; `None`, which those in `optional` may be, is no column.
+    or all positions counted from 0; `None`, for settings in `optional`, means no column.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ def read_word_vectors(
     `EmbeddingsTextFile` has them: on each line a word and its vector, separated by spaces or tabs.
     A first line of two numbers (word2vec's) is skipped. With `words`, other lines are not checked.
 
-    Raises a `ConfigurationError`, with file and line, for other lines and files without any.
+    Raises a `ConfigurationError`, with file and line, for a malformed line or an empty file.
     """
     size = 0
     for number, line in Tqdm.tqdm(_numbered_lines(file_path), desc="reading word vectors"):

@@ -23,7 +23,7 @@ class PretrainedEmbedding(Embedding):
     Words that are not in the file get vectors from a normal distribution with the mean and the
     standard deviation of the file's vectors, as in AllenNLP's, or zeros.
 
-    Raises a `ConfigurationError` for a file without words, of another size or damaged.
+    Raises a `ConfigurationError` if the file has no such word, another size or a damaged line.
 
     # Parameters
 

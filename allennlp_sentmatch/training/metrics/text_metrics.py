@@ -63,7 +63,7 @@ class SacreBleu(Metric):
     `translation`) from counts that are summed over batches and workers, never averaged. The log has
     SacreBLEU's signature with each figure; the callback `bleu_signature` saves it in metrics.json.
 
-    Its first use is a `ConfigurationError` without the extra or with an unknown `tokenize`.
+    Raises a `ConfigurationError` at first use without the extra or with an unknown `tokenize`.
 
     # Parameters
 
@@ -185,8 +185,8 @@ class AnswerOverlap(Metric):
     counts are added up over batches and workers.
 
     Chinese, Japanese, Thai, Lao, Khmer and Burmese have no spaces between words: all figures count
-    their characters as words. `sacrebleu` and `rouge_score` are the extra `reading-comprehension`,
-    without which the first use of the metric is a `ConfigurationError`.
+    their characters as words. `sacrebleu` and `rouge_score` are the extra `reading-comprehension`;
+    without it, the first use raises a `ConfigurationError`.
     """
 
     def __init__(self) -> None:

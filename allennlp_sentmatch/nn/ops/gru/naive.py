@@ -1,6 +1,6 @@
 r"""The equations of a GRU, token by token.
 
-Those of Cho et al. 2014 (https://arxiv.org/abs/1406.1078) as in `torch.nn.GRU`. With inputs x,
+Cho et al. 2014 (https://arxiv.org/abs/1406.1078), as in `torch.nn.GRU`. With inputs x,
 
     r_t = sigmoid(W_r x_t + b_r + U_r h_{t-1} + c_r),   z_t likewise
     n_t = tanh(W_n x_t + b_n + r_t * (U_n h_{t-1} + c_n))
