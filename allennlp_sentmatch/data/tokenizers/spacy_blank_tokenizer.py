@@ -84,7 +84,7 @@ class SpacyBlankTokenizer(Tokenizer):
     def splitter(self) -> RuleSplitter:
         """Make a splitter into the same words, for texts in which many words recur.
 
-        Raises a `ConfigurationError` for start or end tokens or a language not split by rules alone.
+        Raises a `ConfigurationError` for start or end tokens or a language not split by rules only.
         """
         if self._start_tokens or self._end_tokens:
             raise ConfigurationError("the tokenizer spacy_blank has start_tokens or end_tokens")
