@@ -20,7 +20,6 @@ from allennlp_sentmatch.data.files.digests import files_digest
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.models.archival import archive_digest
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
     check_sentence_transformers_folder,
 )
@@ -67,9 +66,7 @@ class Transfer(Command):
             metavar="FILE",
             help="encode nothing: write the tasks' sentences here, one per line, for --vectors",
         )
-        parser.add_argument(
-            "--data", metavar="FOLDER", help="has a folder for each data set of the ten tasks"
-        )
+        parser.add_argument("--data", metavar="FOLDER", help="with a folder for each data set")
         parser.add_argument(
             "--own-task",
             type=_own_task,
@@ -96,14 +93,10 @@ class Transfer(Command):
         parser.add_argument(
             "--seed", type=int, default=1111, help="the seed of the folds; SentEval's is 1111"
         )
-        parser.add_argument(
-            "--cache", metavar="FOLDER", help="keep the vectors here for later runs"
-        )
+        parser.add_argument("--cache", metavar="FOLDER", help="keep vectors here for later runs")
         parser.add_argument("--name", help="of the encoder in the table (default: its path)")
         parser.add_argument("--output-file", help="write the figures here, as JSON")
-        parser.add_argument(
-            "--batch-size", type=int, default=128, help="sentences encoded at a time"
-        )
+        parser.add_argument("--batch-size", type=int, default=128, help="sentences at a time")
 
     def run(self, args: argparse.Namespace) -> None:
         _check(args)
@@ -165,8 +158,7 @@ def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
         from sentence_transformers import SentenceTransformer
 
         device = "cpu" if args.cuda_device < 0 else f"cuda:{args.cuda_device}"
-        with configuration_errors():
-            check_sentence_transformers_folder(args.sentence_transformer)
+        check_sentence_transformers_folder(args.sentence_transformer)
         transformer = SentenceTransformer(args.sentence_transformer, device=device)
         encode = partial(transformer.encode, batch_size=args.batch_size, show_progress_bar=True)
         name = args.sentence_transformer
@@ -175,8 +167,5 @@ def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
         stored = StoredVectors.from_files(*args.vectors)
         return args.vectors[1], stored.encode, files_digest(*args.vectors)
     encoder = ArchiveEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
-    return (
-        args.archive_file,
-        partial(encoder.encode, batch_size=args.batch_size, show_progress=True),
-        archive_digest(args.archive_file),
-    )
+    encode = partial(encoder.encode, batch_size=args.batch_size, show_progress=True)
+    return args.archive_file, encode, archive_digest(args.archive_file)

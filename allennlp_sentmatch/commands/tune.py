@@ -45,11 +45,7 @@ class Tune(Command):
             help="trials of the whole study (default: all combinations of the grid)",
         )
         parser.add_argument(
-            "--n-jobs",
-            type=int,
-            default=1,
-            metavar="N",
-            help="runs at a time, which share the cores",
+            "--n-jobs", type=int, default=1, metavar="N", help="runs at a time, sharing the cores"
         )
         parser.add_argument(
             "--metric",
