@@ -74,7 +74,6 @@ def _mean(values: IntArray) -> float:
 def _calibration_error(
     confidences: FloatArray, correct: IntArray, parts: Sequence[IntArray]
 ) -> float:
-    """The mean absolute difference of accuracy and confidence, weighted by the parts' counts."""
     difference = confidences - correct
     return float(sum(abs(difference[part].sum()) for part in parts) / len(difference))
 

@@ -7,7 +7,6 @@ import argparse
 import json
 import logging
 import os
-from collections.abc import Iterable
 from dataclasses import asdict
 
 from allennlp.commands.subcommand import Subcommand
@@ -81,17 +80,12 @@ class Deduplicate(Command):
             for one in found.filtered
         )
         for path, lines in zip(outputs[::-1], (found.selected, reasons)):
-            _write(path, lines)
+            with open(f"{path}.partial", "w", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in lines)
+            os.replace(f"{path}.partial", path)  # as a whole
         print(f"{args.output_file}: {len(found.selected):,} of {len(texts):,} sentences are kept")
 
 
 def _texts(path: str, args: argparse.Namespace) -> Sentences:
     located = located_sentences(path, args.column, args.delimiter)
     return Sentences(checked_text(text, f"{source}: the sentence") for source, text in located)
-
-
-def _write(path: str, lines: Iterable[str]) -> None:
-    """Write a file as a whole."""
-    with open(f"{path}.partial", "w", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in lines)
-    os.replace(f"{path}.partial", path)

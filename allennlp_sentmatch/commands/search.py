@@ -130,7 +130,6 @@ class Search(Command):
 
 
 def _index_kind(text: str) -> IndexKind:
-    """The kind that `--index-kind` names or describes."""
     given = json_or_text(text, "--index-kind")
     settings: Any = {"type": text} if given == text else given
     try:

@@ -99,7 +99,12 @@ class Transfer(Command):
         parser.add_argument("--batch-size", type=int, default=128, help="sentences at a time")
 
     def run(self, args: argparse.Namespace) -> None:
-        _check(args)
+        # Mistakes that would otherwise be reported only after hours.
+        if args.batch_size < 1:
+            raise ConfigurationError(f"--batch-size must be at least 1, got {args.batch_size}")
+        output = args.output_file
+        if output is not None and not Path(output).absolute().parent.is_dir():
+            raise ConfigurationError(f"the folder of --output-file {output} does not exist")
         benchmark = TransferBenchmark(args.data or ".", _tasks(args), args.folds, args.seed)
         if args.list_sentences is not None:
             sentences = benchmark.sentences()
@@ -110,23 +115,15 @@ class Transfer(Command):
         name, encode, fingerprint = _encoder(args)
         report = benchmark.run(SentenceVectors(encode, args.cache, fingerprint), args.name or name)
         print(report.as_markdown())
-        if args.output_file is not None:
+        if output is not None:
             text = json.dumps(report.as_json(), indent=2, ensure_ascii=False)
-            Path(args.output_file).write_text(f"{text}\n", encoding="utf-8")
+            Path(output).write_text(f"{text}\n", encoding="utf-8")
         if report.errors:
             reasons = "; ".join(f"{task} ({error})" for task, error in report.errors.items())
             raise ConfigurationError(
                 f"{len(report.errors)} of {len(report.errors) + len(report.results)} tasks failed: "
                 f"{reasons}"
             )
-
-
-def _check(args: argparse.Namespace) -> None:
-    """Find mistakes that would otherwise be reported only after hours."""
-    if args.batch_size < 1:
-        raise ConfigurationError(f"--batch-size must be at least 1, got {args.batch_size}")
-    if args.output_file is not None and not Path(args.output_file).absolute().parent.is_dir():
-        raise ConfigurationError(f"the folder of --output-file {args.output_file} does not exist")
 
 
 def _tasks(args: argparse.Namespace) -> list[Task]:

@@ -93,7 +93,6 @@ class Tune(Command):
 
 
 def _line(trial: dict[str, Any]) -> str:
-    """One line about a trial."""
     values = ", ".join(f"{name} = {value}" for name, value in trial["values"].items())
     text = f"trial {trial['number']}: {values}: {trial['state']}"
     if trial["value"] is not None:

@@ -21,8 +21,6 @@ MAX_PART_SIZE = 16  # the largest number of components in one byte of a code
 
 
 class _Row(NamedTuple):
-    """A kind of index."""
-
     magic: bytes  # the first bytes of a file of such an index
     factory: str  # the argument of `faiss.index_factory`, with places for settings
     settings: dict[str, Optional[int]]  # with their defaults; `None` where the vectors decide

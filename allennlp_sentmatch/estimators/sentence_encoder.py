@@ -277,7 +277,6 @@ def _rounded(network: Encodes, precision: str) -> Encodes:
 
 
 def _read(path: Path) -> Encodes:
-    """The encoder at a path."""
     if (path / SETTINGS).exists():
         return StandaloneEncoder.load(path)
     if (path / "modules.json").exists():

@@ -40,7 +40,7 @@ def encoder_routes(
     """
     encoder = Encoder(encoding_job(encode), model, vector_size)
     return {
-        path: Route(partial(read, encoder), read.__doc__ or "", {**example})
+        path: Route(partial(read, encoder), read.__doc__ or "", example)
         for path, (read, example) in READERS.items()
     }
 
@@ -155,7 +155,6 @@ def _check(body: dict[str, Any], model: str, required: str, *others: str) -> Non
 
 
 def _texts(body: dict[str, Any], key: str) -> list[str]:
-    """The text or the texts under a key."""
     value = body.get(key)
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(x, str) for x in texts):
