@@ -34,8 +34,7 @@ from allennlp_sentmatch.standalone.files import check_absent, write_json, writte
 
 logger = logging.getLogger(__name__)
 
-MOST_SHARED = 0.1
-"""The share of lines that may be in other data by chance: short questions, a header."""
+MOST_SHARED = 0.1  # of the lines may be in other data by chance: a header, short questions
 
 
 def calibrate_archive(
@@ -55,8 +54,8 @@ def calibrate_archive(
 
     # Parameters
 
-    archive_file : `Union[str, os.PathLike]`
-        A path or URL of a classifier's archive, or a serialization directory.
+    archive_file, cuda_device, trust
+        A classifier's archive, as for `load_archive`.
     data_path : `Any`
         Labeled data for the archive's validation reader, which the model was not trained on: a
         path, or an object of a path and `Folds`.
@@ -71,10 +70,6 @@ def calibrate_archive(
         positive label has it. Without a positive label, all labels count.
     positive_label : `str`, optional (default = `None`)
         By default, the model's own.
-    cuda_device : `int`, optional (default = `-1`)
-        The GPU to predict on; -1 is the CPU.
-    trust : `bool`, optional (default = `False`)
-        See `load_archive`.
 
     # Raises
 
@@ -183,10 +178,7 @@ def _choose_thresholds(
 ) -> list[ChosenThreshold]:
     positive = None if positive_label is None else labels.index(positive_label)
     if positive is not None and positive not in held_out.labels:
-        logger.warning(
-            "no calibration example has the label %r, so that no threshold is chosen for it",
-            positive_label,
-        )
+        logger.warning("no calibration example has the label %r, so no threshold", positive_label)
         return []
     probs = _probs(held_out, temperature)
     thresholds: dict[str, Optional[Threshold]] = {}
@@ -213,11 +205,8 @@ def _choose_thresholds(
 
 def _draw(report: CalibrationReport, file: Path) -> None:
     data = report.test or report.calibration
+    panels = {"before": data.before, "after": data.after}
     try:
-        drawing = draw_reliability(
-            "Reliability diagram", {"before": data.before, "after": data.after}
-        )
+        file.write_text(draw_reliability("Reliability diagram", panels).content, "utf-8")
     except ConfigurationError as error:
         logger.warning("the reliability diagram is missing: %s", error)
-        return
-    file.write_text(drawing.content, encoding="utf-8")

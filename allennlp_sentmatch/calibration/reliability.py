@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy
 from sklearn.metrics import log_loss
@@ -19,10 +20,8 @@ class Bin:
     lower: float
     upper: float
     count: int
-    confidence: float
-    """The mean; 0 without examples."""
-    accuracy: float
-    """0 without examples."""
+    confidence: float  # the mean; 0 without examples
+    accuracy: float  # 0 without examples
 
 
 @dataclass(frozen=True)
@@ -62,22 +61,19 @@ def measure_reliability(probs: FloatArray, labels: IntArray) -> Reliability:
         float(log_loss(labels, probs, labels=range(probs.shape[1]))),
         float(numpy.square(probs - one_hot).sum(-1).mean()),
         [
-            Bin(
-                float(edges[index]),
-                float(edges[index + 1]),
-                len(part),
-                float(confidences[part].mean()) if len(part) else 0.0,
-                float(correct[part].mean()) if len(part) else 0.0,
-            )
-            for index, part in enumerate(parts)
+            Bin(float(low), float(high), len(part), _mean(confidences[part]), _mean(correct[part]))
+            for low, high, part in zip(edges, edges[1:], parts)
         ],
     )
+
+
+def _mean(values: IntArray) -> float:
+    return float(values.mean()) if len(values) else 0.0
 
 
 def _calibration_error(
     confidences: FloatArray, correct: IntArray, parts: Sequence[IntArray]
 ) -> float:
-    """The mean absolute difference of accuracy and confidence, weighted by the parts' counts."""
     difference = confidences - correct
     return float(sum(abs(difference[part].sum()) for part in parts) / len(difference))
 
@@ -89,14 +85,8 @@ def draw_reliability(title: str, panels: Mapping[str, Reliability]) -> Drawing:
     confidence (Niculescu-Mizil and Caruana 2005; Guo et al. 2017, figure 1).
     """
     figure = new_figure(3.6 * len(panels), 4.4)
-    all_axes = figure.subplots(
-        2,
-        len(panels),
-        squeeze=False,
-        sharex=True,
-        sharey="row",
-        gridspec_kw={"height_ratios": (3, 1)},
-    )
+    shared: Any = {"squeeze": False, "sharex": True, "sharey": "row"}
+    all_axes = figure.subplots(2, len(panels), gridspec_kw={"height_ratios": (3, 1)}, **shared)
     for column, (caption, reliability) in enumerate(panels.items()):
         accuracy_axes, share_axes = all_axes[:, column]
         bins = [bin for bin in reliability.bins if bin.count]
@@ -107,10 +97,8 @@ def draw_reliability(title: str, panels: Mapping[str, Reliability]) -> Drawing:
         accuracy_axes.bar(
             lowers, [bin.accuracy for bin in bins], label="accuracy", edgecolor="white", **width
         )
-        confidences = [bin.confidence for bin in bins]
-        accuracy_axes.plot(
-            confidences, confidences, "o", color="darkorange", markersize=4, label="confidence"
-        )
+        means = [bin.confidence for bin in bins]
+        accuracy_axes.plot(means, means, "o", color="darkorange", markersize=4, label="confidence")
         error = reliability.expected_calibration_error
         accuracy_axes.set_title(f"{caption}: ECE {100 * error:.1f} %", fontsize="medium")
         accuracy_axes.set(xlim=(0, 1), ylim=(0, 1))

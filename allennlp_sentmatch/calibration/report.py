@@ -21,30 +21,22 @@ MEASURES = {
 class DataReport:
     """The reliability of a model's probabilities on some data."""
 
-    data: Any
-    """The data path."""
+    data: Any  # the data path
     examples: int
-    accuracy: float
-    """The same before and after."""
-    before: Reliability
-    """Of the probabilities with the archive's own temperature."""
-    after: Reliability
-    """Of those with the fitted temperature."""
+    accuracy: float  # the same before and after
+    before: Reliability  # of the probabilities with the archive's own temperature
+    after: Reliability  # of the probabilities with the fitted temperature
 
 
 @dataclass(frozen=True)
 class ChosenThreshold:
     """A predictor's threshold that was chosen on the calibration data."""
 
-    aim: str
-    """"f1" or "precision"."""
-    positive_label: Optional[str]
-    """The label that is aimed at; `None` for all of them."""
+    aim: str  # "f1" or "precision"
+    positive_label: Optional[str]  # the label that is aimed at; `None` for all of them
     wanted_precision: Optional[float]
-    threshold: Optional[Threshold]
-    """The predictor's argument; `None` if no threshold reaches the precision."""
-    calibration: Optional[Decisions]
-    """Its effect on the calibration data."""
+    threshold: Optional[Threshold]  # the predictor's; `None` if none reaches the precision
+    calibration: Optional[Decisions]  # its effect on the calibration data
     test: Optional[Decisions]
 
 
@@ -53,14 +45,10 @@ class CalibrationReport:
     """The report of `calibrate_archive`."""
 
     archive: str
-    temperature: float
-    """The fitted one."""
-    previous_temperature: float
-    """The archive's own, 1 unless it was calibrated before."""
-    calibration: DataReport
-    """Of the data that the temperature and the thresholds were fitted on."""
-    test: Optional[DataReport]
-    """Of other data."""
+    temperature: float  # the fitted one
+    previous_temperature: float  # the archive's own, 1 unless it was calibrated before
+    calibration: DataReport  # of the data that the temperature and the thresholds were fitted on
+    test: Optional[DataReport]  # of other data
     thresholds: list[ChosenThreshold]
 
     def lines(self) -> Iterator[str]:
@@ -84,15 +72,11 @@ class CalibrationReport:
 
 def _threshold_lines(chosen: ChosenThreshold) -> Iterator[str]:
     label = "" if chosen.positive_label is None else f" of the label {chosen.positive_label!r}"
-    if chosen.aim == "f1":
-        yield f"threshold for the best F1{label}: {json.dumps(chosen.threshold)}"
-    elif chosen.threshold is None:
-        yield f"no threshold reaches the precision {chosen.wanted_precision}{label}"
+    aim = "best F1" if chosen.aim == "f1" else f"precision {chosen.wanted_precision}"
+    if chosen.threshold is None:
+        yield f"no threshold reaches the {aim}{label}"
     else:
-        yield (
-            f"threshold for the precision {chosen.wanted_precision}{label}: "
-            f"{json.dumps(chosen.threshold)}"
-        )
+        yield f"threshold for the {aim}{label}: {json.dumps(chosen.threshold)}"
     for name, decisions in (("calibration", chosen.calibration), ("test", chosen.test)):
         if decisions is not None:
             yield (

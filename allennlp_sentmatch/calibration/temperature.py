@@ -27,8 +27,7 @@ from scipy.special import softmax
 from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 
-TOLERANCE = 1e-12
-"""Of the derivative, in units of the logits, and of the temperature, relative to it."""
+TOLERANCE = 1e-12  # of the derivative, in units of the logits; of the temperature, relative to it
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float64]]
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
@@ -47,10 +46,8 @@ def predict_logits(
 ) -> LabeledLogits:
     """Predict the logits of the examples that a reader finds, with a model in evaluation mode.
 
-    # Raises
-
-    `ConfigurationError` for an example without a label, with one that is not in the vocabulary, or
-    with logits that are not finite, and if there are no examples.
+    An example without a label, with one that is not in the vocabulary, or with logits that are not
+    finite, and data without examples, are a `ConfigurationError`.
     """
     device = model.temperature.device
     settings = {"batch_size": batch_size, "max_instances_in_memory": batch_size, "quiet": True}
@@ -79,9 +76,7 @@ def predict_logits(
 def fit_temperature(logits: FloatArray, labels: IntArray) -> float:
     """Fit the temperature by which to divide the logits (N, K) of examples with `labels` (N,).
 
-    # Raises
-
-    `ConfigurationError` if no temperature minimizes the negative log-likelihood.
+    A `ConfigurationError` if no temperature minimizes the negative log-likelihood.
     """
     # In units of the largest difference of an example's logits, which may have any scale.
     logits = logits - logits.max(-1, keepdims=True)

@@ -14,16 +14,14 @@ from allennlp_sentmatch.predictors.classification_predictor import LabelThreshol
 class Decisions:
     """The effect of a threshold on some examples."""
 
-    undecided: float
-    """The share of the examples that are given no label."""
+    undecided: float  # the share of the examples that are given no label
     precision: Optional[float]
     """The share of right ones among the examples that are given the positive label or, without a
     positive label, any label; `None` if there are none."""
     recall: Optional[float]
     """The share of the examples with the positive label, or of all examples, that are given the
     right label; `None` if there are none."""
-    f1: Optional[float]
-    """2 * precision * recall / (precision + recall); `None` if one of them is."""
+    f1: Optional[float]  # 2 * precision * recall / (precision + recall); `None` if one of them is
 
 
 def precision_threshold(

@@ -1,23 +1,14 @@
 """Subcommands of `allennlp`."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 from allennlp.commands.subcommand import Subcommand
 
-from allennlp_sentmatch.commands import (  # noqa: F401
-    calibrate,
-    deduplicate,
-    demo,
-    encode,
-    ensemble,
-    evaluate_generator,
-    export,
-    inspect,
-    learn_bpe,
-    program,
-    search,
-    serve,
-    transfer,
-    tune,
-)
+from allennlp_sentmatch.commands import program
+
+for module in iter_modules(__path__):
+    import_module(f"{__name__}.{module.name}")
 
 if program.is_running():
     own = f"{__name__}."

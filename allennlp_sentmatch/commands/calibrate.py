@@ -33,9 +33,7 @@ class Calibrate(Command):
             '{"path": "train.tsv", "folds": {"number": 10, "keep": [0]}}',
         )
         parser.add_argument("output_dir", help="a folder that does not exist yet")
-        parser.add_argument(
-            "--test-file", type=_data_path, help="other labeled data, to measure the result on"
-        )
+        parser.add_argument("--test-file", type=_data_path, help="other labeled data to measure on")
         parser.add_argument(
             "--positive-label",
             metavar="LABEL",

@@ -10,6 +10,7 @@ from allennlp.common import logging as common_logging
 
 from allennlp_sentmatch.commands.program import VERBOSE
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "--cuda-device": {"type": int, "default": -1, "help": "the GPU; -1 is the CPU"},
@@ -68,13 +69,14 @@ class Command(Subcommand):
         raise NotImplementedError
 
     def run(self, args: argparse.Namespace) -> None:
-        """Do what the command line says."""
+        """Do what the command line says; a `ValueError` is reported as a mistake of the user."""
         raise NotImplementedError
 
     def _run(self, args: argparse.Namespace) -> None:
         if "file_friendly_logging" in args:
             common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
-        self.run(args)
+        with configuration_errors():
+            self.run(args)
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:

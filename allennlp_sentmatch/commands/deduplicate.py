@@ -7,14 +7,12 @@ import argparse
 import json
 import logging
 import os
-from collections.abc import Iterable
 from dataclasses import asdict
 
 from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.commands.command import Command, add_table_options
 from allennlp_sentmatch.data.files.tables import located_sentences
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.standalone.files import check_absent
 from allennlp_sentmatch.standalone.texts import Sentences, checked_text, noting
 
@@ -53,49 +51,41 @@ class Deduplicate(Command):
         # Every command of `allennlp` would wait for scikit-learn.
         from allennlp_sentmatch import PairClassifier, find_duplicates
 
-        with configuration_errors():
-            outputs = [path for path in (args.report, args.output_file) if path is not None]
-            for path in outputs:
-                check_absent(path)
-            if len(set(map(os.path.realpath, outputs))) < len(outputs):
-                raise ValueError("the output and --report must be two files")
-            texts, against = _texts(args.input_file, args), None
-            for text in texts:
-                if "\n" in text or "\r" in text:
-                    raise ValueError(
-                        f"the sentence {text!r:.100} has a line end, but the output has one "
-                        "sentence per line; replace the line end by a space"
-                    )
-            if args.against is not None:
-                against = _texts(args.against, args)
-            classifier, label = None, args.label
-            if args.classifier is not None:
-                classifier = PairClassifier.load(args.classifier)
-                label = {str(one): one for one in classifier.classes_.tolist()}.get(label, label)
-            with noting(texts, "row {}".format, logger.warning):
-                found = find_duplicates(
-                    *(texts, args.threshold, classifier, against, args.encoder),
-                    compare_words=not args.ignore_words,
-                    label=label,
+        outputs = [path for path in (args.report, args.output_file) if path is not None]
+        for path in outputs:
+            check_absent(path)
+        if len(set(map(os.path.realpath, outputs))) < len(outputs):
+            raise ValueError("the output and --report must be two files")
+        texts, against = _texts(args.input_file, args), None
+        for text in texts:
+            if "\n" in text or "\r" in text:
+                raise ValueError(
+                    f"the sentence {text!r:.100} has a line end, but the output has one "
+                    "sentence per line; replace the line end by a space"
                 )
+        if args.against is not None:
+            against = _texts(args.against, args)
+        classifier, label = None, args.label
+        if args.classifier is not None:
+            classifier = PairClassifier.load(args.classifier)
+            label = {str(one): one for one in classifier.classes_.tolist()}.get(label, label)
+        with noting(texts, "row {}".format, logger.warning):
+            found = find_duplicates(
+                *(texts, args.threshold, classifier, against, args.encoder),
+                compare_words=not args.ignore_words,
+                label=label,
+            )
         reasons = (
             json.dumps({**asdict(one), "differing_words": one.differing_words}, ensure_ascii=False)
             for one in found.filtered
         )
         for path, lines in zip(outputs[::-1], (found.selected, reasons)):
-            _write(path, lines)
+            with open(f"{path}.partial", "w", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in lines)
+            os.replace(f"{path}.partial", path)  # as a whole
         print(f"{args.output_file}: {len(found.selected):,} of {len(texts):,} sentences are kept")
 
 
 def _texts(path: str, args: argparse.Namespace) -> Sentences:
-    return Sentences(
-        checked_text(text, f"{source}: the sentence")
-        for source, text in located_sentences(path, args.column, args.delimiter)
-    )
-
-
-def _write(path: str, lines: Iterable[str]) -> None:
-    """Write a file as a whole."""
-    with open(f"{path}.partial", "w", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in lines)
-    os.replace(f"{path}.partial", path)
+    located = located_sentences(path, args.column, args.delimiter)
+    return Sentences(checked_text(text, f"{source}: the sentence") for source, text in located)

@@ -32,9 +32,7 @@ class Encode(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("archive_file", help="path to an archived model")
         parser.add_argument("input_file", help="one sentence per line, or a table with --column")
-        parser.add_argument(
-            "output_file", help="a .npy file that does not exist yet, unless with --append"
-        )
+        parser.add_argument("output_file", help="a new .npy file, unless with --append")
         parser.add_argument(
             "--append",
             action="store_true",
@@ -42,9 +40,7 @@ class Encode(Command):
             "the lines after them",
         )
         add_table_options(parser)
-        parser.add_argument(
-            "--batch-size", type=int, default=128, help="sentences encoded at a time"
-        )
+        parser.add_argument("--batch-size", type=int, default=128, help="sentences at a time")
         parser.add_argument(
             "--block-size",
             type=int,
@@ -85,16 +81,12 @@ class Encode(Command):
         if encoder.is_classifier:
             logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
         sentences = partial(_sentences, args.input_file, args.column, args.delimiter)
+        fingerprint = archive_digest(args.archive_file) + args.overrides
+        fingerprint += " in bfloat16" if args.bfloat16 else ""
         with noting(sentences(), "row {}".format, logger.warning):
             encode_corpus(
-                encoder,
-                sentences,
-                args.output_file,
-                args.batch_size,
-                args.block_size,
-                fingerprint=archive_digest(args.archive_file)
-                + args.overrides
-                + (" in bfloat16" if args.bfloat16 else ""),
+                *(encoder, sentences, args.output_file, args.batch_size, args.block_size),
+                fingerprint=fingerprint,
                 append=args.append,
             )
 

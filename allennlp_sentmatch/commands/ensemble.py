@@ -19,12 +19,8 @@ class EnsembleArchives(Command):
     shared_options = ("--trust-archive",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "archive_files", nargs="+", help="paths to the archives of trained classifiers"
-        )
-        parser.add_argument(
-            "--output-file", required=True, help="where to write the ensemble's archive"
-        )
+        parser.add_argument("archive_files", nargs="+", help="archives of trained classifiers")
+        parser.add_argument("--output-file", required=True, help="the ensemble's archive")
 
     def run(self, args: argparse.Namespace) -> None:
         path = ensemble_archives(args.archive_files, args.output_file, args.trust_archive)

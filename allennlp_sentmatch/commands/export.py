@@ -22,7 +22,6 @@ from allennlp_sentmatch.data.token_indexers import load_exported
 from allennlp_sentmatch.encoding.export import export_encoder, standalone_encoder
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import SETTINGS
 from allennlp_sentmatch.standalone.files import read_json_object
@@ -55,26 +54,23 @@ class Export(Command):
         )
 
     def run(self, args: argparse.Namespace) -> None:
-        exported = SENTENCE_ENCODER if args.archive_file == "package" else Path(args.archive_file)
+        path = args.archive_file
+        exported = SENTENCE_ENCODER if path == "package" else Path(path)
         if args.onnx and (exported / SETTINGS).is_file():
             encoder = load_exported(exported)
             origin = PACKAGE if exported == SENTENCE_ENCODER else UNKNOWN
         else:
-            archive = load_archive(
-                args.archive_file, trust=args.trust_archive, overrides=args.overrides
-            )
+            archive = load_archive(path, trust=args.trust_archive, overrides=args.overrides)
             if isinstance(archive.model, ClassificationModel):
-                logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
+                logger.warning(CLASSIFIERS_VECTORS, path)
             parts = archive.model, archive.validation_dataset_reader
             origin = _origin(archive, exported)
-            encoder = (
-                standalone_encoder(*parts)
-                if args.onnx
-                else export_encoder(*parts, args.folder, origin)
-            )
+            if args.onnx:
+                encoder = standalone_encoder(*parts)
+            else:
+                encoder = export_encoder(*parts, args.folder, origin)
         if args.onnx:
-            with configuration_errors():
-                written = write_onnx(encoder, args.folder, origin)
+            written = write_onnx(encoder, args.folder, origin)
             if Path(args.folder, TOKENIZER) not in written:
                 logger.warning(
                     "tokenizer.json cannot have the rules of spaCy's tokenizers: only a model with "

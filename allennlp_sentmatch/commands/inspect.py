@@ -17,7 +17,6 @@ from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.files.lines import filled_lines
 from allennlp_sentmatch.inspection import KINDS, SALIENCY_METHODS, draw_into_folder
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.standalone.files import check_absent
 
 
@@ -29,21 +28,11 @@ class Inspect(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("archive_file", help="path to an archived model")
-        parser.add_argument(
-            "input_file", help="JSON lines as `allennlp predict` takes them, an input each"
-        )
+        parser.add_argument("input_file", help="JSON lines, as for `allennlp predict`")
         parser.add_argument("output_dir", help="a folder that does not exist yet")
+        parser.add_argument("--what", nargs="+", choices=KINDS, default=KINDS, help="default: all")
         parser.add_argument(
-            "--what",
-            nargs="+",
-            choices=KINDS,
-            default=KINDS,
-            help="default: whatever the model has",
-        )
-        parser.add_argument(
-            "--beside",
-            metavar="ARCHIVE",
-            help="another model, whose trees are drawn next to the first one's",
+            "--beside", metavar="ARCHIVE", help="another model, whose trees are drawn, too"
         )
         parser.add_argument(
             "--saliency-method", choices=SALIENCY_METHODS, default="simple", help="default: simple"
@@ -57,8 +46,7 @@ class Inspect(Command):
 
     def run(self, args: argparse.Namespace) -> None:
         folder = Path(args.output_dir)
-        with configuration_errors():
-            check_absent(folder, "folder")
+        check_absent(folder, "folder")
         lines = filled_lines(args.input_file)
         inputs = [parse_json_object(line, str(source)) for source, line in lines]
         if args.sample is not None:
@@ -68,12 +56,10 @@ class Inspect(Command):
                     f"{args.input_file}, got {args.sample}"
                 )
             inputs = random.Random(0).sample(inputs, args.sample)
-        predictors = {
-            archive: Predictor.from_archive(
-                load_archive(archive, args.cuda_device, args.trust_archive)
-            )
-            for archive in filter(None, (args.archive_file, args.beside))
-        }
+        predictors = {}
+        for path in filter(None, (args.archive_file, args.beside)):
+            archive = load_archive(path, args.cuda_device, args.trust_archive)
+            predictors[path] = Predictor.from_archive(archive)
         for tree in draw_into_folder(
             folder, predictors, inputs, args.what, args.saliency_method, args.input_file
         ):

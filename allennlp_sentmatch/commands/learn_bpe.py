@@ -10,7 +10,6 @@ from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.data.text import printable
 from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.standalone.files import check_absent
 
 
@@ -31,20 +30,15 @@ class LearnBpe(Command):
         )
         size = parser.add_mutually_exclusive_group()
         size.add_argument("--merges", type=int, default=10000, help="(default: %(default)s)")
-        size.add_argument(
-            "--vocabulary-size", type=int, help="the number of characters and merges together"
-        )
+        size.add_argument("--vocabulary-size", type=int, help="characters and merges together")
         parser.add_argument("--lowercase", action="store_true", help="lower-case the text")
 
     def run(self, args: argparse.Namespace) -> None:
         output = Path(args.output_file)
-        with configuration_errors():
-            check_absent(output)
+        check_absent(output)
         lines = ((line, language) for language, file in args.text for _, line in read_lines(file))
         encoding = learn_bpe(lines, args.merges, args.lowercase, args.vocabulary_size)
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(
-            json.dumps(encoding, ensure_ascii=False, indent=0) + "\n", encoding="utf-8"
-        )
+        output.write_text(json.dumps(encoding, ensure_ascii=False, indent=0) + "\n", "utf-8")
         sizes = f"{len(encoding['alphabet'])} characters, {len(encoding['merges'])} merges"
         print(f"{printable(str(output))}: {sizes}")

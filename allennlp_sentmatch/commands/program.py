@@ -39,8 +39,7 @@ ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackTyp
 
 VERBOSE = "--verbose"
 
-JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")
-"""The beginnings of the messages of jsonnet's `RuntimeError`."""
+JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")  # the beginnings of jsonnet's messages
 
 ALLENNLP_ERRORS = {
     "nan loss encountered": "the training loss is not a number (NaN): lower the learning rate "

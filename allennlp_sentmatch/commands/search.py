@@ -5,10 +5,11 @@ Without `--query` and `--queries`, queries are read from a prompt.
 """
 
 import argparse
-import dataclasses
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import nullcontext
+from dataclasses import asdict
+from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
@@ -22,7 +23,6 @@ from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.encoding.index_kinds import IndexKind
 from allennlp_sentmatch.encoding.sentence_search import lines
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.standalone.files import check_absent
 from allennlp_sentmatch.standalone.texts import is_blank
 
@@ -62,9 +62,7 @@ class Search(Command):
             help="the FAISS index: read if the file exists, where sentences that are new at the "
             "end of the corpus are added, else built and saved there",
         )
-        parser.add_argument(
-            "--deleted", metavar="FILE", help="sentences that are not found, one per line"
-        )
+        parser.add_argument("--deleted", metavar="FILE", help="sentences not to find, one per line")
         parser.add_argument(
             "--index-kind",
             metavar="KIND",
@@ -90,9 +88,8 @@ class Search(Command):
                 f"{args.candidates}"
             )
         if args.output_file:
-            with configuration_errors():
-                check_absent(args.output_file)
-        index_kind = None if args.index_kind is None else _index_kind(args.index_kind)
+            check_absent(args.output_file)
+        kind = None if args.index_kind is None else _index_kind(args.index_kind)
         archive_options = (args.cuda_device, args.trust_archive)
         encoder = ArchiveEncoder.from_archive(args.archive_file, *archive_options)
         rescorer = None
@@ -103,9 +100,7 @@ class Search(Command):
         check_sentences(sentences, args.vectors_file)
         listed = read_sentences(args.deleted) if args.deleted else ()
         deleted = {sentence for sentence in listed if not is_blank(sentence)}
-        search = SentenceSearch(
-            *(encoder, sentences, vectors, args.index, rescorer, index_kind, deleted)
-        )
+        search = SentenceSearch(encoder, sentences, vectors, args.index, rescorer, kind, deleted)
         queries: Iterable[str]
         batch_size = args.batch_size
         if args.query is not None:
@@ -116,10 +111,8 @@ class Search(Command):
             queries = (query for query in read_sentences(args.queries) if not is_blank(query))
         else:
             queries, batch_size = _prompt(), 1
-        with ExitStack() as files:
-            file = None
-            if args.output_file:
-                file = files.enter_context(open(args.output_file, "x", encoding="utf-8"))
+        output = args.output_file
+        with open(output, "x", encoding="utf-8") if output else nullcontext() as file:
             for batch in lazy_groups_of(queries, batch_size):
                 found = search.search(batch, args.top_k, args.rescore is not None, args.candidates)
                 for query, neighbors in zip(batch, found):
@@ -131,18 +124,16 @@ class Search(Command):
                         "query": query,
                         "unknown_words": unknown[0],
                         "knows_no_word": unknown[1],
-                        "neighbors": [dataclasses.asdict(neighbor) for neighbor in neighbors],
+                        "neighbors": [*map(asdict, neighbors)],
                     }
                     file.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
 def _index_kind(text: str) -> IndexKind:
-    """The kind that `--index-kind` names or describes."""
-    settings = json_or_text(text, "--index-kind")
+    given = json_or_text(text, "--index-kind")
+    settings: Any = {"type": text} if given == text else given
     try:
-        return (
-            IndexKind(text) if settings == text else IndexKind(settings.pop("type", ""), settings)
-        )
+        return IndexKind(settings.pop("type", ""), settings)
     except ConfigurationError as error:
         raise ConfigurationError(f"--index-kind {text}: {error}") from None
 

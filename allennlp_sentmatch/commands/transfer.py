@@ -20,7 +20,6 @@ from allennlp_sentmatch.data.files.digests import files_digest
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.models.archival import archive_digest
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
     check_sentence_transformers_folder,
 )
@@ -67,9 +66,7 @@ class Transfer(Command):
             metavar="FILE",
             help="encode nothing: write the tasks' sentences here, one per line, for --vectors",
         )
-        parser.add_argument(
-            "--data", metavar="FOLDER", help="has a folder for each data set of the ten tasks"
-        )
+        parser.add_argument("--data", metavar="FOLDER", help="with a folder for each data set")
         parser.add_argument(
             "--own-task",
             type=_own_task,
@@ -96,17 +93,18 @@ class Transfer(Command):
         parser.add_argument(
             "--seed", type=int, default=1111, help="the seed of the folds; SentEval's is 1111"
         )
-        parser.add_argument(
-            "--cache", metavar="FOLDER", help="keep the vectors here for later runs"
-        )
+        parser.add_argument("--cache", metavar="FOLDER", help="keep vectors here for later runs")
         parser.add_argument("--name", help="of the encoder in the table (default: its path)")
         parser.add_argument("--output-file", help="write the figures here, as JSON")
-        parser.add_argument(
-            "--batch-size", type=int, default=128, help="sentences encoded at a time"
-        )
+        parser.add_argument("--batch-size", type=int, default=128, help="sentences at a time")
 
     def run(self, args: argparse.Namespace) -> None:
-        _check(args)
+        # Mistakes that would otherwise be reported only after hours.
+        if args.batch_size < 1:
+            raise ConfigurationError(f"--batch-size must be at least 1, got {args.batch_size}")
+        output = args.output_file
+        if output is not None and not Path(output).absolute().parent.is_dir():
+            raise ConfigurationError(f"the folder of --output-file {output} does not exist")
         benchmark = TransferBenchmark(args.data or ".", _tasks(args), args.folds, args.seed)
         if args.list_sentences is not None:
             sentences = benchmark.sentences()
@@ -117,23 +115,15 @@ class Transfer(Command):
         name, encode, fingerprint = _encoder(args)
         report = benchmark.run(SentenceVectors(encode, args.cache, fingerprint), args.name or name)
         print(report.as_markdown())
-        if args.output_file is not None:
+        if output is not None:
             text = json.dumps(report.as_json(), indent=2, ensure_ascii=False)
-            Path(args.output_file).write_text(f"{text}\n", encoding="utf-8")
+            Path(output).write_text(f"{text}\n", encoding="utf-8")
         if report.errors:
             reasons = "; ".join(f"{task} ({error})" for task, error in report.errors.items())
             raise ConfigurationError(
                 f"{len(report.errors)} of {len(report.errors) + len(report.results)} tasks failed: "
                 f"{reasons}"
             )
-
-
-def _check(args: argparse.Namespace) -> None:
-    """Find mistakes that would otherwise be reported only after hours."""
-    if args.batch_size < 1:
-        raise ConfigurationError(f"--batch-size must be at least 1, got {args.batch_size}")
-    if args.output_file is not None and not Path(args.output_file).absolute().parent.is_dir():
-        raise ConfigurationError(f"the folder of --output-file {args.output_file} does not exist")
 
 
 def _tasks(args: argparse.Namespace) -> list[Task]:
@@ -165,8 +155,7 @@ def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
         from sentence_transformers import SentenceTransformer
 
         device = "cpu" if args.cuda_device < 0 else f"cuda:{args.cuda_device}"
-        with configuration_errors():
-            check_sentence_transformers_folder(args.sentence_transformer)
+        check_sentence_transformers_folder(args.sentence_transformer)
         transformer = SentenceTransformer(args.sentence_transformer, device=device)
         encode = partial(transformer.encode, batch_size=args.batch_size, show_progress_bar=True)
         name = args.sentence_transformer
@@ -175,8 +164,5 @@ def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
         stored = StoredVectors.from_files(*args.vectors)
         return args.vectors[1], stored.encode, files_digest(*args.vectors)
     encoder = ArchiveEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
-    return (
-        args.archive_file,
-        partial(encoder.encode, batch_size=args.batch_size, show_progress=True),
-        archive_digest(args.archive_file),
-    )
+    encode = partial(encoder.encode, batch_size=args.batch_size, show_progress=True)
+    return args.archive_file, encode, archive_digest(args.archive_file)

@@ -45,11 +45,7 @@ class Tune(Command):
             help="trials of the whole study (default: all combinations of the grid)",
         )
         parser.add_argument(
-            "--n-jobs",
-            type=int,
-            default=1,
-            metavar="N",
-            help="runs at a time, which share the cores",
+            "--n-jobs", type=int, default=1, metavar="N", help="runs at a time, sharing the cores"
         )
         parser.add_argument(
             "--metric",
@@ -97,7 +93,6 @@ class Tune(Command):
 
 
 def _line(trial: dict[str, Any]) -> str:
-    """One line about a trial."""
     values = ", ".join(f"{name} = {value}" for name, value in trial["values"].items())
     text = f"trial {trial['number']}: {values}: {trial['state']}"
     if trial["value"] is not None:

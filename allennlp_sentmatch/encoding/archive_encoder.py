@@ -28,11 +28,9 @@ from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 from allennlp_sentmatch.standalone.texts import KNOWS_NO_WORD, checked_sentences, note, noting
 
-PREDICTED = ("label", "probs_by_label", "score")
-"""The outputs that are a prediction for a pair: a label with all probabilities, or a score."""
+PREDICTED = ("label", "probs_by_label", "score")  # the outputs that are a prediction for a pair
 
-Prepared = Union[str, list[int]]
-"""A sentence, or the indices of its words."""
+Prepared = Union[str, list[int]]  # a sentence, or the indices of its words
 
 
 class ArchiveEncoder:
@@ -78,17 +76,7 @@ class ArchiveEncoder:
         overrides: str = "",
         bfloat16: bool = False,
     ) -> "ArchiveEncoder":
-        """The sentence encoder of a trained model.
-
-        # Parameters
-
-        archive_file : `Union[str, os.PathLike]`
-            A path or URL of a `model.tar.gz`, or a serialization directory.
-        cuda_device : `int`, optional (default = `-1`)
-            The GPU to encode on; -1 is the CPU.
-        trust, overrides, bfloat16
-            As for `load_archive`, and as above.
-        """
+        """The sentence encoder of an archive; see `load_archive`, and above for `bfloat16`."""
         archive: Archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
         return cls(archive.model, archive.validation_dataset_reader, bfloat16)
 
@@ -100,23 +88,10 @@ class ArchiveEncoder:
     def encode(
         self, sentences: Iterable[str], batch_size: int = 128, show_progress: bool = False
     ) -> FloatArray:
-        """The vectors of sentences.
+        """The vectors (N, E), float32, of N sentences, in their order.
 
-        Sentences of similar length share a batch, so that there is little padding; the vectors
-        have the order of the sentences.
-
-        # Parameters
-
-        sentences : `Iterable[str]`
-            A list, a NumPy array, a generator or any other iterable of strings.
-        batch_size : `int`, optional (default = `128`)
-        show_progress : `bool`, optional (default = `False`)
-            Whether to show a progress bar.
-
-        # Returns
-
-        `numpy.ndarray`
-            (len(sentences), E), float32.
+        Sentences of similar length share a batch, so that there is little padding. A progress bar
+        is shown only with `show_progress`.
 
         # Raises
 
@@ -141,9 +116,8 @@ class ArchiveEncoder:
             order = sorted(range(len(prepared)), key=lambda i: _length(prepared[i]))
             batches = []
             for start in range(0, len(order), batch_size):
-                batches.append(
-                    self._encode_batch([prepared[i] for i in order[start : start + batch_size]])
-                )
+                batch = [prepared[i] for i in order[start : start + batch_size]]
+                batches.append(self._encode_batch(batch))
                 progress.update(len(batches[-1]))
         vectors: FloatArray = numpy.concatenate(batches)[numpy.argsort(order)]
         return vectors
@@ -156,16 +130,11 @@ class ArchiveEncoder:
 
     @torch.no_grad()
     def match(self, first_vectors: FloatArray, second_vectors: FloatArray) -> list[dict[str, Any]]:
-        """Predictions of a model for pairs from vectors of the sentences.
+        """Predictions for pairs from vectors of the premises and of the hypotheses, both (B, E).
 
-        The vectors are the inputs of the layers above the model's encoder. The prediction is that
-        of the predictor for the two sentences, up to rounding: for each pair `label` and
-        `probs_by_label`, or `score`. The vectors of the premises and of the hypotheses are (B, E).
-
-        # Raises
-
-        `ConfigurationError` for a model that is not a `siamese_classifier` or a
-        `similarity_regressor`.
+        The vectors are the inputs of the layers above the model's encoder. A prediction is, up to
+        rounding, the predictor's for the two sentences: `label` and `probs_by_label`, or `score`. A
+        model that is no `siamese_classifier` or `similarity_regressor` is a `ConfigurationError`.
         """
         model = self._model
         if not isinstance(model, SiameseModel):

@@ -38,13 +38,13 @@ from allennlp_sentmatch.encoding.unfinished_run import (
     write_to_disk,
 )
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
 from allennlp_sentmatch.standalone.files import check_absent
 
 logger = logging.getLogger(__name__)
 
-NUM_SAMPLES = 32
-"""The number of vectors that are compared with the encoder's or a saved index's."""
+NUM_SAMPLES = 32  # the number of vectors that are compared with the encoder's or a saved index's
 
 
 def encode_corpus(
@@ -59,11 +59,10 @@ def encode_corpus(
 ) -> None:
     """Write the vectors of sentences to a `.npy` file, in the order of the sentences.
 
-    A block of sentences is encoded at a time, sorted by length, and every distinct sentence of the
-    corpus once. Until all is done, the work is in the folder `{output_file}.partial`, with a
-    database of the sentences met before. Called again after an interruption, even by `kill -9`, the
-    function encodes the blocks that are not finished, or whose vectors are not what was written,
-    and the file gets the bytes that an uninterrupted run gives.
+    A block of sentences is encoded at a time, sorted by length, and every distinct sentence once.
+    Until all is done, the work is in the folder `{output_file}.partial`. Called again after an
+    interruption, even by `kill -9`, the function encodes the blocks that are not finished, or whose
+    vectors are not what was written; the file gets the bytes that an uninterrupted run gives.
 
     # Parameters
 
@@ -74,8 +73,8 @@ def encode_corpus(
         encoded.
     output_file : `Union[str, os.PathLike]`
         Gets an array (number of sentences, E), float32, to be read by
-        `numpy.load(output_file, mmap_mode="r")`. The file ends with a digest of the sentences and
-        one of all before it, which NumPy does not read; see `check_sentences` and `map_vectors`.
+        `numpy.load(output_file, mmap_mode="r")`. The file ends with two digests, which NumPy does
+        not read; see `check_sentences` and `map_vectors`.
     batch_size : `int`, optional (default = `128`)
     block_size : `int`, optional (default = `8192`)
         The number of sentences between two points to resume from.
@@ -94,19 +93,17 @@ def encode_corpus(
     encoded, or if another process is writing the same file; with `append`, if the file is damaged,
     or is not the encoder's for the first sentences, by their digest and a sample of the vectors.
     """
-    for name, size in (("batch_size", batch_size), ("block_size", block_size)):
-        if size < 1:
-            raise ConfigurationError(f"{name} must be at least 1, got {size}")
     output = Path(output_file)
-    before: Any = ()
-    if append and output.exists():
-        before = _vectors_before(encoder, sentences, output)
-    else:
-        with configuration_errors():
+    is_continued = append and output.exists()
+    with configuration_errors():
+        check_positive(batch_size=batch_size, block_size=block_size)
+        if not is_continued:
             check_absent(output)
+    before: Any = _vectors_before(encoder, sentences, output) if is_continued else ()
     survey = sentences_digest(sentences())
+    count, digest = survey.num_sentences, survey.hexdigest()
     settings = {
-        "sentences": survey.hexdigest(),
+        "sentences": digest,
         "encoder": fingerprint,
         "batch_size": batch_size,
         "block_size": block_size,
@@ -116,15 +113,10 @@ def encode_corpus(
         work_folder(output, settings) as folder,
         closing(open_database(folder / DATABASE)) as seen,
         Tqdm.tqdm(
-            total=survey.num_sentences,
-            desc="encoding",
-            unit=" sentences",
-            disable=not show_progress,
+            total=count, desc="encoding", unit=" sentences", disable=not show_progress
         ) as progress,
     ):
-        vectors = VectorsFile(
-            folder / VECTORS, survey.num_sentences, encoder.vector_size, survey.hexdigest()
-        )
+        vectors = VectorsFile(folder / VECTORS, count, encoder.vector_size, digest)
         with naming(vectors.path):
             vectors.prepare()
         finished = finished_blocks(folder / DIGESTS)
@@ -133,7 +125,7 @@ def encode_corpus(
         unfinished: deque[tuple[int, _Block]] = deque()
 
         def new_sentences() -> Iterator[list[str]]:
-            rest = islice(sentences(), survey.num_sentences)
+            rest = islice(sentences(), count)
             for start in range(0, len(before), block_size):
                 old_sentences = [*islice(rest, min(block_size, len(before) - start))]
                 read.update(old_sentences)
@@ -156,11 +148,11 @@ def encode_corpus(
 
         for new_vectors in encoder.encode_blocks(new_sentences(), batch_size):
             number, block = unfinished.popleft()
-            digest = _write(block, vectors, new_vectors)
+            written = _write(block, vectors, new_vectors)
             with naming(folder / DIGESTS), open(folder / DIGESTS, "r+b") as file:
-                write_to_disk(file, number * DIGEST_SIZE, digest)
+                write_to_disk(file, number * DIGEST_SIZE, written)
             progress.update(len(block.first_rows))
-        if read.hexdigest() != survey.hexdigest():
+        if read.hexdigest() != digest:
             raise ConfigurationError(
                 f"the sentences were changed while they were encoded; delete the folder {folder} "
                 "to start again"
@@ -202,8 +194,7 @@ def check_sample(
     for row, sentence in zip(numpy.array(rows)[~same], compress(sentences, ~same)):
         raise ConfigurationError(
             f"the vector in row {row} (counted from 0; the sentence {sentence!r}) is not the "
-            "model's for this sentence; was the corpus encoded with another model, or changed "
-            "since?"
+            "model's for this sentence; was it encoded with another model, or changed since?"
         )
 
 

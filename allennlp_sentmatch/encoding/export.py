@@ -24,19 +24,11 @@ from allennlp_sentmatch.standalone.files import write_json, written_folder
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin
 from allennlp_sentmatch.standalone.networks import load_state, settings_of
 
+MODULE = "allennlp_sentmatch.standalone.sentence_transformers_module.StandaloneModule"
+CONFIGURATION = {"model_type": "SentenceTransformer", "similarity_fn_name": "cosine"}
 SENTENCE_TRANSFORMERS_FILES: dict[str, Any] = {
-    "modules.json": [
-        {
-            "idx": 0,
-            "name": "0",
-            "path": "",
-            "type": "allennlp_sentmatch.standalone.sentence_transformers_module.StandaloneModule",
-        }
-    ],
-    "config_sentence_transformers.json": {
-        "model_type": "SentenceTransformer",
-        "similarity_fn_name": "cosine",
-    },
+    "modules.json": [{"idx": 0, "name": "0", "path": "", "type": MODULE}],
+    "config_sentence_transformers.json": CONFIGURATION,
 }
 """The files that sentence-transformers looks for in a folder."""
 
@@ -83,13 +75,9 @@ def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> Standalon
         if projection is not None:
             tensors["projection.weight"] = projection.weight
             tensors["projection.bias"] = projection.bias
-        exported = StandaloneEncoder(
-            indexer,
-            sorted(indexer.vocabulary, key=indexer.vocabulary.__getitem__),
-            embedding.weight.size(1),
-            settings,
-            None if projection is None else projection.out_features,
-        )
+        words = sorted(indexer.vocabulary, key=indexer.vocabulary.__getitem__)
+        size = None if projection is None else projection.out_features
+        exported = StandaloneEncoder(indexer, words, embedding.weight.size(1), settings, size)
         load_state(exported, tensors)
     except (ConfigurationError, ValueError) as error:
         raise ConfigurationError(f"this encoder cannot be exported: {error}") from error

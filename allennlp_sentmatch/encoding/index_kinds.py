@@ -11,45 +11,24 @@ from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.nn.checks import check_names
 
-MAX_FLAT = 200_000
-"""The largest number of vectors that are all compared with a query, in some 30 ms."""
-
-MAX_HNSW = 2_000_000
-"""The largest number of vectors that are linked to a graph, which takes minutes."""
-
-MIN_VECTORS_PER_LIST = 39
-"""The number that FAISS recommends for each centroid."""
-
+MAX_FLAT = 200_000  # the most vectors that are all compared with a query, in some 30 ms
+MAX_HNSW = 2_000_000  # the most vectors that are linked to a graph, which takes minutes
+MIN_VECTORS_PER_LIST = 39  # the number that FAISS recommends for each centroid
 TRAINING_VECTORS_PER_LIST = 64
-
-NUM_CODES = 256
-"""Of a byte."""
-
+NUM_CODES = 256  # of a byte
 USUAL_CODE_SIZE = 64
-
-MAX_PART_SIZE = 16
-"""The largest number of components in one byte of a code."""
+MAX_PART_SIZE = 16  # the largest number of components in one byte of a code
 
 
 class _Row(NamedTuple):
-    """A kind of index."""
-
-    magic: bytes
-    """The first bytes of a file of such an index."""
-    factory: str
-    """The argument of `faiss.index_factory`, with places for settings."""
-    settings: dict[str, Optional[int]]
-    """The settings with their defaults; `None` where the vectors decide."""
-    search_parameters: str = ""
-    """The settings that a built index can be searched with, for FAISS's `ParameterSpace`."""
-    read_flag: str = "IO_FLAG_MMAP_IFC"
-    """The name of FAISS's flag for reading such a file through a memory map."""
-    compressed: bool = False
-    """Whether the index has approximations of the vectors only."""
-    depends_on_count: bool = False
-    """Whether an index that is asked for more neighbors may find other ones."""
-    num_training_vectors: int = 0
-    """The least number of vectors that the index learns from before vectors are added."""
+    magic: bytes  # the first bytes of a file of such an index
+    factory: str  # the argument of `faiss.index_factory`, with places for settings
+    settings: dict[str, Optional[int]]  # with their defaults; `None` where the vectors decide
+    search_parameters: str = ""  # of a built index, for FAISS's `ParameterSpace`
+    read_flag: str = "IO_FLAG_MMAP_IFC"  # FAISS's, for reading such a file through a memory map
+    compressed: bool = False  # whether the index has approximations of the vectors only
+    depends_on_count: bool = False  # whether it may find other neighbors if more are asked for
+    num_training_vectors: int = 0  # the least number that it learns from before any is added
 
 
 KINDS = {
@@ -62,11 +41,7 @@ KINDS = {
         depends_on_count=True,
     ),
     "ivf": _Row(
-        b"IwFl",
-        "IVF{nlist},Flat",
-        {"nlist": None, "nprobe": 32},
-        "nprobe={nprobe}",
-        "IO_FLAG_MMAP",
+        b"IwFl", "IVF{nlist},Flat", {"nlist": None, "nprobe": 32}, "nprobe={nprobe}", "IO_FLAG_MMAP"
     ),
     # "np": the training for Hamming distances, which searches do not use, takes half a minute.
     "ivfpq": _Row(
@@ -87,9 +62,7 @@ def faiss_library() -> Any:
     try:
         import faiss
     except ImportError as error:
-        raise ConfigurationError(
-            "searching needs the extra [search]: pip install faiss-cpu"
-        ) from error
+        raise ConfigurationError("this needs the extra [search]: pip install faiss-cpu") from error
     return faiss
 
 
@@ -98,16 +71,14 @@ class IndexKind:
 
     - "flat" compares a query with every vector, so that the neighbors are exact.
     - "hnsw" follows the links of a graph, each vector's nearest neighbors, towards the query
-      (Malkov and Yashunin 2020, "Efficient and robust approximate nearest neighbor search using
-      Hierarchical Navigable Small World graphs"): the fastest search and the longest building.
-      Besides the vectors the graph takes about 8 `m` bytes each.
+      (Malkov and Yashunin 2020, https://arxiv.org/abs/1603.09320). Beside the vectors, the graph
+      takes about 8 `m` bytes each.
     - "ivf" divides the vectors into lists by the nearest centroid, and compares a query with the
       vectors of the nearest lists (Sivic and Zisserman 2003, "Video Google: A text retrieval
-      approach to object matching in videos"). The lists of a saved index stay on the disk.
+      approach to object matching in videos").
     - "ivfpq" divides them as "ivf" does, and keeps a code of a few bytes of each (Jégou, Douze and
-      Schmid 2011, "Product Quantization for Nearest Neighbor Search"): the smallest index. The
-      codes give candidates only, which are compared with the query by their own vectors, read from
-      the file that `allennlp encode` wrote: the cosines are exact.
+      Schmid 2011, "Product Quantization for Nearest Neighbor Search"). The codes give candidates,
+      which are compared with the query by their own vectors: the cosines are exact.
 
     # Parameters
 
@@ -117,17 +88,14 @@ class IndexKind:
 
         - `m` ("hnsw"; default 16): how many neighbors a vector is linked with; twice as many on the
           lowest level of the graph.
-        - `ef_construction` ("hnsw"; 80): how many candidates are kept in the search for them.
-        - `ef_search` ("hnsw"; 64): how many candidates are kept in the search for a query's
-          neighbors.
+        - `ef_construction`, `ef_search` ("hnsw"; 80, 64): how many candidates are kept in the
+          search for these neighbors, and for a query's.
         - `nlist` ("ivf", "ivfpq"): the number of lists. By default, 4 times the square root of the
           number of vectors, or less where a list would have fewer than 39 of them.
         - `nprobe` ("ivf", "ivfpq"; 32): how many lists are compared with a query.
-        - `code_size` ("ivfpq"): the bytes of a vector's code; each byte encodes an equal
-          part of the vector. By default, the largest number that divides the vector's size, up to
-          64 or a sixteenth of it.
-        - `refine_factor` ("ivfpq"; 20): how many candidates are compared exactly for each neighbor
-          that is asked for.
+        - `code_size` ("ivfpq"): the bytes of a vector's code, which encode equal parts of it. By
+          default, the largest number that divides the vector's size, up to 64 or a sixteenth of it.
+        - `refine_factor` ("ivfpq"; 20): the candidates that are compared for each neighbor.
 
         `ef_search`, `nprobe` and `refine_factor` can be changed once an index is built: more find
         more of the true neighbors, and take longer.
@@ -163,10 +131,8 @@ class IndexKind:
     def create(self, vector_size: int, num_vectors: int) -> Any:
         """An empty index for `num_vectors` vectors.
 
-        # Raises
-
-        `ConfigurationError` for settings that do not suit these numbers: more lists than vectors, a
-        `code_size` that does not divide the vectors' size, and fewer than 256 vectors for codes.
+        Settings that do not suit these numbers are a `ConfigurationError`: more lists than vectors,
+        a `code_size` that does not divide the vectors' size, and fewer than 256 vectors for codes.
         """
         settings = dict(self.settings)
         if "nlist" in settings:

@@ -12,8 +12,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.standalone.encoder import FloatArray
 
-WAITING_BLOCKS = 4
-"""The most blocks for each worker, encoded ones that wait for an earlier one included."""
+WAITING_BLOCKS = 4  # the most for each worker, with encoded ones that wait for an earlier one
 
 
 class RayEncoder:
@@ -26,18 +25,16 @@ class RayEncoder:
     # Parameters
 
     archive_file : `Union[str, os.PathLike]`
-        A path or URL of a `model.tar.gz`, or a serialization directory, that every machine of the
-        cluster can read.
+        As for `load_archive`; every machine of the cluster can read it.
     cuda_device : `int`, optional (default = `-1`)
         -1 encodes on CPUs; any other number gives each worker one GPU, chosen by Ray.
     address : `str`, optional (default = `None`)
         The cluster, as `ray.init` takes it. By default that in the environment variable
         `RAY_ADDRESS`; without that, one in this machine's processes.
     num_workers : `int`, optional (default = `1`)
-        How many workers encode at the same time.
     num_threads : `int`, optional (default = `None`)
-        The threads of each worker, for which Ray sets aside as many CPUs; by default, those of
-        this process.
+        The threads of each worker, for which Ray sets aside as many CPUs; by default, as many as
+        this process has.
     trust, overrides, bfloat16 : optional
         See `ArchiveEncoder.from_archive`.
     """
@@ -56,11 +53,8 @@ class RayEncoder:
         for name, number in (("num_workers", num_workers), ("num_threads", num_threads)):
             if number is not None and number < 1:
                 raise ConfigurationError(f"{name} must be at least 1, got {number}")
-        try:
-            import ray
-        except ImportError as error:
-            message = "the engine ray needs the extra [ray]: pip install ray"
-            raise ConfigurationError(message) from error
+        import ray
+
         self._ray: Any = ray
         archive_file = os.fspath(archive_file)
         if os.path.exists(archive_file):  # and not a URL; workers have another working directory

@@ -32,32 +32,25 @@ logger = logging.getLogger(__name__)
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
 BoolArray = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
 
-TOLERANCE = 1e-3
-"""The largest difference of components of normalized vectors that are called the same."""
-
-NUM_CHECKED = 1024
-"""The number of vectors of a saved index that are looked at."""
+TOLERANCE = 1e-3  # the largest difference of components of unit vectors that are called the same
+NUM_CHECKED = 1024  # the number of vectors of a saved index that are looked at
 
 FIRST_COUNT = 16
 """The number of nearest vectors that an index is first asked for; then for 4 times as many, until
 the wanted ones are known."""
 
-ROUNDING = 1e-5
-"""The largest error of a cosine that FAISS computes."""
-
-MAX_NUMBERS = 1 << 24
-"""The number of components of candidates that are compared at a time."""
+ROUNDING = 1e-5  # the largest error of a cosine that FAISS computes
+MAX_NUMBERS = 1 << 24  # the number of components of candidates that are compared at a time
 
 POSITIONS_MARK = b"\nallennlp_sentmatch positions "
 """Follows the numbers of the vectors at all positions in a file; the number of these is next."""
 
 
 class SentenceIndex:
-    """A FAISS index that finds the vectors with the largest cosine.
+    """A FAISS index that finds the vectors with the largest cosine, exactly or nearly.
 
-    Its kind decides whether it finds them exactly or nearly. It holds the normalized vectors,
-    whose inner products are the cosines, equal ones once. A zero vector has no direction: its
-    cosine with any vector is given as 0.
+    It holds the normalized vectors, whose inner products are the cosines, equal ones once. A zero
+    vector has no direction: its cosine with any vector is given as 0.
 
         index = SentenceIndex.build(vectors)
         cosines, positions = index.search(encoder.encode(["A man is asleep."]), k=5)
@@ -317,11 +310,9 @@ class SentenceIndex:
     ) -> "SentenceIndex":
         """The index in a file that `save` wrote, mapped into memory where FAISS can do that.
 
-        One that is not mapped can be extended.
-
-        The file is first read once, for the digest at its end. The settings of `kind` for searching
-        replace those that the index was saved with; see the class for `vectors` and `rows`. Any
-        other file, and an index of another kind, is a `ConfigurationError`.
+        An index that is not mapped can be extended. The file is first read once, for the digest at
+        its end. The settings of `kind` for searching replace the saved ones; see the class for
+        `vectors` and `rows`. Any other file or kind of index is a `ConfigurationError`.
         """
         faiss = faiss_library()
         expected = f"{path} is not an index that `allennlp search` wrote"

@@ -1,10 +1,10 @@
 """A corpus that can be searched for sentences like a given one."""
 
 import logging
-import math
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Optional, Union
 
@@ -25,8 +25,7 @@ from allennlp_sentmatch.standalone.texts import is_blank
 
 logger = logging.getLogger(__name__)
 
-RESCORED_TOGETHER = 128
-"""The number of pairs in a batch."""
+RESCORED_TOGETHER = 128  # the number of pairs in a batch
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,7 @@ class SentenceSearch:
         (len(sentences), E), what `encode_corpus` wrote; best as a memory map.
     index_file : `Union[str, os.PathLike]`, optional (default = `None`)
         A saved index of this corpus, or of its first sentences, to which the others are added then.
-        If there is no such file, the index is built and saved there; by default, it is built and
-        not saved.
+        If there is no such file, the index that is built is saved there.
     rescorer : `Predictor`, optional (default = `None`)
         A predictor of sentence pairs, such as a cross-encoder's, for `search(rescore=True)`.
         By default, the encoder's own model rescores.
@@ -145,7 +143,7 @@ class SentenceSearch:
         rescore: bool = False,
         num_candidates: Optional[int] = None,
     ) -> list[list[Neighbor]]:
-        """The nearest neighbors of queries.
+        """The neighbors of each query: the nearest first, or the one with the highest score.
 
         # Parameters
 
@@ -158,11 +156,6 @@ class SentenceSearch:
             If the model predicts scores, they determine the order of the neighbors.
         num_candidates : `int`, optional (default = `k`)
             How many of the nearest sentences are rescored. The first `k` of them are returned.
-
-        # Returns
-
-        `list[list[Neighbor]]`
-            For each query, the nearest first, or the one with the highest score.
         """
         query_vectors = self._encoder.encode(queries)
         num_nearest = max(k, num_candidates or k) if rescore else k
@@ -215,19 +208,17 @@ class SentenceSearch:
                 hypotheses = self._encoder.encode([neighbor.sentence for _, neighbor in batch])
                 predictions = self._encoder.match(premises, hypotheses)
             else:
-                keys = self._rescorer.input_keys[0]
-                texts = [(queries[query], neighbor.sentence) for query, neighbor in batch]
-                outputs = self._rescorer.predict_batch_json([dict(zip(keys, t)) for t in texts])
-                predictions = [
-                    {name: output[name] for name in PREDICTED if name in output}
-                    for output in outputs
-                ]
+                first, second = self._rescorer.input_keys[0]
+                predictions = self._rescorer.predict_batch_json(
+                    [{first: queries[query], second: near.sentence} for query, near in batch]
+                )
             for (query, neighbor), prediction in zip(batch, predictions):
-                rescored[query].append(replace(neighbor, **prediction))
-        for neighbors in rescored:  # equal scores, or none, stay in the order of the cosines
-            neighbors.sort(
-                key=lambda one: -math.inf if one.score is None else one.score, reverse=True
-            )
+                predicted = {name: prediction[name] for name in PREDICTED if name in prediction}
+                rescored[query].append(replace(neighbor, **predicted))
+        for neighbors in rescored:
+            if neighbors and neighbors[0].score is not None:
+                # Equal scores stay in the order of the cosines.
+                neighbors.sort(key=attrgetter("score"), reverse=True)
         return rescored
 
     def _compare_sample_with_index(self, index_file: Union[str, "os.PathLike[str]"]) -> None:
@@ -242,21 +233,10 @@ class SentenceSearch:
         vectors = self._vectors[[self._rows[position] for position in positions]]
         for position in positions[~index.holds(vectors, positions)]:
             raise ConfigurationError(
-                f"{self._vector_name(position)} is not the one in {index_file}; name another "
+                f"the vector in row {self._rows[position]} (counted from 0; the sentence "
+                f"{self._sentences[position]!r}) is not the one in {index_file}; name another "
                 "file, to build the index there"
             )
-
-    def _vector_name(self, position: int) -> str:
-        return (
-            f"the vector in row {self._rows[position]} (counted from 0; the sentence "
-            f"{self._sentences[position]!r})"
-        )
-
-
-def note_of_unknown(words: Sequence[str]) -> str:
-    """A sentence that names a text's words that the model does not know."""
-    quoted = ", ".join(f"“{word}”" for word in words)
-    return f"Not in the model's vocabulary, and read as one unknown word: {quoted}."
 
 
 def lines(
@@ -272,7 +252,8 @@ def lines(
     """
     yield f"#\t{query}"
     if unknown_words:
-        yield f"#\t{note_of_unknown(unknown_words)}"
+        quoted = ", ".join(f"“{word}”" for word in unknown_words)
+        yield f"#\tNot in the model's vocabulary, and read as one unknown word: {quoted}."
     if knows_no_word:
         yield "#\tThe model knows no word of this query: these neighbors say nothing."
     for rank, neighbor in enumerate(neighbors, start=1):

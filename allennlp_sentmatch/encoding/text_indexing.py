@@ -41,19 +41,12 @@ def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
     known = vocab.get_token_to_index_vocabulary(namespace)
     unknown = known.get(vocab._oov_token)
     if known.get(vocab._padding_token) != 0 or unknown is None:
-        raise ConfigurationError(
-            f"the vocabulary's namespace {namespace!r} has no padding and no unknown word"
-        )
+        raise ConfigurationError(f"the namespace {namespace!r} has no padding and no unknown word")
+    lowercase = indexer.lowercase_tokens
     # The word in place of a text without words; in lower case, it may be in the vocabulary, too.
-    word = reader._unknown_word.lower() if indexer.lowercase_tokens else reader._unknown_word
-    return TextIndexer(
-        _splitter(reader._tokenizer),
-        known,
-        unknown,
-        known.get(word, unknown),
-        indexer.lowercase_tokens,
-        reader._max_length,
-    )
+    word = reader._unknown_word.lower() if lowercase else reader._unknown_word
+    splitter, empty = _splitter(reader._tokenizer), known.get(word, unknown)
+    return TextIndexer(splitter, known, unknown, empty, lowercase, reader._max_length)
 
 
 def _splitter(tokenizer: Tokenizer) -> Splitter:

@@ -74,9 +74,7 @@ def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
     remedy = f"delete the folder {folder} to start again"
     if not path.exists():
         if not {LOCK, PARTIAL_SETTINGS}.issuperset(os.listdir(folder)):
-            raise ConfigurationError(
-                f"{path} is missing, which says whose work the folder holds; {remedy}"
-            )
+            raise ConfigurationError(f"{path}, which says whose work this is, is missing; {remedy}")
         (folder / PARTIAL_SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
         os.replace(folder / PARTIAL_SETTINGS, path)
         return

@@ -19,18 +19,15 @@ from allennlp_sentmatch.standalone.texts import Sentences, checked_sentences, co
 BLOCK_SIZE, POOL_SIZE, ENCODED_TOGETHER = 512, 16_384, 8192
 """The numbers of texts that are compared with each other, and that are encoded, at a time."""
 
-NUM_DIRECTIONS = 64
-"""The number of directions of the vectors in which all pairs are compared."""
+NUM_DIRECTIONS = 64  # the number of directions of the vectors in which all pairs are compared
 
 CANDIDATE_COSINE, NUM_CANDIDATES = 0.7, 10
 """A classifier compares a text with the kept texts of at least this cosine, the nearest ones."""
 
-SLACK = 1e-4
-"""More than a product of vectors differs from their cosine by rounding."""
+SLACK = 1e-4  # more than a product of vectors differs from their cosine by rounding
 
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
-Pairs = numpy.ndarray[Any, Any]
-"""(P,), of `PAIR`: the numbers of two texts and their cosine."""
+Pairs = numpy.ndarray[Any, Any]  # (P,), of `PAIR`: the numbers of two texts and their cosine
 PAIR = numpy.dtype([("text", "i8"), ("earlier", "i8"), ("cosine", "f4")])
 
 
@@ -88,8 +85,8 @@ def find_duplicates(
     The texts are taken in their order. A text is removed if its score with a kept text is at least
     the `threshold`; the kept text with the highest score, of equal ones the nearest, is the reason.
     So each removed text is within reach of the one that is kept for it, and no two kept texts are
-    within reach of each other. Equal texts are always duplicates, and have one reason. A text of
-    which the encoder knows no word is a duplicate of equal texts alone.
+    within reach of each other. Equal texts are always duplicates, and have one reason. A text
+    without a word that the encoder knows is a duplicate of equal texts alone.
 
     # Parameters
 

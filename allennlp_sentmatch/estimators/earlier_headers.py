@@ -17,10 +17,7 @@ def upgrade(header: dict[str, Any], tensors: dict[str, Tensor]) -> None:
 
     Format 1 has words in the order of the sentences whatever the matcher is, and neither names of
     columns nor weights of labels. In formats 1 and 2, the settings of fine-tuning are parameters.
-
-    # Raises
-
-    `ValueError` or `TypeError` for contents that no version wrote.
+    Contents that no version wrote are a `ValueError` or a `TypeError`.
     """
     if header["format"] == FORMAT:
         return

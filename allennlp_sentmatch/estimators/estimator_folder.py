@@ -1,7 +1,7 @@
 """Folders of a JSON header, tensors and the sentence encoder that belongs to them."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,25 +22,12 @@ HEADER = "pair_estimator.json"
 TENSORS = "pair_estimator.safetensors"
 ENCODER = "encoder"
 
-FORMAT = 3
-"""The version of the format; earlier ones are read, too."""
-
-PLACES = ("package", "folder", "given")
-"""Where the encoder is: in this package, in the folder, or with whoever loads the folder."""
+FORMAT = 3  # the version of the format; earlier ones are read, too
 
 PROBE = ["A man is asleep.", "How do I cook rice?", "The 3 dogs aren't running."]
 """Sentences whose vectors show that an encoder is the right one."""
 
-TOLERANCE = 0.01
-"""The largest distance of their vectors, of length 1: processors round differently."""
-
-
-class Contents(NamedTuple):
-    """The contents of a folder."""
-
-    header: dict[str, Any]
-    tensors: dict[str, Tensor]
-    encoder: SentenceEncoder
+TOLERANCE = 0.01  # the largest distance of their vectors, of length 1: processors round differently
 
 
 ENCODER_TEXTS = {
@@ -52,19 +39,21 @@ ENCODER_TEXTS = {
     "folder": f"Its encoder is in the folder `{ENCODER}`.",
     "given": "Its encoder is not in this folder: whoever loads it needs the same one.",
 }
-"""The model card's sentences about the encoder, by its place."""
+"""The model card's sentences about the encoder, by its place: in this package, in the folder, or
+with whoever loads the folder."""
 
 
-def write_folder(folder: Path, contents: Contents, figures: dict[str, Any]) -> None:
-    """Write a folder as a whole. Encoders of other packages and of archives are not written.
+def write_folder(
+    folder: Path,
+    header: dict[str, Any],
+    tensors: dict[str, Tensor],
+    encoder: SentenceEncoder,
+    figures: dict[str, Any],
+) -> None:
+    """Write a folder as a whole; see `written_folder`. The model card has the `figures`, too.
 
-    The model card has the `figures`, too.
-
-    # Raises
-
-    `ValueError` if there is something; `OSError` if a file cannot be written.
+    Encoders of other packages and of archives are not written.
     """
-    header, tensors, encoder = contents
     network = None if encoder.is_shipped else encoder.network
     own = network if isinstance(network, StandaloneEncoder) else None
     place = "package" if encoder.is_shipped else "given" if own is None else "folder"
@@ -75,9 +64,8 @@ def write_folder(folder: Path, contents: Contents, figures: dict[str, Any]) -> N
         write_tensors(temporary / TENSORS, {"probe": probe, **tensors})
         own_settings = {"format": FORMAT, "encoder": place, "dimensions": encoder.dimensions}
         write_json(temporary / HEADER, {**own_settings, **header})
-        kind, task = "PairClassifier", "labels"
-        if header["classes"] is None:
-            kind, task = "PairRegressor", "scores"
+        is_score = header["classes"] is None
+        kind, task = ("PairRegressor", "scores") if is_score else ("PairClassifier", "labels")
         given = ", encoder=the_encoder" * (place == "given")
         usage = (
             f"from allennlp_sentmatch import {kind}\n\n"
@@ -85,38 +73,28 @@ def write_folder(folder: Path, contents: Contents, figures: dict[str, Any]) -> N
             'model.predict([("How old are you?", "What is your age?")])'
         )
         language = {"language": "en"} if place == "package" else {}
-        write_model_card(
-            temporary,
-            f"{kind}\n\nIt gives {task} to pairs of texts. {ENCODER_TEXTS[place]}",
-            usage,
-            Origin(
-                {**language, **SIMILARITY},
-                {
-                    **figures,
-                    **own_settings,
-                    **header,
-                    "encoder's class": type(encoder.network).__qualname__,
-                },
-            ),
-        )
+        facts = {**figures, **own_settings, **header}
+        facts["encoder's class"] = type(encoder.network).__qualname__
+        text = f"{kind}\n\nIt gives {task} to pairs of texts. {ENCODER_TEXTS[place]}"
+        write_model_card(temporary, text, usage, Origin({**language, **SIMILARITY}, facts))
 
 
-def read_folder(folder: Path, given: Source) -> Contents:
-    """Read what `write_folder` has written, with the encoder `given` if the folder has none.
+def read_folder(
+    folder: Path, given: Source
+) -> tuple[dict[str, Any], dict[str, Tensor], SentenceEncoder]:
+    """Read the header, the tensors and the encoder of a folder that `write_folder` has written.
 
-    # Raises
-
-    `ValueError`, naming the file, for whatever is wrong, and for another encoder.
+    `given` is the encoder if the folder has none. Whatever is wrong, and another encoder, is a
+    `ValueError` that names the file.
     """
     header = read_json_object(folder / HEADER)
     found = header.get("format")
     if found not in range(1, FORMAT + 1):
         raise ValueError(
-            f"{folder / HEADER}: the format is {found!r}; this version of the package reads those "
-            f"up to {FORMAT}"
+            f"{folder / HEADER}: the format is {found!r}; this version reads those up to {FORMAT}"
         )
     place = header.pop("encoder", None)
-    if place not in PLACES:
+    if place not in [*ENCODER_TEXTS]:
         raise ValueError(f"{folder / HEADER}: encoder must be package, folder or given")
     if place == "given" and given is None:
         raise ValueError(
@@ -148,4 +126,4 @@ def read_folder(folder: Path, given: Source) -> Contents:
                 "the estimator was fitted with another encoder; fit it again"
                 + earlier * (place == "package" and given is None)
             )
-    return Contents(header, tensors, encoder)
+    return header, tensors, encoder

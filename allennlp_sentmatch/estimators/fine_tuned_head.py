@@ -29,11 +29,8 @@ from allennlp_sentmatch.standalone.networks import load_state
 from allennlp_sentmatch.standalone.text_indexer import padded
 from allennlp_sentmatch.training.optimizers import FusedAdamOptimizer
 
-HIGHEST_GRADE = 5
-"""Scores are learned as grades from 0 to this one, whatever their range."""
-
-FEW_PAIRS = 5000
-"""Below this number of pairs, a warning says that the linear model may be better."""
+HIGHEST_GRADE = 5  # scores are learned as grades from 0 to this one, whatever their range
+FEW_PAIRS = 5000  # below this number of pairs, a warning says that the linear model may be better
 
 CLASSIFIER = {"hidden_size": 512, "dropout": 0.3}
 
@@ -45,17 +42,8 @@ class FineTunedHead:
     """The layers above a fine-tuned encoder; see `allennlp_sentmatch.estimators.heads.Head`.
 
     The `model` shares the encoder's `network`; `layers` are its other parts. It is a
-    `siamese_classifier` of the labels or, for a score, a `similarity_regressor`.
-
-    # Parameters
-
-    network : `StandaloneEncoder`
-    num_outputs : `int`
-        The number C of labels; 1 for a score.
-    matcher : `str`
-        The name of a registered `Matcher`.
-    score_range : `tuple[float, float]`, optional (default = `(0.0, 1.0)`)
-        The lowest and the highest score.
+    `siamese_classifier` of `num_outputs` labels or, for 1, a `similarity_regressor` of scores that
+    lie in `score_range`. The `matcher` is the name of a registered `Matcher`.
     """
 
     words: Optional[str] = None
@@ -68,9 +56,7 @@ class FineTunedHead:
         score_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         if matcher not in Matcher.list_available():
-            raise ValueError(
-                f"matcher must be one of {', '.join(Matcher.list_available())}; got {matcher!r}"
-            )
+            raise ValueError(f"matcher must be one of {Matcher.list_available()}; got {matcher!r}")
         self.matcher = matcher
         self.score_range = score_range
         vocab = Vocabulary()

@@ -53,14 +53,8 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
         self.validation_fraction = validation_fraction
 
     def checked(self) -> "FineTuning":
-        """The same settings as Python's own types.
-
-        # Raises
-
-        `ValueError`, naming the setting that is impossible.
-        """
-        settings: dict[str, Any] = checked_numbers(self, NUMBERS)
-        return FineTuning(**settings)
+        """The same settings as Python's own types; see `checked_numbers`."""
+        return FineTuning(**checked_numbers(self, NUMBERS))
 
 
 def says_what_moved(method: Method) -> Method:

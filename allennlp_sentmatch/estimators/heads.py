@@ -18,20 +18,17 @@ MATCHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 """The matching functions that have nothing to learn."""
 
-COSINE = "cosine"
-"""The matcher of one feature, the cosine."""
+COSINE = "cosine"  # the matcher of one feature, the cosine
 
 LINEAR_MATCHERS = (*MATCHERS, COSINE)
 
-SYMMETRIC = ("symmetric", "sum_difference", COSINE)
-"""The matchers that do not see the order of a pair. With them, features of words do not either."""
+SYMMETRIC = ("symmetric", "sum_difference", COSINE)  # they do not see the order of a pair
 
 WORD_ORDERS = ("ordered", "unordered", None)
 """How a head reads the features of a pair's words: by the order of the sentences, without it, or
 not at all."""
 
-NUM_WORD_FEATURES = 10
-"""Of `compare_words`."""
+NUM_WORD_FEATURES = 10  # of `compare_words`
 
 WORD_WEIGHT = 10.0
 """By how much the cosine and the features of the words are larger than the others, after all have
@@ -50,39 +47,22 @@ class Head(Protocol):
     def outputs(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray] = None) -> Array:
         """The logits (N, C), or the scores (N, 1), of pairs.
 
-        # Parameters
-
-        u, v : `numpy.ndarray`
-            (N, E), the vectors of the first and of the second sentences.
-        words : `numpy.ndarray`, optional (default = `None`)
-            (N, 10), the features of `compare_words`, where the head reads them.
+        `u` and `v` (N, E) are the vectors of the first and of the second sentences, and `words`
+        (N, 10) the features of `compare_words`, where the head reads them.
         """
 
     def tensors(self) -> dict[str, Tensor]:
         """All that was learned."""
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """Take what `tensors` gave.
-
-        # Raises
-
-        `ValueError` for tensors of other names, shapes or types.
-        """
+        """Take what `tensors` gave; other names, shapes or types are a `ValueError`."""
 
 
 class LinearHead:
     """A linear model of a matcher's features, from the vectors at length 1.
 
-    # Parameters
-
-    vector_size : `int`
-        E
-    num_outputs : `int`
-        C
-    matcher : `str`
-        One of `LINEAR_MATCHERS`.
-    words : `str`, optional (default = `None`)
-        One of `WORD_ORDERS`. With features of words comes the cosine.
+    The vectors are `vector_size` wide (E), and there are `num_outputs` (C). The `matcher` is one of
+    `LINEAR_MATCHERS`, and `words` one of `WORD_ORDERS`: with features of words comes the cosine.
     """
 
     def __init__(

@@ -29,28 +29,21 @@ from sklearn.preprocessing import StandardScaler
 
 Array = numpy.ndarray[Any, Any]
 
-L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001)
-"""The penalties that cross-validation tries, the strongest first."""
-
-DEFAULT_L2 = 0.1
-"""The penalty where fewer than two labels have two examples."""
-
-ONE_FOLD = 1000
-"""From this many examples on, one fold of a fifth chooses the penalty instead of five."""
+L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001)  # which cross-validation tries in this order
+DEFAULT_L2 = 0.1  # the penalty where fewer than two labels have two examples
+ONE_FOLD = 1000  # from this many examples on, one fold of a fifth chooses the penalty, not five
 
 TOLERANCE = 1e-3
 """The bound on a logit's error at which L-BFGS stops. The largest errors of probabilities that
 were measured are 1/25 of the bound."""
 
-MAX_ITERATIONS = 2000
-"""Of L-BFGS. With the weakest of `L2_PENALTIES`, SICK's 4,500 pairs take 300."""
+MAX_ITERATIONS = 2000  # of L-BFGS; with the weakest penalty, SICK's 4,500 pairs take 300
 
 FEW_ITERATIONS = 100
 """Of scikit-learn's L-BFGS. With weak penalties on wide vectors, most of the time goes into the
 last digits of the weights, which change no prediction."""
 
-BLOCK_SIZE = 1024
-"""The number of examples that are standardized in double precision at a time."""
+BLOCK_SIZE = 1024  # the number of examples that are standardized in double precision at a time
 
 
 def fit_pipeline(
@@ -83,11 +76,8 @@ def fit_linear(
     The standardized features (N, F) are multiplied by `feature_weights` (F,): the larger, the less
     they are penalized. Without `l2`, folds choose it, which `random_state` seeds.
 
-    # Returns
-
-    `tuple[numpy.ndarray, ...]`
-        W (C, F) and b (C,) for features that are not standardized; the positions (M,) of the
-        examples that the folds held out, and their outputs (M, C). Without folds, M is 0.
+    Returns W (C, F) and b (C,) for features that are not standardized, and the positions (M,) of
+    the examples that the folds held out with their outputs (M, C). Without folds, M is 0.
     """
     weights = weights * (len(weights) / weights.sum())  # the scaler finds constants by their number
     scaler = _fitted_scaler(features, weights)
@@ -155,9 +145,8 @@ def _cross_validate(
         parts = []
         for division in divisions:
             rest = numpy.setdiff1d(numpy.arange(len(labels)), division)
-            coef, intercept = _minimum(
-                features[rest], targets[rest], weights[rest], l2, 100 * TOLERANCE
-            )
+            learned = features[rest], targets[rest], weights[rest]
+            coef, intercept = _minimum(*learned, l2, 100 * TOLERANCE)
             parts.append(features[division] @ coef.T + intercept)
         outputs[l2] = own = numpy.concatenate(parts)
         if is_score:

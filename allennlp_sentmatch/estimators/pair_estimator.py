@@ -50,8 +50,7 @@ PARAMETERS = {
 HEADER = ("type", "parameters", "classes", "feature_names", "head")
 """The settings that `save` writes beside the tensors and the encoder."""
 
-BLOCK_SIZE = 4096
-"""The number of pairs whose features are in memory in a prediction."""
+BLOCK_SIZE = 4096  # the number of pairs whose features are in memory in a prediction
 
 
 class PairEstimator(BaseEstimator):  # type: ignore[misc]
@@ -173,10 +172,6 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         the word is left out; it is below 0 where that rises. The only word of a sentence cannot be
         left out and has the weight 0.
 
-        # Parameters
-
-        pair : `tuple[str, str]`
-
         # Returns
 
         `tuple[list[tuple[str, float]], list[tuple[str, float]]]`
@@ -213,20 +208,18 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         if isinstance(parameters.get("class_weight"), dict):  # its labels may be numbers
             parameters["class_weight"] = list(parameters["class_weight"].items())
         head, names = self.head_, getattr(self, "feature_names_in_", None)
+        is_tuned = not isinstance(head, LinearHead)
         header = {
             "type": type(self).__name__,
             "parameters": parameters,
             "classes": None if self._numeric else self.classes_.tolist(),
             "feature_names": None if names is None else names.tolist(),
-            "head": {
-                "fine_tuned": not isinstance(head, LinearHead),
-                "matcher": head.matcher,
-                "words": head.words,
-            },
+            "head": {"fine_tuned": is_tuned, "matcher": head.matcher, "words": head.words},
         }
         with noting(()):
-            contents = estimator_folder.Contents(header, head.tensors(), self.encoder_)
-            estimator_folder.write_folder(Path(folder), contents, self._figures())
+            estimator_folder.write_folder(
+                Path(folder), header, head.tensors(), self.encoder_, self._figures()
+            )
 
     def _figures(self) -> dict[str, Any]:
         """Return the figures of the fit for people; a loaded estimator has none."""
@@ -234,9 +227,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
         if held_out is not None:
             is_right = held_out.outputs.argmax(axis=1) == held_out.targets
-            figures["accuracy in cross-validation"] = round(
-                float(numpy.average(is_right, weights=held_out.weights)), 4
-            )
+            accuracy = float(numpy.average(is_right, weights=held_out.weights))
+            figures["accuracy in cross-validation"] = round(accuracy, 4)
             figures["pairs in cross-validation"] = len(is_right)
         return figures
 
@@ -302,9 +294,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     def checked_parameters(self) -> dict[str, Any]:
         """All parameters but the encoder, as Python's own types.
 
-        # Raises
-
-        `ValueError`, naming the parameter that is impossible.
+        An impossible one is a `ValueError` that names it.
         """
         matcher, head = self.matcher, self.head
         parameters: dict[str, Any] = self.get_params(deep=False)
@@ -357,10 +347,11 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         """The logits (N, C) of pairs, or their scores (N, 1)."""
         check_is_fitted(self)
         first, second, _ = self._pairs(X)
-        blocks = [slice(i, i + BLOCK_SIZE) for i in range(0, len(first), BLOCK_SIZE)]
-        sides = [(first[block], second[block]) for block in blocks]
+        outputs = []
         with noting_pairs(first, second):
-            outputs = [self.head_.outputs(*self._inputs(*block)) for block in sides]
+            for start in range(0, len(first), BLOCK_SIZE):
+                block = slice(start, start + BLOCK_SIZE)
+                outputs.append(self.head_.outputs(*self._inputs(first[block], second[block])))
         joined: Array = numpy.concatenate(outputs)
         finite = numpy.isfinite(joined).all(axis=1)
         if not finite.all():

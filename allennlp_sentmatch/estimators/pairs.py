@@ -80,10 +80,8 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
 def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any]:
     """The labels, or the scores, of `count` pairs as an array (N,).
 
-    # Raises
-
-    `TypeError` or `ValueError` for a wrong number of them, and for a missing or unfit one, naming
-    its pair.
+    A wrong number of them is a `ValueError`; a missing or unfit one is a `ValueError` or a
+    `TypeError` that names its pair.
     """
     kind, form = ("score", "a number") if numeric else ("label", "a string or a number")
     values = [
@@ -91,9 +89,7 @@ def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any
         for value in listed(y, f"expected a list of {kind}s")
     ]
     if len(values) != count:
-        raise ValueError(
-            f"there are {count} pairs and {len(values)} {kind}s; expected one for each"
-        )
+        raise ValueError(f"there are {count} pairs and {len(values)} {kind}s; expected one each")
     for position, value in enumerate(values):
         if not isinstance(value, (int, float) if numeric else (str, int, float)):
             found = type(value).__name__

@@ -36,11 +36,8 @@ from allennlp_sentmatch.standalone.texts import (
 
 logger = logging.getLogger(__name__)
 
-NUM_SAMPLES = 8
-"""The number of rows of given vectors that are compared with the encoder's."""
-
-TOLERANCE = 0.01
-"""The largest difference in a component, at length 1: processors round differently."""
+NUM_SAMPLES = 8  # the number of rows of given vectors that are compared with the encoder's
+TOLERANCE = 0.01  # the largest difference in a component, at length 1: processors round differently
 
 
 class Encodes(Protocol):
@@ -222,8 +219,7 @@ class SentenceEncoder:
         sample = numpy.linspace(0, len(texts) - 1, number).astype(int)
         with noting([query, *texts], lambda i: f"sentence {i - 1}" if i else "the query"):
             encoded = normalized(self.encode(Sentences([query, *(texts[i] for i in sample)])))
-        # Shape: (E,) and (number, E)
-        vector, rows = encoded[0], encoded[1:]
+        vector, rows = encoded[0], encoded[1:]  # (E,) and (number, E)
         if vectors is not None:
             given = _array(vectors, "vectors")
             if given.shape != (len(texts), len(vector)):
@@ -281,7 +277,6 @@ def _rounded(network: Encodes, precision: str) -> Encodes:
 
 
 def _read(path: Path) -> Encodes:
-    """The encoder at a path."""
     if (path / SETTINGS).exists():
         return StandaloneEncoder.load(path)
     if (path / "modules.json").exists():

@@ -11,14 +11,10 @@ import numpy
 class Numbers(NamedTuple):
     """The numbers that a setting may have."""
 
-    kind: type
-    """`bool`, `int` or `float`."""
-    lower: float
-    """All numbers are above this one."""
-    upper: float
-    """All numbers are below this one."""
-    form: str
-    """The same in words; if they end in "None", the setting may also be `None`."""
+    kind: type  # `bool`, `int` or `float`
+    lower: float  # all numbers are above this one
+    upper: float  # all numbers are below this one
+    form: str  # the same in words; if they end in "None", the setting may also be `None`
 
 
 TRUTH = Numbers(bool, -1, 2, "True or False")
@@ -30,9 +26,7 @@ SHARE = Numbers(float, 0, 1, "a number between 0 and 1")
 def checked_numbers(settings: Any, expected: Mapping[str, Numbers]) -> dict[str, Any]:
     """The attributes of `settings` with the names in `expected`, as Python's own types.
 
-    # Raises
-
-    `ValueError`, naming the setting that is impossible.
+    An impossible one is a `ValueError` that names it.
     """
     checked = {}
     for name, numbers in expected.items():
@@ -40,10 +34,8 @@ def checked_numbers(settings: Any, expected: Mapping[str, Numbers]) -> dict[str,
         if isinstance(value, numpy.generic):
             value = value.item()
         if value is not None or not numbers.form.endswith("None"):
-            types = {bool: bool, int: Integral, float: Real}[numbers.kind]
-            is_right = isinstance(value, types) and isinstance(value, bool) == (
-                numbers.kind is bool
-            )
+            is_kind = isinstance(value, {bool: bool, int: Integral, float: Real}[numbers.kind])
+            is_right = is_kind and isinstance(value, bool) == (numbers.kind is bool)
             if not is_right or not numbers.lower < value < numbers.upper:
                 raise ValueError(f"{name} must be {numbers.form}; got {given!r:.50}")
             value = numbers.kind(value)

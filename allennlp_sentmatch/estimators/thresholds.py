@@ -6,19 +6,15 @@ import numpy
 
 Array = numpy.ndarray[Any, Any]
 
-Z = 1.959964
-"""The normal distribution's quantile of an interval of 95 %."""
+Z = 1.959964  # the normal distribution's quantile of an interval of 95 %
 
 
 class HeldOut(NamedTuple):
     """The predictions of cross-validation for the M pairs that it held out."""
 
-    outputs: Array
-    """(M, C), the logits."""
-    targets: Array
-    """(M,), the indices of the labels."""
-    weights: Array
-    """(M,), how often each pair counts."""
+    outputs: Array  # (M, C), the logits
+    targets: Array  # (M,), the indices of the labels
+    weights: Array  # (M,), how often each pair counts
 
 
 class Threshold(NamedTuple):
@@ -38,14 +34,9 @@ def choose_threshold(
 ) -> Threshold:
     """Choose a threshold of the scores (M,), from 0 to 1, of pairs with `weights` (M,).
 
-    `is_right` (M,) says which pairs have the label; some have it.
-
-    The aim is "precision" (the highest recall with at least the precision `wanted`), "recall" (the
-    reverse) or "f1" (the highest).
-
-    # Raises
-
-    `ValueError` if no threshold reaches the aim, with the highest that one reaches.
+    `is_right` (M,) says which pairs have the label; some have it. The aim is "precision" (the
+    highest recall with at least the precision `wanted`), "recall" (the reverse) or "f1" (the
+    highest). If no threshold reaches it, a `ValueError` has the highest that one reaches.
     """
     order = numpy.argsort(-scores, kind="stable")
     last = numpy.flatnonzero(numpy.diff(scores[order], append=-numpy.inf))  # of equal scores

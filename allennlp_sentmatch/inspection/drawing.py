@@ -41,8 +41,7 @@ class Drawing:
     content: str
     """An SVG image on a white background; or an HTML fragment of colored text, which takes its text
     color from the page."""
-    media_type: str = SVG
-    """"image/svg+xml" or "text/html"."""
+    media_type: str = SVG  # "image/svg+xml" or "text/html"
 
     @property
     def file_name(self) -> str:

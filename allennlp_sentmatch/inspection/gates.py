@@ -27,7 +27,7 @@ from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
-from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, import_plots, new_figure
+from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, new_figure
 from allennlp_sentmatch.inspection.hooks import evaluation_mode
 from allennlp_sentmatch.nn import CellAwareLSTM, CellAwareLSTMDecoder
 from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
@@ -72,14 +72,12 @@ def is_sentence(inputs: dict[str, Any]) -> bool:
 def collect_gates(
     predictor: Predictor, inputs: Iterable[dict[str, Any]], batch_size: int = 64
 ) -> list[GateHistogram]:
-    """Compute the histograms of figure 4.4 for a model and the sentences of `inputs`.
+    """Compute a histogram of figure 4.4 for each layer of a model and each quantity that it has.
 
     The predictor's model has a CAS-LSTM anywhere, and the `inputs` are JSON objects that the
     predictor takes; a predictor for pairs also takes objects with a `sentence` alone, which the
-    model's encoder reads. There is a histogram for each layer and each quantity that it has.
-
-    A model without a CAS-LSTM of two layers, and sentences without a token, are a
-    `ConfigurationError`.
+    model's encoder reads. A model without a CAS-LSTM of two layers, and sentences without a token,
+    are a `ConfigurationError`.
     """
     model = predictor._model
     stacks = list(_stacks(model))
@@ -141,7 +139,6 @@ def draw_gates(
     title: str, histograms: list[GateHistogram], quantities: Sequence[str] = GATES
 ) -> Drawing:
     """Draw histograms of `collect_gates`, a row for each quantity and a column for each layer."""
-    seaborn = import_plots("seaborn")
     histograms = [histogram for histogram in histograms if histogram.quantity in quantities]
     layers = sorted({histogram.layer for histogram in histograms})
     figure = new_figure(3.6 * len(layers), 2.4 * len(quantities))
@@ -151,17 +148,9 @@ def draw_gates(
         edges = numpy.linspace(*limits, NUM_BINS + 1)
         row = list(quantities).index(histogram.quantity)
         axes = all_axes[row, layers.index(histogram.layer)]
-        seaborn.histplot(
-            data={"value": (edges[1:] + edges[:-1]) / 2, "count": histogram.counts},
-            x="value",
-            weights="count",
-            bins=NUM_BINS,
-            binrange=limits,
-            stat="density",
-            ax=axes,
-            linewidth=0,
-        )
-        axes.set(xlim=limits, xlabel=label)
+        centers = (edges[1:] + edges[:-1]) / 2
+        axes.hist(centers, NUM_BINS, limits, density=True, weights=histogram.counts)
+        axes.set(xlim=limits, xlabel=label, ylabel="Density")
         figures = f"{histogram.mean:.2f} ± {histogram.standard_deviation:.2f}"
         if histogram.quantity == "cell":
             figures = f"{histogram.minimum:.2f} to {histogram.maximum:.2f}"

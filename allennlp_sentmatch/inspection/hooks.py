@@ -44,15 +44,11 @@ def replaced_embeddings(
 ) -> Iterator[dict[str, EmbeddedText]]:
     """Replace the word embeddings of each text by leaves of the autograd graph.
 
-    A text is recognized by its tensors, not by the order of calls, so that the gradients of one
-    text are never combined with the embeddings of another. With a pretrained transformer as the
-    only token embedder, the embeddings are its word pieces', before its first layer.
-
-    Only calls from the thread that entered the context are affected: other threads can use the
-    model in the meantime. The parameters of the model and their gradients are not touched.
-
-    The `texts` are the tensors that the model is called with, by the name of the text; `replace`
-    computes the new embeddings from the original ones, both (N, T, D).
+    The `texts` are the tensors that the model is called with, by the name of the text: a text is
+    recognized by them, and not by the order of calls. `replace` computes the new embeddings from
+    the original ones, both (N, T, D). With a pretrained transformer as the only token embedder,
+    these are its word pieces', before its first layer. Only calls from the thread that entered the
+    context are affected, and neither the parameters of the model nor their gradients.
     """
     embedded = {name: EmbeddedText() for name in texts}
     thread = threading.get_ident()

@@ -1,7 +1,5 @@
 """Pictures of a model's predictions."""
 
-import json
-import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -29,6 +27,7 @@ from allennlp_sentmatch.inspection.saliency import draw_saliency, has_saliency
 from allennlp_sentmatch.inspection.word_pieces import join_subwords
 from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
+from allennlp_sentmatch.standalone.files import write_json, written_folder
 
 KINDS = ("trees", "attention", "gates", "saliency")
 
@@ -62,10 +61,9 @@ def draw_into_folder(
 ) -> Iterator[tuple[int, str, str, str]]:
     """Draw the internals of models for their predictions, into a new folder.
 
-    The `folder` does not exist yet; after an error it does not exist either. There is one
-    predictor, or two, by their models' names; of the second one only trees are drawn, next to the
-    trees of the first. The `kinds` that the model lacks are left out. `source` is the name of the
-    inputs' file, for errors.
+    There is one predictor, or two, by their models' names; of the second one only trees are drawn,
+    next to the trees of the first. The `kinds` that the model lacks are left out. `source` is the
+    name of the inputs' file, for errors. After an error, there is no `folder`.
 
     Yields the trees while it draws: the number of the input, counted from 1, the model, the title
     and the nested parentheses.
@@ -74,8 +72,7 @@ def draw_into_folder(
     `ConfigurationError`.
     """
     first_name, first = next(iter(predictors.items()))
-    folder.mkdir(parents=True)
-    try:
+    with written_folder(folder) as temporary:
         drawn = inputs if set(kinds) - {"gates"} else []
         for number, json_dict in enumerate(Tqdm.tqdm(drawn, desc="drawing"), start=1):
             try:
@@ -92,20 +89,18 @@ def draw_into_folder(
                 drawings += draw_attention_of(first, outputs[first_name])
             if "saliency" in kinds and has_saliency(first):
                 drawings.append(draw_saliency(first, json_dict, saliency_method))
-            for drawing in drawings:
-                _write(folder / f"{number:04d}_{drawing.file_name}", drawing.content)
+            for one in drawings:
+                file = temporary / f"{number:04d}_{one.file_name}"
+                file.write_text(one.content, "utf-8")
         if "gates" in kinds and has_vertical_gates(first._model):
             histograms = collect_gates(first, Tqdm.tqdm(inputs, desc="gates"))
             drawing = draw_gates("Vertical forget gates", histograms)
             for one in (drawing, draw_gates("Memory cells", histograms, ["cell"])):
-                _write(folder / one.file_name, one.content)
-            numbers = json.dumps([asdict(histogram) for histogram in histograms], indent=2)
-            _write((folder / drawing.file_name).with_suffix(".json"), numbers + "\n")
-        if not any(folder.iterdir()):
+                (temporary / one.file_name).write_text(one.content, "utf-8")
+            file = (temporary / drawing.file_name).with_suffix(".json")
+            write_json(file, [*map(asdict, histograms)])
+        if not any(temporary.iterdir()):
             raise ConfigurationError(f"{first_name} has nothing to show of {', '.join(kinds)}")
-    except BaseException:
-        shutil.rmtree(folder)  # so that the command can be repeated
-        raise
 
 
 def _predict(predictor: Predictor, inputs: JsonDict) -> JsonDict:
@@ -129,7 +124,3 @@ def _draw_trees(outputs: Mapping[str, JsonDict]) -> list[Drawing]:
         for title in first
         if all(title in other for other in others)
     ]
-
-
-def _write(file: Path, text: str) -> None:
-    file.write_text(text, encoding="utf-8")

@@ -88,10 +88,8 @@ def interpret(
 
     Embeddings that were frozen in training are included. A word's saliency includes all its word
     pieces; special tokens such as "[CLS]" are left out. The model and the global random state are
-    unchanged, and other threads may use the model at the same time.
-
-    The `inputs` are a JSON object that the predictor takes. Another method, and a predictor without
-    saliency (see `has_saliency`), is a `ConfigurationError`.
+    unchanged, and other threads may use the model at the same time. Another method, and a predictor
+    without saliency (see `has_saliency`), is a `ConfigurationError`.
     """
     if not has_saliency(predictor):
         raise ConfigurationError(
@@ -118,11 +116,8 @@ def _contributions(predictor: Predictor, instance: Instance, method: str) -> dic
     batch = Batch([instance] * num_samples)
     batch.index_instances(model.vocab)
     tensors = move_to_device(batch.as_tensor_dict(), predictor.cuda_device)
-    texts = {
-        name: tensors[name]
-        for name, field in instance.fields.items()
-        if isinstance(field, TextField)
-    }
+    fields = instance.fields.items()
+    texts = {name: tensors[name] for name, field in fields if isinstance(field, TextField)}
 
     def resample(embedded: Tensor) -> Tensor:
         # A long text has several rows (segments) of word pieces for each sample.
@@ -143,8 +138,7 @@ def _contributions(predictor: Predictor, instance: Instance, method: str) -> dic
         gradients = iter(torch.autograd.grad(explained, leaves))
     contributions = {}
     for name, text in embedded.items():
-        # Shape: (segments, T), of each call of the embedder with this text
-        calls = [
+        calls = [  # (segments, T), of each call of the embedder with this text
             (original * next(gradients)).sum(-1).unflatten(0, (num_samples, -1)).sum(0)
             for original in text.originals
         ]

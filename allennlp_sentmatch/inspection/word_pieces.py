@@ -38,8 +38,8 @@ def sum_over_words(values: Tensor, tensors: TextFieldTensors) -> Tensor:
     """
     for arguments in tensors.values():
         if "offsets" in arguments:
-            # Shape: (number of words, 2), first and last piece; both -1 for a word without pieces
-            offsets = arguments["offsets"][0].tolist()
+            # The first and the last piece of each word; both -1 for a word without pieces.
+            offsets = arguments["offsets"][0].tolist()  # (number of words, 2)
             sums = [values[first : last + 1].sum() for first, last in offsets]
             return torch.stack(sums) if sums else values[:0]
     return values

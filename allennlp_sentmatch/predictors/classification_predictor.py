@@ -16,8 +16,7 @@ from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.models import ClassificationModel, ScoreModel
 from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, EchoingPredictor
 
-OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}
-"""The texts that attend to each other."""
+OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}  # they attend to each other
 
 Threshold = Union[float, Mapping[str, float]]
 
@@ -46,11 +45,8 @@ class LabelThreshold:
 
     def choose(self, probs_by_label: Mapping[str, float]) -> Optional[str]:
         """The most probable one of the labels that reach their thresholds; `None` without any."""
-        reached = [
-            label
-            for label, probability in probs_by_label.items()
-            if probability >= self._by_label.get(label, 0.0)
-        ]
+        probs = probs_by_label.items()
+        reached = [label for label, prob in probs if prob >= self._by_label.get(label, 0.0)]
         return max(reached, key=probs_by_label.__getitem__, default=None)
 
 

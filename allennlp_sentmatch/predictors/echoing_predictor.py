@@ -26,10 +26,8 @@ class AttentionMap(NamedTuple):
     title: str
     weights: Sequence[Sequence[float]]
     """A row for each of `rows`, with a weight for each of `columns`."""
-    rows: Sequence[str]
-    """The words that attend, or one empty string for attention from nowhere."""
-    columns: Sequence[str]
-    """The words attended to."""
+    rows: Sequence[str]  # the words that attend, or one empty string for attention from nowhere
+    columns: Sequence[str]  # the words attended to
 
 
 class MarkedText(NamedTuple):
@@ -39,10 +37,8 @@ class MarkedText(NamedTuple):
     text: str
     offsets: Sequence[Sequence[int]]
     """The first character of each token, and the one after its last."""
-    weights: Sequence[float]
-    """One for each token, not negative."""
-    span: Sequence[int]
-    """The first and the last token of the marked part."""
+    weights: Sequence[float]  # one for each token, not negative
+    span: Sequence[int]  # the first and the last token of the marked part
 
 
 class CheckedRequest(dict[str, Any]):

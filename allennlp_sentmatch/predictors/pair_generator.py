@@ -71,9 +71,7 @@ class PairGenerator(EchoingPredictor):
         if not inputs:
             return []
         requests = [self.check(request) for request in inputs]
-        batch = Batch(
-            [self._labeled(one.instance, y) for one in requests for y in one.texts["labels"]]
-        )
+        batch = Batch([self._labeled(x.instance, y) for x in requests for y in x.texts["labels"]])
         batch.index_instances(self._model.vocab)
         tensors = move_to_device(batch.as_tensor_dict(), self._model._get_prediction_device())
         output = self._search(**tensors, sample_latent=self._sample_latent)

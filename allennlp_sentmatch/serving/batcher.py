@@ -8,29 +8,26 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.serving.limits import MOST_WORDS, Shape, cost, joined
 from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
 
 logger = logging.getLogger(__name__)
 
-SMALLEST = 100
-"""The characters that an input counts as at least: it takes time and memory however short."""
+SMALLEST = 100  # the characters that an input counts as at least, since it takes time however short
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
     """A computation that a server makes from an input."""
 
+    # Reads an input: gives what `compute` takes, and the input's shape, for its cost.
     read: Callable[[Any], tuple[Any, Shape]]
-    """Reads an input: gives what `compute` takes, and the input's shape, for its cost."""
-    compute: Callable[[list[Any]], Iterable[Any]]
-    """Gives the answers to a batch of inputs."""
-    plural: str = "predictions"
-    """The name of the answers to several inputs."""
-    weight: int = 1
-    """The number of predictions that cost as much as an answer."""
+    compute: Callable[[list[Any]], Iterable[Any]]  # gives the answers to a batch of inputs
+    plural: str = "predictions"  # the name of the answers to several inputs
+    weight: int = 1  # the number of predictions that cost as much as an answer
+    # The errors whose message is for the caller; while reading, they are the caller's fault.
     mistakes: tuple[type[Exception], ...] = (TypeError, ValueError)
-    """The errors whose message is for the caller; while reading, they are the caller's fault."""
 
 
 @dataclass(eq=False)
@@ -53,24 +50,13 @@ class Batcher:
     the dearest single input. An input that fails does not affect the others of its batch. An input
     whose caller has left is not computed.
 
-    All jobs read and compute in one thread.
-
-    # Parameters
-
-    batch_size : `int`, optional (default = `32`)
-        The largest number of inputs in a batch, at least 1.
-    max_words : `int`, optional (default = `1000`)
-        An input is refused if it costs more than one text of this many words; see `cost`.
-
-    # Raises
-
-    `ValueError` for a number below 1.
+    All jobs read and compute in one thread. A batch has `batch_size` inputs at most. An input is
+    refused if it costs more than one text of `max_words` words; see `cost`. A number below 1 is a
+    `ValueError`.
     """
 
     def __init__(self, batch_size: int = 32, max_words: int = MOST_WORDS) -> None:
-        for name, number in (("batch_size", batch_size), ("max_words", max_words)):
-            if number < 1:
-                raise ValueError(f"{name} must be at least 1, got {number}")
+        check_positive(batch_size=batch_size, max_words=max_words)
         self._batch_size = batch_size
         self._max_words = max_words
         self._waiting: deque[_Waiting] = deque()
@@ -89,18 +75,15 @@ class Batcher:
         """The answers to some inputs of `sizes` characters; a `RequestError` if too many inputs
         wait already, if one cannot be read or costs too much, and if the model fails.
         """
-        new = [
-            _Waiting(job, one, job.weight * max(size, SMALLEST)) for one, size in zip(inputs, sizes)
-        ]
+        new = [_Waiting(job, x, job.weight * max(size, SMALLEST)) for x, size in zip(inputs, sizes)]
         before = sum(self._sizes())
         if before and before + sum(one.size for one in new) > MAX_BYTES:
             raise RequestError(503, "Too many requests are waiting; try again later.")
         self._waiting.extend(new)
         for _ in new:  # each batch takes one of the inputs at least
             self._thread.submit(self._compute_next)
-        answers = await asyncio.gather(
-            *(asyncio.wrap_future(one.answer) for one in new), return_exceptions=True
-        )
+        waiting = [asyncio.wrap_future(one.answer) for one in new]
+        answers = await asyncio.gather(*waiting, return_exceptions=True)
         for number, answer in enumerate(answers, start=1):
             if isinstance(answer, RequestError):
                 raise RequestError(answer.status, f"Input {number}: {answer}")

@@ -12,14 +12,13 @@ from allennlp_sentmatch.serving.batcher import Job
 from allennlp_sentmatch.serving.limits import Shape
 from allennlp_sentmatch.serving.requests import RequestError
 from allennlp_sentmatch.serving.routes import Question, Route, encoded
-from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
+from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, nearest, normalized
 from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter
 from allennlp_sentmatch.standalone.texts import checked_text, noting
 
 logger = logging.getLogger(__name__)
 
-MAX_TEXTS = 2048
-"""The largest number of texts in a request, as in OpenAI's."""
+MAX_TEXTS = 2048  # the largest number of texts in a request, as in OpenAI's
 
 _SPLITTER = LettersDigitsSplitter()
 """Makes as many words as any splitter of words: more of "a1b2c3" than others."""
@@ -28,10 +27,8 @@ _SPLITTER = LettersDigitsSplitter()
 class Encoder(NamedTuple):
     """A sentence encoder that is served."""
 
-    job: Job
-    """Computes the vectors of texts."""
-    model: str
-    """Its name in requests."""
+    job: Job  # computes the vectors of texts
+    model: str  # its name in requests
     vector_size: int
 
 
@@ -43,7 +40,7 @@ def encoder_routes(
     """
     encoder = Encoder(encoding_job(encode), model, vector_size)
     return {
-        path: Route(partial(read, encoder), read.__doc__ or "", {**example})
+        path: Route(partial(read, encoder), read.__doc__ or "", example)
         for path, (read, example) in READERS.items()
     }
 
@@ -127,11 +124,11 @@ def rerank(encoder: Encoder, body: dict[str, Any]) -> Question:
 
     def answer(vectors: list[FloatArray]) -> bytes:
         unit = normalized(numpy.stack(vectors))
-        found = cosines(unit[1:], unit[0])
-        order = numpy.argsort(-found, kind="stable")[:top].tolist()
-        rows = [{"index": i, "relevance_score": float(found[i])} for i in order]
-        if body.get("return_documents"):
-            rows = [{**row, "document": {"text": texts[i]}} for i, row in zip(order, rows)]
+        rows: list[dict[str, Any]] = []
+        for index, cosine in nearest(unit[0], unit[1:], top or len(texts)):
+            rows.append({"index": index, "relevance_score": cosine})
+            if body.get("return_documents"):
+                rows[-1]["document"] = {"text": texts[index]}
         return encoded({"results": rows, "model": encoder.model})
 
     return Question(encoder.job, [query, *texts], answer)
@@ -158,7 +155,6 @@ def _check(body: dict[str, Any], model: str, required: str, *others: str) -> Non
 
 
 def _texts(body: dict[str, Any], key: str) -> list[str]:
-    """The text or the texts under a key."""
     value = body.get(key)
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(x, str) for x in texts):

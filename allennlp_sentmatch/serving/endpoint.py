@@ -22,11 +22,8 @@ from allennlp_sentmatch.version import __version__
 
 MISSING_FASTAPI = "serving needs the extra [serve]: pip install fastapi uvicorn"
 
-ANSWER_SECONDS = 30
-"""The time in which an answer must be ready."""
-
-STATIC_FILES = Path(__file__).with_name("static")
-"""The page: HTML, a style sheet and JavaScript modules."""
+ANSWER_SECONDS = 30  # the time in which an answer must be ready
+STATIC_FILES = Path(__file__).with_name("static")  # the page: HTML, CSS and JavaScript modules
 
 
 def create_app(
@@ -43,11 +40,8 @@ def create_app(
     requests for Prometheus. An error is an object with its `detail`; or with OpenAI's `error`, at
     paths of its form.
 
-    See `Batcher` for `batch_size` and `max_words`, and `check_names` for `allowed_hosts`.
-
-    # Raises
-
-    `ValueError` for a number below 1, and where FastAPI is not installed.
+    See `Batcher` for `batch_size` and `max_words`, and `check_names` for `allowed_hosts`. A number
+    below 1 is a `ValueError`, and so is a missing FastAPI.
     """
     try:
         from fastapi import FastAPI, Request
@@ -58,13 +52,8 @@ def create_app(
     batcher = Batcher(batch_size, max_words)
     paths = [*service.routes, HEALTH, "/metrics", "/"]
     counts = Metrics(paths)
-    app = FastAPI(
-        title=service.title,
-        description=service.description,
-        version=__version__,
-        docs_url=None,
-        redoc_url=None,
-    )
+    described: dict[str, Any] = {"title": service.title, "description": service.description}
+    app = FastAPI(**described, version=__version__, docs_url=None, redoc_url=None)
 
     @app.exception_handler(404)
     async def not_found(request: Request, _: Exception) -> JSONResponse:

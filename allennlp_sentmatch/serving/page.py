@@ -63,14 +63,10 @@ CORPUS: list[str] = [
 class TextInput:
     """A text that a model reads."""
 
-    name: str
-    """Its key in the predictor's JSON."""
-    label: str
-    """Its name on the page."""
-    lines: int = 1
-    """The height of its box, which grows."""
-    is_list: bool = False
-    """Whether the model reads a list, an element a line."""
+    name: str  # its key in the predictor's JSON
+    label: str  # its name on the page
+    lines: int = 1  # the height of its box, which grows
+    is_list: bool = False  # whether the model reads a list, an element a line
 
 
 @dataclass(frozen=True)
@@ -78,11 +74,9 @@ class Task:
     """The inputs that the page asks for, for one kind of predictor."""
 
     title: str
-    verb: str
-    """The text of the button."""
+    verb: str  # the text of the button
     inputs: list[TextInput]
-    examples: Sequence[Sequence[str]] = ()
-    """A text for each of `inputs`."""
+    examples: Sequence[Sequence[str]] = ()  # a text for each of `inputs`
 
 
 SENTENCE = [TextInput("sentence", "Sentence")]
@@ -131,10 +125,8 @@ def _classification(predictor: ClassificationPredictor) -> Task:
         return Task("Sentence pairs", "Compare", PAIR, PARAPHRASES + CAPTIONS)
     labels = model.vocab.get_token_to_index_vocabulary(str(model._label_namespace))
     if len(predictor.input_keys[0]) == 1:
-        texts = _TEXTS["reviews"]
-        return Task(
-            "Sentences", "Classify", SENTENCE, QUESTIONS + texts if "NUM" in labels else texts
-        )
+        texts = [*(QUESTIONS if "NUM" in labels else ()), *_TEXTS["reviews"]]
+        return Task("Sentences", "Classify", SENTENCE, texts)
     others = _TEXTS["quick_start"] if "entailment" in labels else PARAPHRASES
     return Task("Sentence pairs", "Classify", PAIR, CAPTIONS + others)
 
@@ -148,21 +140,9 @@ def with_page(
     """Add the page to a service, and what only the page asks for.
 
     This is `/search` where the model has a sentence encoder, and for a `cs_lvm` `/generate`, or
-    `/generate/drawn` by a latent vector that is drawn.
-
-    # Parameters
-
-    service : `Service`
-        What is served for the predictor.
-    predictor : `EchoingPredictor`
-    description : `str`
-        A line about the model.
-    corpus : `Sequence[str]`, optional (default = `None`)
-        The sentences to search; by default a few dozen.
-
-    # Raises
-
-    `ConfigurationError` where a corpus is given and the model has no sentence encoder.
+    `/generate/drawn` by a latent vector that is drawn. `description` is a line about the model, and
+    `corpus` has the sentences to search, by default a few dozen; a corpus for a model that has no
+    sentence encoder is a `ConfigurationError`.
     """
     routes, model = dict(service.routes), predictor._model
     sentences = CORPUS if corpus is None else corpus
@@ -215,17 +195,15 @@ def _search(predictor: EchoingPredictor, sentences: Sequence[str]) -> Job:
     A `ConfigurationError` if the model has no sentence encoder.
     """
     encoder = ArchiveEncoder(predictor._model, predictor._dataset_reader)
-    # Shape: (number of sentences, E)
-    vectors = normalized(encoder.encode(sentences, show_progress=True))
+    vectors = normalized(encoder.encode(sentences, show_progress=True))  # (N, E)
 
     def read(inputs: JsonDict) -> tuple[CheckedRequest, Shape]:
         if not has_keys(inputs, ("sentence",)):
             raise ConfigurationError(f"expected sentence in the JSON, got {shorten([*inputs])}")
         sentence = check_string(inputs["sentence"], "'sentence'", inputs)
         # The predictor may read pairs, or a question with its candidates.
-        texts = {
-            key: [sentence] if key == "candidates" else sentence for key in predictor.input_keys[0]
-        }
+        keys = predictor.input_keys[0]
+        texts = {key: [sentence] if key == "candidates" else sentence for key in keys}
         request = predictor.check(texts)
         request["sentence"] = sentence
         return request, shape_of(request.instance)
@@ -235,16 +213,13 @@ def _search(predictor: EchoingPredictor, sentences: Sequence[str]) -> Job:
         with noting(()):  # the answer names unknown words
             queries = normalized(encoder.encode(texts))  # (B, E)
         for request, query in zip(requests, queries):
-            yield encoded(
-                {
-                    "sentence": request["sentence"],
-                    "unknown_words": unknown_words(request.instance, predictor._model.vocab),
-                    "neighbors": [
-                        {"sentence": sentences[i], "cosine": cosine}
-                        for i, cosine in nearest(query, vectors, NUM_NEIGHBORS)
-                    ],
-                }
-            )
+            near = nearest(query, vectors, NUM_NEIGHBORS)
+            answer = {
+                "sentence": request["sentence"],
+                "unknown_words": unknown_words(request.instance, predictor._model.vocab),
+                "neighbors": [{"sentence": sentences[i], "cosine": cosine} for i, cosine in near],
+            }
+            yield encoded(answer)
 
     return Job(read, found, "searches", mistakes=(ConfigurationError,))
 

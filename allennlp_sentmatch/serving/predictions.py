@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Callable
 
 from allennlp.common.checks import ConfigurationError
@@ -27,13 +28,11 @@ from allennlp_sentmatch.serving.limits import Shape, shape_of
 from allennlp_sentmatch.serving.routes import Service, encoded, job_route
 from allennlp_sentmatch.serving.sources import with_encoder
 
-MODEL = "archive"
-"""The name of the model that encodes."""
+MODEL = "archive"  # the name of the model that encodes
 
 WEIGHTS = {"inspect": 4, "simple": 4, "integrated": 25, "smooth": 25}
-"""For each answer that takes longer than a prediction, and for each kind of saliency, the number of
-predictions that take as long, and no less memory.
-"""
+"""For each answer that takes longer than a prediction, the number of predictions that take as long,
+and no less memory."""
 
 
 def service_of(predictor: Predictor) -> Service:
@@ -44,15 +43,15 @@ def service_of(predictor: Predictor) -> Service:
     if not isinstance(predictor, EchoingPredictor):
         raise ConfigurationError(f"the predictor {type(predictor).__name__} cannot be served")
     predictor.check_model()
+    inspect_each = partial(map, partial(inspection_of, predictor))
     jobs = {
         "/predict": job_of(predictor, predictor.predict_batch_json, "predictions"),
-        "/inspect": _job_for_each(predictor, inspection_of, "inspections", WEIGHTS["inspect"]),
+        "/inspect": job_of(predictor, inspect_each, "inspections", WEIGHTS["inspect"]),
     }
-    if has_saliency(predictor):
-        for method in SALIENCY_METHODS:
-            jobs[f"/saliency/{method}"] = _job_for_each(
-                predictor, _saliency_by(method), "saliencies", WEIGHTS[method]
-            )
+    for method in SALIENCY_METHODS if has_saliency(predictor) else ():
+        explain_each = partial(map, partial(saliency_of, predictor, method))
+        job = job_of(predictor, explain_each, "saliencies", WEIGHTS[method])
+        jobs[f"/saliency/{method}"] = job
     example = {key: predictor._example(key, "A man is asleep.") for key in predictor.input_keys[0]}
     routes = {path: job_route(job, example) for path, job in jobs.items()}
     title = f"{type(predictor._model).__name__} of allennlp_sentmatch"
@@ -82,15 +81,6 @@ def job_of(
     return Job(read, answers, plural, weight, (ConfigurationError,))
 
 
-def _job_for_each(
-    predictor: EchoingPredictor,
-    function: Callable[[EchoingPredictor, CheckedRequest], JsonDict],
-    plural: str,
-    weight: int,
-) -> Job:
-    return job_of(predictor, lambda batch: (function(predictor, x) for x in batch), plural, weight)
-
-
 def inspection_of(predictor: EchoingPredictor, request: CheckedRequest) -> JsonDict:
     """The internals of a prediction, as far as the model has them.
 
@@ -109,8 +99,6 @@ def inspection_of(predictor: EchoingPredictor, request: CheckedRequest) -> JsonD
     }
 
 
-def _saliency_by(method: str) -> Callable[[EchoingPredictor, CheckedRequest], JsonDict]:
-    def saliency(predictor: EchoingPredictor, request: CheckedRequest) -> JsonDict:
-        return {"saliency": [*map(asdict, interpret(predictor, request, method))]}
-
-    return saliency
+def saliency_of(predictor: EchoingPredictor, method: str, request: CheckedRequest) -> JsonDict:
+    """The saliency of the words of a request, by one of `SALIENCY_METHODS`."""
+    return {"saliency": [*map(asdict, interpret(predictor, request, method))]}

@@ -9,29 +9,19 @@ from contextlib import suppress
 from typing import Any, Callable
 from urllib.parse import urlsplit
 
-MAX_BYTES = 1_000_000
-"""The size of the largest body of a request."""
-
-MAX_TEXT = 20_000
-"""The length of the longest text of a request."""
-
-REQUEST_SECONDS = 20
-"""The time in which the headers of a request must arrive, and then its body."""
-
-HEALTH = "/health"
-"""Answered under every name: it tells no secret, and load balancers may send none."""
+MAX_BYTES = 1_000_000  # the size of the largest body of a request
+MAX_TEXT = 20_000  # the length of the longest text of a request
+REQUEST_SECONDS = 20  # the time in which the headers of a request must arrive, and then its body
+HEALTH = "/health"  # under every name: it tells no secret, and load balancers may send none
 
 
-POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        *(f"{kind}-src 'self'" for kind in ("connect", "img", "script", "style")),
-        *(f"{name} 'none'" for name in ("base-uri", "form-action", "frame-ancestors")),
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",  # the page's scripts make no HTML of text
-    ]
+POLICY = (
+    "default-src 'none'; connect-src 'self'; img-src 'self'; script-src 'self'; style-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""The content security policy: a browser loads from this server only, and runs no other script."""
+"""The content security policy: a browser loads from this server only, and runs no other script, and
+the page's scripts make no HTML of text."""
 
 HEADERS = [
     (b"cache-control", b"no-cache"),
@@ -66,10 +56,8 @@ def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
     host = hosts[0].lower() if len(hosts) == 1 else ""
     name = _host_name(f"//{host}")
     address = _address(str((scope.get("server") or ("",))[0]))
-    is_own = _address(name) == address or (
-        name == "localhost" and getattr(address, "is_loopback", False)
-    )
-    if not (name in allowed_hosts or is_own):
+    is_local = name == "localhost" and getattr(address, "is_loopback", False)
+    if not (name in allowed_hosts or _address(name) == address or is_local):
         raise RequestError(
             421,
             f"Nothing is served here under the name {name!r}. Start the server with --allowed-host "
@@ -138,7 +126,12 @@ class RequestLimits:
 
     async def _handle(self, scope: Any, receive: Any, send: Any) -> None:
         try:
-            scope = self._checked_scope(scope)
+            if scope["path"] != HEALTH:
+                check_names(scope, self._allowed_hosts)
+            if scope["type"] != "http":
+                raise RequestError(404, "Not found.")
+            if scope["method"] == "HEAD":  # a server sends no body in answer to it
+                scope = {**scope, "method": "GET"}
             if set(_values(scope, b"content-encoding")) - {"identity"}:
                 raise RequestError(415, "Content-Encoding is not read; send plain JSON.")
             body = await asyncio.wait_for(_whole_body(receive), REQUEST_SECONDS)
@@ -171,15 +164,6 @@ class RequestLimits:
                 await _refuse(scope, send, ENDING)
         finally:
             left.cancel()
-
-    def _checked_scope(self, scope: Any) -> Any:
-        """The scope that is passed on; raises a `RequestError` for one that is refused."""
-        if scope["path"] != HEALTH:
-            check_names(scope, self._allowed_hosts)
-        if scope["type"] != "http":
-            raise RequestError(404, "Not found.")
-        # A server sends no body in answer to HEAD.
-        return {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
 
 async def _whole_body(receive: Any) -> bytes:

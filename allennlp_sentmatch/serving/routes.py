@@ -8,8 +8,7 @@ from typing import Any, Callable, NamedTuple, Optional
 from allennlp_sentmatch.serving.batcher import Job
 from allennlp_sentmatch.serving.requests import RequestError
 
-MAX_INPUTS = 256
-"""The largest number of inputs in a request."""
+MAX_INPUTS = 256  # the largest number of inputs in a request
 
 
 class Question(NamedTuple):
@@ -27,8 +26,7 @@ class Route(NamedTuple):
     read: Callable[[dict[str, Any]], Question]
     """Reads the JSON of a request; a `RequestError` if it is another one."""
     summary: str
-    example: dict[str, Any]
-    """A request, for the OpenAPI description."""
+    example: dict[str, Any]  # a request, for the OpenAPI description
 
 
 @dataclass(frozen=True)
@@ -36,10 +34,8 @@ class Service:
     """All that a server answers."""
 
     title: str
-    description: str
-    """Which inputs it takes, for people and in the OpenAPI description."""
-    routes: dict[str, Route]
-    """By the path."""
+    description: str  # which inputs it takes, for people and in the OpenAPI description
+    routes: dict[str, Route]  # by the path
     page: Optional[dict[str, Any]] = None
     """The page's data about the model, see `with_page`; `None` for a server without a page."""
 

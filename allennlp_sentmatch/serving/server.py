@@ -11,20 +11,13 @@ from typing import Any, Optional
 
 from allennlp_sentmatch.serving import requests
 
-SHUTDOWN_SECONDS = 5
-"""The time in which requests are still answered after the signal to end."""
-
-MAX_CONNECTIONS = 1000
-"""The largest number of open connections; at most half of the files that may be open."""
+SHUTDOWN_SECONDS = 5  # the time in which requests are still answered after the signal to end
+MAX_CONNECTIONS = 1000  # the most that are open; at most half of the files that may be open
 
 
 def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
     """Add the address to serve at, with the default `port`, and the limits of the server."""
-    parser.add_argument(
-        "--host",
-        default="127.0.0.1",
-        help="the address to serve at; 0.0.0.0 lets other machines in",
-    )
+    parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets other machines in")
     parser.add_argument(
         "--allowed-host",
         action="append",
@@ -34,9 +27,7 @@ def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
         "for the address itself; may be repeated",
     )
     parser.add_argument("--port", type=int, default=port, help="the port to serve at")
-    parser.add_argument(
-        "--batch-size", type=int, default=32, help="inputs that are predicted at a time"
-    )
+    parser.add_argument("--batch-size", type=int, default=32, help="inputs predicted at a time")
     parser.add_argument(
         "--max-words",
         type=int,

@@ -7,39 +7,35 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from allennlp_sentmatch.estimators.estimator_folder import HEADER as ESTIMATOR
 from allennlp_sentmatch.serving.batcher import Job
 from allennlp_sentmatch.serving.embeddings import encoder_routes, num_words
 from allennlp_sentmatch.serving.limits import Shape
 from allennlp_sentmatch.serving.routes import Service, encoded, job_route
+from allennlp_sentmatch.standalone.encoder import SETTINGS
 from allennlp_sentmatch.standalone.files import read_json_object
+from allennlp_sentmatch.standalone.sentence_transformers_folder import MODULES
 from allennlp_sentmatch.standalone.texts import checked_text
 
 if TYPE_CHECKING:
     from allennlp_sentmatch.estimators.pair_estimators import PairClassifier, PairRegressor
     from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
 
-PACKAGE = "package"
-"""The name of the encoder in this package, where a path could stand."""
-
-ESTIMATOR = "pair_estimator.json"
+PACKAGE = "package"  # the name of the encoder in this package, where a path could stand
 
 PAIR_KEYS = [("premise", "hypothesis"), ("sentence1", "sentence2")]
 
 
 def needs_archive(source: str) -> bool:
     """Whether a source is none of those that are served without AllenNLP."""
-    from allennlp_sentmatch.standalone.encoder import SETTINGS
-
-    names = (ESTIMATOR, SETTINGS, "modules.json")
+    names = (ESTIMATOR, SETTINGS, MODULES)
     return source != PACKAGE and not any((Path(source) / name).exists() for name in names)
 
 
 def service_at(source: str) -> Service:
     """Return the service for "package", an encoder's folder or an estimator's folder.
 
-    # Raises
-
-    `ValueError` or `FileNotFoundError` for something else, naming it.
+    Something else is a `ValueError` or a `FileNotFoundError` that names it.
     """
     from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
 

@@ -35,8 +35,7 @@ SETTINGS = "sentence_encoder.json"
 SPLITTER = "splitter.json"
 VOCABULARY = "vocabulary.json"
 
-FORMAT = 1
-"""The version of the format, in the settings."""
+FORMAT = 1  # the version of the format, in the settings
 
 USAGE = """from allennlp_sentmatch.standalone import StandaloneEncoder
 
@@ -52,23 +51,11 @@ class StandaloneEncoder(nn.Module):
         encoder = StandaloneEncoder.load("exported")
         vectors = encoder.encode(["A man is asleep.", "Two dogs run."])  # (2, E)
 
-    # Parameters
-
-    indexer : `TextIndexer`
-    words : `list[str]`
-        The vocabulary in the order of its indices; the first is padding.
-    embedding_size : `int`
-        The width of the words' vectors, D.
-    encoder : `dict[str, Any]`
-        The settings of the network: see `sentence_network`.
-    projection_size : `int`, optional (default = `None`)
-        The width of the sentences' vectors E, after a linear map; by default the network's width.
-    limit : `int`, optional (default = `2 ** 62`)
-        How many numbers there may be in the parameters.
-
-    # Raises
-
-    `ValueError` for settings that do not fit together.
+    The `words` are the vocabulary in the order of its indices, padding first, and have vectors of
+    the width `embedding_size` (D). `encoder` has the settings of the network, see
+    `sentence_network`. The vectors of sentences are as wide as the network or, after a linear map,
+    `projection_size` wide (E). The parameters may have `limit` numbers. Settings that do not fit
+    together are a `ValueError`.
     """
 
     def __init__(
@@ -114,10 +101,10 @@ class StandaloneEncoder(nn.Module):
         path = Path(folder)
         settings = read_json_object(path / SETTINGS)
         with errors_name(path / SETTINGS):
-            if settings.get("format") != FORMAT:
+            found = settings.get("format")
+            if found != FORMAT:
                 raise ValueError(
-                    f"the format is {settings.get('format')!r}; this version of the package reads "
-                    f"{FORMAT}"
+                    f"the format is {found!r}; this version of the package reads {FORMAT}"
                 )
             check_names("setting", settings, _SETTINGS)
             lowercase, max_length = settings["lowercase"], settings["max_length"]
@@ -150,18 +137,11 @@ class StandaloneEncoder(nn.Module):
         # A program may have set another default device (since PyTorch 2.0) or type.
         on_cpu = torch.device("cpu") if hasattr(torch, "set_default_device") else nullcontext()
         with errors_name(path / SETTINGS), on_cpu:
-            encoder = cls(
-                TextIndexer(
-                    splitter,
-                    {word: index for index, word in enumerate(words)},
-                    *(unknown, empty, lowercase, max_length),
-                ),
-                words,
-                embedding.size(1),
-                settings["encoder"],
-                settings["projection_size"],
-                limit=sum(tensor.numel() for tensor in tensors.values()),
-            ).float()
+            known = {word: index for index, word in enumerate(words)}
+            indexer = TextIndexer(splitter, known, unknown, empty, lowercase, max_length)
+            network, size = settings["encoder"], settings["projection_size"]
+            limit = sum(tensor.numel() for tensor in tensors.values())
+            encoder = cls(indexer, words, embedding.size(1), network, size, limit).float()
             if settings["vector_size"] != encoder.vector_size:
                 raise ValueError(f"the encoder's vector_size is {encoder.vector_size}")
         with errors_name(path / TENSORS):
@@ -204,9 +184,7 @@ class StandaloneEncoder(nn.Module):
             "parameters": sum(parameter.numel() for parameter in self.parameters()),
         }
         front = {"pipeline_tag": "feature-extraction", **origin.front_matter}
-        text = (
-            f"Sentence encoder\n\nIt turns a sentence into a vector of {self.vector_size} numbers."
-        )
+        text = f"Sentence encoder\n\nIt turns sentences into vectors of {self.vector_size} numbers."
         write_model_card(folder, text, usage, Origin(front, {**origin.facts, **settings}))
 
     def digest(self) -> bytes:
@@ -234,18 +212,9 @@ class StandaloneEncoder(nn.Module):
 
     @torch.no_grad()
     def encode(self, sentences: Iterable[str], batch_size: int = 128) -> Tensor:
-        """The vectors of sentences.
+        """The vectors (N, E) of N sentences, in their order, on the CPU.
 
-        # Parameters
-
-        sentences : `Iterable[str]`
-        batch_size : `int`, optional (default = `128`)
-            Sentences of similar length share a batch.
-
-        # Returns
-
-        `Tensor`
-            (N, E), in the order of the sentences, on the CPU.
+        Sentences of similar length share a batch.
 
         # Raises
 

@@ -13,12 +13,7 @@ from typing import Any, Union
 
 
 def read_file(path: Union[str, "os.PathLike[str]"]) -> bytes:
-    """Read a file, but no device, pipe or folder: some have no end.
-
-    # Raises
-
-    `ValueError` for something else than a file; `OSError` if it does not exist or cannot be read.
-    """
+    """Read a file; a device, a pipe or a folder is a `ValueError`, since some have no end."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ValueError(f"{path} is not a regular file")
     return Path(path).read_bytes()
@@ -77,11 +72,8 @@ def check_absent(path: Union[str, "os.PathLike[str]"], kind: str = "file") -> No
 def written_folder(folder: Union[str, "os.PathLike[str]"]) -> Iterator[Path]:
     """Yield a temporary folder, which is moved to its place once it is whole.
 
-    The place is absent or an empty folder. If two processes write to one place, one fails.
-
-    # Raises
-
-    `ValueError` if something is there; `OSError`, which names the file, if one cannot be written.
+    The place is absent or an empty folder; something else there is a `ValueError`. If two processes
+    write to one place, one fails. A file that cannot be written is an `OSError` that names it.
     """
     place = Path(os.path.realpath(folder))
     if not place.is_dir() or any(place.iterdir()):

@@ -14,8 +14,7 @@ FILES = """No file is a pickle or code. `sha256sum --check README.md` compares t
 those that allennlp_sentmatch wrote beside this page. sentence-transformers copies the page, and may
 write other files beside the copy."""
 
-LONGEST_FACT = 10_000
-"""In characters; the JSON beside the card has the longer ones."""
+LONGEST_FACT = 10_000  # in characters; the JSON beside the card has the longer ones
 
 SIMILARITY = {"tags": "[sentence-similarity]"}
 
@@ -23,10 +22,8 @@ SIMILARITY = {"tags": "[sentence-similarity]"}
 class Origin(NamedTuple):
     """The facts about a model beyond its files; unknown ones are left out."""
 
-    front_matter: Mapping[str, str] = {}
-    """Lines of YAML without any text from users."""
-    facts: Mapping[str, Any] = {}
-    """JSON, which may come from anybody; `None` is unknown."""
+    front_matter: Mapping[str, str] = {}  # lines of YAML without any text from users
+    facts: Mapping[str, Any] = {}  # JSON, which may come from anybody; `None` is unknown
 
 
 UNKNOWN = Origin()
@@ -47,21 +44,14 @@ def write_model_card(folder: Path, text: str, usage: str, origin: Origin) -> Non
     # Other characters reorder the text, hide in it, or are halves of UTF-16 pairs.
     known = "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in known)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
+    digests = [(sha256(path.read_bytes()).hexdigest(), path.relative_to(folder)) for path in files]
     lines = [
         *("---", *(f"{name}: {value}" for name, value in front.items()), "---", ""),
         *(f"# {text}", "", f"Written by allennlp_sentmatch {__version__}.", ""),
         *("## Load it", "", "```python", usage, "```", ""),
         *("## What is known", "", "```json", known, "```", ""),
         *("## Files", "", FILES, "", "```text"),
-        *(f"{_digest(path)}  {path.relative_to(folder).as_posix()}" for path in files),
+        *(f"{digest}  {path.as_posix()}" for digest, path in digests),
         *("```", ""),
     ]
     (folder / MODEL_CARD).write_text("\n".join(lines), "utf-8")
-
-
-def _digest(path: Path) -> str:
-    digest = sha256()
-    with open(path, "rb") as file:
-        while piece := file.read(1 << 20):
-            digest.update(piece)
-    return digest.hexdigest()

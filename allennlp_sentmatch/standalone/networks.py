@@ -87,27 +87,16 @@ SEQUENCE_NETWORKS: dict[str, Callable[..., nn.Module]] = {
 
 _SIZES = ("num_layers", "input_size", "hidden_size", "attention_size")
 
-MAX_LAYERS, MAX_POOLINGS = 1000, 100
-"""More take minutes to make, however small they are."""
-
-_OF_TRAINING = ("dropout", "temperature")
-"""The arguments that only act in training, which exported encoders do not have."""
+MAX_LAYERS, MAX_POOLINGS = 1000, 100  # more take minutes to make, however small they are
+_OF_TRAINING = ("dropout", "temperature")  # the arguments that only act in training
 
 
 def sentence_network(settings: Any, limit: int) -> nn.Module:
     """The network of untrusted settings, from (B, T, D) to (B, E).
 
-    # Parameters
-
-    settings : `Any`
-        An object with a `type`, "pooled" or "gumbel_tree_lstm", and the arguments of that module,
-        all of them but those that only act in training.
-    limit : `int`
-        How many numbers its parameters may have; larger ones are refused before they are made.
-
-    # Raises
-
-    `ValueError` for settings of no such network.
+    The `settings` are an object with a `type`, "pooled" or "gumbel_tree_lstm", and all arguments of
+    that module but those that only act in training. The parameters may have `limit` numbers: a
+    larger network is refused before it is made. Settings of no such network are a `ValueError`.
     """
     if isinstance(settings, dict) and settings.get("type") == "gumbel_tree_lstm":
         return _made(GumbelTreeLSTM, settings, limit)
@@ -164,19 +153,11 @@ def _arguments_of(kind: Callable[..., nn.Module]) -> dict[str, inspect.Parameter
 def settings_of(module: nn.Module) -> dict[str, Any]:
     """The settings from which `_made` makes a module of the same kind and size.
 
-    A `StackedRNN` may be given, or its `network` alone.
-
-    # Raises
-
-    `KeyError` for a module of another kind.
+    A `StackedRNN` may be given, or its `network` alone. A module of another kind is a `KeyError`.
     """
     if isinstance(module, GumbelTreeLSTM):
-        return {
-            "type": "gumbel_tree_lstm",
-            "input_size": module.input_size,
-            "hidden_size": module.hidden_size,
-            "leaf": module.leaf_kind,
-        }
+        sizes = {"input_size": module.input_size, "hidden_size": module.hidden_size}
+        return {"type": "gumbel_tree_lstm", **sizes, "leaf": module.leaf_kind}
     names: dict[Any, str] = {kind: name for name, kind in SEQUENCE_NETWORKS.items()}
     names |= {nn.LSTM: "lstm", nn.GRU: "gru"}
     name = str(module.cell) if isinstance(module, StackedRNN) else names[type(module)]
@@ -187,9 +168,7 @@ def settings_of(module: nn.Module) -> dict[str, Any]:
 def load_state(module: nn.Module, tensors: dict[str, Tensor]) -> None:
     """Load the tensors into a module of the same parameters.
 
-    # Raises
-
-    `ValueError` for a parameter that is missing, left over, of another shape or not finite.
+    A parameter that is missing, left over, of another shape or not finite is a `ValueError`.
     """
     own = module.state_dict()
     check_names("tensor", tensors, own)

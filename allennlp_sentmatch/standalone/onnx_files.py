@@ -36,8 +36,7 @@ from tokenizers import Tokenizer
 tokenizer = Tokenizer.from_file("tokenizer.json")"""
 
 OPSET = 18
-IR_VERSION = 10
-"""Of ONNX 1.16, which onnxruntime 1.18 and later read."""
+IR_VERSION = 10  # of ONNX 1.16, which onnxruntime 1.18 and later read
 
 GATES = {nn.LSTM: [0, 3, 1, 2], nn.GRU: [1, 0, 2]}
 """Where the blocks of ONNX's gates (i, o, f, g and z, r, n) are in torch's matrices."""
@@ -48,28 +47,18 @@ def write_onnx(
     folder: Union[str, "os.PathLike[str]"],
     origin: Origin = UNKNOWN,
 ) -> list[Path]:
-    """Write an encoder for programs without PyTorch.
+    """Write an encoder for programs without PyTorch to a folder that is absent or empty.
 
     `encoder.onnx` maps `indices` (B, T), int64, padded on the right with 0, to `vectors` (B, E),
     float32, those of the encoder up to rounding. A row of padding alone is a text without words.
-    Matrices that `StandaloneEncoder.save` rounded to 8 or 4 bits are stored with 8 bits;
-    those of layers other than `lstm` and `gru` are not.
+    Matrices that `StandaloneEncoder.save` rounded to 8 or 4 bits are stored with 8 bits, but not
+    the matrices of layers other than `lstm` and `gru`.
 
-    `tokenizer.json` maps texts to their indices. The rules of spaCy's tokenizers cannot be
-    expressed in it; an encoder that splits texts by them gets no such file.
+    `tokenizer.json` maps texts to their indices. It cannot express the rules of spaCy's tokenizers:
+    an encoder that splits texts by them gets no such file.
 
-    # Parameters
-
-    encoder : `StandaloneEncoder`
-    folder : `Union[str, os.PathLike]`
-        Is absent or empty.
-    origin : `Origin`, optional (default = `UNKNOWN`)
-        What the model card, `README.md`, says beyond the encoder's settings.
-
-    # Returns
-
-    `list[Path]`
-        The files that were written.
+    `origin` is what the model card, `README.md`, says beyond the encoder's settings. Returns the
+    files that were written.
 
     # Raises
 
@@ -189,11 +178,9 @@ class _Graph:
 
     def _matrix(self, weight: Tensor) -> str:
         rounded = _as_integers(weight)
-        return (
-            self._constant(weight)
-            if rounded is None
-            else self._add("Mul", *map(self._float, rounded))
-        )
+        if rounded is None:
+            return self._constant(weight)
+        return self._add("Mul", *map(self._float, rounded))
 
     def _rows(self, weight: Tensor, indices: str) -> str:
         """The matrix' rows (B, T, D) of indices (B, T)."""

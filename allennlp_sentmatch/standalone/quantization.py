@@ -20,10 +20,7 @@ LARGEST_OF_8_BITS, LARGEST_OF_4_BITS = 127, 7
 def rounded_rows(weight: Tensor, largest: int) -> tuple[Tensor, Tensor]:
     """Round each row of a matrix (N, D) to integers of at most `largest`.
 
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        The integers (N, D), int8, and the scales (N,), float32.
+    Returns the integers (N, D), int8, and the scales (N,), float32.
     """
     scales = weight.float().abs().amax(1) / largest  # (N,)
     if largest == LARGEST_OF_4_BITS:
@@ -54,9 +51,7 @@ def quantized(tensors: Mapping[str, Tensor], int4: Collection[str] = ()) -> dict
 def dequantized(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Undo `quantized`, up to the rounding, for tensors of a file from anybody.
 
-    # Raises
-
-    `ValueError` for integers without a scale for each row.
+    Integers without a scale for each row are a `ValueError`.
     """
     restored = dict(tensors)
     for name, tensor in tensors.items():

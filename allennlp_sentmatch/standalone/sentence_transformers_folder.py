@@ -17,16 +17,12 @@ _CLASSES = re.compile(
 
 
 def check_sentence_transformers_folder(folder: Union[str, "os.PathLike[str]"]) -> None:
-    """Refuse a folder that names code to be run.
+    """Raise a `ValueError`, which names the file, for a folder that names code to be run.
 
     `SentenceTransformer(folder)` imports the classes that the folder's JSON files name; before its
-    version 6 also from Python files in the folder, whatever `trust_remote_code` is.
-
-    # Raises
-
-    `ValueError`, which names the file, for a class that belongs neither to sentence-transformers,
-    nor to `torch.nn` (an activation), nor to this package; for modules outside the folder; and for
-    `trust_remote_code`.
+    version 6 also from Python files in the folder, whatever `trust_remote_code` is. Refused are
+    a class that belongs neither to sentence-transformers, nor to `torch.nn` (an activation), nor to
+    this package; modules outside the folder; and `trust_remote_code`.
     """
     for parent, folders, files in os.walk(folder):
         for name in (name for name in folders if os.path.islink(os.path.join(parent, name))):

@@ -60,9 +60,7 @@ def _define_module() -> Any:
             self, inputs: list[str], prompt: Optional[str] = None, **options: Any
         ) -> dict[str, torch.Tensor]:
             """The indices of the words of a batch of sentences."""
-            texts = [
-                (prompt or "") + text for text in checked_sentences(inputs, of_any_length=True)
-            ]
+            texts = [(prompt or "") + x for x in checked_sentences(inputs, of_any_length=True)]
             return {"input_ids": padded(self.encoder.indexer.rows(texts))}
 
         tokenize = preprocess  # the name before sentence-transformers 5.3

@@ -92,9 +92,7 @@ class RuleSplitter(Splitter):
     max_word_length : `int`, optional (default = `256`)
         In characters. A longer chunk is cut into pieces of that length first.
 
-    # Raises
-
-    `ValueError` for an expression that is none, or settings of other types.
+    An expression that is none, and settings of other types, are a `ValueError`.
     """
 
     type = "rules"
@@ -112,13 +110,8 @@ class RuleSplitter(Splitter):
     ) -> None:
         if type(max_word_length) is not int or not 1 <= max_word_length <= 1 << 16:
             raise ValueError(f"max_word_length must be from 1 to 65536, got {max_word_length!r}")
-        self._expressions = {
-            "prefix": prefix,
-            "suffix": suffix,
-            "infix": infix,
-            "token_match": token_match,
-            "url_match": url_match,
-        }
+        self._expressions = {"prefix": prefix, "suffix": suffix, "infix": infix}
+        self._expressions |= {"token_match": token_match, "url_match": url_match}
         self._prefix, self._suffix, self._infix, self._token_match, self._url_match = (
             _compiled(name, expression) for name, expression in self._expressions.items()
         )
@@ -257,19 +250,12 @@ class RuleSplitter(Splitter):
         return expression is not None and expression.match(text) is not None
 
 
-_SPLITTERS: dict[str, Any] = {
-    splitter.type: splitter
-    for splitter in (WhitespaceSplitter, LettersDigitsSplitter, RuleSplitter)
-}
+_KINDS: Any = (WhitespaceSplitter, LettersDigitsSplitter, RuleSplitter)
+_SPLITTERS = {kind.type: kind for kind in _KINDS}
 
 
 def splitter_from(settings: Any) -> Splitter:
-    """The splitter of `Splitter.settings`.
-
-    # Raises
-
-    `ValueError` for settings of no splitter.
-    """
+    """The splitter of `Splitter.settings`; a `ValueError` for settings of no splitter."""
     if not isinstance(settings, dict) or settings.get("type") not in list(_SPLITTERS):
         raise ValueError(f"the splitter must be an object with a type of {', '.join(_SPLITTERS)}")
     kind = _SPLITTERS[settings["type"]]

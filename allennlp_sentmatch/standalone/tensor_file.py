@@ -27,8 +27,7 @@ _DTYPES = {
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
-MAX_HEADER_SIZE = 100_000_000
-"""In bytes; the limit of the library safetensors."""
+MAX_HEADER_SIZE = 100_000_000  # in bytes; the limit of the library safetensors
 
 
 def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Tensor]) -> None:
@@ -54,10 +53,8 @@ def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Te
 def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
     """Read the tensors of an untrusted file.
 
-    # Raises
-
-    `ValueError`, which names the file, for anything that is not such a file of floating-point and
-    int8 tensors: they must fill it without gaps and overlaps.
+    Anything that is not such a file of floating-point and int8 tensors, which fill it without gaps
+    and overlaps, is a `ValueError` that names the file.
     """
     _check_byte_order()
     content = bytearray(read_file(path))
@@ -78,19 +75,15 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
             begin, end = entry["data_offsets"]
             if not isinstance(shape, list) or any(type(n) is not int or n < 0 for n in shape):
                 raise ValueError("a shape is not a list of sizes")
-            itemsize = torch.empty(0, dtype=dtype).element_size()
-            if begin != offset or end - begin != math.prod(shape) * itemsize:
+            flat, count = torch.empty(0, dtype=dtype), math.prod(shape)
+            if begin != offset or end - begin != count * flat.element_size():
                 raise ValueError(f"the bytes of {name!r} do not match its shape")
             if end > len(content) - start:
                 raise ValueError(f"{name!r} ends after the file")
             offset = end
-            tensors[name] = (
-                torch.frombuffer(
-                    content, dtype=dtype, count=math.prod(shape), offset=start + begin
-                ).view(shape)
-                if begin < end
-                else torch.empty(shape, dtype=dtype)
-            )
+            if count:  # `frombuffer` refuses an empty buffer
+                flat = torch.frombuffer(content, dtype=dtype, count=count, offset=start + begin)
+            tensors[name] = flat.view(shape)
         if offset != len(content) - start:
             raise ValueError("there are bytes after the last tensor")
     except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
@@ -102,6 +95,4 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
 
 def _check_byte_order() -> None:
     if sys.byteorder != "little":
-        raise NotImplementedError(
-            "files of tensors are only read and written on little-endian CPUs"
-        )
+        raise NotImplementedError("tensors are only read and written on little-endian CPUs")

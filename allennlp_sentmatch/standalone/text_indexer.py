@@ -11,8 +11,7 @@ from torch import Tensor
 from allennlp_sentmatch.standalone.splitters import Splitter
 from allennlp_sentmatch.standalone.texts import KNOWS_NO_WORD, note
 
-PADDING = 0
-"""The index of padding."""
+PADDING = 0  # the index of padding
 
 PADDING_WORD = "@@PADDING@@"
 """The word at this index of AllenNLP's vocabularies; in a text, it is a word like others."""
@@ -27,21 +26,10 @@ Indices = tuple[int, ...]
 class TextIndexer:
     """Turns texts into indices in a vocabulary.
 
-    The words of a chunk of text are looked up once; afterwards the chunk's indices are remembered.
-
-    # Parameters
-
-    splitter : `Splitter`
-    vocabulary : `Mapping[str, int]`
-        The index of each word.
-    unknown : `int`
-        The index of all other words.
-    empty : `int`
-        The index of a text without words, and of the word `PADDING_WORD`.
-    lowercase : `bool`, optional (default = `False`)
-        Whether words are in lower case in the vocabulary.
-    max_length : `int`, optional (default = `None`)
-        Words of a text past this many are left out.
+    The `vocabulary` has the index of each word, in lower case if `lowercase`. All other words have
+    the index `unknown`; a text without words, and the word `PADDING_WORD`, has the index `empty`.
+    Words of a text past `max_length`, if it is given, are left out. The words of a chunk of text
+    are looked up once; afterwards the chunk's indices are remembered.
     """
 
     def __init__(

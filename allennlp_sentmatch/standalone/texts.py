@@ -13,14 +13,11 @@ from itertools import islice
 from typing import Any, Callable, Optional
 from unicodedata import category
 
-MAX_CHARACTERS = 10_000
-"""Of a text. A batch takes memory for the length of its longest text."""
+MAX_CHARACTERS = 10_000  # of a text; a batch takes memory for the length of its longest text
 
 KNOWS_NO_WORD = "the encoder knows no word of {}; the vectors of such texts say nothing"
 
-NUM_NAMED = 5
-"""The number of texts that a warning names."""
-
+NUM_NAMED = 5  # the number of texts that a warning names
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters, and a sign of Braille, that show nothing
 _LETTER = re.compile(f"[^\\W{_FILLERS}]")
 _INVISIBLE = ("Cc", "Cf", "Co", "Mn", "Zl", "Zp", "Zs")
@@ -71,20 +68,13 @@ def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
 def checked_sentences(sentences: Any, of_any_length: bool = False) -> Sentences:
     """The strings of an iterable that has an order; they are checked once.
 
-    Rows of files may be `of_any_length`, blank or long.
-
-    # Raises
-
-    `TypeError` for anything else, a single string included, and `TypeError` or `ValueError` for a
-    text that cannot be encoded, with its position.
+    Rows of files may be `of_any_length`, blank or long. Anything else, a single string included, is
+    a `TypeError`; a text that cannot be encoded is a `TypeError` or `ValueError` with its position.
     """
     if isinstance(sentences, Sentences):
         return sentences
     texts = listed(sentences, "sentences must be a list or another iterable of strings")
-    return Sentences(
-        checked_text(text, f"sentence {position}", of_any_length)
-        for position, text in enumerate(texts)
-    )
+    return Sentences(checked_text(x, f"sentence {i}", of_any_length) for i, x in enumerate(texts))
 
 
 def listed(values: Any, expected: str, columns: str = "take one column") -> list[Any]:

@@ -14,16 +14,9 @@ class WordPieceSplitter(Splitter):
     Accents and control characters are removed; Chinese characters and punctuation are words by
     themselves; a word of more than 100 characters is unknown. The library `tokenizers` does this.
 
-    # Parameters
-
-    pieces : `Sequence[str]`
-        The vocabulary, which is written by itself: different strings, "[UNK]" among them. Those
-        within a word begin with "##".
-
-    # Raises
-
-    `ImportError` where `tokenizers` is not installed; `ValueError` for a vocabulary without
-    "[UNK]" or with strings that are not valid Unicode.
+    The `pieces` are the vocabulary, which is written by itself: different strings, "[UNK]" among
+    them. Pieces within a word begin with "##". A vocabulary without "[UNK]", or with strings that
+    are not valid Unicode, is a `ValueError`.
     """
 
     type = "word_pieces"
