@@ -75,7 +75,8 @@ class SentenceEncoder:
         package is trained so that the first 64, 128 and 256 can be used by themselves.
     precision : `str`, optional (default = `"float32"`)
         "float32", "bfloat16", or "auto" for bfloat16 where the processor multiplies it, which the
-        log says. Only for encoders of this package and of `allennlp export`.
+        log says. Only for encoders of this package and of `allennlp export`. With "float32", an
+        encoder that was given keeps its precision.
 
     # Raises
 
@@ -117,7 +118,7 @@ class SentenceEncoder:
                 raise ValueError(
                     f"there are {self.vector_size} dimensions in the vectors, not {dimensions}"
                 )
-            self.dimensions = self.vector_size = dimensions
+            self.dimensions = self.vector_size = int(dimensions)  # of NumPy, it cannot be saved
 
     @cached_property
     def vector_size(self) -> int:
