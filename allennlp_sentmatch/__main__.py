@@ -56,7 +56,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
             service = service_at(options.source)
             app = create_app(service, options.batch_size, options.allowed_host, most_words)
             serve(app, options.host, options.port, "model")
-        except (OSError, ValueError) as error:
+        except (ImportError, OSError, ValueError) as error:
             sys.exit(f"serve: {error}")
         return
     else:

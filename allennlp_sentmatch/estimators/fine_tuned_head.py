@@ -138,6 +138,8 @@ def fine_tune(
             "cross_val_score",
             stacklevel=4,
         )
+    if encoder.dimensions is not None:
+        raise ValueError("fine-tuning needs all dimensions of the encoder; give it none")
     network = encoder.network
     if isinstance(network, ArchiveEncoder):
         network = standalone_encoder(network._model, network._reader)

@@ -275,7 +275,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             parameters["head"] = FineTuning(**parameters["head"])
         if isinstance(parameters.get("class_weight"), list):
             parameters["class_weight"] = dict(parameters["class_weight"])
-        estimator = cls(None if encoder.is_shipped else encoder, **parameters)
+        is_default = encoder.is_shipped and encoder.dimensions is None
+        estimator = cls(None if is_default else encoder, **parameters)
         estimator.checked_parameters()
         estimator.encoder_ = encoder
         if names is not None:

@@ -3,7 +3,8 @@
 import copy
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
@@ -72,7 +73,8 @@ class SentenceEncoder:
         package is trained so that the first 64, 128 and 256 can be used by themselves.
     precision : `str`, optional (default = `"float32"`)
         "float32", "bfloat16", or "auto" for bfloat16 where the processor multiplies it, which the
-        log says. Only for encoders of this package and of `allennlp export`.
+        log says. Only for encoders of this package and of `allennlp export`. With "float32", an
+        encoder that was given keeps its precision.
 
     # Raises
 
@@ -114,7 +116,7 @@ class SentenceEncoder:
                 raise ValueError(
                     f"there are {self.vector_size} dimensions in the vectors, not {dimensions}"
                 )
-            self.dimensions = self.vector_size = dimensions
+            self.dimensions = self.vector_size = int(dimensions)  # of NumPy, it cannot be saved
 
     @cached_property
     def vector_size(self) -> int:
@@ -276,24 +278,36 @@ def _rounded(network: Encodes, precision: str) -> Encodes:
     return copy.deepcopy(network).bfloat16() if is_fast or precision == "bfloat16" else network
 
 
+@contextmanager
+def _installed(what: str, package: str, remedy: str) -> Iterator[None]:
+    """Name the remedy where a package that a source needs is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"{what} {package}, which is not installed; type `{remedy.format(package)}`"
+        ) from None
+
+
 def _read(path: Path) -> Encodes:
     if (path / SETTINGS).exists():
         return StandaloneEncoder.load(path)
     if (path / "modules.json").exists():
-        try:
+        with _installed(f"{path} is a folder of", "sentence-transformers", "pip install {}"):
             from sentence_transformers import SentenceTransformer
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError(
-                f"{path} is a folder of sentence-transformers, which is not installed; type `pip "
-                "install sentence-transformers`"
-            ) from None
         check_sentence_transformers_folder(path)
         transformer: Encodes = SentenceTransformer(os.fspath(path))
         return transformer
     if path.is_file() or (path / "vocabulary").exists():
+        remedy = "python -m allennlp_sentmatch install-allennlp"
+        with _installed(f"{path} is an archive of", "AllenNLP", remedy):
+            from allennlp.common.checks import ConfigurationError
         from allennlp_sentmatch.encoding import ArchiveEncoder
 
-        return ArchiveEncoder.from_archive(path)
+        try:
+            return ArchiveEncoder.from_archive(path)
+        except ConfigurationError as error:
+            raise ValueError(str(error)) from error
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {path}")
     raise ValueError(

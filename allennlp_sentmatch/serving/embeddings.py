@@ -74,7 +74,7 @@ def embeddings(encoder: Encoder, body: dict[str, Any]) -> Question:
     """The vector of each `input`, in OpenAI's form."""
     _check(body, encoder.model, "input", "encoding_format", "dimensions", "user")
     texts = _texts(body, "input")
-    if body.get("dimensions") not in (None, encoder.vector_size):
+    if body.get("dimensions", encoder.vector_size) != encoder.vector_size:
         raise RequestError(400, f"dimensions must be {encoder.vector_size}, the vectors' size.")
     form = body.get("encoding_format", "float")
     if form not in ("float", "base64"):
@@ -116,8 +116,11 @@ def rerank(encoder: Encoder, body: dict[str, Any]) -> Question:
     """The `documents` by the cosine with a `query`: the `top_n` best or all of them."""
     _check(body, encoder.model, "query", "documents", "top_n", "return_documents")
     query, top = body["query"], body.get("top_n")
+    returned = body.get("return_documents", False)
     if not isinstance(query, str):
         raise RequestError(400, "query must be a string.")
+    if not isinstance(returned, bool):
+        raise RequestError(400, "return_documents must be true or false.")
     if top is not None and (type(top) is not int or top < 1):
         raise RequestError(400, "top_n must be an integer of at least 1.")
     texts = _texts(body, "documents")
@@ -127,7 +130,7 @@ def rerank(encoder: Encoder, body: dict[str, Any]) -> Question:
         rows: list[dict[str, Any]] = []
         for index, cosine in nearest(unit[0], unit[1:], top or len(texts)):
             rows.append({"index": index, "relevance_score": cosine})
-            if body.get("return_documents"):
+            if returned:
                 rows[-1]["document"] = {"text": texts[index]}
         return encoded({"results": rows, "model": encoder.model})
 
@@ -143,7 +146,12 @@ READERS: dict[str, tuple[Callable[[Encoder, dict[str, Any]], Question], dict[str
 
 
 def _check(body: dict[str, Any], model: str, required: str, *others: str) -> None:
-    """Check a request's keys, and that it is for the model that there is."""
+    """Check a request's keys, and that it is for the model that there is.
+
+    A key whose value is null, which some clients send for all that is not set, is taken out.
+    """
+    for key in [key for key, value in body.items() if value is None]:
+        del body[key]
     if required not in body:
         raise RequestError(400, f"The request has no {required!r}.")
     for key in body:

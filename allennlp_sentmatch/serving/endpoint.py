@@ -56,9 +56,11 @@ def create_app(
     app = FastAPI(**described, version=__version__, docs_url=None, redoc_url=None)
 
     @app.exception_handler(404)
-    async def not_found(request: Request, _: Exception) -> JSONResponse:
-        reason = f"Not found; this server answers {', '.join(paths)}."
-        return JSONResponse(error_body(request.url.path, 404, reason), 404)
+    @app.exception_handler(405)
+    async def not_found(request: Request, error: Any) -> JSONResponse:
+        path, status = request.url.path, error.status_code
+        reason = f"{error.detail.capitalize()}; this server answers {', '.join(paths)}."
+        return JSONResponse(error_body(path, status, reason), status, error.headers)
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:

@@ -8,6 +8,7 @@ import sys
 import numpy
 import pytest
 import torch
+from sklearn.base import clone
 
 from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
 from allennlp_sentmatch.estimators import estimator_folder, fine_tuned_head, sentence_encoder
@@ -70,6 +71,11 @@ def test_the_encoder_of_the_package_is_not_written(tmp_path, monkeypatch):
     loaded = PairClassifier.load(tmp_path / "folder")
     assert loaded.encoder is None
     numpy.testing.assert_allclose(loaded.predict_proba(PAIRS), saved.predict_proba(PAIRS))
+
+    first = PairClassifier(SentenceEncoder(dimensions=numpy.int64(2))).fit(PAIRS, LABELS)
+    first.save(tmp_path / "first")
+    refitted = clone(PairClassifier.load(tmp_path / "first")).fit(PAIRS, LABELS)
+    numpy.testing.assert_allclose(refitted.predict_proba(PAIRS), first.predict_proba(PAIRS))
 
     changed = tiny_encoder()
     torch.nn.init.normal_(changed.embedding.weight)

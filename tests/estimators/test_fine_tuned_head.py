@@ -131,6 +131,7 @@ def test_fine_tune_is_the_default_head_and_few_pairs_are_warned_of(monkeypatch):
         estimators[0].fit(PAIRS, LABELS)
 
 
+FIRST = SentenceEncoder(tiny_encoder(), dimensions=2)
 OTHER = SimpleNamespace(encode=lambda sentences: numpy.ones((len(sentences), 2)))
 
 
@@ -138,6 +139,7 @@ OTHER = SimpleNamespace(encode=lambda sentences: numpy.ones((len(sentences), 2))
     ("kind", "parameters", "targets", "message"),
     [
         (PairClassifier, {"encoder": OTHER}, LABELS, "fine-tuning needs an encoder of this"),
+        (PairClassifier, {"encoder": FIRST}, LABELS, "fine-tuning needs all dimensions"),
         (PairClassifier, {"matcher": "bilinear"}, LABELS, "matcher must be one of .*'bilinear'"),
         (PairClassifier, {}, [*LABELS[:-1], "once"], "36 pairs with validation_fraction=0.1 can"),
         (PairRegressor, {}, [1.0] * 36, "all pairs have the score 1; fine-tuning needs different"),

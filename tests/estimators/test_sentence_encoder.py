@@ -1,5 +1,6 @@
 import copy
 import pickle
+import sys
 from types import SimpleNamespace
 
 import numpy
@@ -7,6 +8,7 @@ import pytest
 import torch
 
 import allennlp_sentmatch
+from allennlp_sentmatch.__main__ import main
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.estimators import sentence_encoder
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
@@ -171,16 +173,28 @@ def test_bad_sources_are_refused(tmp_path):
         SentenceEncoder(tmp_path / "missing")
     with pytest.raises(ValueError, match="holds no sentence encoder: expected a folder of"):
         SentenceEncoder(tmp_path)
+    (tmp_path / "model.tar.gz").write_text("x")
+    with pytest.raises(ValueError, match=r"model\.tar\.gz cannot be read as an archive"):
+        SentenceEncoder(tmp_path / "model.tar.gz")
     for source in (1, b"model.tar.gz", ["x"], SimpleNamespace(encode="not a method")):
         with pytest.raises(TypeError, match="an encoder must be a path, an object with a method"):
             SentenceEncoder(source)
 
 
-def test_a_folder_of_sentence_transformers_needs_that_package(tmp_path, monkeypatch):
-    (tmp_path / "modules.json").write_text("[]")
-    monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
-    with pytest.raises(ModuleNotFoundError, match="type `pip install sentence-transformers`"):
+@pytest.mark.parametrize(
+    ("file", "module", "remedy"),
+    [
+        ("modules.json", "sentence_transformers", "pip install sentence-transformers"),
+        ("vocabulary", "allennlp.common.checks", "python -m allennlp_sentmatch install-allennlp"),
+    ],
+)
+def test_a_source_may_need_a_package(tmp_path, monkeypatch, file, module, remedy):
+    (tmp_path / file).write_text("[]")
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ModuleNotFoundError, match=f"type `{remedy}`"):
         SentenceEncoder(tmp_path)
+    with pytest.raises(SystemExit, match=f"^serve: {tmp_path} is an? .*; type `{remedy}`"):
+        main(["serve", str(tmp_path)])
 
 
 def test_importing_the_package_imports_little():
@@ -237,6 +251,7 @@ def test_the_defaults_of_a_program_change_nothing(shipped):
     """In a process of its own: other threads see the defaults, too."""
     code = """
 import sys, numpy, torch
+from allennlp_sentmatch.__main__ import main
 from allennlp_sentmatch import SentenceEncoder
 old = SentenceEncoder()
 expected = old.encode(["A man is asleep."])

@@ -47,6 +47,8 @@ def test_embeddings_in_the_form_of_openai(http, expected):
     for item, row in zip(coded["data"], expected):
         vector = numpy.frombuffer(base64.b64decode(item["embedding"]), "<f4")
         assert vector == pytest.approx(row, abs=1e-5)
+    unset = dict.fromkeys(["model", "encoding_format", "dimensions", "user"])
+    assert http.post("/v1/embeddings", json={"input": TEXTS, **unset}).json() == answer
 
 
 def test_the_answers_of_the_page(http):
@@ -110,6 +112,8 @@ def test_similarities_and_rankings(http, expected):
         ("/rerank", {"query": "a", "documents": [{"text": "b"}]}, 400, "documents must be"),
         ("/rerank", {"query": "a", "documents": ["b"], "top_n": 0}, 400, "top_n"),
         ("/rerank", {"query": "a", "documents": ["b"], "top_n": True}, 400, "top_n"),
+        ("/rerank", {"query": "a", "documents": ["b"], "return_documents": "no"}, 400, "return_d"),
+        ("/rerank", {"query": None, "documents": ["b"]}, 400, "no 'query'"),
     ],
 )
 def test_what_is_refused(http, path, body, status, reason):
@@ -127,6 +131,9 @@ def test_what_is_refused(http, path, body, status, reason):
 def test_errors_before_the_body_is_read_have_the_form_too(http):
     assert "error" in http.post("/v1/embeddings", headers={"Host": "evil.example"}).json()
     assert "error" in http.post("/v1/embeddings", content=b" " * 1_000_001).json()
+    wrong = http.get("/v1/embeddings")
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
+    assert wrong.json()["error"]["message"].startswith("Method not allowed; this server")
 
 
 def test_the_description_has_examples_that_work(http):
