@@ -193,6 +193,7 @@ REPLACED = {
     "Seq2VecEncoder": r"^ *encoder: \{\n *type: 'pooled'.*?^    \},\n",
     "pooling": r"^ *pooling: 'max',\n",
     "Matcher": r"^ *matcher: 'heuristic',\n",
+    "model": r"^  model: \{\n.*?^  \},\n",
 }
 """The part of own_pairs.jsonnet that a line of docs/components.md replaces."""
 
@@ -205,7 +206,7 @@ def lines_to_copy() -> list[tuple[str, str]]:
         for block in blocks(section, "jsonnet"):
             for line in block.splitlines():
                 lines.append(("pooling" if line.startswith("pooling") else kind, line))
-    return lines
+    return lines + [("model", x) for x in blocks(COMPONENTS, "jsonnet") if x.startswith("model:")]
 
 
 @pytest.mark.parametrize(("kind", "line"), lines_to_copy())
