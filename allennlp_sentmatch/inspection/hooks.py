@@ -12,6 +12,8 @@ from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder, TextFi
 from allennlp.modules.token_embedders import Embedding, PretrainedTransformerEmbedder
 from torch import Tensor
 
+from allennlp_sentmatch.modules.token_embedders.exported_encoder import ExportedEncoderEmbedder
+
 
 @contextmanager
 def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
@@ -45,8 +47,9 @@ def replaced_embeddings(
     """Replace the word embeddings of each text by leaves of the autograd graph.
 
     A text is recognized by its tensors, not by the order of calls, so that the gradients of one
-    text are never combined with the embeddings of another. With a pretrained transformer as the
-    only token embedder, the embeddings are its word pieces', before its first layer.
+    text are never combined with the embeddings of another. With a pretrained transformer or an
+    exported encoder as the only token embedder, the embeddings are its word pieces', before its
+    first layer.
 
     Only calls from the thread that entered the context are affected: other threads can use the
     model in the meantime. The parameters of the model and their gradients are not touched.
@@ -97,6 +100,8 @@ def embedding_layer(embedder: TextFieldEmbedder) -> torch.nn.Module:
         layer: torch.nn.Module = transformer.transformer_model.get_input_embeddings()
         return layer
     token_embedder = _only_token_embedder(embedder)
+    if isinstance(token_embedder, ExportedEncoderEmbedder):
+        return token_embedder.encoder.embedding
     if isinstance(token_embedder, Embedding) and token_embedder._projection is None:
         return token_embedder
     return embedder
