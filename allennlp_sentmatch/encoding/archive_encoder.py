@@ -100,7 +100,7 @@ class ArchiveEncoder:
     def encode(
         self, sentences: Iterable[str], batch_size: int = 128, show_progress: bool = False
     ) -> FloatArray:
-        """The vectors of sentences.
+        """Encode sentences as vectors.
 
         Sentences of similar length share a batch, so that there is little padding; the vectors
         have the order of the sentences.

@@ -234,7 +234,7 @@ class StandaloneEncoder(nn.Module):
 
     @torch.no_grad()
     def encode(self, sentences: Iterable[str], batch_size: int = 128) -> Tensor:
-        """The vectors of sentences.
+        """Encode sentences as vectors.
 
         # Parameters
 
