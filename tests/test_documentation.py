@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import subprocess
+from functools import cache
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -249,12 +250,23 @@ def test_every_component_is_documented():
         assert f"`{name}`" in COMPONENTS, name
 
 
+@cache
+def package_words() -> set[str]:
+    """The words of the package's code."""
+    files = (REPOSITORY / "allennlp_sentmatch").rglob("*.py")
+    return set(re.findall(r"\w+", " ".join(file.read_text(encoding="utf-8") for file in files)))
+
+
 def names_that_do_not_exist(page: str) -> list[str]:
-    """What a page names in backticks or in code and the repository lacks: attributes of the
-    package, files, targets of `make`, subcommands, and registered names after `type:`.
+    """What a page names in backticks or in code and the repository lacks: attributes and functions
+    of the package, files, targets of `make`, subcommands, and registered names after `type:`.
     """
-    code = " ".join(re.findall(r"`[^`]+`", page))
-    missing = []
+    block = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    spans = re.findall(r"`[^`]+`", block.sub("", page))
+    commands = [f"`{line}`" for text in block.findall(page) for line in text.splitlines()]
+    called = set(re.findall(r"`(\w+)\(", " ".join(spans)))
+    code = " ".join(spans + commands)
+    missing = [*(called - package_words())]
     for name in re.findall(r"`(allennlp_sentmatch(?:\.\w+)+)", code):
         try:
             resolve_name(name)
@@ -273,9 +285,9 @@ def names_that_do_not_exist(page: str) -> list[str]:
 def test_the_names_of_the_pages_exist():
     wrong = (
         "`allennlp_sentmatch.nn.LSTN` `scripts/none.py` `make tests` `allennlp trian` "
-        "{ type: 'cas_ltsm' }"
+        "{ type: 'cas_ltsm' } `draw_prediction(inputs)`\n```bash\nallennlp serv package\n```\n"
     )
-    assert len(names_that_do_not_exist(wrong)) == 5
+    assert len(names_that_do_not_exist(wrong)) == 7
     for page in PAGES:
         if page.name != "readings.md":  # which names the files of the authors' code
             assert names_that_do_not_exist(page.read_text(encoding="utf-8")) == [], page.name
