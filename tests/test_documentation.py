@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import subprocess
+from functools import cache
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -193,6 +194,7 @@ REPLACED = {
     "Seq2VecEncoder": r"^ *encoder: \{\n *type: 'pooled'.*?^    \},\n",
     "pooling": r"^ *pooling: 'max',\n",
     "Matcher": r"^ *matcher: 'heuristic',\n",
+    "model": r"^  model: \{\n.*?^  \},\n",
 }
 """The part of own_pairs.jsonnet that a line of docs/components.md replaces."""
 
@@ -205,7 +207,7 @@ def lines_to_copy() -> list[tuple[str, str]]:
         for block in blocks(section, "jsonnet"):
             for line in block.splitlines():
                 lines.append(("pooling" if line.startswith("pooling") else kind, line))
-    return lines
+    return lines + [("model", x) for x in blocks(COMPONENTS, "jsonnet") if x.startswith("model:")]
 
 
 @pytest.mark.parametrize(("kind", "line"), lines_to_copy())
@@ -248,12 +250,23 @@ def test_every_component_is_documented():
         assert f"`{name}`" in COMPONENTS, name
 
 
+@cache
+def package_words() -> set[str]:
+    """The words of the package's code."""
+    files = (REPOSITORY / "allennlp_sentmatch").rglob("*.py")
+    return set(re.findall(r"\w+", " ".join(file.read_text(encoding="utf-8") for file in files)))
+
+
 def names_that_do_not_exist(page: str) -> list[str]:
-    """What a page names in backticks or in code and the repository lacks: attributes of the
-    package, files, targets of `make`, subcommands, and registered names after `type:`.
+    """What a page names in backticks or in code and the repository lacks: attributes and functions
+    of the package, files, targets of `make`, subcommands, and registered names after `type:`.
     """
-    code = " ".join(re.findall(r"`[^`]+`", page))
-    missing = []
+    block = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    spans = re.findall(r"`[^`]+`", block.sub("", page))
+    commands = [f"`{line}`" for text in block.findall(page) for line in text.splitlines()]
+    called = set(re.findall(r"`(\w+)\(", " ".join(spans)))
+    code = " ".join(spans + commands)
+    missing = [*(called - package_words())]
     for name in re.findall(r"`(allennlp_sentmatch(?:\.\w+)+)", code):
         try:
             resolve_name(name)
@@ -272,9 +285,9 @@ def names_that_do_not_exist(page: str) -> list[str]:
 def test_the_names_of_the_pages_exist():
     wrong = (
         "`allennlp_sentmatch.nn.LSTN` `scripts/none.py` `make tests` `allennlp trian` "
-        "{ type: 'cas_ltsm' }"
+        "{ type: 'cas_ltsm' } `draw_prediction(inputs)`\n```bash\nallennlp serv package\n```\n"
     )
-    assert len(names_that_do_not_exist(wrong)) == 5
+    assert len(names_that_do_not_exist(wrong)) == 7
     for page in PAGES:
         if page.name != "readings.md":  # which names the files of the authors' code
             assert names_that_do_not_exist(page.read_text(encoding="utf-8")) == [], page.name

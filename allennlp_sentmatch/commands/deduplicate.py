@@ -1,4 +1,4 @@
-"""The `deduplicate` subcommand writes the sentences of a file without those that say the same.
+"""The `deduplicate` subcommand writes the sentences of a file without duplicates.
 
 A sentence is left out if an earlier one, or one of another file, is as similar as `--threshold`.
 """
@@ -44,7 +44,7 @@ class Deduplicate(Command):
         parser.add_argument(
             "--ignore-words",
             action="store_true",
-            help="let sentences be duplicates that differ in their numbers or negations",
+            help="let sentences that differ in their numbers or negations be duplicates",
         )
 
     def run(self, args: argparse.Namespace) -> None:

@@ -60,10 +60,10 @@ class Encode(Command):
         )
         parser.add_argument(
             "--ray-address",
-            help="of the Ray cluster (default: the environment variable RAY_ADDRESS; without it, "
-            "Ray is started on this machine)",
+            help="address of the Ray cluster (default: the environment variable RAY_ADDRESS; "
+            "without it, Ray is started on this machine)",
         )
-        parser.add_argument("--ray-workers", type=int, default=1, help="how many of them encode")
+        parser.add_argument("--ray-workers", type=int, default=1, help="how many workers encode")
 
     def run(self, args: argparse.Namespace) -> None:
         # Either cache would keep code for a thousand shapes, hundreds of MB; few shapes recur.

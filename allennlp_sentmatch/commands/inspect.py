@@ -28,7 +28,9 @@ class Inspect(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("archive_file", help="path to an archived model")
-        parser.add_argument("input_file", help="JSON lines, as for `allennlp predict`")
+        parser.add_argument(
+            "input_file", help="JSON lines as `allennlp predict` takes them, one input per line"
+        )
         parser.add_argument("output_dir", help="a folder that does not exist yet")
         parser.add_argument("--what", nargs="+", choices=KINDS, default=KINDS, help="default: all")
         parser.add_argument(

@@ -40,14 +40,14 @@ class Search(Command):
         add_table_options(parser)
         queries = parser.add_mutually_exclusive_group()
         queries.add_argument("--query", help="one sentence to search for")
-        queries.add_argument("--queries", help="a file of them, one per line")
+        queries.add_argument("--queries", help="a file of sentences to search for, one per line")
         parser.add_argument("--top-k", type=int, default=5, help="neighbors of each query")
         parser.add_argument(
             "--rescore",
             nargs="?",
             const=True,
             metavar="ARCHIVE",
-            help="show also what a model for pairs says of the query, as the premise, and each "
+            help="also show what a model for pairs says of the query, as the premise, and each "
             "neighbor, as the hypothesis, and sort the neighbors by its score if it has one; "
             "ARCHIVE is the model's archive, by default the first one",
         )
@@ -59,10 +59,12 @@ class Search(Command):
         )
         parser.add_argument(
             "--index",
-            help="the FAISS index: read if the file exists, where sentences that are new at the "
-            "end of the corpus are added, else built and saved there",
+            help="the file of the FAISS index: if it exists, sentences that are new at the end of "
+            "the corpus are added to it; otherwise the index is built and saved there",
         )
-        parser.add_argument("--deleted", metavar="FILE", help="sentences not to find, one per line")
+        parser.add_argument(
+            "--deleted", metavar="FILE", help="sentences to leave out of the results, one per line"
+        )
         parser.add_argument(
             "--index-kind",
             metavar="KIND",

@@ -43,7 +43,7 @@ class Serve(Command):
             help="path to an archived model, to the folder of an exported encoder or of a saved "
             "PairClassifier or PairRegressor; or `package`, the encoder in this package",
         )
-        parser.add_argument("--predictor", help="its registered name (default: the model's own)")
+        parser.add_argument("--predictor", help="the predictor's name (default: the model's own)")
         parser.add_argument(
             "--predictor-args",
             type=partial(parse_json_object, where="--predictor-args", expected="an object"),

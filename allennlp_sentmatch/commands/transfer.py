@@ -73,9 +73,9 @@ class Transfer(Command):
             action="append",
             default=[],
             metavar="TASK",
-            help="a task of your own, without --data in place of the ten: JSON, or a file of it, "
-            'such as \'{"train": "pairs.tsv", "sentence1": "text_a", "sentence2": "text_b", '
-            '"label": "same"}\'; may be repeated',
+            help="a task of your own, as JSON or the path of a JSON file, such as "
+            '\'{"train": "pairs.tsv", "sentence1": "text_a", "sentence2": "text_b", '
+            '"label": "same"}\'; may be repeated; without --data, the ten tasks are left out',
         )
         parser.add_argument(
             "--tasks",
@@ -94,7 +94,7 @@ class Transfer(Command):
             "--seed", type=int, default=1111, help="the seed of the folds; SentEval's is 1111"
         )
         parser.add_argument("--cache", metavar="FOLDER", help="keep vectors here for later runs")
-        parser.add_argument("--name", help="of the encoder in the table (default: its path)")
+        parser.add_argument("--name", help="the encoder's name in the table (default: its path)")
         parser.add_argument("--output-file", help="write the figures here, as JSON")
         parser.add_argument("--batch-size", type=int, default=128, help="sentences at a time")
 

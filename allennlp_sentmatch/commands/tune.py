@@ -58,7 +58,7 @@ class Tune(Command):
             choices=SAMPLERS,
             help="(default: grid if every parameter has choices, otherwise tpe)",
         )
-        parser.add_argument("--seed", type=int, default=0, help="of the sampler, not of the runs")
+        parser.add_argument("--seed", type=int, default=0, help="the sampler's seed, not the runs'")
         parser.add_argument(
             "--prune",
             type=int,

@@ -88,7 +88,7 @@ class ArchiveEncoder:
     def encode(
         self, sentences: Iterable[str], batch_size: int = 128, show_progress: bool = False
     ) -> FloatArray:
-        """The vectors (N, E), float32, of N sentences, in their order.
+        """Encode N sentences as vectors (N, E), float32, in the order of the sentences.
 
         Sentences of similar length share a batch, so that there is little padding. A progress bar
         is shown only with `show_progress`.

@@ -95,8 +95,8 @@ def find_duplicates(
         The least score of duplicates: the cosine of their vectors, by default 0.9, or the
         classifier's probability, by default 0.5.
     classifier : `PairClassifier`, optional (default = `None`)
-        Is fitted, and decides for a text and the 10 nearest of the kept texts whose cosine is at
-        least 0.7. It reads the kept text first.
+        A fitted classifier, which compares a text with the 10 nearest of the kept texts whose
+        cosine is at least 0.7. It reads the kept text first.
     against : `Iterable[str]`, optional (default = `None`)
         Other texts, such as training data. If given, the texts are compared with these, which are
         all kept, and not with each other.

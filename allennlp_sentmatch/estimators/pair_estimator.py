@@ -166,7 +166,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             self._outputs([(first[0], second[0])])
 
     def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
-        """The words that decide.
+        """Explain a prediction by the words that decide it.
 
         A word's weight is how much the probability of the predicted label, or the score, falls when
         the word is left out; it is below 0 where that rises. The only word of a sentence cannot be

@@ -26,7 +26,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         classifier = PairClassifier().fit(pairs, labels)
         classifier.predict_proba([("How do I boil rice?", "How is rice cooked?")])
 
-    It is an estimator of scikit-learn: a logistic regression on the features of the matcher, from
+    It is a scikit-learn estimator: a logistic regression on the features of the matcher, from
     the encoder's vectors at length 1, unless the `head` is another one.
 
     # Parameters
@@ -77,7 +77,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return parameters
 
     def predict_proba(self, X: Any) -> Array:
-        """The probabilities (N, C) of the labels `classes_` for N pairs."""
+        """Return the probabilities (N, C) of the labels `classes_` for N pairs."""
         probabilities: Array = softmax(self._outputs(X), axis=1)
         return probabilities
 
@@ -87,7 +87,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         recall: Optional[float] = None,
         label: Any = None,
     ) -> Threshold:
-        """Choose the probability of a label from which on to act on it.
+        """Choose the lowest probability of a label at which to act on it.
 
             chosen = classifier.threshold(precision=0.95)
             found = classifier.predict_proba(pairs)[:, 1] >= chosen.probability
@@ -135,7 +135,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return choose_threshold(scores, is_right, held_out.weights, *(given or [("f1", 0)])[0])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy on N pairs and their labels."""
+        """Return the accuracy on N pairs and their labels."""
         pairs, labels = self._checked(X, y)
         check_is_fitted(self)
         unknown = labels[~numpy.isin(labels, self.classes_)].tolist()
@@ -148,7 +148,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return float(super().score(pairs, labels, sample_weight))
 
     def predict(self, X: Any) -> Array:
-        """The most probable labels (N,) of N pairs."""
+        """Predict the most probable labels (N,) of N pairs."""
         best = self._outputs(X).argmax(axis=1)
         labels: Array = self.classes_[best]
         return labels
@@ -173,7 +173,7 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
         regressor = PairRegressor().fit([("A man sleeps.", "A man is asleep."), ...], scores)
         regressor.predict([("A dog runs.", "An animal is running.")])
 
-    It is an estimator of scikit-learn: a ridge regression, otherwise as `PairClassifier`. After
+    It is a scikit-learn estimator: a ridge regression, otherwise as `PairClassifier`. After
     fine-tuning, the scores of predictions lie between the lowest and the highest one in `fit`.
 
     `PairEstimator` has the parameters.
@@ -182,10 +182,10 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
     _numeric = True
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The coefficient of determination, R^2, on N pairs and their scores."""
+        """Return the coefficient of determination, R^2, on N pairs and their scores."""
         return float(super().score(*self._checked(X, y), sample_weight))
 
     def predict(self, X: Any) -> Array:
-        """The scores (N,) of N pairs."""
+        """Predict the scores (N,) of N pairs."""
         scores: Array = self._outputs(X)[:, 0]
         return scores

@@ -125,7 +125,7 @@ class SentenceEncoder:
             return int(self.encode(["a"]).shape[1])
 
     def encode(self, sentences: Iterable[str]) -> FloatArray:
-        """The vectors of sentences.
+        """Encode sentences as vectors.
 
         A warning names the sentences that are cut, and the sentences without a word that the
         encoder knows.
@@ -162,7 +162,7 @@ class SentenceEncoder:
     def similarity(
         self, first: Union[str, Iterable[str]], second: Union[str, Iterable[str]]
     ) -> Any:
-        """The cosine of two sentences' vectors, from -1 to 1, or of each pair of two lists.
+        """Return the cosine of two sentences' vectors, from -1 to 1, or of each pair of two lists.
 
         # Returns
 
@@ -191,13 +191,13 @@ class SentenceEncoder:
         count: int = 10,
         vectors: Optional[FloatArray] = None,
     ) -> list[tuple[str, float]]:
-        """The sentences most similar to a query.
+        """Find the sentences that are most similar to a query.
 
         # Parameters
 
         query : `str`
         sentences : `Iterable[str]`
-            Those to choose from.
+            The sentences to choose from.
         count : `int`, optional (default = `10`)
             How many to return at most.
         vectors : `numpy.ndarray`, optional (default = `None`)

@@ -12,6 +12,8 @@ from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder, TextFi
 from allennlp.modules.token_embedders import Embedding, PretrainedTransformerEmbedder
 from torch import Tensor
 
+from allennlp_sentmatch.modules.token_embedders.exported_encoder import ExportedEncoderEmbedder
+
 
 @contextmanager
 def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
@@ -46,9 +48,10 @@ def replaced_embeddings(
 
     The `texts` are the tensors that the model is called with, by the name of the text: a text is
     recognized by them, and not by the order of calls. `replace` computes the new embeddings from
-    the original ones, both (N, T, D). With a pretrained transformer as the only token embedder,
-    these are its word pieces', before its first layer. Only calls from the thread that entered the
-    context are affected, and neither the parameters of the model nor their gradients.
+    the original ones, both (N, T, D). With a pretrained transformer or an exported encoder as the
+    only token embedder, these are its word pieces', before its first layer. Only calls from the
+    thread that entered the context are affected, and neither the parameters of the model nor their
+    gradients.
     """
     embedded = {name: EmbeddedText() for name in texts}
     thread = threading.get_ident()
@@ -93,6 +96,8 @@ def embedding_layer(embedder: TextFieldEmbedder) -> torch.nn.Module:
         layer: torch.nn.Module = transformer.transformer_model.get_input_embeddings()
         return layer
     token_embedder = _only_token_embedder(embedder)
+    if isinstance(token_embedder, ExportedEncoderEmbedder):
+        return token_embedder.encoder.embedding
     if isinstance(token_embedder, Embedding) and token_embedder._projection is None:
         return token_embedder
     return embedder

@@ -15,7 +15,11 @@ from torch import Tensor
 
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
 from allennlp_sentmatch.inspection.drawing import HTML, Drawing, colored
-from allennlp_sentmatch.inspection.hooks import evaluation_mode, replaced_embeddings
+from allennlp_sentmatch.inspection.hooks import (
+    embedding_layer,
+    evaluation_mode,
+    replaced_embeddings,
+)
 from allennlp_sentmatch.inspection.word_pieces import (
     join_word_pieces,
     sum_over_words,
@@ -144,7 +148,8 @@ def _contributions(predictor: Predictor, instance: Instance, method: str) -> dic
         ]
         assert text.embedder is not None
         pieces = unfold_segments(torch.stack(calls).sum(0), text.embedder)
-        contributions[name] = sum_over_words(pieces, texts[name])
+        is_of_words = embedding_layer(text.embedder) is text.embedder
+        contributions[name] = pieces if is_of_words else sum_over_words(pieces, texts[name])
     return contributions
 
 

@@ -33,15 +33,20 @@ def unfold_segments(values: Tensor, embedder: TextFieldEmbedder) -> Tensor:
 
 
 def sum_over_words(values: Tensor, tensors: TextFieldTensors) -> Tensor:
-    """Sum the values (word pieces,) of each word's pieces, if a mismatched indexer has split the
-    first text of a batch into these pieces. With another indexer, they stay as they are.
+    """Sum the values (word pieces,) of each word's pieces, if a mismatched indexer or the indexer
+    "exported_encoder" has split the first text of a batch into these pieces. With another indexer,
+    they stay as they are.
     """
     for arguments in tensors.values():
         if "offsets" in arguments:
-            # The first and the last piece of each word; both -1 for a word without pieces.
-            offsets = arguments["offsets"][0].tolist()  # (number of words, 2)
-            sums = [values[first : last + 1].sum() for first, last in offsets]
-            return torch.stack(sums) if sums else values[:0]
+            # Shape: (number of words, 2), first and last piece; both -1 for a word without pieces
+            offsets = arguments["offsets"][0].tolist()
+            words = [values[first : last + 1] for first, last in offsets]
+        elif "num_parts" in arguments:
+            words = [*values.split(arguments["num_parts"][0].tolist())]
+        else:
+            continue
+        return torch.stack([pieces.sum() for pieces in words]) if words else values[:0]
     return values
 
 

@@ -31,7 +31,7 @@ def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
     parser.add_argument(
         "--max-words",
         type=int,
-        help="the dearest input costs as much as one text of that many words (default: up to "
+        help="refuse inputs that cost more than one text of this many words (default: up to "
         "1,000, as many as a trained model reads in 10 seconds; measured at the start)",
     )
 

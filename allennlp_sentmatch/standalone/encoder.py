@@ -212,7 +212,7 @@ class StandaloneEncoder(nn.Module):
 
     @torch.no_grad()
     def encode(self, sentences: Iterable[str], batch_size: int = 128) -> Tensor:
-        """The vectors (N, E) of N sentences, in their order, on the CPU.
+        """Encode N sentences as vectors (N, E), in the order of the sentences, on the CPU.
 
         Sentences of similar length share a batch.
 

@@ -10,6 +10,10 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection import draw_saliency, interpret
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
+from tests.tiny_bert import VOCABULARY
 
 # As many words in either sentence: values given to the wrong one would not be noticed by number.
 PAIR = {"premise": "A man sleeps .", "hypothesis": "Someone is awake ."}
@@ -130,21 +134,18 @@ PIECES = {"premise": "a man sleeps.", "hypothesis": "is dog unhappily."}
 """The pieces of either text differ, but for the full stop."""
 
 
-def transformer_predictor(folder, kind, max_length=None):
-    """A predictor of pairs with word pieces ("pretrained_transformer") or words as tokens."""
-    transformer = {"type": kind, "model_name": folder, "max_length": max_length}
-    words = {"type": "spacy_blank"}
-    pieces = {"type": kind, "model_name": folder}
+def predictor_of_pairs(indexers, embedders, tokenizer="spacy_blank", size=8):
+    """A predictor of pairs, whose tokens have vectors of `size` dimensions."""
     reader = {
         "type": "sentence_pair",
         "format": "snli",
-        "tokenizer": pieces if kind == "pretrained_transformer" else words,
-        "token_indexers": {"tokens": dict(transformer)},
+        "tokenizer": tokenizer,
+        "token_indexers": indexers,
     }
     model = {
         "type": "siamese_classifier",
-        "text_field_embedder": {"token_embedders": {"tokens": dict(transformer)}},
-        "encoder": {"type": "boe", "embedding_dim": 8, "averaged": True},
+        "text_field_embedder": {"token_embedders": embedders},
+        "encoder": {"type": "boe", "embedding_dim": size, "averaged": True},
         "matcher": "heuristic",
         "classifier": {"hidden_size": 4, "batch_norm": False},
     }
@@ -159,7 +160,45 @@ def transformer_predictor(folder, kind, max_length=None):
 @pytest.mark.parametrize("kind", ["pretrained_transformer", "pretrained_transformer_mismatched"])
 @pytest.mark.parametrize("max_length", [None, 5])
 def test_the_word_pieces_of_a_transformer_are_shown_as_words(tiny_bert, kind, max_length):
-    predictor = transformer_predictor(tiny_bert, kind, max_length)
+    pieces = {"type": kind, "model_name": tiny_bert}
+    part = {**pieces, "max_length": max_length}
+    tokenizer = pieces if kind == "pretrained_transformer" else "spacy_blank"
+    check_words(predictor_of_pairs({"tokens": dict(part)}, {"tokens": dict(part)}, tokenizer))
+
+
+def test_word_pieces_beside_other_vectors_have_the_saliency_of_words(tiny_bert):
+    pieces = {"type": "pretrained_transformer_mismatched", "model_name": tiny_bert}
+    words = {"type": "embedding", "num_embeddings": 9, "embedding_dim": 2}
+    predictor = predictor_of_pairs(
+        {"tokens": dict(pieces), "words": {"type": "single_id"}},
+        {"tokens": dict(pieces), "words": words},
+        size=10,
+    )
+    result = interpret(predictor, PIECES)
+    for saliency, expected in zip(result, derivatives(predictor, PIECES).values()):
+        assert saliency.values == pytest.approx(shares(expected), abs=1e-4)
+
+
+@pytest.mark.parametrize("whole_sentence", [False, True])
+def test_the_word_pieces_of_an_exported_encoder_are_shown_as_words(tmp_path, whole_sentence):
+    pieces = VOCABULARY.read_text().split()
+    known = {piece: index for index, piece in enumerate(pieces)}
+    indexer = TextIndexer(WordPieceSplitter(pieces), known, unknown=1, empty=1)
+    lstm = {"type": "lstm", "input_size": 3, "hidden_size": 4, "num_layers": 1, "bias": True}
+    settings = {
+        "type": "pooled",
+        "encoder": {**lstm, "bidirectional": True},
+        "pooling": ["mean"],
+    }
+    torch.manual_seed(0)
+    StandaloneEncoder(indexer, pieces, 3, settings).save(tmp_path)
+    part = {"type": "exported_encoder", "folder": str(tmp_path)}
+    embedder = {**part, "whole_sentence": whole_sentence}
+    check_words(predictor_of_pairs({"tokens": part}, {"tokens": embedder}))
+
+
+def check_words(predictor):
+    """Compare the saliency of each word with differences of the loss as its pieces are scaled."""
     result = interpret(predictor, PIECES)
     assert [s.tokens for s in result] == [
         ["a", "man", "sleeps", "."],

@@ -33,10 +33,12 @@ def test_words_stay_as_they_are():
     assert join_word_pieces(tokens, [1.0, 2.0, 3.0]) == (["##a", "b", "[CLS]"], [1.0, 2.0, 3.0])
 
 
-def test_values_of_pieces_are_added_by_offsets():
+def test_values_of_pieces_are_added_by_word():
     tensors = {"tokens": {"offsets": torch.tensor([[[1, 1], [2, 4], [-1, -1]]])}}
     values = torch.tensor([100.0, 1.0, 2.0, 3.0, 4.0, 100.0])
     assert sum_over_words(values, tensors).tolist() == [1, 9, 0]
+    tensors = {"tokens": {"num_parts": torch.tensor([[1, 3, 2]])}}
+    assert sum_over_words(values, tensors).tolist() == [100, 6, 104]
     assert sum_over_words(values, {"tokens": {"tokens": torch.zeros(1, 6)}}) is values
 
 
