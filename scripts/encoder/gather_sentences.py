@@ -22,13 +22,17 @@ Next to the sentences are written
 
 import argparse
 import json
+import os
 import random
 import sys
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
+from multiprocessing import parent_process
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Optional
 
 from allennlp.common.checks import ConfigurationError
@@ -118,6 +122,13 @@ class Collection:
 def keys(sentences: Iterable[str]) -> set[str]:
     """The keys of sentences."""
     return set(map(key, sentences)) - {""}
+
+
+def end_with_parent() -> None:
+    """End this process when its parent ends, even if that was killed."""
+    parent = parent_process()
+    assert parent is not None
+    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def read(source: Source, texts: Path, repositories: Optional[Path]) -> list[str]:
@@ -217,14 +228,14 @@ def main() -> None:
         for name, data_set in FREE.items():
             collection.add(name, data_set.sentences(options.data))
         (options.texts / "sentences").mkdir(parents=True, exist_ok=True)
-        with ProcessPoolExecutor(options.processes) as pool:
+        with ProcessPoolExecutor(options.processes, initializer=end_with_parent) as pool:
             places = [options.texts] * len(SOURCES), [options.repositories] * len(SOURCES)
             texts = dict(zip((source.name for source in SOURCES), pool.map(read, SOURCES, *places)))
         kinds = add_texts(collection, texts)
         wordnet = SOURCES[0].folder(options.texts) / "usr/share/wordnet"
         generator = random.Random(0)
         made = add_made(collection, collection.of(kinds["everyday"]), wordnet, generator)
-    except (ConfigurationError, FileNotFoundError, ValueError) as error:
+    except (ConfigurationError, OSError, ValueError, CalledProcessError) as error:
         sys.exit(f"gather_sentences: {error}")
     rows = [
         {"source": name, "kind": "data sets", "licence": part.licence, "copyleft": part.copyleft}
@@ -248,6 +259,8 @@ def main() -> None:
     copyleft = {row["source"] for row in rows if row["copyleft"]}
     written = keys(sentence for sentence, _ in lines)
     overlap = {name: len(test & written) for name, test in tests.items()}
+    if any(overlap.values()):
+        sys.exit(f"gather_sentences: there are test sentences among them: {overlap}")
     report = {
         "sentences": len(lines),
         "copyleft": sum(counts[str(name)] for name in copyleft),
@@ -256,24 +269,24 @@ def main() -> None:
         "sources": [{**row, "sentences": counts[str(row["source"])]} for row in rows],
     }
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text("".join(f"{sentence}\n" for sentence, _ in lines), "utf-8")
-    numbers = (f"{i}\n" for i, (_, name) in enumerate(lines) if name in copyleft)
-    options.output.with_name("copyleft.txt").write_text("".join(numbers), "utf-8")
-    options.output.with_name("sources.json").write_text(
-        f"{json.dumps(report, indent=1)}\n", "utf-8"
-    )
-    print({name: number for name, number in report.items() if name != "sources"})
+
+    def save(name: str, made: Iterable[str]) -> None:
+        """Write the lines of a file beside the sentences, all of them or none."""
+        partial = options.output.with_name(f"{name}.part")
+        partial.write_text("".join(f"{line}\n" for line in made), "utf-8")
+        partial.rename(options.output.with_name(name))
+
+    save(options.output.name, (sentence for sentence, _ in lines))
+    save("copyleft.txt", (str(i) for i, (_, name) in enumerate(lines) if name in copyleft))
     if options.restricted:
         restricted = Collection(never)
         for name, part in RESTRICTED.items():
             restricted.add(name, part.sentences(options.data))
         sentences = restricted.of(RESTRICTED)
         generator.shuffle(sentences)
-        options.output.with_name("restricted.txt").write_text(
-            "".join(f"{s}\n" for s in sentences), "utf-8"
-        )
-    if any(overlap.values()):
-        sys.exit(f"gather_sentences: there are test sentences among them: {overlap}")
+        save("restricted.txt", sentences)
+    save("sources.json", [json.dumps(report, indent=1)])  # the last one: all are there
+    print({name: number for name, number in report.items() if name != "sources"})
 
 
 if __name__ == "__main__":

@@ -10,19 +10,25 @@ lies, the most important first; cosines keep nearly their values. OUTPUT/vectors
 row for each sentence, and OUTPUT/pieces.npy a row for each word piece alone, a line of VOCABULARY.
 
 On a GPU, and on processors with AMX or AVX512-BF16, products are rounded to bfloat16. The vectors
-are saved after each block; the same command continues from there.
+are saved after each block, in a folder named after the digest of the sentences and the teachers;
+the same command continues from there.
 """
 
 import argparse
+import shutil
 import time
+from operator import methodcaller
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import numpy
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 from transformers import AutoModel
+
+from allennlp_sentmatch.data.files.digests import files_digest, is_whole, sentences_digest
+from allennlp_sentmatch.data.files.vectors import save_array
 
 BLOCK = 100_000
 MAX_LENGTH = 128
@@ -98,40 +104,35 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=384)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
-    output: Path = options.output
-    output.mkdir(parents=True, exist_ok=True)
     teachers = [Teacher(folder, options.device) for folder in options.teachers]
     sentences = options.sentences.read_text("utf-8").split("\n")[:-1]
-    basis_file = output / "basis.pt"
-    basis = torch.load(basis_file, weights_only=True) if basis_file.exists() else None
-    if basis is not None:
-        basis = basis.to(options.device)
-    blocks, start_time = [], time.monotonic()
+    made_of = [str(options.size), files_digest(*options.teachers), *sentences]
+    folder: Path = options.output / f"blocks.{sentences_digest(made_of).hexdigest()[:16]}"
+    start_time = time.monotonic()
 
-    def reduced(vectors: list[Tensor]) -> Array:
-        joined = torch.cat(vectors, 1) / len(vectors) ** 0.5  # (N, sum of E)
-        nonlocal basis
-        if basis is None:
-            basis = directions(joined, options.size)
-            torch.save(basis.cpu(), basis_file)
+    def reduced(encode: Callable[[Teacher], Tensor]) -> Array:
+        """The vectors (N, size) of all teachers, reduced as those of the first block."""
+        joined = torch.cat([encode(one) for one in teachers], 1) / len(teachers) ** 0.5
+        if not is_whole(folder / "basis.npy"):
+            save_array(folder / "basis.npy", directions(joined, options.size).cpu().numpy())
+        basis = torch.from_numpy(numpy.load(folder / "basis.npy")).to(options.device)
         numbers: Array = (joined @ basis).half().cpu().numpy()
         return numbers
 
+    blocks = []
     for start in range(0, len(sentences), BLOCK):
-        file = output / f"vectors.{start}.npy"
-        if not file.exists():
-            some = sentences[start : start + BLOCK]
-            found = reduced([teacher.encode(some) for teacher in teachers])
-            numpy.save(file.with_suffix(".new.npy"), found)
-            file.with_suffix(".new.npy").rename(file)
+        some = sentences[start : start + BLOCK]
+        blocks.append(folder / f"vectors.{start}.npy")
+        if not is_whole(blocks[-1]):
+            save_array(blocks[-1], reduced(methodcaller("encode", some)))
             seconds = time.monotonic() - start_time
             print(f"{start + len(some)} sentences, {seconds:.0f} s", flush=True)
-        blocks.append(file)
     pieces = options.vocabulary.read_text("utf-8").split("\n")[:-1]
-    numpy.save(output / "pieces.npy", reduced([each.piece_vectors(pieces) for each in teachers]))
-    numpy.save(output / "vectors.npy", numpy.concatenate([numpy.load(file) for file in blocks]))
-    for file in blocks:
-        file.unlink()
+    save_array(options.output / "pieces.npy", reduced(methodcaller("piece_vectors", pieces)))
+    # The last one: all are there.
+    whole = numpy.concatenate([numpy.load(file) for file in blocks])
+    save_array(options.output / "vectors.npy", whole)
+    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

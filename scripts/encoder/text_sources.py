@@ -136,6 +136,7 @@ class Source:
             return
         partial = folder.with_name(f".{folder.name}")
         shutil.rmtree(partial, ignore_errors=True)
+        partial.unlink(missing_ok=True)  # an index is a file
         partial.mkdir(parents=True)
         if self.origin == "git":
             self._check_out(partial, repositories)

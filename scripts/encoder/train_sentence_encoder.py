@@ -21,12 +21,14 @@ sentence that is not among SENTENCES are left out: no test sentence is (see gath
 `--bits 4` rounds the word pieces' vectors to 4 bits in each forward pass, as they are stored.
 
 Adam's rate rises for 2 % of the training and falls to 0 along a cosine. The state is saved after
-each `--save-every` steps; the same command continues from it. OUTPUT/encoder is the encoder.
+each `--save-every` steps; the same command continues from it, and another one is refused.
+OUTPUT/encoder is the encoder.
 """
 
 import argparse
 import json
 import math
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -39,6 +41,7 @@ from scipy.stats import spearmanr
 from torch import Tensor
 from torch.nn import functional as F
 
+from allennlp_sentmatch.data.files.digests import ending_digest, files_digest
 from allennlp_sentmatch.encoding.export import SENTENCE_TRANSFORMERS_FILES
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.standalone import StandaloneEncoder
@@ -58,6 +61,9 @@ EMPTY = "[CLS]"
 NESTED, NESTED_WEIGHT = (64, 128, 256), 0.15
 NUM_HELD_OUT = 5000
 NUM_PAIRS = 32
+SAME_WHEN_CONTINUED = (
+    *("limit", "epochs", "rate", "similarity", "bits", "weight", "batch_size", "seed"),
+)
 SCALE = 20.0
 """The factor of the cosines in CoSENT's loss."""
 
@@ -192,7 +198,7 @@ def main() -> None:
         *(WordPieceSplitter(pieces), vocabulary, vocabulary[UNKNOWN], vocabulary[EMPTY]),
         max_length=256,
     )
-    teacher = numpy.load(options.vectors / "vectors.npy", mmap_mode="r")[: options.limit]
+    teacher = numpy.load(options.vectors / "vectors.npy", mmap_mode="r")
     size = options.size
     settings = {
         "type": "pooled",
@@ -214,7 +220,13 @@ def main() -> None:
 def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace) -> None:
     """Train a new student and save it."""
     device, indexer = options.device, model.indexer
-    texts = options.sentences.read_text("utf-8").split("\n")[: len(teacher)]
+    texts = options.sentences.read_text("utf-8").split("\n")[:-1]
+    if len(texts) != len(teacher):
+        sys.exit(
+            f"{options.sentences} has {len(texts)} sentences, {options.vectors} has vectors "
+            f"of {len(teacher)}: make them again with teacher_vectors.py"
+        )
+    texts, teacher = texts[: options.limit], teacher[: options.limit]
     sentences = Sentences(indexer, texts, device)
     counts = torch.bincount(sentences.pieces, minlength=len(model.words)).cpu().numpy()
     weights = SMOOTHING / (SMOOTHING + counts / counts.sum())
@@ -231,10 +243,11 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
         pairs = scored_pairs(options.scored)
         scored = [pair for pair in pairs if {key(pair[0]), key(pair[1])} <= known]
         print(f"{len(scored)} of {len(pairs)} scored pairs are of sentences that were gathered")
-    generator = numpy.random.default_rng(options.seed)
 
-    def loss_of_pairs() -> Tensor:
-        some = [scored[i] for i in generator.choice(len(scored), NUM_PAIRS, replace=False)]
+    def loss_of_pairs(step: int) -> Tensor:
+        generator = numpy.random.default_rng((options.seed, step))
+        number = min(NUM_PAIRS, len(scored))
+        some = [scored[i] for i in generator.choice(len(scored), number, replace=False)]
         rows = indexer.rows([text for pair in some for text in pair[:2]])
         lengths = torch.tensor([min(len(row), MAX_LENGTH) for row in rows])
         indices = torch.zeros(len(rows), int(lengths.max()), dtype=torch.long)
@@ -254,9 +267,15 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
     num_steps = int(options.epochs * len(batches_of(0)))
     state_file = options.output / "training.pt"
     options.output.mkdir(parents=True, exist_ok=True)
+    made_of = {name: value for name, value in vars(options).items() if name in SAME_WHEN_CONTINUED}
+    files = (options.vocabulary, options.initial, options.scored)
+    made_of["files"] = files_digest(*filter(None, files))
+    made_of["vectors"] = ending_digest(options.vectors / "vectors.npy")
     step = 0
     if state_file.exists():
         state = torch.load(state_file, weights_only=True, map_location=device)
+        if state.get("made_of") != made_of:
+            sys.exit(f"{state_file} is of a training with other files or settings: delete it")
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
         step = state["step"]
@@ -274,7 +293,7 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
         targets = torch.from_numpy(teacher[rows].astype("f4")).to(device)
         loss = nested_loss(loss_function, vectors, targets)
         if scored:
-            loss = loss + options.weight * loss_of_pairs()
+            loss = loss + options.weight * loss_of_pairs(step)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -284,6 +303,7 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
         if step % options.save_every == 0 or step == num_steps:
             optimized = optimizer.state_dict()
             state = {"model": model.state_dict(), "optimizer": optimized, "step": step}
+            state["made_of"] = made_of
             torch.save(state, state_file.with_suffix(".new"))
             state_file.with_suffix(".new").rename(state_file)
             found = correlation(model, options.validation)

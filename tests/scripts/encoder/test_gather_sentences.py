@@ -1,4 +1,7 @@
 import json
+import os
+import signal
+import subprocess
 import sys
 
 import pytest
@@ -116,6 +119,7 @@ def test_a_test_sentence_among_them_is_an_error(small, monkeypatch):
     monkeypatch.setattr(gather_sentences, "LIMIT", 999)
     with pytest.raises(SystemExit, match=r"^gather_sentences: there are test sentences .*'t': 1"):
         gather_sentences.main()
+    assert not small.parent.exists()
 
 
 def test_missing_data(monkeypatch, tmp_path):
@@ -124,3 +128,24 @@ def test_missing_data(monkeypatch, tmp_path):
     )
     with pytest.raises(SystemExit, match=r"^gather_sentences: .*SICK_trial\.txt"):
         gather_sentences.main()
+
+
+WORKERS = """
+import os, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from scripts.encoder.gather_sentences import end_with_parent
+with ProcessPoolExecutor(2, initializer=end_with_parent) as pool:
+    print(pool.submit(os.getpid).result(), flush=True)
+    pool.submit(time.sleep, 600).result()
+"""
+
+
+def test_a_killed_script_leaves_no_process():
+    with subprocess.Popen([sys.executable, "-c", WORKERS], stdout=subprocess.PIPE) as script:
+        worker = int(script.stdout.readline())
+        script.kill()
+        try:  # the pipe ends when the last process that holds it has ended
+            assert script.communicate(timeout=60)[0] == b""
+        except subprocess.TimeoutExpired:
+            os.kill(worker, signal.SIGKILL)
+            raise

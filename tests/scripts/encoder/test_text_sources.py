@@ -104,6 +104,8 @@ def test_an_index_of_several_parts(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(text_sources.urllib.request, "urlopen", Servers(parts))
     one = source(origin="apt", sha256=digest(b"onetwo"), paths="debian/a.xz sec/b", files="a")
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources/.A").write_bytes(b"on")  # of a download that was killed
     one.fetch(tmp_path)
     assert one.folder(tmp_path).read_bytes() == b"onetwo"
     assert second.format("x", "y").endswith("/y")

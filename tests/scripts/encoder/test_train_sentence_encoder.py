@@ -82,9 +82,19 @@ def run(monkeypatch, files, output, *options):
     return StandaloneEncoder.load(folder / output / "encoder")
 
 
-def test_an_interrupted_training_continues(files, monkeypatch, capsys):
-    options = ("--epochs", "2", "--save-every", "1", "--batch-size", "32")
-    whole = run(monkeypatch, files, "whole", *options)
+SHORT = ("--epochs", "2", "--save-every", "1", "--batch-size", "32")
+
+
+@pytest.fixture
+def first(files, monkeypatch):
+    return run(monkeypatch, files, "first", *SHORT)
+
+
+@pytest.mark.parametrize("scored", [False, True])
+def test_an_interrupted_training_continues(files, first, scored, monkeypatch, capsys):
+    initial = ("--initial", str(files[2] / "first/training.pt"), "--bits", "4")
+    options = (*SHORT, *initial, "--scored", files[1]) if scored else SHORT
+    whole = run(monkeypatch, files, "whole", *options) if scored else first
     saved = torch.save
 
     def fail(state, file):
@@ -98,11 +108,24 @@ def test_an_interrupted_training_continues(files, monkeypatch, capsys):
             run(monkeypatch, files, "parts", *options)
     continued = run(monkeypatch, files, "parts", *options)
     torch.testing.assert_close(continued.state_dict(), whole.state_dict())
-    assert whole.encode(TEXTS).norm(dim=1).mean().item() == pytest.approx(1, abs=0.05)
+    assert ("40 of 40 scored pairs" in capsys.readouterr().out) == scored
+
+
+def test_lengths_and_rounding(first):
+    assert first.encode(TEXTS).norm(dim=1).mean().item() == pytest.approx(1, abs=0.05)
     indices = torch.tensor([[3, 4, 6], [5, 7, 8]])
-    torch.testing.assert_close(forward(whole, indices, bits=0), whole(indices))
+    torch.testing.assert_close(forward(first, indices, bits=0), first(indices))
     # The words' vectors have been rounded already.
-    torch.testing.assert_close(forward(whole, indices, bits=4), whole(indices))
-    initial = ("--initial", str(files[2] / "whole/training.pt"), "--bits", "4")
-    run(monkeypatch, files, "last", *options, *initial, "--scored", files[1])
-    assert "40 of 40 scored pairs" in capsys.readouterr().out
+    torch.testing.assert_close(forward(first, indices, bits=4), first(indices))
+
+
+def test_another_training_is_not_continued(files, first, monkeypatch):
+    with pytest.raises(SystemExit, match="is of a training with other files or settings"):
+        run(monkeypatch, files, "first", *SHORT, "--rate", "0.1")
+    (files[2] / "vocabulary.txt").write_text("".join(f"{piece}\n" for piece in [*PIECES[:-1], "x"]))
+    with pytest.raises(SystemExit, match="is of a training with other files or settings"):
+        run(monkeypatch, files, "first", *SHORT)
+    with open(files[2] / "sentences.txt", "a") as sentences:
+        sentences.write("a cat\n")
+    with pytest.raises(SystemExit, match=r"has 121 sentences, .* has vectors of 120"):
+        run(monkeypatch, files, "second", *SHORT)
