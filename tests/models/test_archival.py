@@ -41,14 +41,6 @@ def packed(folder):
     return path
 
 
-def test_a_trained_model_loads_from_its_archive_and_from_its_folder(small_archive):
-    from_archive = load_archive(small_archive).model.state_dict()
-    from_folder = load_archive(small_archive.parent).model.state_dict()
-    assert from_archive.keys() == from_folder.keys()
-    for name, weight in from_archive.items():
-        assert weight.equal(from_folder[name]), name
-
-
 def test_a_class_path_is_not_called(copy, tmp_path):
     marker = tmp_path / "marker"
     change(copy, dataset_reader={"type": "os.mkdir", "path": str(marker)})
