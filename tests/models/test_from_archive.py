@@ -24,26 +24,14 @@ def train(write, tmp_path):
     write(HEADER + NO_FIRST, "no_first.tsv")
 
     def train(folder, data, parent=None, **options):
-        embedder = {"type": "embedding", "embedding_dim": 4}
+        config = copy.deepcopy(sample("esim").config)
         columns = {"sentence1": "text_a", "sentence2": "text_b", "label": "same"}
-        parts = {"matcher": "heuristic", "classifier": {"hidden_size": 4}}
-        config = {
-            "dataset_reader": {"type": "sentence_pair", "format": "table", **columns},
-            "train_data_path": str(tmp_path / data),
-            "validation_data_path": str(tmp_path / data),
-            "model": {
-                "type": "siamese_classifier",
-                "text_field_embedder": {"token_embedders": {"tokens": embedder}},
-                "encoder": {"type": "bag_of_embeddings", "embedding_dim": 4},
-                **parts,
-            },
-            "data_loader": {"batch_size": 3},
-            "trainer": {"num_epochs": 1, "optimizer": {"type": "adam", "lr": 0.01}},
-        }
+        config["dataset_reader"] = {"type": "sentence_pair", "format": "table", **columns}
+        config["train_data_path"] = config["validation_data_path"] = str(tmp_path / data)
         if parent is not None:
             archive = str(tmp_path / parent / "model.tar.gz")
             config["model"] = {"type": "from_archive", "archive_file": archive}
-        return train_model(Params(copy.deepcopy(config)), tmp_path / folder, **options)
+        return train_model(Params(config), tmp_path / folder, **options)
 
     return train
 
