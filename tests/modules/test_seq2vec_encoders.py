@@ -67,5 +67,5 @@ def test_defaults_empty_sentence_and_no_mask():
 
 
 def test_impossible_settings_are_configuration_errors():
-    with pytest.raises(ConfigurationError, match="pooling must be one of max, .*; got 'sum'"):
+    with pytest.raises(ConfigurationError, match=r"pooling must be one of max, .*; got 'sum'"):
         pooled_lstm(pooling="sum")

@@ -185,7 +185,7 @@ def test_uniform_samples(dim):
         (lambda: VonMisesFisher(unit(3), torch.ones(4)), r"concentration has shape \(4,\)"),
         (lambda: VonMisesFisher(torch.ones(3), torch.ones(1), validate_args=True), "loc"),
         (lambda: VonMisesFisher(unit(3), torch.zeros(1), validate_args=True), "concentration"),
-        (lambda: von_mises_fisher(3, 1.0).log_prob(torch.ones(3).double()), "support"),
+        (lambda: VonMisesFisher(unit(3), torch.ones(1), True).log_prob(torch.ones(3)), "support"),
         (lambda: kl_divergence(von_mises_fisher(3, 1.0), HypersphericalUniform(4)), "3 and 4 dim"),
     ],
 )

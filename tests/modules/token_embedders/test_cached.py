@@ -71,8 +71,9 @@ def test_each_text_is_read_once_in_a_training(transformer, monkeypatch):
     embedder = cached(transformer)
     assert not any(module.training for module in embedder.embedder.modules())  # without dropout
     counts = count_texts(monkeypatch, embedder.eval())
-    for _ in range(2):  # a model that is not trained keeps nothing
-        assert_same(embedder, transformer, TEXTS)
+    with torch.no_grad():
+        for _ in range(2):  # before a training nothing is kept
+            assert_same(embedder, transformer, TEXTS)
     embedder.train()
     assert_same(embedder, transformer, TEXTS[:2])
     assert_same(embedder, transformer, [TEXTS[3], TEXTS[1], TEXTS[3], TEXTS[0]])  # more padding
