@@ -129,14 +129,12 @@ def assert_same(actual, expected, tolerance=1e-5):
     torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
 
 
-@every_variant_on(*ACCELERATORS)
+@every_variant_on()
 def test_without_a_mask_nothing_is_padding(variant, device):
-    encoder = variant.build().to(device).eval()
+    encoder = variant.build().eval()
     for num_tokens in (3, 0):
-        inputs, mask = batch(device, lengths=(num_tokens,) * 2, num_tokens=num_tokens)
-        expected = encoder(inputs, mask)
-        assert_same(encoder(inputs), expected, 1e-6)
-        assert_same(encoder(inputs, None), expected, 1e-6)
+        inputs, mask = batch(lengths=(num_tokens,) * 2, num_tokens=num_tokens)
+        assert_same(encoder(inputs), encoder(inputs, mask), 1e-6)
 
 
 @every_variant_on(*ACCELERATORS)
