@@ -2,6 +2,7 @@
 
 import copy
 import functools
+from pathlib import Path
 from typing import Any, Optional
 
 import torch
@@ -30,11 +31,11 @@ def construct(vocab: Vocabulary, type: str, **settings: Any) -> Model:
 
 
 class Sample:
-    """A configuration of fixtures/models with its training data."""
+    """A configuration of fixtures/models, or another one, with its training data."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, config: Optional[dict[str, Any]] = None) -> None:
         self.path = REPOSITORY / "fixtures" / "models" / f"{name}.jsonnet"
-        self.config = Params.from_file(self.path).as_dict(quiet=True)
+        self.config = config or Params.from_file(self.path).as_dict(quiet=True)
         self.reader = DatasetReader.from_params(self._params("dataset_reader"))
         self.instances = list(self.reader.read(str(REPOSITORY / self.config["train_data_path"])))
         for instance in self.instances:
@@ -45,9 +46,9 @@ class Sample:
     def _params(self, section: str, **changes: Any) -> Params:
         return Params(copy.deepcopy({**self.config[section], **changes}))
 
-    def construct(self, **changes: Any) -> Model:
+    def construct(self, seed: int = 0, **changes: Any) -> Model:
         """The model with some settings changed, untrained."""
-        torch.manual_seed(0)
+        torch.manual_seed(seed)
         return Model.from_params(self._params("model", **changes), vocab=self.vocab).eval()
 
     def model(self, **changes: Any) -> Model:
@@ -57,6 +58,16 @@ class Sample:
             for parameter in model.parameters():
                 parameter.mul_(2.0)
         return model
+
+    def save(self, folder: Path, seed: int = 0, **changes: Any) -> Path:
+        """Write the files of an untrained model as a training does, and return their folder."""
+        folder.mkdir()
+        Params({**self.config, "model": {**self.config["model"], **changes}}).to_file(
+            str(folder / "config.json")
+        )
+        self.vocab.save_to_files(str(folder / "vocabulary"))
+        torch.save(self.construct(seed, **changes).state_dict(), folder / "best.th")
+        return folder
 
     def predictor(self, model: Model) -> Predictor:
         return Predictor.by_name(model.default_predictor)(model, self.reader)

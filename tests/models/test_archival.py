@@ -41,14 +41,6 @@ def packed(folder):
     return path
 
 
-def test_a_trained_model_loads_from_its_archive_and_from_its_folder(small_archive):
-    from_archive = load_archive(small_archive).model.state_dict()
-    from_folder = load_archive(small_archive.parent).model.state_dict()
-    assert from_archive.keys() == from_folder.keys()
-    for name, weight in from_archive.items():
-        assert weight.equal(from_folder[name]), name
-
-
 def test_a_class_path_is_not_called(copy, tmp_path):
     marker = tmp_path / "marker"
     change(copy, dataset_reader={"type": "os.mkdir", "path": str(marker)})
@@ -206,12 +198,18 @@ def test_a_member_that_could_do_harm_is_refused_by_name(tmp_path, folder, member
     assert [entry.name for entry in folder.parent.iterdir()] == ["here"]
 
 
-def test_files_and_folders_are_extracted(tmp_path, folder):
-    members = [regular("config.json"), member_of("vocabulary", type=tarfile.DIRTYPE)]
-    path = write_archive(tmp_path / "model.tar.gz", *members, regular("vocabulary/t.txt", 70_000))
-    extract_archive(path, folder)
-    assert (folder / "config.json").read_bytes() == b"xxx"
+def test_files_and_folders_are_extracted_without_permissions_and_times(
+    tmp_path, folder, monkeypatch
+):
+    file, vocabulary = regular("file", mode=0o4777, mtime=0), regular("vocabulary/t.txt", 70_000)
+    members = file, member_of("vocabulary", type=tarfile.DIRTYPE), vocabulary
+    monkeypatch.setenv("SENTMATCH_MAX_EXPANSION", "1")
+    extract_archive(write_archive(tmp_path / "model.tar.gz", *members), folder)
+    assert (folder / "file").read_bytes() == b"xxx"
     assert (folder / "vocabulary" / "t.txt").read_bytes() == b"x" * 70_000
+    status = (folder / "file").stat()
+    assert status.st_mode & 0o7111 == 0
+    assert status.st_mtime > 0
 
 
 # The ids keep gzip's time stamp out of the test's name, which pytest's processes compare.
@@ -225,14 +223,6 @@ def test_a_file_that_is_not_an_archive(tmp_path, folder, content, small_archive)
     path.write_bytes(small_archive.read_bytes()[:2000] if content is None else content)
     with pytest.raises(ConfigurationError, match="cannot be read as an archive"):
         extract_archive(path, folder)
-
-
-def test_neither_permissions_nor_times_are_the_archives(tmp_path, folder):
-    member = regular("run.sh", mode=0o4777, mtime=0)
-    extract_archive(write_archive(tmp_path / "model.tar.gz", member), folder)
-    status = (folder / "run.sh").stat()
-    assert status.st_mode & 0o7111 == 0
-    assert status.st_mtime > 0
 
 
 @pytest.mark.parametrize(
@@ -259,13 +249,9 @@ def test_an_archive_unpacks_to_a_multiple_of_its_size(tmp_path, folder, members,
     assert [file.stat().st_size for file in folder.iterdir()] == [m.size for m in members]
 
 
-@pytest.mark.parametrize("value", ["1", "0", "-1", "0.99", "many", "inf", "nan"])
+@pytest.mark.parametrize("value", ["0", "-1", "0.99", "many", "inf", "nan"])
 def test_the_multiple_is_at_least_1(tmp_path, folder, monkeypatch, value):
     monkeypatch.setenv("SENTMATCH_MAX_EXPANSION", value)
     path = write_archive(tmp_path / "model.tar.gz", regular("config.json"))
-    if value == "1":
+    with pytest.raises(ConfigurationError, match=f"at least 1, got '{value}'"):
         extract_archive(path, folder)
-        assert (folder / "config.json").is_file()
-    else:
-        with pytest.raises(ConfigurationError, match=f"at least 1, got '{value}'"):
-            extract_archive(path, folder)

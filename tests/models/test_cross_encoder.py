@@ -1,7 +1,5 @@
 """The cross-encoders for labels and for scores, over a small random BERT."""
 
-import copy
-
 import pytest
 import torch
 from allennlp.commands.train import train_model
@@ -15,6 +13,7 @@ from allennlp_sentmatch.inspection import interpret
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.nn import expected_grade, grade_divergence
 from tests.conftest import REPOSITORY
+from tests.models.samples import Sample
 from tests.tiny_bert import HIDDEN_SIZE
 
 PAIRS = [
@@ -50,19 +49,14 @@ def configuration(folder, model, max_length=None, segment=None):
     }
 
 
-def trained(config, folder):
-    train_model(Params(copy.deepcopy(config)), folder)
-    return Predictor.from_archive(load_archive(folder / "model.tar.gz"))
-
-
 @pytest.fixture(scope="module")
 def predictors(tiny_bert, tmp_path_factory):
     """The predictor of an archive of each model."""
-    folder = tmp_path_factory.mktemp("cross_encoders")
-    return {
-        name: trained(configuration(tiny_bert, model), folder / name)
-        for name, model in MODELS.items()
-    }
+    folder, found = tmp_path_factory.mktemp("cross_encoders"), {}
+    for name, model in MODELS.items():
+        train_model(Params(configuration(tiny_bert, model)), folder / name)
+        found[name] = Predictor.from_archive(load_archive(folder / name / "model.tar.gz"))
+    return found
 
 
 @pytest.fixture(params=MODELS)
@@ -127,19 +121,23 @@ def test_there_are_no_vectors_of_single_sentences(predictor):
 
 
 @pytest.mark.parametrize("settings", [{"max_length": 9}, {"segment": 6}])
-def test_long_pairs_are_cut_or_read_in_segments(tiny_bert, tmp_path, settings):
+def test_long_pairs_are_cut_or_read_in_segments(tiny_bert, settings):
     model = {**MODELS["cross_encoder"], "encoder": {"type": "boe", "embedding_dim": HIDDEN_SIZE}}
-    predictor = trained(configuration(tiny_bert, model, **settings), tmp_path / "model")
+    one = Sample("", configuration(tiny_bert, model, **settings))
+    predictor = one.predictor(one.construct())
     changed = {**PAIRS[0], "hypothesis": PAIRS[0]["hypothesis"].replace("garden", "street")}
     first, second = (predictor.predict_json(pair)["label_probs"] for pair in (PAIRS[0], changed))
     is_cut = "max_length" in settings
     assert (first == pytest.approx(second, abs=1e-7)) == is_cut
 
 
-def test_sizes_that_do_not_fit(tiny_bert, tmp_path):
-    model = {**MODELS["cross_encoder"], "encoder": {"type": "boe", "embedding_dim": 3}}
-    with pytest.raises(ConfigurationError, match="encoder input dim"):
-        train_model(Params(configuration(tiny_bert, model)), tmp_path / "model")
-    model = {**MODELS["cross_encoder_regressor"], "highest_score": 4.5}
-    with pytest.raises(ConfigurationError, match="whole numbers"):
-        train_model(Params(configuration(tiny_bert, model)), tmp_path / "other")
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("cross_encoder", {"encoder": {"type": "boe", "embedding_dim": 3}}, "encoder input dim"),
+        ("cross_encoder_regressor", {"highest_score": 4.5}, "whole numbers"),
+    ],
+)
+def test_sizes_that_do_not_fit(tiny_bert, name, settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        Sample("", configuration(tiny_bert, {**MODELS[name], **settings})).construct()

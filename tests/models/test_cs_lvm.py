@@ -115,9 +115,9 @@ class TestCrossSentenceLatentVariableModel:
                 parameter.mul_(8)  # so that labels differ
             enumerating.load_state_dict(sampling.state_dict())
             exact = enumerating(**batch)["loss"].item()
-            losses = torch.stack([sampling(**batch)["loss"] for _ in range(400)])
+            losses = torch.stack([sampling(**batch)["loss"] for _ in range(100)])
         assert losses.std() > 0
-        assert losses.mean().item() == pytest.approx(exact, abs=5 * losses.std().item() / 20)
+        assert losses.mean().item() == pytest.approx(exact, abs=5 * losses.std().item() / 10)
 
     @pytest.mark.parametrize("with_score", [False, True])
     def test_sampled_labels_and_the_classifiers_gradient(self, with_score):

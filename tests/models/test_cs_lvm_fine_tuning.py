@@ -1,6 +1,7 @@
 """Fine-tuning with semantic constraints, from the archive of a model without them."""
 
 import json
+import shutil
 
 import pytest
 import torch
@@ -16,13 +17,15 @@ SMALL = {
 }
 
 
-@pytest.fixture
-def first(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
     """The archive that the first configuration makes."""
-    monkeypatch.chdir(REPOSITORY)
-    params = Params.from_file("training_config/snli_semi/cs_lvm_28k.jsonnet", SMALL)
-    train_model(params, str(tmp_path / "first"), force=True)
-    return tmp_path / "first" / "model.tar.gz"
+    folder = tmp_path_factory.mktemp("first")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(REPOSITORY)
+        params = Params.from_file("training_config/snli_semi/cs_lvm_28k.jsonnet", SMALL)
+        train_model(params, str(folder), force=True)
+    return folder / "model.tar.gz"
 
 
 def fine_tuning(archive, **overrides):
@@ -33,8 +36,12 @@ def fine_tuning(archive, **overrides):
 
 
 @pytest.mark.parametrize("rate", [0.0, 1e-3])
-def test_starts_from_the_first_model_and_trains_the_constraints(first, tmp_path, rate):
+def test_starts_from_the_first_model_and_trains_the_constraints(
+    trained, tmp_path, monkeypatch, rate
+):
     """With learning rates of zero, training leaves what it began with."""
+    monkeypatch.chdir(REPOSITORY)
+    first = shutil.copy(trained, tmp_path / "first.tar.gz")
     optimizer = {"type": "adam", "lr": rate}
     callbacks = [{"type": "constraint_update", "optimizer": optimizer}]
     overrides = {"trainer.optimizer": optimizer, "trainer.callbacks": callbacks}

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.commands.train import train_model_from_file
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
@@ -15,10 +14,8 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.models.ensemble import Ensemble, ensemble_archives
-from tests.conftest import REPOSITORY
-from tests.models.samples import EMBEDDER, TWO_SENTENCES
+from tests.models.samples import EMBEDDER, TWO_SENTENCES, sample
 
-ESIM = "fixtures/models/esim.jsonnet"
 PAIR = {"premise": "A woman waits for the bus .", "hypothesis": "She waits ."}
 
 BOE = {"type": "boe", "embedding_dim": 4}
@@ -102,41 +99,26 @@ def test_an_archive_asks_for_no_pretrained_vectors_again(vocab, tmp_path):
     )
 
 
-def train(folder: Path, config: str = ESIM, **overrides: object) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(REPOSITORY)
-        train_model_from_file(config, folder, json.dumps(overrides))
-    return folder / "model.tar.gz"
-
-
 @pytest.fixture(scope="module")
-def archives(tmp_path_factory) -> list[Path]:
-    """Two trainings with different seeds, and one of another encoder."""
+def members(tmp_path_factory) -> list[Path]:
+    """Two models with different weights, and one with another encoder."""
     folder = tmp_path_factory.mktemp("members")
     subilstm = {"type": "subilstm", "input_size": 4, "hidden_size": 2}
     return [
-        train(folder / "1", random_seed=1, pytorch_seed=1),
-        train(folder / "2", random_seed=2, pytorch_seed=2),
-        train(folder / "3", **{"model.encoder": subilstm}),
+        sample("esim").save(folder / "1", seed=1),
+        sample("esim").save(folder / "2", seed=2),
+        sample("esim").save(folder / "3", encoder=subilstm),
     ]
 
 
-@pytest.fixture(scope="module")
-def ensemble(archives, tmp_path_factory) -> Path:
-    """The archive of their ensemble, without the archives that it was made of."""
-    folder = tmp_path_factory.mktemp("ensemble")
-    copies = [shutil.copy(archive, folder / f"{i}.tar.gz") for i, archive in enumerate(archives)]
-    path = ensemble_archives(copies, str(folder / "ensemble.tar.gz"))
+def test_predictions_are_the_mean_of_the_members(members, tmp_path):
+    """The archive does not need those of the members."""
+    copies = [shutil.copytree(member, tmp_path / member.name) for member in members]
+    archive = ensemble_archives([str(copy) for copy in copies], str(tmp_path / "ensemble.tar.gz"))
     for copy in copies:
-        Path(copy).unlink()
-    return Path(path)
-
-
-def test_predictions_are_the_mean_of_the_members(archives, ensemble):
-    predictor = Predictor.from_path(ensemble)
-    output = predictor.predict_json(PAIR)
-    members = [Predictor.from_path(archive).predict_json(PAIR) for archive in archives]
-    probs = [member["label_probs"] for member in members]
+        shutil.rmtree(copy)
+    output = Predictor.from_path(archive).predict_json(PAIR)
+    probs = [Predictor.from_path(member).predict_json(PAIR)["label_probs"] for member in members]
     assert len(set(map(tuple, probs))) == 3
     assert output["member_probs"] == [pytest.approx(own, abs=1e-6) for own in probs]
     mean = [sum(of_label) / 3 for of_label in zip(*probs)]
@@ -145,34 +127,34 @@ def test_predictions_are_the_mean_of_the_members(archives, ensemble):
 
 
 @pytest.mark.parametrize(
-    ("overrides", "message"),
+    ("file", "old", "new", "message"),
     [
-        ({"vocabulary": {"min_count": {"tokens": 3}}}, "other.*differ in the namespace 'tokens'"),
-        ({"dataset_reader.max_length": 40}, "dataset readers differ: .*40"),
+        ("vocabulary/tokens.txt", "\na\n", "\nxyzzy\n", "differ in the namespace 'tokens'"),
+        ("config.json", '"snli"', '"snli", "max_length": 40', "dataset readers differ: .*40"),
     ],
 )
-def test_other_vocabularies_or_readers_cannot_be_combined(archives, tmp_path, overrides, message):
-    other = train(tmp_path / "other", **overrides)
-    with pytest.raises(ConfigurationError, match=message):
-        ensemble_archives([str(archives[0]), str(other)], str(tmp_path / "ensemble.tar.gz"))
-    assert not (tmp_path / "ensemble.tar.gz").exists()
+def test_other_vocabularies_or_readers_cannot_be_combined(
+    members, tmp_path, file, old, new, message
+):
+    other, output = shutil.copytree(members[0], tmp_path / "other"), tmp_path / "ensemble.tar.gz"
+    content = (other / file).read_text()
+    assert old in content
+    (other / file).write_text(content.replace(old, new))
+    with pytest.raises(ConfigurationError, match=f"other cannot be combined .*{message}"):
+        ensemble_archives([str(members[0]), str(other)], str(output))
+    assert not output.exists()
 
 
-def test_no_archives_and_unsafe_ones(tmp_path):
+def test_no_archives(tmp_path):
     with pytest.raises(ConfigurationError, match="at least one archive"):
         ensemble_archives([], str(tmp_path / "ensemble.tar.gz"))
-    (tmp_path / "model.tar.gz").write_bytes(b"no archive")
-    with pytest.raises(ConfigurationError, match="cannot be read as an archive"):
-        ensemble_archives([str(tmp_path / "model.tar.gz")], str(tmp_path / "ensemble.tar.gz"))
 
 
 def test_label_settings_are_the_members(tmp_path):
-    config = "fixtures/models/sentence_classifier.jsonnet"
-    archive = train(tmp_path / "member", config, **{"model.positive_label": "HUM"})
-    path = ensemble_archives([str(archive)], str(tmp_path / "ensemble.tar.gz"))
+    one = sample("sentence_classifier")
+    member = one.save(tmp_path / "member", positive_label="HUM")
+    path = ensemble_archives([str(member)], str(tmp_path / "ensemble.tar.gz"))
     predictor = Predictor.from_path(path)
     assert predictor.predict_json({"sentence": "Who ?"})["sentence"] == "Who ?"
-    predictor._model.forward_on_instances(
-        list(predictor._dataset_reader.read(REPOSITORY / "fixtures/data/trec.label"))
-    )
+    predictor._model.forward_on_instances(one.instances)
     assert predictor._model.get_metrics().keys() == {"accuracy", "f1_HUM"}

@@ -113,12 +113,11 @@ def test_fields_by_position(name, models):
     assert torch.equal(models[name](*map(tensors.get, names))["loss"], expected)
 
 
-@pytest.mark.parametrize("device", [-1, 0])
 @pytest.mark.parametrize("name", MODELS)
-def test_trains_is_saved_and_loads(name, device, tmp_path, monkeypatch, simulated_gpu):
-    """On a CPU and on a GPU; the archive predicts the same on both."""
+def test_trains_on_a_gpu_is_saved_and_loads(name, tmp_path, monkeypatch, simulated_gpu):
+    """The archive predicts the same on a CPU and on a GPU."""
     monkeypatch.chdir(REPOSITORY)
-    overrides = json.dumps({"trainer.cuda_device": device})
+    overrides = json.dumps({"trainer.cuda_device": 0})
     trained = train_model_from_file(
         sample(name).path, tmp_path / "model", overrides, return_model=True
     )
@@ -224,10 +223,10 @@ def test_predictions_are_json_and_do_not_depend_on_their_batch(name, models):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_texts_of_no_words_and_of_5000(name, models):
+def test_texts_of_no_words_and_of_1500(name, models):
     kind, predictor = MODELS[name], sample(name).predictor(models[name])
     for key in kind.texts:  # data may have blank texts; a request may not
-        instances = [predictor._read({**kind.json, key: text}) for text in ("", "man " * 5000)]
+        instances = [predictor._read({**kind.json, key: text}) for text in ("", "man " * 1500)]
         for output in predictor.predict_batch_instance(instances):
             assert torch.isfinite(torch.tensor(output[kind.json_scores])).all()
 

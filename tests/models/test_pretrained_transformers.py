@@ -14,6 +14,7 @@ from transformers import AutoModel, AutoTokenizer
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.models.archival import load_archive
 from tests.conftest import REPOSITORY
+from tests.models.samples import Sample
 from tests.tiny_bert import HIDDEN_SIZE
 
 WORD_PIECES, WORDS = "pretrained_transformer", "pretrained_transformer_mismatched"
@@ -60,12 +61,6 @@ def resize(config):
             config[key] = HIDDEN_SIZE
 
 
-def train(config, folder):
-    """The trained model and the archive that was made of it, loaded."""
-    trained = train_model(Params(config), folder, return_model=True)
-    return trained.eval(), load_archive(folder / "model.tar.gz")
-
-
 def transformer_of(model):
     return next(m for m in model.modules() if hasattr(m, "transformer_model")).transformer_model
 
@@ -81,9 +76,8 @@ def in_repository(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
 
 
-def check(config, inputs, folder):
-    """Train; compare the model with its archive; predict and encode with the archive."""
-    trained, archive = train(config, folder)
+def check(trained, archive, inputs):
+    """Compare a model with its archive; predict and encode with the archive."""
     predictor = Predictor.from_archive(archive)
     output = predictor.predict_json(inputs)
     scores = next(name for name in ("label_probs", "scores", "score") if name in output)
@@ -103,26 +97,31 @@ def check(config, inputs, folder):
             (alone,) = encoder.encode([sentence], show_progress=False)
             assert alone == pytest.approx(vector, abs=1e-5)
         assert encoder.unknown_words("xyzzy") == []
-    return trained, archive.model
 
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_a_transformer_gives_the_vectors_of_words(tiny_bert, tmp_path, name):
     settings = {"pooling": "max"} if name == "attentive_ranker" else {}
-    config = configuration(name, tiny_bert, WORDS, settings, max_length=6)
-    check(config, INPUTS[name], tmp_path / "model")
+    one = Sample(name, configuration(name, tiny_bert, WORDS, settings, max_length=6))
+    check(one.construct(), load_archive(one.save(tmp_path / "model")), INPUTS[name])
 
 
-@pytest.mark.parametrize("kind", [WORD_PIECES, WORDS])
 @pytest.mark.parametrize(
-    "settings",
-    [{}, {"max_length": 6}, {"gradient_checkpointing": True}, {"last_layer_only": False}],
+    ("kind", "settings"),
+    [
+        (WORD_PIECES, {}),
+        (WORDS, {"max_length": 6}),
+        (WORD_PIECES, {"max_length": 6, "gradient_checkpointing": True}),
+        (WORDS, {"last_layer_only": False}),
+    ],
 )
 def test_a_siamese_classifier_fine_tunes_a_transformer(tiny_bert, tmp_path, kind, settings):
     config = siamese(tiny_bert, kind, **settings)
-    trained, loaded = check(config, PAIR, tmp_path / "model")
+    trained = train_model(Params(config), tmp_path / "model", return_model=True).eval()
+    archive = load_archive(tmp_path / "model" / "model.tar.gz")
+    check(trained, archive, PAIR)
     pretrained = AutoModel.from_pretrained(tiny_bert).state_dict()
-    state = transformer_of(loaded).state_dict()
+    state = transformer_of(archive.model).state_dict()
     weights = [key for key in state if "query.weight" in key or "word_embeddings" in key]
     assert weights
     assert not any(torch.allclose(state[key], pretrained[key], atol=1e-4) for key in weights)
@@ -130,17 +129,14 @@ def test_a_siamese_classifier_fine_tunes_a_transformer(tiny_bert, tmp_path, kind
     assert transformer_of(trained).is_gradient_checkpointing == checkpointing
 
 
-def test_the_mean_of_a_frozen_transformer_is_that_of_the_transformers_library(tiny_bert, tmp_path):
-    config = siamese(tiny_bert, WORD_PIECES, train_parameters=False)
-    _, archive = train(config, tmp_path / "model")
+def test_the_mean_of_a_frozen_transformer_is_that_of_the_transformers_library(tiny_bert):
+    one = Sample("esim", siamese(tiny_bert, WORD_PIECES, train_parameters=False))
     sentences = ["A man sleeps.", "is", "The dog is unhappily running in the garden, 2 by 2."]
-    encoder = ArchiveEncoder(archive.model, archive.validation_dataset_reader)
-    vectors = encoder.encode(sentences, show_progress=False)
+    vectors = ArchiveEncoder(one.construct(), one.reader).encode(sentences, show_progress=False)
     inputs = AutoTokenizer.from_pretrained(tiny_bert)(sentences, padding=True, return_tensors="pt")
     with torch.no_grad():
-        outputs = (
-            AutoModel.from_pretrained(tiny_bert).eval()(**inputs).last_hidden_state
-        )  # (3, T, D)
+        transformer = AutoModel.from_pretrained(tiny_bert).eval()
+        outputs = transformer(**inputs).last_hidden_state  # (3, T, D)
     mask = inputs["attention_mask"][:, :, None]
     expected = (outputs * mask).sum(dim=1) / mask.sum(dim=1)
     assert vectors == pytest.approx(expected.numpy(), abs=1e-5)

@@ -41,7 +41,7 @@ def messages(error):
         error = error.__cause__
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [x for x in MODELS if not x.startswith("lstmn_classifier_")])
 def test_a_model_or_an_error_that_names_the_setting(name):
     """Attack 16: errors of Python and torch, memory and minutes, and 10,000,000 as `true`."""
 

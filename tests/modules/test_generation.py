@@ -2,6 +2,8 @@
 language.
 """
 
+import itertools
+
 import pytest
 import torch
 from allennlp.common import Params
@@ -24,25 +26,21 @@ def test_finds_the_most_probable_sentences():
         return state["logits"][torch.arange(len(last_words)), last_words], state
 
     # As many beams as there are words: with two steps, nothing is lost.
-    beam_search = BeamSearch(end_index=END, max_steps=2, beam_size=5)
-    words = OutputWords(vocab, "tokens", "")
-    predictions, scores = words.search(beam_search, step, {"logits": logits})
+    search = BeamSearch(end_index=END, max_steps=2, beam_size=5)
+    predictions, scores = OutputWords(vocab, "tokens", "").search(search, step, {"logits": logits})
     assert not scores.requires_grad
-    possible = [(END,), *((word, last) for word in (A, B, C) for last in (END, A, B, C))]
     for row, log_probs in enumerate(logits.log_softmax(-1).tolist()):
-        ranked = sorted(
-            (
-                (sum(log_probs[i][j] for i, j in zip((START, *sentence), sentence)), sentence)
-                for sentence in possible
-            ),
-            reverse=True,
-        )
-        for (expected, sentence), indices, score in zip(
-            ranked, predictions[row].tolist(), scores[row].tolist()
-        ):
-            assert tuple(indices[: len(sentence)]) == sentence
-            assert set(indices[len(sentence) :]) <= {END}
-            assert score == pytest.approx(expected, rel=1e-9)
+        possible = {(END, END): log_probs[START][END]}
+        for first, second in itertools.product((A, B, C), (END, A, B, C)):
+            possible[first, second] = log_probs[START][first] + log_probs[first][second]
+        check(predictions[row], scores[row], possible)
+
+
+def check(predictions, scores, possible):
+    """The sentences with the highest scores of all possible ones, in their order."""
+    best = sorted(possible, key=possible.get, reverse=True)[: len(scores)]
+    assert list(map(tuple, predictions.tolist())) == best
+    assert scores.tolist() == pytest.approx([possible[sentence] for sentence in best], rel=1e-9)
 
 
 def test_a_penalty_for_each_step():
@@ -58,13 +56,10 @@ def test_a_penalty_for_each_step():
     predictions, scores = search.search(torch.tensor([START]), {"x": torch.zeros(1, 1)}, step)
     log_probs = logits.log_softmax(-1).tolist()
     possible = {(END, END): log_probs[START][END]}
-    for first in set(range(7)) - {END}:
-        for second in range(7):
-            penalized = log_probs[first][second] / (7 / 6) ** 0.7
-            possible[first, second] = log_probs[START][first] + penalized
-    best = sorted(possible, key=possible.get, reverse=True)[:7]
-    assert list(map(tuple, predictions[0].tolist())) == best
-    assert scores[0].tolist() == pytest.approx([possible[sentence] for sentence in best], rel=1e-9)
+    for first, second in itertools.product(set(range(7)) - {END}, range(7)):
+        penalized = log_probs[first][second] / (7 / 6) ** 0.7
+        possible[first, second] = log_probs[START][first] + penalized
+    check(predictions[0], scores[0], possible)
 
 
 @pytest.mark.parametrize("alpha", [None, 0.0, 1.0])

@@ -66,10 +66,6 @@ def test_defaults_empty_sentence_and_no_mask():
     torch.testing.assert_close(pooled[0], encoder(INPUTS)[0])
 
 
-@pytest.mark.parametrize(
-    ("pooling", "message"),
-    [("sum", r"pooling must be one of max, .*; got 'sum'"), ([], "pooling must name at least one")],
-)
-def test_impossible_settings_are_configuration_errors(pooling, message):
-    with pytest.raises(ConfigurationError, match=message):
-        pooled_lstm(pooling=pooling)
+def test_impossible_settings_are_configuration_errors():
+    with pytest.raises(ConfigurationError, match=r"pooling must be one of max, .*; got 'sum'"):
+        pooled_lstm(pooling="sum")

@@ -1,56 +1,37 @@
+import inspect
+import math
 import re
+from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import pytest
+import torch
 
 from allennlp_sentmatch import nn
-from allennlp_sentmatch.nn import rnet
+from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.nn.checks import check_fraction, check_positive
-from allennlp_sentmatch.nn.matching import ElementwiseBilinear
-from allennlp_sentmatch.nn.shared_words import SharedWords
 
-SIZES = {"input_size": 4, "hidden_size": 3}
-LAYERED = {**SIZES, "num_layers": 2, "dropout": 0.0}
-ATTENTIVE = {**SIZES, "attention_size": 2}
-OF_QUESTION = {"question_size": 3, "attention_size": 2}
-CHECKED = [
-    *((kind, LAYERED) for kind in (nn.CellAwareLSTM, nn.StackedRNN)),
-    *((kind, LAYERED) for kind in (nn.LSTMDecoder, nn.CellAwareLSTMDecoder)),
-    *((kind, SIZES) for kind in (nn.SuffixBiLSTM, nn.RecurrentlyControlledRNN)),
-    *((kind, SIZES) for kind in (nn.GumbelTreeLSTM, nn.LSTMPair)),
-    *((kind, ATTENTIVE) for kind in (nn.LSTMN, nn.LSTMNPair, nn.LSTMNInterAttention)),
-    (rnet.GatedSelfMatching, ATTENTIVE),
-    (rnet.GatedMatching, {"passage_size": 4, "hidden_size": 2, **OF_QUESTION}),
-    (rnet.PointerNetwork, {"passage_size": 4, **OF_QUESTION}),
-    (rnet.QuestionPooling, OF_QUESTION),
-    *((kind, {"input_size": 4}) for kind in (nn.Pooling, nn.AttentivePooling, SharedWords)),
-    (ElementwiseBilinear, {"input_size": 4, "num_interactions": 2}),
-    (nn.MLPClassifier, {"input_size": 4, "num_labels": 3, "hidden_size": 2, "dropout": 0.0}),
-    (
-        partial(nn.StateBridge, has_states=True),
-        {"encoder_size": 4, "decoder_size": 3, "num_layers": 2},
-    ),
-    (
-        partial(nn.AttentionalDecoder, nn.LSTMDecoder(5, 6), None),
-        {"encoder_size": 7, "output_size": 3, "dropout": 0.0},
-    ),
-    (
-        partial(nn.ConditionalLanguageModel, num_labels=2),
-        {"vocab_size": 5, "embedding_size": 3, "latent_size": 2, "label_embedding_size": 2},
-    ),
-    (nn.GaussianInferenceNetwork, {"input_size": 4, "latent_size": 3}),
-    (nn.VonMisesFisherInferenceNetwork, {"input_size": 4}),
-    (nn.UncertaintyWeighting, {"num_losses": 3}),
-]
+OTHERS = {"num_labels": 2, "has_states": True, "decoder": nn.LSTMDecoder(5, 6), "attention": None}
+MAY_BE_ZERO = [(nn.MLPClassifier, "num_layers"), (nn.ConditionalLanguageModel, "num_labels")]
 
 
-@pytest.mark.parametrize(
-    ("kind", "settings", "name"),
-    [(kind, settings, name) for kind, settings in CHECKED for name in settings],
-)
+def sizes_and_dropouts() -> Iterator[tuple[type, dict[str, Any], str]]:
+    """Each module with possible settings, and the name of one of its sizes or dropouts."""
+    kinds = [x for x in (*vars(nn).values(), *vars(matching).values()) if inspect.isclass(x)]
+    for kind in dict.fromkeys(x for x in kinds if issubclass(x, torch.nn.Module)):
+        names = list(inspect.signature(kind).parameters)
+        numbers = [x for x in names if re.search("_size$|^num_|rank|dropout$", x)]
+        settings = {x: 0.0 if x.endswith("dropout") else 4 for x in numbers}
+        settings.update((x, OTHERS[x]) for x in names if x in OTHERS)
+        if not inspect.isabstract(kind):
+            yield from ((kind, settings, x) for x in numbers if (kind, x) not in MAY_BE_ZERO)
+
+
+@pytest.mark.parametrize(("kind", "settings", "name"), list(sizes_and_dropouts()))
 def test_every_size_and_dropout_is_checked(kind, settings, name):
     kind(**settings)
-    for value in (1.0, -0.1) if name == "dropout" else (0, -2):
+    for value in (1.0, -0.1) if name.endswith("dropout") else (0, -2):
         with pytest.raises(ValueError, match=f"^{name} must be at least .*, got {value}"):
             kind(**{**settings, name: value})
 
@@ -82,28 +63,16 @@ def test_other_impossible_settings_are_named(kind, setting, value):
         kind(**sizes, **{setting: value})
 
 
-def test_the_first_size_below_1_is_named():
-    check_positive(input_size=1, hidden_size=300)
-    check_positive()
-    with pytest.raises(ValueError, match=r"^hidden_size must be at least 1, got 0$"):
-        check_positive(input_size=1, hidden_size=0, num_layers=-1)
-
-
-@pytest.mark.parametrize("size", [6.0, "6", None, True])
-def test_a_size_is_an_integer(size):
-    with pytest.raises(ValueError, match=rf"^hidden_size must be an integer, got {size!r}$"):
-        check_positive(hidden_size=size)
-
-
-def test_the_first_fraction_out_of_range_is_named():
-    check_fraction(dropout=0, label_smoothing=0.999)
-    for value in (1, 1.0, -0.1, float("nan")):
-        message = f"^dropout must be at least 0 and below 1, got {value}"
-        with pytest.raises(ValueError, match=message):
-            check_fraction(label_smoothing=0.1, dropout=value)
-
-
-@pytest.mark.parametrize("fraction", ["0.5", None, True])
-def test_a_fraction_is_a_number(fraction):
-    with pytest.raises(ValueError, match=rf"^dropout must be a number, got {fraction!r}$"):
-        check_fraction(dropout=fraction)
+@pytest.mark.parametrize(
+    ("check", "good", "value", "message"),
+    [
+        *((check_positive, (1, 300), x, "at least 1") for x in (0, -1)),
+        *((check_positive, (1, 300), x, "an integer") for x in (6.0, "6", None, True)),
+        *((check_fraction, (0, 0.999), x, "at least 0 and below 1") for x in (1, -0.1, math.nan)),
+        *((check_fraction, (0, 0.999), x, "a number") for x in ("0.5", None, True)),
+    ],
+)
+def test_the_first_wrong_number_is_named(check, good, value, message):
+    check(first=good[0], second=good[1])
+    with pytest.raises(ValueError, match=rf"^second must be {message}, got {value!r}$"):
+        check(first=good[0], second=value, third=-1)

@@ -66,22 +66,21 @@ def test_latent_constraint_by_hand():
     assert constraint.item() == pytest.approx(-log_normalization - (2 + 0) / 2, rel=1e-12)
 
 
-def test_mean_direction_constraint_by_hand():
-    # The mean of (1, 0) and (0, 1) is (1/2, 1/2), at a distance of 1 - 1/2 from either.
-    constraint = mean_direction_constraint(torch.eye(2, dtype=torch.float64))
-    assert constraint.item() == pytest.approx(-0.5, rel=1e-12)
-    # Equal directions are at distance 0, opposite ones at distance 1 from their mean, zero.
-    assert mean_direction_constraint(torch.stack([tensor(0.6, 0.8)] * 3)).item() == pytest.approx(
-        0, abs=1e-12
-    )
-    opposite = torch.stack([tensor(0.6, 0.8), tensor(-0.6, -0.8)])
-    assert mean_direction_constraint(opposite).item() == pytest.approx(-1, rel=1e-12)
-
-
-def test_mean_direction_constraint_with_a_mean_of_length_one():
-    # The normalized mean of (1, 0) and (0, 1) has a cosine of 1 / sqrt(2) with either.
-    constraint = mean_direction_constraint(torch.eye(2, dtype=torch.float64), normalize=True)
-    assert constraint.item() == pytest.approx(math.sqrt(1 / 2) - 1, rel=1e-12)
+@pytest.mark.parametrize(
+    ("directions", "normalize", "expected"),
+    [
+        # The mean of (1, 0) and (0, 1) is (1/2, 1/2), at a distance of 1 - 1/2 from either.
+        ([(1.0, 0.0), (0.0, 1.0)], False, -0.5),
+        # Normalized, it has a cosine of 1 / sqrt(2) with either.
+        ([(1.0, 0.0), (0.0, 1.0)], True, math.sqrt(1 / 2) - 1),
+        # Equal directions are at distance 0, opposite ones at distance 1 from their mean, zero.
+        ([(0.6, 0.8)] * 3, False, 0),
+        ([(0.6, 0.8), (-0.6, -0.8)], False, -1),
+    ],
+)
+def test_mean_direction_constraint_by_hand(directions, normalize, expected):
+    constraint = mean_direction_constraint(tensor(*directions), normalize)
+    assert constraint.item() == pytest.approx(expected, abs=1e-12)
 
 
 def test_uncertainty_weighting_by_hand():

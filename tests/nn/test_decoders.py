@@ -36,12 +36,6 @@ def make(kind=CellAwareLSTMDecoder, **settings):
     return decoder, torch.randn(4, 6, 3, dtype=torch.double), state
 
 
-def test_outputs_are_torch_s():
-    decoder, inputs, state = make(LSTMDecoder)
-    start = tuple(x.transpose(0, 1).contiguous() for x in state)
-    assert_same(decoder(inputs, state)[0], decoder.lstm(inputs, start)[0])
-
-
 @pytest.mark.parametrize("settings", VARIANTS)
 def test_outputs_follow_the_equations(settings):
     decoder, inputs, state = make(**settings)

@@ -11,9 +11,9 @@ from torch.distributions import kl_divergence
 
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 
-DIMS = [2, 3, 10, 300, 1000]
+DIMS = [2, 3, 300]
 AREAS = {2: 2 * math.pi, 3: 4 * math.pi, 4: 2 * math.pi**2, 6: math.pi**3}
-CONCENTRATIONS = [0.1, 1.0, 50.0, 1000.0, 10000.0]
+CONCENTRATIONS = [0.1, 50.0, 10000.0]
 
 
 def unit(dim, seed=0, dtype=torch.float64):
@@ -32,24 +32,20 @@ def angle_density(dim, concentration, num_points=100_001):
         log_density = concentration * numpy.cos(angles)
         if dim > 2:
             log_density = log_density + (dim - 2) * numpy.log(numpy.sin(angles))
-    density = numpy.exp(log_density - numpy.nanmax(log_density))
-    density = numpy.nan_to_num(density)
+    density = numpy.nan_to_num(numpy.exp(log_density - numpy.nanmax(log_density)))
     return angles, density / trapezoid(density, angles)
 
 
-@pytest.mark.parametrize("dim", [2, 3, 5, 12])
-@pytest.mark.parametrize("concentration", [0.1, 1.0, 10.0, 300.0])
-def test_log_prob_and_entropy_agree_with_scipy(dim, concentration):
-    ours = von_mises_fisher(dim, concentration)
-    scipys = stats.vonmises_fisher(unit(dim).numpy(), concentration)
+@pytest.mark.parametrize("dim", [2, 3, 12])
+@pytest.mark.parametrize("concentration", [0.1, 10.0, 300.0])
+def test_log_prob_agrees_with_scipy(dim, concentration):
     points = torch.stack([unit(dim, seed) for seed in range(5)])
-    numpy.testing.assert_allclose(
-        ours.log_prob(points), scipys.logpdf(points.numpy()), rtol=1e-10, atol=1e-10
-    )
-    assert ours.entropy().item() == pytest.approx(scipys.entropy(), rel=1e-9)
+    actual = von_mises_fisher(dim, concentration).log_prob(points)
+    expected = stats.vonmises_fisher(unit(dim).numpy(), concentration).logpdf(points.numpy())
+    numpy.testing.assert_allclose(actual, expected, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("dim", [2, 3, 10, 100])
+@pytest.mark.parametrize("dim", [2, 3, 100])
 @pytest.mark.parametrize("concentration", [0.5, 20.0, 500.0])
 def test_moments_entropy_and_divergence_agree_with_numerical_integration(dim, concentration):
     angles, density = angle_density(dim, concentration)
@@ -189,7 +185,7 @@ def test_uniform_samples(dim):
         (lambda: VonMisesFisher(unit(3), torch.ones(4)), r"concentration has shape \(4,\)"),
         (lambda: VonMisesFisher(torch.ones(3), torch.ones(1), validate_args=True), "loc"),
         (lambda: VonMisesFisher(unit(3), torch.zeros(1), validate_args=True), "concentration"),
-        (lambda: von_mises_fisher(3, 1.0).log_prob(torch.ones(3).double()), "support"),
+        (lambda: VonMisesFisher(unit(3), torch.ones(1), True).log_prob(torch.ones(3)), "support"),
         (lambda: kl_divergence(von_mises_fisher(3, 1.0), HypersphericalUniform(4)), "3 and 4 dim"),
     ],
 )

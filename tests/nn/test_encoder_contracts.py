@@ -129,18 +129,16 @@ def assert_same(actual, expected, tolerance=1e-5):
     torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
 
 
-@every_variant_on(*ACCELERATORS)
+@every_variant_on()
 def test_without_a_mask_nothing_is_padding(variant, device):
-    encoder = variant.build().to(device).eval()
+    encoder = variant.build().eval()
     for num_tokens in (3, 0):
-        inputs, mask = batch(device, lengths=(num_tokens,) * 2, num_tokens=num_tokens)
-        expected = encoder(inputs, mask)
-        assert_same(encoder(inputs), expected, 1e-6)
-        assert_same(encoder(inputs, None), expected, 1e-6)
+        inputs, mask = batch(lengths=(num_tokens,) * 2, num_tokens=num_tokens)
+        assert_same(encoder(inputs), encoder(inputs, mask), 1e-6)
 
 
 @every_variant_on(*ACCELERATORS)
-@pytest.mark.parametrize("num_tokens", [0, 1, 3])
+@pytest.mark.parametrize("num_tokens", [0, 2])
 def test_batch_of_empty_sentences(variant, device, num_tokens):
     """It has the shape, the type and the gradients of any other batch; all are zero."""
     encoder = variant.build().to(device)
@@ -217,28 +215,33 @@ def test_gradients_reach_every_parameter_and_nothing_in_the_padding_matters(vari
 
 @every_variant_on(*ACCELERATORS)
 @pytest.mark.parametrize("input_dtype", [torch.float32, torch.bfloat16])
-def test_bfloat16_autocast(variant, device, input_dtype):
-    """Finite and near float32; outputs and gradients, inputs of either type."""
+def test_bfloat16_autocast(variant, device, input_dtype, request):
+    """Only the naive form, the gate and, on a GPU, torch's own networks compute in it."""
+    is_narrowed = (
+        "naive" in request.node.name
+        or variant.settings.get("combination") == "gate"
+        or (device != "cpu" and variant.encoder in (StackedRNN, RecurrentlyControlledRNN))
+    )
     encoder = variant.build().to(device)
     inputs, mask = batch(device)
-    inputs = inputs.bfloat16().float()  # what both types can hold
+    narrow = inputs.to(input_dtype).bfloat16().to(input_dtype).requires_grad_()
+    inputs = narrow.detach().float().requires_grad_()
     merges = torch.tensor([[1, 1, 0, 1, 0, -1, -1], *[[0] * 7] * 2, [2, 0, 0, *[-1] * 4], [0] * 7])
-
-    def run(inputs):
-        if isinstance(encoder, GumbelTreeLSTM):  # by one tree: rounding may well choose another
-            return encoder.compose(inputs, mask, merges.to(device)).hidden
-        return encoder(inputs, mask)
-
-    expected = run(inputs)
-    inputs = inputs.to(input_dtype).requires_grad_()
-    with torch.autocast(device, dtype=torch.bfloat16):
-        actual = run(inputs)
-    assert_same(actual.float(), expected, 0.02)
-    actual.float().sum().backward()
-    for name, parameter in [("inputs", inputs), *encoder.named_parameters()]:
-        if name != "query":  # which has no part in a given tree
-            assert torch.isfinite(parameter.grad).all(), name
-            assert (parameter.grad != 0).any(), name
+    expected, actual = {}, {}
+    for results, x in ((expected, inputs), (actual, narrow)):
+        encoder.zero_grad(set_to_none=True)
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=x is narrow):
+            if isinstance(encoder, GumbelTreeLSTM):  # by one tree: rounding may choose another
+                outputs = encoder.compose(x, mask, merges.to(device)).hidden
+            else:
+                outputs = encoder(x, mask)
+            outputs.square().sum().backward()
+        results.update((name, p.grad) for name, p in encoder.named_parameters() if name != "query")
+        results["outputs"] = outputs
+    for name, value in expected.items():
+        assert_same(actual[name], value, 0.05 if is_narrowed else 1e-5)
+    assert narrow.grad.isfinite().all()
+    assert narrow.grad.any()
 
 
 @every_variant

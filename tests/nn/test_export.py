@@ -20,14 +20,16 @@ NEEDS_EXPORT = pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot expo
 
 # Names of variants.
 EXPORTED = [
-    "cas_lstm-vertical_weight=trainable-bidirectional=True",
-    "subilstm-combination=max-cell=lstm",
-    *("rcrn-cell=lstm", "lstmn-attention_size=3-bidirectional=True", "gumbel_tree_lstm-leaf=lstm"),
+    *("cas_lstm-num_layers=1-bidirectional=True", "subilstm-combination=max-cell=lstm"),
+    *("rcrn-bidirectional=False-output_gate=identity", "gumbel_tree_lstm-leaf=affine"),
+    "lstmn-attention_size=3-bidirectional=True",
 ]
 OTHERS = [
-    *("cas_lstm-vertical_gate=peephole-bidirectional=True", "gumbel_tree_lstm-leaf=affine"),
+    "cas_lstm-vertical_weight=trainable-bidirectional=True",
+    *("cas_lstm-vertical_gate=peephole-bidirectional=True", "gumbel_tree_lstm-leaf=lstm"),
     *("subilstm-tied=False-combination=gate", "subilstm-tied=False-max_context=2-cell=gru"),
-    *("rcrn-cell=gru", "stacked_rnn-cell=lstm-num_layers=2-bidirectional=True"),
+    *("rcrn-cell=lstm", "rcrn-cell=gru"),
+    "stacked_rnn-cell=lstm-num_layers=2-bidirectional=True",
 ]
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in OTHERS]
 

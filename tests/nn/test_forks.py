@@ -5,39 +5,35 @@ import subprocess
 import sys
 from importlib.util import find_spec
 
-import pytest
-
 PARENT = """
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 
 import torch
 
-torch.set_num_threads(2)
-{imported}
+from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch.nn import CellAwareLSTM
 
-def in_child(number):
-    return encode(number).sum().item()
+torch.set_num_threads(2)
+encoder, lstm = SentenceEncoder(), CellAwareLSTM(64, 64, bidirectional=True)
+
+@torch.no_grad()
+def encode(number):
+    vectors = encoder.encode(["A man is asleep.", f"{number} dogs run."] * 50)
+    states = lstm(torch.full((32, 40, 64), number / 9), torch.ones(32, 40, dtype=torch.bool))
+    return vectors.sum().item(), states.sum().item()
 
 def in_pool(method):
     with method() as pool:
-        return list(pool.map(in_child, range(2)))
+        return list(pool.map(encode, range(2)))
 
 if __name__ == "__main__":
-    expected = [encode(number).sum().item() for number in range(2)]
+    expected = list(map(encode, range(2)))
     context = multiprocessing.get_context("fork")
     for method in (lambda: context.Pool(2), lambda: ProcessPoolExecutor(2, mp_context=context)):
-        for found, number in zip(in_pool(method), expected):
-            assert abs(found - number) < 1e-4 * max(1, abs(number)), (found, number)
-    {more}
-"""
-
-SENTENCE_ENCODER = """
-from allennlp_sentmatch import SentenceEncoder
-encoder = SentenceEncoder()
-
-def encode(number):
-    return encoder.encode(["A man is asleep.", f"{number} dogs run."] * 50)
+        for found, sums in zip(in_pool(method), expected):
+            for x, y in zip(found, sums):
+                assert abs(x - y) < 1e-4 * max(1, abs(y)), (found, sums)
 """
 
 DATASETS = """
@@ -48,22 +44,9 @@ DATASETS = """
     assert abs(encoder.encode(["Two dogs run."])[0] - vectors[3]).max() < 1e-5
 """
 
-MODULE = """
-from allennlp_sentmatch.nn import CellAwareLSTM
-lstm = CellAwareLSTM(64, 64, bidirectional=True)
 
-@torch.no_grad()
-def encode(number):
-    return lstm(torch.full((32, 40, 64), number / 9), torch.ones(32, 40, dtype=torch.bool))
-"""
-
-
-@pytest.mark.parametrize("imported", [SENTENCE_ENCODER, MODULE], ids=["encoder", "module"])
-def test_forked_processes_answer(imported, tmp_path):
-    more = ""
-    if imported == SENTENCE_ENCODER and find_spec("datasets"):
-        more = DATASETS.strip()
-    (tmp_path / "parent.py").write_text(PARENT.format(imported=imported, more=more))
+def test_forked_processes_answer(tmp_path):
+    (tmp_path / "parent.py").write_text(PARENT + (DATASETS if find_spec("datasets") else ""))
     # Not `run_python`: its processes are forks themselves.
     subprocess.run(
         [sys.executable, tmp_path / "parent.py"],

@@ -177,13 +177,12 @@ def test_lengths_are_as_given_and_the_end_is_a_word(parts):
             lambda: generator()[0].step(torch.zeros(1, 3), None, torch.zeros(1, 2), None, None),
             r"labels are missing.* num_labels is 2",
         ),
+        (
+            lambda: generate((*generator(), torch.zeros(1, 2), None), max_length=0),
+            "max_length must be at least 1, got 0",
+        ),
     ],
 )
 def test_impossible_settings_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_relaxed_sentences_without_words_are_refused(parts):
-    with pytest.raises(ValueError, match="max_length must be at least 1, got 0"):
-        generate(parts, max_length=0)

@@ -55,14 +55,15 @@ def test_a_batch_of_one_in_training_is_normalized_by_the_running_averages():
     assert all(p.grad is not None for p in classifier.parameters())
 
 
-@pytest.mark.parametrize(("between_layers", "count"), [(True, 4), (False, 2)])
-def test_dropout_on_the_input_and_after_each_or_the_last_hidden_layer(between_layers, count):
-    classifier = MLPClassifier(5, 3, num_layers=3, dropout=0.4, between_layers=between_layers)
-    dropouts = [m for m in classifier.modules() if isinstance(m, torch.nn.Dropout)]
-    assert [dropout.p for dropout in dropouts] == [0.4] * count
-
-
-def test_another_dropout_after_hidden_layers():
-    classifier = MLPClassifier(5, 3, num_layers=2, dropout=0.4, hidden_dropout=0.0)
-    dropouts = [m for m in classifier.modules() if isinstance(m, torch.nn.Dropout)]
-    assert [dropout.p for dropout in dropouts] == [0.4, 0.0, 0.0]
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, [0.4, 0.4, 0.4, 0.4]),
+        ({"between_layers": False}, [0.4, 0.4]),
+        ({"hidden_dropout": 0.0}, [0.4, 0.0, 0.0, 0.0]),
+    ],
+)
+def test_dropout_on_the_input_and_after_each_or_the_last_hidden_layer(settings, expected):
+    classifier = MLPClassifier(5, 3, num_layers=3, dropout=0.4, **settings)
+    dropouts = [m.p for m in classifier.modules() if isinstance(m, torch.nn.Dropout)]
+    assert dropouts == expected

@@ -67,19 +67,6 @@ def test_attention_weights_on_request():
             assert_same(weights[sentence, :length], expected)
 
 
-@pytest.mark.parametrize("pooling", DEFINITIONS)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_autocast_narrows_nothing(pooling, dtype):
-    """The inputs alone may be narrow."""
-    inputs = INPUTS.to(dtype)
-    module = Pooling(6, pooling)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        pooled = module(inputs, MASK)
-        of_no_steps = module(inputs[:, :0], MASK[:, :0])
-    assert pooled.dtype == of_no_steps.dtype == torch.float32
-    torch.testing.assert_close(pooled, module(inputs.float(), MASK), atol=1e-6, rtol=0)
-
-
 def test_without_autocast_the_type_is_that_of_the_inputs():
     assert Pooling(6)(INPUTS.bfloat16(), MASK).dtype == torch.bfloat16
 

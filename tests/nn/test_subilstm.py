@@ -2,14 +2,11 @@
 
 import pytest
 import torch
-from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils import _python_dispatch
 
 from allennlp_sentmatch.nn import SuffixBiLSTM
 from tests.nn.equations import assert_same, batch, gru_step, lstm_step
+from tests.nn.memory import CAN_RECORD, PeakMemory
 from tests.nn.ops.conftest import record_products
-
-CAN_RECORD = hasattr(_python_dispatch, "TorchDispatchMode") and hasattr(torch, "UntypedStorage")
 
 CELLS = ["lstm", "gru"]
 COMBINATIONS = ["max", "mean", "concat", "gate"]
@@ -58,7 +55,7 @@ def output_at(encoder, x, i):
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("combination", COMBINATIONS)
 @pytest.mark.parametrize("tied", [True, False])
-@pytest.mark.parametrize("max_context", [None, 1, 3, 9])
+@pytest.mark.parametrize("max_context", [None, 1, 3])
 def test_follows_the_equations(cell, combination, tied, max_context):
     torch.manual_seed(0)
     encoder = SuffixBiLSTM(3, 4, tied, combination, cell, max_context).double()
@@ -92,25 +89,6 @@ def test_multiplies_what_it_needs_and_no_more(tied, max_context, monkeypatch):
     assert sum(recurrent) == 2 * 3 * read  # two directions, three sentences
 
 
-class PeakMemory(_python_dispatch.TorchDispatchMode if CAN_RECORD else object):
-    """The most bytes that tensors made within the context held at a time."""
-
-    def __init__(self):
-        super().__init__()
-        self.bytes, self._alive = 0, {}
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        outputs = function(*args, **(kwargs or {}))
-        for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
-            # oneDNN's own layout has no storage to look at.
-            if isinstance(output, torch.Tensor) and not output.is_mkldnn:
-                storage = output.untyped_storage()
-                self._alive[StorageWeakRef(storage)] = storage.nbytes()
-        self._alive = {ref: size for ref, size in self._alive.items() if not ref.expired()}
-        self.bytes = max(self.bytes, sum(self._alive.values()))
-        return outputs
-
-
 @pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot record its operations")
 @pytest.mark.usefixtures("both_backends")
 @pytest.mark.parametrize("tied", [True, False])
@@ -122,6 +100,6 @@ def test_memory_in_evaluation_grows_with_the_length(tied):
             encoder(torch.randn(3, num_tokens, 7))
         return memory.bytes
 
-    assert peak(64, grad=False) < 4.4 * peak(16, grad=False)
+    assert peak(32, grad=False) < 4.4 * peak(8, grad=False)
     # In training the states of all suffixes are kept: the measure does tell T from T^2.
-    assert peak(64, grad=True) > 8 * peak(16, grad=True)
+    assert peak(32, grad=True) > 6 * peak(8, grad=True)

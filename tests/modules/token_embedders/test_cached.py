@@ -70,29 +70,24 @@ def assert_same(embedder, transformer, texts, device="cpu") -> None:
 def test_each_text_is_read_once_in_a_training(transformer, monkeypatch):
     embedder = cached(transformer)
     assert not any(module.training for module in embedder.embedder.modules())  # without dropout
-    counts = count_texts(monkeypatch, embedder)
+    counts = count_texts(monkeypatch, embedder.eval())
+    with torch.no_grad():
+        for _ in range(2):  # before a training nothing is kept
+            assert_same(embedder, transformer, TEXTS)
+    embedder.train()
     assert_same(embedder, transformer, TEXTS[:2])
     assert_same(embedder, transformer, [TEXTS[3], TEXTS[1], TEXTS[3], TEXTS[0]])  # more padding
     assert_same(embedder, transformer, TEXTS[1::-1])
     with torch.no_grad():
         assert_same(embedder.eval(), transformer, TEXTS)
         assert_same(embedder, transformer, TEXTS)
-    assert counts == [2, 1, 1]
+    assert counts == [4, 4, 2, 1, 1]
 
 
 def test_on_a_gpu(transformer, simulated_gpu):
     embedder = cached(transformer).to("simulated")
     for texts in (TEXTS[:2], TEXTS):
         assert_same(embedder, transformer, texts, "simulated")
-
-
-def test_a_model_that_is_not_trained_keeps_nothing(transformer, monkeypatch):
-    embedder = cached(transformer).eval()
-    counts = count_texts(monkeypatch, embedder)
-    with torch.no_grad():
-        for _ in range(2):
-            assert_same(embedder, transformer, TEXTS)
-    assert counts == [4, 4]
 
 
 def test_texts_that_differ_in_their_last_tokens_only(transformer):

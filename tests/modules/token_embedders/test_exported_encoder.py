@@ -130,8 +130,7 @@ def test_weights_of_another_encoder_are_refused(folder, file, change):
     changed.load_state_dict(weights)
 
 
-@pytest.mark.parametrize("whole_sentence", [False, True])
-@pytest.mark.parametrize("has_digest", [False, True])
+@pytest.mark.parametrize(("whole_sentence", "has_digest"), [(False, True), (True, False)])
 def test_weights_of_the_first_edition(whole_sentence, has_digest):
     torch.manual_seed(0)
     settings = {"trainable": True, "whole_sentence": whole_sentence}
@@ -152,8 +151,7 @@ def test_weights_of_the_first_edition(whole_sentence, has_digest):
     torch.testing.assert_close(vectors, expected.expand_as(vectors))
 
 
-@pytest.mark.parametrize("train", [False, True])
-@pytest.mark.parametrize("kind", ["words", "sentences"])
+@pytest.mark.parametrize(("kind", "train"), [("words", True), ("sentences", False)])
 def test_the_package_s_encoder_in_a_configuration(kind, train):
     library = REPOSITORY / "training_config/lib/exported_encoder.libsonnet"
     code = f"(import '{library}').{kind}(train={str(train).lower()})"

@@ -3,14 +3,7 @@ from functools import partial
 import pytest
 import torch
 
-from allennlp_sentmatch.nn import (
-    LSTMN,
-    CellAwareLSTM,
-    GumbelTreeLSTM,
-    RecurrentlyControlledRNN,
-    StackedRNN,
-    SuffixBiLSTM,
-)
+from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, GumbelTreeLSTM, StackedRNN, SuffixBiLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.common.autograd import differentiable, writable
 
@@ -62,24 +55,3 @@ def test_no_encoder_hands_out_a_gradient_without_its_graph(encoder_class):
         (gradient,) = torch.autograd.grad(encoder(inputs, mask).sum(), inputs, create_graph=True)
     gradient.square().sum().backward()
     assert all(p.grad is not None for n, p in encoder.named_parameters() if "weight_hh" in n)
-
-
-@pytest.mark.parametrize("encoder_class", [*ENCODERS, RecurrentlyControlledRNN])
-@pytest.mark.parametrize("narrowed", [False, True])
-def test_autocast_narrows_nothing_in_a_recurrence(encoder_class, narrowed):
-    """Neither in the forward nor in the backward pass; inputs may have been narrowed before."""
-    torch.manual_seed(0)
-    encoder = encoder_class(3, 4).eval()
-    inputs = torch.randn(2, 5, 3).bfloat16().float()  # what both types can hold
-    mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
-    results = []
-    for autocast in (False, True):
-        encoder.zero_grad(set_to_none=True)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
-            outputs = encoder(inputs.bfloat16() if autocast and narrowed else inputs, mask)
-            outputs.square().sum().backward()
-        results.append([outputs, *(p.grad for p in encoder.parameters() if p.grad is not None)])
-    expected, actual = results
-    assert len(actual) == len(expected) > 1
-    for ours, theirs in zip(actual, expected):
-        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)

@@ -16,6 +16,7 @@ from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
 from allennlp_sentmatch.nn.ops.lstmn.recurrence import IMPLEMENTATIONS
 from tests.nn import equations
 from tests.nn.equations import normal
+from tests.nn.memory import numbers_kept
 from tests.nn.ops.conftest import CPU_BACKENDS, record_products, run_by
 
 D, H, A = 3, 19, 35  # of no vector's width
@@ -119,19 +120,8 @@ def test_each_token_s_key_is_projected_once(monkeypatch: pytest.MonkeyPatch, tra
 @every_backend
 def test_the_attention_s_hidden_layer_is_not_kept():
     """The memory that a forward pass keeps grows linearly with T, except for the attention."""
-    kept = {}
     model = make(bidirectional=False)
-    for num_tokens in (20, 40):
-        inputs, mask = batch([num_tokens] * 2, num_tokens)
-        sizes = {}
-
-        def pack(x: torch.Tensor, sizes: dict[int, int] = sizes) -> torch.Tensor:
-            sizes[x.data_ptr()] = x.numel()
-            return x
-
-        with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
-            model(inputs, mask)
-        kept[num_tokens] = sum(sizes.values())
-    growth = kept[40] - 2 * kept[20]
+    of_20, of_40 = (numbers_kept(lambda T=T: model(*batch([T] * 2, T))) for T in (20, 40))
+    growth = of_40 - 2 * of_20
     attention = 2 * (40**2 - 2 * 20**2)
     assert growth <= 2 * attention  # with a hidden layer of A values, at least A times
