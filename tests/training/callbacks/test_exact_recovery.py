@@ -29,6 +29,7 @@ CONFIGURATIONS = {
             "data_loader.batch_size": 16,
             "model.embedding_dropout": 0.3,
             "model.classifier.dropout": 0.3,
+            "trainer.learning_rate_scheduler": {"type": "cosine", "t_initial": 4},
         },
     ),
     # The loader of the validation, which is not limited, keeps no place over epochs.
@@ -43,6 +44,7 @@ CONFIGURATIONS = {
             "data_loader.batch_size": 8,
             "data_loader.batches_per_epoch": 4,
             "model.classifier.dropout": 0.3,
+            "trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "patience": 0},
         },
     ),
     "cs_lvm": (
