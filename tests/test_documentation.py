@@ -33,13 +33,6 @@ PAGES = [
 ]
 
 
-FOLDERS = (
-    *("allennlp_sentmatch", "benchmarks", "docs", "fixtures", "requirements", "scripts", "tests"),
-    "training_config",
-)
-"""The folders of the repository whose files the pages name."""
-
-
 def read(path: str) -> str:
     return (REPOSITORY / path).read_text(encoding="utf-8")
 
@@ -116,13 +109,10 @@ def test_the_encoder_of_the_readme_runs():
 
 
 def test_the_pairs_of_the_readme_print_what_it_says(capsys):
+    assert len(blocks(README, "python")) == 2  # this one and the encoder above
     block = block_with("python", "PairClassifier")
     exec(block, {})
     assert capsys.readouterr().out.splitlines() == re.findall(r"  # (.*)", block)
-
-
-def test_every_python_block_of_the_readme_is_tested():
-    assert len(blocks(README, "python")) == 2
 
 
 def test_the_archive_of_the_readme_is_an_encoder(project):
@@ -158,24 +148,18 @@ def test_the_python_page_runs(tmp_path, with_allennlp):
         run_without(program)
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "shape"),
-    list(
-        zip(
-            [x for x in blocks(read("docs/transformers.md"), "jsonnet") if x.startswith("local")],
-            ["label_probs", "label_probs", "score"],
-            [(2,), (2,), ()],
-        )
-    ),
-    ids=["words", "cross-encoder", "scores"],
-)
-def test_the_configurations_of_transformers_make_models(monkeypatch, source, output, shape):
+def test_the_configurations_of_transformers_make_models(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
+    page = read("docs/transformers.md")
     folder = "fixtures/training_config/transformer"
-    snippet = source.replace("sentence-transformers/all-MiniLM-L6-v2", folder)
-    snippet = re.sub("train=(true|false)", r"\g<0>, settings={ load_weights: false }", snippet)
-    model, instances = model_and_instances(json.loads(evaluate_snippet("page", snippet)))
-    assert model.eval().forward_on_instance(instances[0])[output].shape == shape
+    page = page.replace("sentence-transformers/all-MiniLM-L6-v2", folder)
+    page = re.sub("train=(true|false)", r"\g<0>, settings={ load_weights: false }", page)
+    sources = [block for block in blocks(page, "jsonnet") if block.startswith("local")]
+    for source, output in zip(sources, ("label_probs", "label_probs", "score")):
+        model, instances = model_and_instances(json.loads(evaluate_snippet("page", source)))
+        shape = model.eval().forward_on_instance(instances[0])[output].shape
+        assert shape == (() if output == "score" else (2,))
+    assert len(sources) == 3
 
 
 def model_and_instances(configuration: dict) -> tuple[Model, list[Instance]]:
@@ -259,7 +243,8 @@ def names_that_do_not_exist(page: str) -> list[str]:
             resolve_name(name)
         except (ImportError, AttributeError):
             missing.append(name)
-    paths = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+)`", code)
+    folders = "allennlp_sentmatch|benchmarks|docs|fixtures|requirements|scripts|tests"
+    paths = re.findall(rf"`((?:{folders}|training_config)/[\w./-]+)`", code)
     missing += [path for path in paths if not (REPOSITORY / path).exists()]
     targets = re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE)
     missing += set(re.findall(r"`make ([a-z][a-z-]*)", code)) - {*targets}
@@ -280,22 +265,17 @@ def test_the_names_of_the_pages_exist():
             assert names_that_do_not_exist(page.read_text(encoding="utf-8")) == [], page.name
 
 
-def own_cells() -> list[str]:
-    """The cells of docs/readings.md about this package, in the columns "here" and "ours"."""
-    cells = []
+def test_the_configurations_and_settings_of_the_readings_exist():
+    """In the columns of docs/readings.md about this package, "here" and "ours"."""
+    spans = []
     for table in re.findall(r"(?:^\|.*\n)+", read("docs/readings.md"), re.MULTILINE):
         header, _, *rows = (re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines())
         (column,) = (i for i, name in enumerate(header) if re.match(" (here|ours|`all)", name))
-        cells += [row[column] for row in rows]
-    return cells
-
-
-def test_the_configurations_and_settings_of_the_readings_exist():
+        spans += re.findall(r"`([^`]+)`", " ".join(row[column] for row in rows))
+    assert len(spans) >= 8
     folder = REPOSITORY / "training_config"
     sources = [*(REPOSITORY / "allennlp_sentmatch").rglob("*.py"), *folder.rglob("*.*sonnet")]
     words = set(re.findall(r"\w+", " ".join(f"{path.stem} {path.read_text()}" for path in sources)))
-    spans = [span for cell in own_cells() for span in re.findall(r"`([^`]+)`", cell)]
-    assert len(spans) >= 8
     for span in spans:
         if re.fullmatch(r"\w+/[\w*]*", span):
             pattern = span if span.endswith(("/", "*")) else f"{span}.jsonnet"

@@ -121,10 +121,8 @@ def test_targets_without_offsets(answers, expected):
 def test_log_and_left_out_questions(fixtures, caplog):
     path = str(fixtures / "data" / "fairytaleqa.jsonl")
     with caplog.at_level(logging.INFO):
-        numbers = [
-            len(list(make("fairytaleqa", min_overlap=x).read(path))) for x in (0, 0.6, 0.601)
-        ]
-    assert numbers == [7, 6, 5]
+        for min_overlap, number in ((0, 7), (0.6, 6), (0.601, 5)):
+            assert len(list(make("fairytaleqa", min_overlap=min_overlap).read(path))) == number
     # F1 of three targets: 1 (another case), 2 * 3 / (4 + 6) and 0.
     assert (
         f"{path}: 7 questions, 0 of them without answers; the target is the answer at its "

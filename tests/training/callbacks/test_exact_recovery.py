@@ -158,13 +158,11 @@ def test_killed_right_after_the_checkpoint_of_an_epoch(
     train(params("quick_start", **settings), tmp_path / "whole")
     assert json.loads((tmp_path / "whole/metrics.json").read_text())["best_epoch"] == best_epoch
 
-    def save(self, trainer):
-        AtomicCheckpointer.save_checkpoint(self, trainer)
-        if trainer._epochs_completed == killed_after:
-            raise InterruptedError
-
     class Killed(AtomicCheckpointer):
-        save_checkpoint = save
+        def save_checkpoint(self, trainer):
+            super().save_checkpoint(trainer)
+            if trainer._epochs_completed == killed_after:
+                raise InterruptedError
 
     with monkeypatch.context() as patch:
         patch.setitem(Checkpointer._registry[Checkpointer], "atomic", (Killed, None))
@@ -177,12 +175,13 @@ def test_killed_right_after_the_checkpoint_of_an_epoch(
 def test_a_checkpoint_without_random_states_is_said_to_lack_them(tmp_path, monkeypatch):
     warnings = []
     monkeypatch.setattr(exact_recovery.logger, "warning", lambda text, *_: warnings.append(text))
+    settings = {"num_epochs": 1, "checkpointer": {"save_every_num_batches": 1}}
     with monkeypatch.context() as patch:
         patch.setattr(ExactRecovery, "state_dict", lambda self: {})
-        train(params("quick_start", num_epochs=2), tmp_path / "old", interrupt_after=5)
-    train(params("quick_start", num_epochs=2), tmp_path / "old", recover=True)
+        train(params("quick_start", **settings), tmp_path / "old", interrupt_after=2)
+    train(params("quick_start", **settings), tmp_path / "old", recover=True)
     assert ["lacks random states" in warning for warning in warnings] == [True]
-    assert json.loads((tmp_path / "old/metrics.json").read_text())["epoch"] == 1
+    assert (tmp_path / "old/metrics.json").is_file()
 
 
 def test_random_states_are_saved_and_set(tmp_path):
