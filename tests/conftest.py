@@ -129,11 +129,11 @@ def write(tmp_path) -> Callable[..., Path]:
 
 @pytest.fixture
 def allennlp(monkeypatch) -> Callable[..., None]:
-    """Runs an `allennlp` command in this process, from the repository's root."""
+    """Runs an `allennlp` command in this process, by default from the repository's root."""
     from allennlp.commands import main
 
-    def run(*arguments: object) -> None:
-        monkeypatch.chdir(REPOSITORY)
+    def run(*arguments: object, cwd: Path = REPOSITORY) -> None:
+        monkeypatch.chdir(cwd)
         monkeypatch.setattr(sys, "argv", ["allennlp", *map(str, arguments)])
         main(prog="allennlp")
 
