@@ -278,17 +278,15 @@ def test_a_training_of_more_than_a_day():
         ({"space": RATES_BETWEEN, "sampler": "grid"}, "the sampler grid needs categorical"),
         ({"num_jobs": 0}, "the number of jobs must be at least 1, got 0"),
         ({"configuration": {"trainer": {"optimizer": {"lr": 1}}}}, "no validation_data_path"),
+        ({"space": RATES_BETWEEN}, "give --n-trials"),
+        ({"space": RATES_BETWEEN, "num_trials": 0}, "1, got 0"),
     ],
 )
 def test_options_that_are_not_accepted(study, options, message):
+    options = dict(options)
+    num_trials = options.pop("num_trials", None)
     with pytest.raises(ConfigurationError, match=message):
-        study(**options)
-
-
-@pytest.mark.parametrize(("num_trials", "message"), [(None, "give --n-trials"), (0, "1, got 0")])
-def test_the_number_of_trials(study, num_trials, message):
-    with pytest.raises(ConfigurationError, match=message):
-        study(RATES_BETWEEN).run(num_trials)
+        study(**options).run(num_trials)
 
 
 def test_the_default_metric(curves, study):

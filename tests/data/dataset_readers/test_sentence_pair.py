@@ -1,5 +1,4 @@
 from collections import Counter
-from importlib import import_module
 
 import pytest
 import torch
@@ -124,22 +123,15 @@ def test_a_list_of_files_is_read_as_one(fixtures, write):
         read("snli", [files[0], str(write("{}\n"))])
 
 
+QUORA = "1\tWhat is it ?\tWhat 's that ?\t5\n0\tIs it so ?\tWho knows ?\t6\n"
+
+
 @pytest.mark.parametrize(
-    ("module", "reader", "format", "rows"),
-    [
-        ("snli", "SnliReader", "snli", None),
-        (
-            "quora_paraphrase",
-            "QuoraParaphraseDatasetReader",
-            "quora",
-            "1\tWhat is it ?\tWhat 's that ?\t5\n0\tIs it so ?\tWho knows ?\t6\n",
-        ),
-    ],
+    ("reader", "format"), [("SnliReader", "snli"), ("QuoraParaphraseDatasetReader", "quora")]
 )
-def test_the_instances_of_allennlp_models(fixtures, write, module, reader, format, rows):
-    pytest.importorskip("allennlp_models.pair_classification")
-    readers = import_module(f"allennlp_models.pair_classification.dataset_readers.{module}")
-    path = fixtures / "data/snli.jsonl" if rows is None else write(rows)
+def test_the_instances_of_allennlp_models(fixtures, write, reader, format):
+    readers = pytest.importorskip("allennlp_models.pair_classification.dataset_readers")
+    path = fixtures / "data/snli.jsonl" if format == "snli" else write(QUORA)
     tokenizer = WhitespaceTokenizer()
     expected = list(getattr(readers, reader)(tokenizer=tokenizer).read(path))
     instances = read(format, path, tokenizer=tokenizer)

@@ -138,38 +138,22 @@ def test_all_rows_have_a_label_or_none(write, kind):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        *(
-            ({"type": "sentence_pair", **setting}, message)
-            for setting, message in (
-                ({"format": "nothing"}, "format='nothing': expected one of .*, table"),
-                ({"format": "table", "encoding": "hex"}, "encoding='hex'"),
-                ({"format": "table", "max_length": 0}, "max_length=0: expected at least 1"),
-            )
-        ),
-        *(
-            (
-                {"type": kind, "format": format, setting: value},
-                f"^format='{format}' does not use {setting}, which only format='table'",
-            )
-            for kind, format, setting, value in [
-                ("sentence_pair", "sts", "score_range", [0, 4]),
-                ("single_sentence", "trec", "delimiter", ";"),
-            ]
-        ),
-        (
-            {"type": "sentence_pair", "format": "snli", "label": None, "quoted": True},
-            "does not use label, quoted, which",
-        ),
-        (
-            {"type": "single_sentence", "format": "table", "granularity": "fine"},
-            "does not use granularity, .* format='trec' has",
-        ),
+        ({"format": "nothing"}, "format='nothing': expected one of .*, table"),
+        ({"format": "table", "encoding": "hex"}, "encoding='hex'"),
+        ({"format": "table", "max_length": 0}, "max_length=0: expected at least 1"),
+        ({"format": "sts", "score_range": [0, 4]}, "^format='sts' does not use score_range, which"),
+        ({"format": "snli", "label": None, "quoted": True}, "does not use label, quoted, which"),
+        ({"format": "table", "granularity": "fine"}, "not use granularity, .* format='trec' has"),
         ({"type": "parallel_text", "size": 3, "lang": "de"}, "Reader has no setting lang, size; "),
     ],
 )
 def test_impossible_settings(settings, message):
+    kind = "single_sentence" if "granularity" in settings else "sentence_pair"
     with pytest.raises(ConfigurationError, match=message):
-        DatasetReader.from_params(Params(settings))
+        DatasetReader.from_params(Params({"type": kind, **settings}))
+
+
+ANSWERS, PASSAGES = AnswerSelectionReader("wikiqa"), ReadingComprehensionReader("table")
 
 
 @pytest.mark.parametrize(
@@ -180,22 +164,14 @@ def test_impossible_settings(settings, message):
         (SingleSentenceReader("trec"), (["a"],), r"text must be a string, not \['a'\]"),
         (SentimentTreesReader(), (5,), "not 5"),
         (SentimentTreesReader(), (["a", None],), "not None"),
-        *(
-            (AnswerSelectionReader("wikiqa"), arguments, message)
-            for arguments, message in [
-                ((5, ["a"]), "question must be a string, not 5"),
-                (("q", "a"), "candidates must be a list of at least one string, not 'a'"),
-                (("q", []), r"candidates must be a list of at least one string, not \[\]"),
-                (("q", ["a", None]), "each of the candidates must be a string, not None"),
-                (("q", ["a", "b"], [1]), "1 labels for 2 candidates"),
-                (("q", ["a", "b"], [1, 2]), r"labels must be 0 or 1, got \[1, 2\]"),
-                (("q", ["a"], ["1"]), r"labels must be 0 or 1, got \['1'\]"),
-            ]
-        ),
-        *(
-            (ReadingComprehensionReader("table"), ("q", "a", answers), "list of at least one str")
-            for answers in ("a", [], [3], str)
-        ),
+        (ANSWERS, (5, ["a"]), "question must be a string, not 5"),
+        (ANSWERS, ("q", "a"), "candidates must be a list of at least one string, not 'a'"),
+        (ANSWERS, ("q", []), r"candidates must be a list of at least one string, not \[\]"),
+        (ANSWERS, ("q", ["a", None]), "each of the candidates must be a string, not None"),
+        (ANSWERS, ("q", ["a", "b"], [1]), "1 labels for 2 candidates"),
+        (ANSWERS, ("q", ["a", "b"], [1, 2]), r"labels must be 0 or 1, got \[1, 2\]"),
+        (ANSWERS, ("q", ["a"], ["1"]), r"labels must be 0 or 1, got \['1'\]"),
+        *((PASSAGES, ("q", "a", answers), "at least one str") for answers in ("a", [], [3], str)),
     ],
 )
 def test_text_to_instance_names_the_field(reader, arguments, message):
