@@ -224,7 +224,8 @@ def test_training_on_a_gpu_goes_on_elsewhere(simulated_gpu):
     assert draw(gpu) != expected
 
 
-def pretended_trainer(epochs_completed=0, epochs_tracked=0, best=True, moving_average=None):
+def pretended_trainer(epochs_tracked, best=True, moving_average=None):
+    """After two epochs."""
     tracker = SimpleNamespace(
         should_stop_early=lambda: False, is_best_so_far=lambda: best, _epoch_number=epochs_tracked
     )
@@ -233,8 +234,8 @@ def pretended_trainer(epochs_completed=0, epochs_tracked=0, best=True, moving_av
         cuda_device=torch.device("cpu"),
         model=torch.nn.Linear(1, 1),
         _num_epochs=3,
-        _epochs_completed=epochs_completed,
-        _start_after_epochs_completed=epochs_completed,
+        _epochs_completed=2,
+        _start_after_epochs_completed=2,
         _start_after_batches_in_epoch_completed=0,
         _metric_tracker=tracker,
         _moving_average=moving_average,
@@ -254,7 +255,7 @@ def pretended_trainer(epochs_completed=0, epochs_tracked=0, best=True, moving_av
     ],
 )
 def test_the_best_weights_after_two_epochs(epochs_tracked, best, is_primary, written, tmp_path):
-    trainer = pretended_trainer(2, epochs_tracked, best)
+    trainer = pretended_trainer(epochs_tracked, best)
     callback = ExactRecovery(str(tmp_path))
     callback.load_state_dict({"epoch_starts": []})
     callback.on_start(trainer, is_primary=is_primary)
@@ -272,7 +273,7 @@ def test_the_best_weights_are_moving_averages(tmp_path):
         def restore(self):
             trainer.model.bias.data -= 10
 
-    trainer = pretended_trainer(2, 2, moving_average=Tens())
+    trainer = pretended_trainer(2, moving_average=Tens())
     trainer.model.bias.data.zero_()
     ExactRecovery(str(tmp_path)).on_start(trainer)
     assert torch.load(tmp_path / "best.th")["bias"].item() == 10
