@@ -197,11 +197,7 @@ def test_a_narrativeqa_path_of_another_form(fixtures, write, change, message):
 
 @pytest.mark.parametrize(
     ("name", "number", "verbatim"),
-    [
-        pytest.param("train", 8548, 0.54, marks=pytest.mark.slow),
-        ("val", 1025, 0.67),
-        ("test", 1007, 0.67),
-    ],
+    [pytest.param("train", 8548, 0.54, marks=pytest.mark.slow), ("val", 1025, 0.67)],
 )
 def test_offsets_in_all_of_fairytaleqa(shared_data, name, number, verbatim):
     """The published share of the questions has its answer in the passage word for word, capital
