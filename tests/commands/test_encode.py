@@ -1,6 +1,5 @@
 import os
 import shutil
-import signal
 
 import numpy
 import pytest
@@ -58,21 +57,21 @@ def test_an_interrupted_run_is_not_continued_with_another_model(
     """With another digest of the archive, see tests/models/test_archival.py, or other options."""
     (tmp_path / "s.txt").write_text("A man is asleep.\nA dog.\nTwo dogs run.\n")
     arguments = [tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 1]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
     with monkeypatch.context() as patch:
-        patch.setattr(corpus, "_write", lambda *_: signal.raise_signal(signal.SIGINT))
+        patch.setattr(corpus, "_write", interrupted)
         with pytest.raises(KeyboardInterrupt):
             allennlp("encode", small_archive, *arguments)
     other = shutil.copytree(small_archive.parent, tmp_path / "other")
     weights = torch.load(other / "best.th")
     weights["_classifier.output_layer.bias"] += 1
     torch.save(weights, other / "best.th")
-    dropout = '{"model.classifier.dropout": 0.5}'
-    for archive, *options in (
-        [other],
-        [small_archive, "-o", dropout],
-        [small_archive, "--bfloat16"],
-    ):
+    dropout = ["-o", '{"model.classifier.dropout": 0.5}']
+    for command in ([other], [small_archive, *dropout], [small_archive, "--bfloat16"]):
         with pytest.raises(ConfigurationError, match="another setting of 'encoder'"):
-            allennlp("encode", archive, *arguments, *options)
+            allennlp("encode", *command, *arguments)
     allennlp("encode", small_archive, *arguments)
     assert numpy.load(tmp_path / "v.npy").shape[0] == 3
