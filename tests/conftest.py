@@ -5,9 +5,10 @@ import logging
 import shutil
 import sys
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import Any, Callable, Union
+from typing import Any, Callable, Optional, Union
 
 import pytest
 import torch
@@ -37,6 +38,24 @@ SMALL_QUICK_START = {
 
 LARGE_WEIGHTS = {"model.initializer": {"regexes": [["weight", {"type": "normal", "std": 1.5}]]}}
 """Without them, so little training leaves all pairs nearly the same probabilities."""
+
+
+def train_quick_start(
+    folder: Path, encoder: Optional[dict[str, Any]] = None, recover: bool = False, **overrides: Any
+) -> Any:
+    """Train the small quick start, with another encoder if there is one, and return the model."""
+    from allennlp.commands.train import train_model
+    from allennlp.common import Params
+
+    import allennlp_sentmatch  # noqa: F401  (registers the components)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(REPOSITORY)
+        settings = {**SMALL_QUICK_START, **overrides}
+        params = Params.from_file("training_config/quick_start.jsonnet", json.dumps(settings))
+        if encoder is not None:
+            params.params["model"]["encoder"] = deepcopy(encoder)
+        return train_model(params, folder, recover=recover)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -110,11 +129,11 @@ def write(tmp_path) -> Callable[..., Path]:
 
 @pytest.fixture
 def allennlp(monkeypatch) -> Callable[..., None]:
-    """Runs an `allennlp` command in this process, from the repository's root."""
+    """Runs an `allennlp` command in this process, by default from the repository's root."""
     from allennlp.commands import main
 
-    def run(*arguments: object) -> None:
-        monkeypatch.chdir(REPOSITORY)
+    def run(*arguments: object, cwd: Path = REPOSITORY) -> None:
+        monkeypatch.chdir(cwd)
         monkeypatch.setattr(sys, "argv", ["allennlp", *map(str, arguments)])
         main(prog="allennlp")
 
@@ -146,18 +165,8 @@ def simulated_gpu(monkeypatch) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def small_archive(tmp_path_factory) -> Path:
     """A siamese classifier trained for a moment, as `model.tar.gz` in its output folder."""
-    from allennlp.commands.train import train_model_from_file
-
-    import allennlp_sentmatch  # noqa: F401  (registers the components)
-
     folder = tmp_path_factory.mktemp("small_archive") / "model"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(REPOSITORY)
-        train_model_from_file(
-            "training_config/quick_start.jsonnet",
-            folder,
-            json.dumps({**SMALL_QUICK_START, **LARGE_WEIGHTS}),
-        )
+    train_quick_start(folder, **LARGE_WEIGHTS)
     return folder / "model.tar.gz"
 
 

@@ -32,18 +32,9 @@ def run_python(
     cwd: Path = REPOSITORY,
     environment: Optional[Mapping[str, str]] = None,
 ) -> "CompletedProcess[str]":
-    """Run Python code as a program of its own.
+    """Run Python code as a program of its own, by default in the environment of the tests.
 
-    # Parameters
-
-    code : `str`
-    arguments : `object`
-        Those after the program's name in `sys.argv`.
-    program : `str`, optional (default = `"-c"`)
-        The program's name in `sys.argv`.
-    cwd : `Path`, optional (default = `REPOSITORY`)
-    environment : `Mapping[str, str]`, optional (default = `None`)
-        The environment, by default that of the tests.
+    `program` and `arguments` are its `sys.argv`.
     """
     argv = [program, *map(str, arguments)]
     environment = dict(os.environ if environment is None else environment)

@@ -49,29 +49,6 @@ def test_train_evaluate_and_predict(allennlp, tmp_path, fixtures, recwarn):
     assert len(lines) == 2
 
 
-@pytest.mark.parametrize(
-    "scheduler", ['{"type": "cosine", "t_initial": 4}', '{"type": "reduce_on_plateau"}']
-)
-def test_recover_continues_where_the_training_stopped(allennlp, tmp_path, scheduler):
-    """An interrupted and recovered run has the same end as an uninterrupted one."""
-    changes = {
-        "trainer.num_epochs": 3,
-        "trainer.learning_rate_scheduler": json.loads(scheduler),
-    }
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    for folder in (whole, broken):
-        allennlp("train", CONFIG, "-s", folder, "-o", overrides(**changes))
-    # The files that an interruption after the first epoch leaves.
-    later = ["best.th", "model.tar.gz", "metrics.json", "*_e2_*", "*_e3_*", "metrics_epoch_[12]*"]
-    for pattern in later:
-        for path in broken.glob(pattern):
-            path.unlink()
-    allennlp("train", CONFIG, "-s", broken, "--recover", "-o", overrides(**changes))
-    assert metrics(broken)["epoch"] == 2
-    # The same operations in the same order: see tests/training/callbacks.
-    assert metrics(broken)["validation_loss"] == metrics(whole)["validation_loss"]
-
-
 def number_of_updates(folder: Path) -> int:
     """The number of the optimizer's steps in a training of one epoch."""
     state = torch.load(folder / "training_state_e1_b0.th")  # plain values and tensors

@@ -13,13 +13,9 @@ def functions(source):
     """Pairs of a docstring and the function it documents: a class's is its constructor's."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ClassDef):
-            constructors = [
-                part
-                for part in node.body
-                if isinstance(part, ast.FunctionDef) and part.name == "__init__"
-            ]
-            for constructor in constructors:
-                yield ast.get_docstring(node), constructor
+            for part in node.body:
+                if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+                    yield ast.get_docstring(node), part
         elif isinstance(node, ast.FunctionDef):
             yield ast.get_docstring(node), node
 

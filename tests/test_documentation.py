@@ -1,7 +1,6 @@
 """The commands and code of README.md work, and the pages agree with the package and the files."""
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -24,7 +23,7 @@ from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from allennlp_sentmatch.tuning.search_space import TYPES
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import tiny_encoder
-from tests.fresh_process import run_allennlp, run_python
+from tests.fresh_process import run_python
 from tests.nn.test_without_allennlp import run_without
 
 PAGES = [
@@ -32,13 +31,6 @@ PAGES = [
     *(REPOSITORY / "docs").glob("*.md"),
     REPOSITORY / "training_config" / "README.md",
 ]
-
-
-FOLDERS = (
-    *("allennlp_sentmatch", "benchmarks", "docs", "fixtures", "requirements", "scripts", "tests"),
-    "training_config",
-)
-"""The folders of the repository whose files the pages name."""
 
 
 def read(path: str) -> str:
@@ -85,29 +77,23 @@ def test_every_search_space_has_a_command_and_fits_its_configuration(monkeypatch
         Tuner(configuration, SearchSpace.from_file(words[3]), tmp_path / "study")
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the README's "Train on your own data" was followed."""
-    folder = tmp_path_factory.mktemp("project")
+def test_the_readme_trains_on_own_data(allennlp, tmp_path, capsys):
     header, *pairs = block_with("", "text_a").splitlines()
     for name in ("train", "validation", "test"):
-        (folder / f"{name}.tsv").write_text("\n".join([header, *pairs * 4, ""]))
-    (folder / ".allennlp_plugins").write_text("allennlp_sentmatch\n")  # with AllenNLP's own pins
+        (tmp_path / f"{name}.tsv").write_text("\n".join([header, *pairs * 4, ""]))
     source = read(OWN_PAIRS)
     for name in ("train", "validation"):  # the arguments to edit
         source = source.replace(f"{name}='fixtures/own_data/pairs.tsv'", f"{name}='{name}.tsv'")
-    (folder / "own_pairs.jsonnet").write_text(source)
-    python_path = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": python_path}
+    (tmp_path / "own_pairs.jsonnet").write_text(source)
     for command in block_with("bash", "allennlp train own_pairs.jsonnet").splitlines():
         program, *arguments = shlex.split(command)
         if program == "allennlp":
-            result = run_allennlp(*arguments, cwd=folder, environment=environment)
+            allennlp(*arguments, cwd=tmp_path)
         else:
-            result = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True)
-        assert result.returncode == 0, result.stderr[-3000:]
-    assert '"label": "' in result.stdout  # of the last one, which predicts
-    return folder
+            subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+    assert '"label": "' in capsys.readouterr().out
+    archive = tmp_path / "out" / "own_pairs" / "model.tar.gz"
+    assert SentenceEncoder(archive).encode(["A man is asleep."]).shape == (1, 300)
 
 
 def test_the_encoder_of_the_readme_runs():
@@ -117,18 +103,10 @@ def test_the_encoder_of_the_readme_runs():
 
 
 def test_the_pairs_of_the_readme_print_what_it_says(capsys):
+    assert len(blocks(README, "python")) == 2  # this one and the encoder above
     block = block_with("python", "PairClassifier")
     exec(block, {})
     assert capsys.readouterr().out.splitlines() == re.findall(r"  # (.*)", block)
-
-
-def test_every_python_block_of_the_readme_is_tested():
-    assert len(blocks(README, "python")) == 2
-
-
-def test_the_archive_of_the_readme_is_an_encoder(project):
-    archive = project / "out" / "own_pairs" / "model.tar.gz"
-    assert SentenceEncoder(archive).encode(["A man is asleep."]).shape == (1, 300)
 
 
 USE_TINY_ENCODER = """
@@ -159,24 +137,18 @@ def test_the_python_page_runs(tmp_path, with_allennlp):
         run_without(program)
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "shape"),
-    list(
-        zip(
-            [x for x in blocks(read("docs/transformers.md"), "jsonnet") if x.startswith("local")],
-            ["label_probs", "label_probs", "score"],
-            [(2,), (2,), ()],
-        )
-    ),
-    ids=["words", "cross-encoder", "scores"],
-)
-def test_the_configurations_of_transformers_make_models(monkeypatch, source, output, shape):
+def test_the_configurations_of_transformers_make_models(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
+    page = read("docs/transformers.md")
     folder = "fixtures/training_config/transformer"
-    snippet = source.replace("sentence-transformers/all-MiniLM-L6-v2", folder)
-    snippet = re.sub("train=(true|false)", r"\g<0>, settings={ load_weights: false }", snippet)
-    model, instances = model_and_instances(json.loads(evaluate_snippet("page", snippet)))
-    assert model.eval().forward_on_instance(instances[0])[output].shape == shape
+    page = page.replace("sentence-transformers/all-MiniLM-L6-v2", folder)
+    page = re.sub("train=(true|false)", r"\g<0>, settings={ load_weights: false }", page)
+    sources = [block for block in blocks(page, "jsonnet") if block.startswith("local")]
+    for source, output in zip(sources, ("label_probs", "label_probs", "score")):
+        model, instances = model_and_instances(json.loads(evaluate_snippet("page", source)))
+        shape = model.eval().forward_on_instance(instances[0])[output].shape
+        assert shape == (() if output == "score" else (2,))
+    assert len(sources) == 3
 
 
 def model_and_instances(configuration: dict) -> tuple[Model, list[Instance]]:
@@ -272,7 +244,8 @@ def names_that_do_not_exist(page: str) -> list[str]:
             resolve_name(name)
         except (ImportError, AttributeError):
             missing.append(name)
-    paths = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+)`", code)
+    folders = "allennlp_sentmatch|benchmarks|docs|fixtures|requirements|scripts|tests"
+    paths = re.findall(rf"`((?:{folders}|training_config)/[\w./-]+)`", code)
     missing += [path for path in paths if not (REPOSITORY / path).exists()]
     targets = re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE)
     missing += set(re.findall(r"`make ([a-z][a-z-]*)", code)) - {*targets}
@@ -293,22 +266,17 @@ def test_the_names_of_the_pages_exist():
             assert names_that_do_not_exist(page.read_text(encoding="utf-8")) == [], page.name
 
 
-def own_cells() -> list[str]:
-    """The cells of docs/readings.md about this package, in the columns "here" and "ours"."""
-    cells = []
+def test_the_configurations_and_settings_of_the_readings_exist():
+    """In the columns of docs/readings.md about this package, "here" and "ours"."""
+    spans = []
     for table in re.findall(r"(?:^\|.*\n)+", read("docs/readings.md"), re.MULTILINE):
         header, _, *rows = (re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines())
         (column,) = (i for i, name in enumerate(header) if re.match(" (here|ours|`all)", name))
-        cells += [row[column] for row in rows]
-    return cells
-
-
-def test_the_configurations_and_settings_of_the_readings_exist():
+        spans += re.findall(r"`([^`]+)`", " ".join(row[column] for row in rows))
+    assert len(spans) >= 8
     folder = REPOSITORY / "training_config"
     sources = [*(REPOSITORY / "allennlp_sentmatch").rglob("*.py"), *folder.rglob("*.*sonnet")]
     words = set(re.findall(r"\w+", " ".join(f"{path.stem} {path.read_text()}" for path in sources)))
-    spans = [span for cell in own_cells() for span in re.findall(r"`([^`]+)`", cell)]
-    assert len(spans) >= 8
     for span in spans:
         if re.fullmatch(r"\w+/[\w*]*", span):
             pattern = span if span.endswith(("/", "*")) else f"{span}.jsonnet"

@@ -69,10 +69,8 @@ def test_refuses_a_torchvision_of_another_torch(versions, monkeypatch, tmp_path)
     (tmp_path / "torchvision.py").write_text("raise RuntimeError('operator does not exist')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     versions["torchvision"] = "0.13.1"
-    with pytest.raises(
-        InstallationError,
-        match=r"torchvision 0\.13\.1 .* torch 2\.13\.0 \(RuntimeError: operator does not exist\)",
-    ):
+    message = r"torchvision 0\.13\.1 .* torch 2\.13\.0 \(RuntimeError: operator does not exist\)"
+    with pytest.raises(InstallationError, match=message):
         check_environment()
 
 
@@ -105,10 +103,8 @@ def pip(monkeypatch):
 def test_torch_stays_and_numpy_fits_it(versions, monkeypatch, pip, torch, limits):
     monkeypatch.setattr(installation.metadata, "version", lambda name: torch)
     versions.update({"allennlp": None, "Zope": "3.1"})
-    assert installation.plan()[:2] == [
-        Change("Zope", "2", "3.1"),
-        Change("allennlp", "2.10.1", None),
-    ]
+    zope, allennlp = Change("Zope", "2", "3.1"), Change("allennlp", "2.10.1", None)
+    assert installation.plan()[:2] == [zope, allennlp]
     assert pip[0][-1] == limits
 
 
@@ -117,10 +113,9 @@ def test_an_older_support_module_is_replaced(versions, monkeypatch, pip, tmp_pat
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
     replaced = Change("allennlp-torch-support", installation.__version__, "0.0.1")
     installed = tmp_path / "allennlp_torch_support.py"
-    for source in (None, "# of an earlier version"):
-        if source is not None:
-            installed.write_text(source)
-        assert installation.plan()[1:] == [replaced]
+    assert installation.plan()[1:] == [replaced]
+    installed.write_text("# of an earlier version")
+    assert installation.plan()[1:] == [replaced]
     installed.write_bytes(installation.SUPPORT_SOURCE.read_bytes())
     assert installation.plan()[1:] == []
 
@@ -153,10 +148,9 @@ def test_the_package_in_which_an_import_failed_is_named(monkeypatch, tmp_path):
 
 def test_the_program_needs_no_numpy():
     """As before its first `install-allennlp`, in an environment that has torch alone."""
-    code = (
-        "import runpy, sys; sys.modules['numpy'] = None; sys.argv[1:] = ['install-allennlp', '-h']"
-    )
-    code += "; runpy.run_module('allennlp_sentmatch', run_name='__main__')"
+    code = "import runpy, sys; sys.modules['numpy'] = None; "
+    code += "sys.argv[1:] = ['install-allennlp', '-h']; "
+    code += "runpy.run_module('allennlp_sentmatch', run_name='__main__')"
     command = [sys.executable, "-W", "ignore", "-c", code]
     found = subprocess.run(command, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr

@@ -8,13 +8,10 @@ import pytest
 
 from tests.conftest import REPOSITORY
 
-#: What the recipes and `make` itself call, besides Python.
-TOOLS = ("env", "find", "getconf", "make", "sh")
 
-
-def dry_run(folder, pythons, *arguments):
+def dry_run(folder, pythons):
     """Run `make --dry-run install` where only these interpreters are: the ones with True run."""
-    for name in TOOLS:
+    for name in ("env", "find", "getconf", "make", "sh"):  # what make and the recipes call
         (folder / name).symlink_to(shutil.which(name))
     for name, runs in pythons.items():
         (folder / name).write_text(f"#!/bin/sh\nexit {0 if runs else 127}\n")
@@ -23,7 +20,7 @@ def dry_run(folder, pythons, *arguments):
         (folder / name).symlink_to(REPOSITORY / name)
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "PYTHON")}
     return subprocess.run(
-        ["make", "--dry-run", "install", *arguments],
+        ["make", "--dry-run", "install"],
         cwd=folder,
         env={**environment, "PATH": str(folder)},
         capture_output=True,
@@ -53,6 +50,4 @@ def test_without_a_python_one_sentence_says_what_to_install(tmp_path):
     made = dry_run(tmp_path, {"python3.10": True, "python3.11": False})
     assert made.returncode == 2
     (sentence,) = made.stderr.splitlines()
-    assert (
-        "None of python3.11, python3.12 and python3.13 runs here with the module venv: install one"
-    ) in sentence
+    assert "None of python3.11, python3.12 and python3.13 runs here with the module" in sentence

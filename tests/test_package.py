@@ -1,4 +1,4 @@
-"""The package as its users meet it: imported, built and installed, and next to allennlp-models."""
+"""The package as its users meet it: imported, built and installed."""
 
 import json
 import re
@@ -47,24 +47,26 @@ def test_importing_the_package_registers_every_name(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """A folder with the sdist and the wheel that is built from it."""
+def wheel(tmp_path_factory) -> Path:
+    """A wheel that is built from an sdist."""
     pytest.importorskip("build")
     folder = tmp_path_factory.mktemp("built")
     build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder)]
     subprocess.run([*build, str(REPOSITORY)], stdout=subprocess.DEVNULL, check=True)
-    return folder
-
-
-def read_from_wheel(folder: Path, end: str) -> str:
     (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def described(wheel) -> tuple[str, str]:
+    """The headers and the text of the wheel's METADATA."""
     with zipfile.ZipFile(wheel) as archive:
-        (name,) = (name for name in archive.namelist() if name.endswith(end))
-        return archive.read(name).decode()
+        (name,) = (name for name in archive.namelist() if name.endswith("METADATA"))
+        headers, _, text = archive.read(name).decode().partition("\n\n")
+    return headers, text
 
 
-def test_the_wheel_has_all_files(built):
-    (wheel,) = built.glob("*.whl")
+def test_the_wheel_has_all_files(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     sources = subprocess.run(
@@ -81,22 +83,20 @@ def test_the_wheel_has_all_files(built):
         assert any("nn/ops/native/_steps." in name for name in names)
 
 
-def test_the_plain_package_requires_little(built):
-    lines = read_from_wheel(built, "METADATA").splitlines()
-    required = [line[15:] for line in lines if line.startswith("Requires-Dist: ")]
+def test_the_plain_package_requires_little(described):
+    required = re.findall("^Requires-Dist: (.*)", described[0], re.MULTILINE)
     assert [line for line in required if "extra ==" not in line] == [
         *("torch>=1.12", "numpy", "scikit-learn>=1.0", "tokenizers>=0.12")
     ]
 
 
-def test_the_page_on_a_package_index_has_absolute_links(built):
-    description = read_from_wheel(built, "METADATA").partition("\n\n")[2]
-    links = re.findall(r"\]\(([^)]+)\)", description)
+def test_the_page_on_a_package_index_has_absolute_links(described):
+    links = re.findall(r"\]\(([^)]+)\)", described[1])
     assert links
     assert [link for link in links if not link.startswith(("https://", "#"))] == []
 
 
-def test_installs_into_an_environment_of_its_own(built, tmp_path):
+def test_installs_into_an_environment_of_its_own(wheel, tmp_path):
     """As docs/install.md says: install, add AllenNLP, train. Nothing is taken from here."""
     ours = {"allennlp", "allennlp-sentmatch", "allennlp-torch-support", "torchvision-stand-in"}
     reinstalled = "base58"  # small, and without requirements
@@ -110,7 +110,6 @@ def test_installs_into_an_environment_of_its_own(built, tmp_path):
         pytest.skip("the package index cannot be reached")
     names = {re.sub(r"[-_.]+", "-", d.metadata["Name"]).lower() for d in distributions()}
     environment = LinkedEnvironment(tmp_path / "environment", names - ours - {reinstalled})
-    (wheel,) = built.glob("*.whl")
 
     installed = environment.run("-m", "pip", "install", "--no-index", wheel)
     assert installed.returncode == 0, installed.stdout
@@ -120,11 +119,8 @@ def test_installs_into_an_environment_of_its_own(built, tmp_path):
 
     first = environment.run("-m", "allennlp_sentmatch", "install-allennlp")
     assert first.returncode == 0, first.stdout
-    assert re.findall(r"^  (\S+)==", first.stdout, re.MULTILINE) == [
-        reinstalled,
-        "allennlp",
-        "allennlp-torch-support",
-    ]
+    added = re.findall(r"^  (\S+)==", first.stdout, re.MULTILINE)
+    assert added == [reinstalled, "allennlp", "allennlp-torch-support"]
     assert "AllenNLP 2.10.1 is ready" in first.stdout
     second = environment.run("-m", "allennlp_sentmatch", "install-allennlp")
     assert second.returncode == 0, second.stdout
@@ -144,18 +140,3 @@ def test_installs_into_an_environment_of_its_own(built, tmp_path):
     )
     assert trained.returncode == 0, trained.stdout
     assert (environment.folder / "out" / "model.tar.gz").is_file()
-
-
-def test_loads_beside_allennlp_models(tmp_path):
-    """Neither package registers a name of the other: AllenNLP would refuse the second."""
-    pytest.importorskip("allennlp_models")
-    program = (
-        "import nltk; nltk.download = print  # allennlp-models downloads when it is imported\n"
-        "from allennlp.common.util import import_module_and_submodules\n"
-        "import_module_and_submodules('allennlp_models')\n"
-        "import_module_and_submodules('allennlp_sentmatch')\n"
-        "from allennlp.models import Model\n"
-        "assert {'esim', 'siamese_classifier'} <= set(Model.list_available())\n"
-    )
-    result = run_python(program)
-    assert result.returncode == 0, result.stderr

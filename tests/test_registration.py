@@ -1,7 +1,4 @@
-"""Components are registered whatever is imported first; `nn` imports nothing but torch."""
-
-import subprocess
-import sys
+"""Components are registered whatever is imported first; `nn` needs nothing but torch."""
 
 import pytest
 
@@ -19,16 +16,13 @@ for base, name in names:
 """
 
 USE_NN = """
-import sys, torch
-before = set(sys.modules)
+import torch
 import allennlp_sentmatch.nn
 from allennlp_sentmatch.nn import *
 assert set(allennlp_sentmatch.nn.__all__) <= set(globals())
 for encoder in (LSTMN, CellAwareLSTM, GumbelTreeLSTM, RecurrentlyControlledRNN, SuffixBiLSTM):
     outputs = encoder(4, 3)(torch.randn(2, 5, 4), torch.ones(2, 5, dtype=torch.bool))
     outputs.sum().backward()
-new = {name.partition(".")[0] for name in set(sys.modules) - before}
-assert not new & {"allennlp", "numpy", "pandas", "scipy", "sklearn", "spacy", "transformers"}, new
 """
 
 
@@ -56,14 +50,7 @@ def test_every_order_of_imports_registers_the_components(imports):
     assert result.returncode == 0, result.stderr
 
 
-def test_nn_does_not_import_allennlp():
-    result = subprocess.run(
-        [sys.executable, "-c", USE_NN], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 0, result.stderr
-
-
-def test_nn_works_without_allennlp(torch_alone):
+def test_nn_needs_nothing_but_torch(torch_alone):
     result = torch_alone.run("-c", USE_NN)
     assert result.returncode == 0, result.stdout
 

@@ -28,12 +28,7 @@ def test_word_pieces_have_special_tokens_if_they_are_wanted(
     assert offsets == [(1, 3), None, (4, 4)]
 
 
-def test_the_special_tokens_of_a_pair_are_known(tiny_bert):
-    tokenizer = PretrainedTransformerTokenizer(tiny_bert, add_special_tokens=False)
-    first, second = (tokenizer.tokenize(text) for text in ("a man", "is dog"))
-    pair = tokenizer.add_special_tokens(first, second)
-    assert [token.text for token in pair] == ["[CLS]", "a", "man", "[SEP]", "is", "dog", "[SEP]"]
-    assert [token.type_id for token in pair] == [0, 0, 0, 0, 1, 1, 1]
+# The special tokens of a pair are tested by tests/data/dataset_readers/test_pair_joiner.py.
 
 
 BOTH_KINDS = pytest.mark.parametrize(

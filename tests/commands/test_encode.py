@@ -51,50 +51,27 @@ def test_a_table_with_another_delimiter(allennlp, small_archive, tmp_path):
     numpy.testing.assert_allclose(numpy.load(tmp_path / "v.npy"), expected, atol=1e-5)
 
 
-def change_weights(folder):
-    weights = torch.load(folder / "best.th")
-    weights["_classifier.output_layer.bias"] += 1
-    torch.save(weights, folder / "best.th")
-
-
-def change_vocabulary(folder):
-    file = folder / "vocabulary" / "tokens.txt"
-    first, second, *others = file.read_text().splitlines()
-    file.write_text("\n".join([first, *others[:1], second, *others[1:]]) + "\n")
-
-
-@pytest.mark.parametrize(
-    ("change", "options"),
-    [
-        (change_weights, []),
-        (change_vocabulary, []),
-        (lambda folder: None, ["-o", '{"model.classifier.dropout": 0.5}']),
-        (lambda folder: None, ["--bfloat16"]),
-    ],
-    ids=["weights", "vocabulary", "overrides", "bfloat16"],
-)
 def test_an_interrupted_run_is_not_continued_with_another_model(
-    allennlp, small_archive, tmp_path, monkeypatch, change, options
+    allennlp, small_archive, tmp_path, monkeypatch
 ):
+    """With another digest of the archive, see tests/models/test_archival.py, or other options."""
     (tmp_path / "s.txt").write_text("A man is asleep.\nA dog.\nTwo dogs run.\n")
     arguments = [tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 1]
-    folder = shutil.copytree(small_archive.parent, tmp_path / "model")
 
-    write = corpus._write
-    blocks = []
+    def interrupted(*_):
+        raise KeyboardInterrupt
 
-    def interrupted(*arguments):
-        blocks.append(arguments)
-        if len(blocks) == 2:
-            raise KeyboardInterrupt
-        return write(*arguments)
-
-    monkeypatch.setattr(corpus, "_write", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        allennlp("encode", folder, *arguments)
-    other = shutil.copytree(folder, tmp_path / "other")
-    change(other)
-    with pytest.raises(ConfigurationError, match="another setting of 'encoder'"):
-        allennlp("encode", other, *arguments, *options)
-    allennlp("encode", folder, *arguments)
+    with monkeypatch.context() as patch:
+        patch.setattr(corpus, "_write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            allennlp("encode", small_archive, *arguments)
+    other = shutil.copytree(small_archive.parent, tmp_path / "other")
+    weights = torch.load(other / "best.th")
+    weights["_classifier.output_layer.bias"] += 1
+    torch.save(weights, other / "best.th")
+    dropout = ["-o", '{"model.classifier.dropout": 0.5}']
+    for command in ([other], [small_archive, *dropout], [small_archive, "--bfloat16"]):
+        with pytest.raises(ConfigurationError, match="another setting of 'encoder'"):
+            allennlp("encode", *command, *arguments)
+    allennlp("encode", small_archive, *arguments)
     assert numpy.load(tmp_path / "v.npy").shape[0] == 3

@@ -24,8 +24,11 @@ def distilled_archive(tmp_path_factory, repository):
     return folder / "model.tar.gz"
 
 
-def test_the_folder_has_the_vectors_of_the_archive(allennlp, distilled_archive, tmp_path, capsys):
+def test_the_folder_has_the_vectors_of_the_archive(
+    allennlp, distilled_archive, tmp_path, capsys, caplog
+):
     allennlp("export", distilled_archive, tmp_path / "exported")
+    assert "is a classifier" not in caplog.text
     assert "exported: vectors of 384 dimensions, " in capsys.readouterr().out
     expected = ArchiveEncoder.from_archive(distilled_archive).encode(SENTENCES)
     vectors = StandaloneEncoder.load(tmp_path / "exported").encode(SENTENCES).numpy()
@@ -35,6 +38,7 @@ def test_the_folder_has_the_vectors_of_the_archive(allennlp, distilled_archive, 
 
 
 def test_the_card_names_the_archive_s_metrics_but_no_folder(allennlp, distilled_archive, tmp_path):
+    """And no metrics if an override cuts the projection."""
     cut = ["--overrides", '{"model.cut_projection": true}']
     for name, options in {"same": [], "changed": cut}.items():
         allennlp("export", distilled_archive, tmp_path / name, *options)
@@ -43,6 +47,11 @@ def test_the_card_names_the_archive_s_metrics_but_no_folder(allennlp, distilled_
         assert '"train_data_path": "' in card
         assert "fixtures/" not in card
         assert ('"best_validation_loss"' in card) == (name == "same")
+    (tmp_path / "s.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES))
+    allennlp("encode", distilled_archive, tmp_path / "s.txt", tmp_path / "cut.npy", *cut)
+    vectors = StandaloneEncoder.load(tmp_path / "changed").encode(SENTENCES).numpy()
+    assert vectors.shape == (2, 12)
+    numpy.testing.assert_allclose(vectors, numpy.load(tmp_path / "cut.npy"), atol=1e-6)
     copied = shutil.copytree(distilled_archive.parent, tmp_path / "copied")
     for number, metrics in enumerate(("{", "[]", '{"a":' * 900 + "1" + "}" * 900)):
         (copied / "metrics.json").write_text(metrics)
@@ -50,21 +59,7 @@ def test_the_card_names_the_archive_s_metrics_but_no_folder(allennlp, distilled_
         assert "best_validation_loss" not in (tmp_path / str(number) / "README.md").read_text()
 
 
-def test_overrides_cut_the_projection(allennlp, distilled_archive, tmp_path):
-    cut = '{"model.cut_projection": true}'
-    (tmp_path / "s.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES))
-    allennlp("export", distilled_archive, tmp_path / "exported", "--overrides", cut)
-    allennlp("encode", distilled_archive, tmp_path / "s.txt", tmp_path / "cut.npy", "-o", cut)
-    vectors = StandaloneEncoder.load(tmp_path / "exported").encode(SENTENCES).numpy()
-    assert vectors.shape == (2, 12)
-    numpy.testing.assert_allclose(vectors, numpy.load(tmp_path / "cut.npy"), atol=1e-6)
-
-
-def test_a_classifiers_vectors_are_no_similarities(
-    allennlp, small_archive, distilled_archive, tmp_path, caplog
-):
-    allennlp("export", distilled_archive, tmp_path / "distilled")
-    assert "is a classifier" not in caplog.text
+def test_a_classifiers_vectors_are_no_similarities(allennlp, small_archive, tmp_path, caplog):
     allennlp("export", small_archive, tmp_path / "classifier")
     assert f"{small_archive} is a classifier, whose vectors" in caplog.text
 

@@ -1,11 +1,9 @@
 import json
 
 import pytest
-from allennlp.commands.train import train_model
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
-from tests.conftest import REPOSITORY, SMALL_QUICK_START
+from tests.conftest import train_quick_start
 
 pytest.importorskip("seaborn")
 pytest.importorskip("svgling")
@@ -18,14 +16,8 @@ PAIR = {"premise": "A kitten is moving a rose.", "hypothesis": "A cat is moving 
 def tree_archives(tmp_path_factory):
     """Two Gumbel Tree-LSTMs from different seeds."""
     folder = tmp_path_factory.mktemp("trees")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(REPOSITORY)
-        for seed in (1, 2):
-            small = {k: v for k, v in SMALL_QUICK_START.items() if "model.encoder" not in k}
-            file = "training_config/quick_start.jsonnet"
-            params = Params.from_file(file, json.dumps({**small, "pytorch_seed": seed}))
-            params.params["model"]["encoder"] = TREE
-            train_model(params, folder / str(seed))
+    for seed in (1, 2):
+        train_quick_start(folder / str(seed), TREE, pytorch_seed=seed)
     return [folder / str(seed) / "model.tar.gz" for seed in (1, 2)]
 
 

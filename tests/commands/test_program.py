@@ -71,10 +71,10 @@ def test_a_mistake_is_one_sentence(tmp_path):
     assert result.returncode == 1
     expected = f"allennlp search: error: file {tmp_path / 'none.tar.gz'} not found\n"
     assert (result.stdout, result.stderr) == ("", expected)
-    for verbose in (run(*arguments, "--verbose"), run(*arguments, ALLENNLP_DEBUG="1")):
-        assert verbose.returncode == 1
-        assert "Traceback" in verbose.stderr
-        assert "FileNotFoundError" in verbose.stderr
+    verbose = run(*arguments, "--verbose")
+    assert verbose.returncode == 1
+    assert "Traceback" in verbose.stderr
+    assert "FileNotFoundError" in verbose.stderr
 
 
 @pytest.mark.parametrize(
@@ -100,24 +100,17 @@ def _raised(function, *arguments) -> BaseException:
 
 class TestMistake:
     def test_of_files_and_configuration(self, tmp_path, small_archive):
-        missing, config = tmp_path / "none", tmp_path / "config.jsonnet"
+        missing, config, no_data = (tmp_path / name for name in ("none", "config", "no_data"))
         config.write_text("{\n  a: ,\n}")
-        (tmp_path / "no_data.jsonnet").write_text('{a: error "no data"}')
+        no_data.write_text('{a: error "no data"}')
         for raised, sentence in (
             (ConfigurationError("max_length must be 1"), "max_length must be 1"),
             (_raised(open, missing), f"{missing}: No such file or directory"),
             (_raised(open, tmp_path), f"{tmp_path}: Is a directory"),
             (_raised(cached_path, missing), f"file {missing} not found"),
             (_raised(Params.from_file, config), f"{config}:2:6: "),
-            (
-                _raised(Params.from_file, tmp_path / "no_data.jsonnet"),
-                "no data (jsonnet: runtime error)",
-            ),
-            (
-                _raised(__import__, "wandb_that_is_not_installed.sdk"),
-                "the package wandb_that_is_not_installed is not installed; install it with: "
-                "pip install wandb_that_is_not_installed",
-            ),
+            (_raised(Params.from_file, no_data), "no data (jsonnet: runtime error)"),
+            (_raised(__import__, "nothing.sdk"), "the package nothing is not installed; install"),
         ):
             assert str(program.mistake(raised)).startswith(sentence)
         raised = _raised(partial(Predictor.from_path, small_archive, treshold=0.9))
@@ -127,22 +120,10 @@ class TestMistake:
     @pytest.mark.parametrize(
         ("settings", "sentence"),
         [
-            (
-                {"type": "cas_lstm", "input_size": 3, "hidden_size": 64.5},
-                "hidden_size of CasLstmEncoder must be int, got 64.5",
-            ),
-            (
-                {"type": "lstm", "input_size": "abc", "hidden_size": 3},
-                "input_size of LstmSeq2SeqEncoder must be int, got 'abc'",
-            ),
-            (
-                {"type": "sequential", "encoders": 5},
-                "encoders of SequentialEncoder must be list[Seq2SeqEncoder], got 5",
-            ),
-            (
-                {"type": "cas_ltsm"},
-                "encoder.type: there is no 'cas_ltsm': did you mean 'cas_lstm'?",
-            ),
+            ({"type": "cas_lstm", "input_size": 6.5}, "input_size of CasLstmEncoder must be int, "),
+            ({"type": "lstm", "input_size": "a"}, "input_size of LstmSeq2SeqEncoder must be int, "),
+            ({"type": "sequential", "encoders": 5}, "encoders of SequentialEncoder must be list["),
+            ({"type": "cas_ltsm"}, "encoder.type: there is no 'cas_ltsm': did you mean 'cas_l"),
             ({"type": "zzz"}, "zzz not in acceptable choices for encoder.type: ["),
         ],
     )

@@ -25,7 +25,6 @@ def vocabulary(*labels: str, namespace: str = "labels") -> Vocabulary:
             "expected one of 'no', 'yes'$",
         ),
         (SOURCE, ["only"], "line 3: the label 'maybe' .*; expected 'only'$"),
-        (SOURCE, map(str, range(10)), r"expected one of '0', .*'8', '9'$"),
         (SOURCE, map(str, range(10, 60)), r"one of '10', .*, '19' or one of 40 others$"),
         (SOURCE, [], "expected no label in 'my_labels'"),
         (None, ["yes"], "^the label 'maybe' does not occur"),
@@ -55,24 +54,18 @@ def test_a_namespace_with_an_unknown_token_takes_it():
     assert ours.as_tensor({}).item() == 1
 
 
-ARGUMENTS = [("yes",), ("yes", "my_labels"), (1, "labels", True)]
-
-
-@pytest.mark.parametrize("arguments", ARGUMENTS)
-class TestLikeAllenNLPs:
-    def test_counted_indexed_and_shown(self, arguments):
-        theirs, ours = fields.LabelField(*arguments), LabelField(*arguments, source=SOURCE)
-        counts = []
-        for field in (theirs, ours):
-            counter = defaultdict(lambda: defaultdict(int))
-            field.count_vocab_items(counter)
-            counts.append(counter)
-            field.index(vocabulary("no", "yes", namespace=field._label_namespace))
-        assert counts[0] == counts[1]
-        assert torch.equal(theirs.as_tensor({}), ours.as_tensor({}))
-        assert ours.as_tensor({}).dtype == torch.int64
-        assert theirs.get_padding_lengths() == ours.get_padding_lengths()
-        assert str(theirs) == str(ours)
-        assert theirs.human_readable_repr() == ours.human_readable_repr()
-        assert len(theirs) == len(ours)
-        assert theirs.empty_field() == ours.empty_field()
+@pytest.mark.parametrize("arguments", [("yes",), ("yes", "my_labels"), (1, "labels", True)])
+def test_as_allennlps_it_is_counted_indexed_and_shown(arguments):
+    theirs, ours = fields.LabelField(*arguments), LabelField(*arguments, source=SOURCE)
+    counts = []
+    for field in (theirs, ours):
+        counter = defaultdict(lambda: defaultdict(int))
+        field.count_vocab_items(counter)
+        counts.append(counter)
+        field.index(vocabulary("no", "yes", namespace=field._label_namespace))
+    assert counts[0] == counts[1]
+    assert torch.equal(theirs.as_tensor({}), ours.as_tensor({}))
+    assert ours.as_tensor({}).dtype == torch.int64
+    assert str(theirs) == str(ours)
+    assert theirs.human_readable_repr() == ours.human_readable_repr()
+    assert theirs.empty_field() == ours.empty_field()

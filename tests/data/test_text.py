@@ -2,6 +2,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.data.text import check_text, printable, shorten, unescape
+from tests.fuzzing import nested
 
 
 @pytest.mark.parametrize("text", ["", "plain", "caf\u00e9", "\U0001f600", "\ud7ff\ue000"])
@@ -27,10 +28,7 @@ def test_shorten():
     assert shorten(["\ud800"]).isascii()
     assert len(shorten("a" * 10**6)) < 100
     assert len(shorten([10**5000])) < 100
-    deep = []
-    for _ in range(10**5):
-        deep = [deep]
-    assert len(shorten(deep)) < 100
+    assert len(shorten(nested(10**5))) < 100
 
 
 @pytest.mark.parametrize(

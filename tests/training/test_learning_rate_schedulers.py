@@ -7,13 +7,12 @@ import math
 
 import pytest
 import torch
-from allennlp.commands.train import train_model_from_file
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 
 from allennlp_sentmatch.training.callbacks import MinimumLearningRate
-from tests.conftest import REPOSITORY, SMALL_QUICK_START
+from tests.conftest import train_quick_start
 
 NUM_EPOCHS, NUM_STEPS = 3, 7
 
@@ -115,19 +114,15 @@ def test_impossible_settings(make, settings, message):
 
 
 @pytest.mark.parametrize(("minimum", "epochs"), [(1e-5, 4), (6e-4, 3)])
-def test_training_ends_below_the_minimum(tmp_path, monkeypatch, minimum, epochs):
-    monkeypatch.chdir(REPOSITORY)
-    overrides = {
-        **SMALL_QUICK_START,
-        "trainer.num_epochs": 4,
-        "trainer.optimizer": {"type": "sgd", "lr": 0.1},
+def test_training_ends_below_the_minimum(tmp_path, minimum, epochs):
+    settings = {
+        "num_epochs": 4,
+        "optimizer": {"type": "sgd", "lr": 0.1},
         # 0.1, 0.01, 0.001 during the first three epochs; then 0.0001.
-        "trainer.learning_rate_scheduler": {"type": "infersent", "decay": 0.1, "shrink": 1.0},
-        "trainer.callbacks": [{"type": "minimum_learning_rate", "minimum": minimum}],
+        "learning_rate_scheduler": {"type": "infersent", "decay": 0.1, "shrink": 1.0},
+        "callbacks": [{"type": "minimum_learning_rate", "minimum": minimum}],
     }
-    train_model_from_file(
-        "training_config/quick_start.jsonnet", tmp_path / "model", json.dumps(overrides)
-    )
+    train_quick_start(tmp_path / "model", **{f"trainer.{key}": x for key, x in settings.items()})
     metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
     assert metrics["epoch"] == epochs - 1
     assert (tmp_path / "model" / "model.tar.gz").is_file()

@@ -9,15 +9,6 @@ from allennlp.training.optimizers import Optimizer
 
 import allennlp_sentmatch  # noqa: F401  (registers the optimizers)
 
-SETTINGS = {
-    "lr": 0.02,
-    "betas": [0.8, 0.95],
-    "eps": 1e-6,
-    "weight_decay": 0.1,
-    "parameter_groups": [[["bias"], {"weight_decay": 0.0, "lr": 0.05}]],
-}
-
-
 of_both = pytest.mark.parametrize(
     ("name", "plain_class"), [("fused_adam", torch.optim.Adam), ("fused_adamw", torch.optim.AdamW)]
 )
@@ -29,17 +20,18 @@ def test_the_updates_of_the_plain_optimizer(name, plain_class, amsgrad):
     torch.manual_seed(0)
     model = torch.nn.Linear(5, 3).double()
     expected = copy.deepcopy(model)
+    settings = {"betas": [0.8, 0.95], "eps": 1e-6, "amsgrad": amsgrad}
+    groups = {"parameter_groups": [[["bias"], {"weight_decay": 0.0, "lr": 0.05}]]}
     optimizer = Optimizer.from_params(
-        Params({"type": name, **copy.deepcopy(SETTINGS), "amsgrad": amsgrad}),
+        Params({"type": name, "lr": 0.02, "weight_decay": 0.1, **settings, **groups}),
         model_parameters=list(model.named_parameters()),
     )
-    common = {"betas": (0.8, 0.95), "eps": 1e-6, "amsgrad": amsgrad}
     plain = plain_class(
         [
             {"params": [expected.bias], "weight_decay": 0.0, "lr": 0.05},
             {"params": [expected.weight], "weight_decay": 0.1, "lr": 0.02},
         ],
-        **common,
+        **settings,
     )
     for _ in range(5):
         inputs = torch.randn(4, 5, dtype=torch.float64)

@@ -4,13 +4,13 @@ from contextlib import nullcontext
 
 import pytest
 import torch
-from allennlp.commands.train import train_model, train_model_from_file
+from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.training import GradientDescentTrainer, TrainerCallback
 
 import allennlp_sentmatch  # noqa: F401  (registers the trainer)
-from tests.conftest import REPOSITORY, SMALL_QUICK_START
+from tests.conftest import REPOSITORY, train_quick_start
 
 MODELS = sorted((REPOSITORY / "fixtures" / "models").glob("*.json*"))
 
@@ -93,26 +93,15 @@ class Recorder(TrainerCallback):
             raise KeyError("a batch that fails")
 
 
-@pytest.fixture
-def train(tmp_path, monkeypatch):
-    monkeypatch.setattr(Recorder, "precisions", [])
-    monkeypatch.setitem(TrainerCallback._registry[TrainerCallback], "recorder", (Recorder, None))
-    overrides = {
-        **SMALL_QUICK_START,
-        "trainer.num_epochs": 1,
-        "trainer.callbacks": [{"type": "bfloat16_products"}, {"type": "recorder"}],
-    }
-    return lambda: train_model_from_file(
-        "training_config/quick_start.jsonnet", tmp_path / "model", json.dumps(overrides)
-    )
-
-
 @pytest.mark.parametrize("fail", [False, True])
-def test_the_precision_of_products_is_restored(train, monkeypatch, fail):
+def test_the_precision_of_products_is_restored(tmp_path, monkeypatch, fail):
     """Also after an error."""
+    monkeypatch.setattr(Recorder, "precisions", [])
     monkeypatch.setattr(Recorder, "fail", fail)
+    monkeypatch.setitem(TrainerCallback._registry[TrainerCallback], "recorder", (Recorder, None))
+    callbacks = {"trainer.callbacks": ["bfloat16_products", "recorder"]}
     with pytest.raises(KeyError, match="a batch that fails") if fail else nullcontext():
-        train()
+        train_quick_start(tmp_path / "model", **callbacks)
     expected = [(True, "medium")] if fail else [(True, "medium"), (False, "medium")]
     assert sorted(set(Recorder.precisions), reverse=True) == expected
     assert torch.get_float32_matmul_precision() == "highest"

@@ -92,10 +92,7 @@ def test_two_parameters_for_one_setting(inner_first):
         ({"type": "categorical", "choices": "abc"}, "a: .*choices must be a list, or an object"),
         ({"type": "categorical", "choices": [1, 0.5, True]}, "a: .*two choices are equal"),
         ({"type": ["float"], "low": 1, "high": 2}, "a: .*type is one of float, int, categorical"),
-        (
-            {"type": "float", "low": "1", "high": 2},
-            "a: .*low must be a number of type float, got '1'",
-        ),
+        ({"type": "float", "low": "1", "high": 2}, "a: .*low must be a number of type float, got"),
         ({"type": "float", "low": 10**400, "high": 10**401}, "a: .*too large"),
         ({"type": "int", "low": 1, "high": 2.5}, "a: .*high must be a number of type int, got 2.5"),
         ({"type": "float", "low": 1, "high": 2, "log": "no"}, "a: .*log must be true .*, got 'no'"),

@@ -70,14 +70,9 @@ def test_a_grid_tries_every_choice_once(curves, study, tmp_path):
     assert states(report) == Counter(("complete", rate) for rate in RATES)
     assert seen == report["trials"]
     assert report["best"] == {
-        "number": report["best"]["number"],
-        "state": "complete",
-        "values": {LR: 0.2},
-        "value": 0.9,
-        "metrics": {"accuracy": 0.9, "loss": 0.8},
-        "best_epoch": 2,
-        "epochs": 3,
-        "minutes": 2.5,
+        **{"number": report["best"]["number"], "state": "complete", "values": {LR: 0.2}},
+        **{"value": 0.9, "metrics": {"accuracy": 0.9, "loss": 0.8}},
+        **{"best_epoch": 2, "epochs": 3, "minutes": 2.5},
     }
     assert report["command"] == "allennlp tune"
     assert report["space"] == {LR: {"type": "categorical", "choices": list(RATES)}}
@@ -161,9 +156,9 @@ def test_two_threads_do_not_repeat_the_same_trial(study, interrupt, monkeypatch)
     monkeypatch.setattr(
         "optuna.storages.RDBStorage.check_trial_is_updatable", lambda *_: time.sleep(0.2)
     )
-    report = study(num_jobs=2).run()
-    assert sorted(trial["values"][LR] for trial in report["trials"][2:]) == sorted(RATES)
-    assert {trial["state"] for trial in report["trials"][2:]} == {"complete"}
+    trials = study(num_jobs=2).run()["trials"][2:]
+    assert sorted(trial["values"][LR] for trial in trials) == sorted(RATES)
+    assert {trial["state"] for trial in trials} == {"complete"}
 
 
 def test_all_interrupted_trials_are_repeated(study, interrupt, monkeypatch):
@@ -222,7 +217,7 @@ def test_a_training_with_less_than_the_median_is_stopped(curves, study):
 def test_trainings_side_by_side_share_the_cores(curves, study, monkeypatch, tmp_path):
     monkeypatch.setattr(tuner.os, "cpu_count", lambda: 6)
     curves.set_all([0.5])
-    assert study(num_jobs=2).run()["machine"]["threads"] == 3
+    assert study(num_jobs=2).run(1)["machine"]["threads"] == 3
     assert (tmp_path / "study" / "trials" / "0" / "threads").read_text() == "3"
 
 
@@ -278,17 +273,15 @@ def test_a_training_of_more_than_a_day():
         ({"space": RATES_BETWEEN, "sampler": "grid"}, "the sampler grid needs categorical"),
         ({"num_jobs": 0}, "the number of jobs must be at least 1, got 0"),
         ({"configuration": {"trainer": {"optimizer": {"lr": 1}}}}, "no validation_data_path"),
+        ({"space": RATES_BETWEEN}, "give --n-trials"),
+        ({"space": RATES_BETWEEN, "num_trials": 0}, "1, got 0"),
     ],
 )
 def test_options_that_are_not_accepted(study, options, message):
+    options = dict(options)
+    num_trials = options.pop("num_trials", None)
     with pytest.raises(ConfigurationError, match=message):
-        study(**options)
-
-
-@pytest.mark.parametrize(("num_trials", "message"), [(None, "give --n-trials"), (0, "1, got 0")])
-def test_the_number_of_trials(study, num_trials, message):
-    with pytest.raises(ConfigurationError, match=message):
-        study(RATES_BETWEEN).run(num_trials)
+        study(**options).run(num_trials)
 
 
 def test_the_default_metric(curves, study):

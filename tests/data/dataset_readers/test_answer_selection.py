@@ -28,8 +28,6 @@ def about(instance):
 def test_wikiqa(fixtures):
     instances = read("wikiqa", fixtures / "data/wikiqa.tsv")
     assert [about(instance)["id"] for instance in instances] == ["Q1", "Q2", "Q3"]
-    assert [labels(instance) for instance in instances] == [[0, 1, 0], [0, 0], [1, 1, 0, 0]]
-    assert about(instances[0])["question"] == "how do bees make honey"
     assert about(instances[0])["question_tokens"] == ["how", "do", "bees", "make", "honey"]
     assert about(instances[0])["candidate_ids"] == ["D1-0", "D1-1", "D1-2"]
     assert about(instances[0])["candidates"][1] == (
@@ -72,9 +70,7 @@ def test_a_batch_has_labels_of_minus_one_where_there_is_no_candidate(fixtures):
     ("file", "pairs", "questions", "answered", "mixed", "right"),
     [
         ("wikiqa/WikiQA-test.tsv.gz", 6165, 633, 243, 237, 293),
-        ("wikiqa/WikiQA-train.tsv.gz", 20360, 2118, 873, 857, 1040),
         ("wikiqa/WikiQA-dev-filtered-tokenised.tsv.gz", 1130, 126, 126, 122, 140),
-        ("trecqa/train.csv", 4718, 93, 83, 78, 348),
         ("trecqa/dev.csv", 1148, 81, 78, 65, 222),
         ("trecqa/test.csv", 1517, 95, 89, 68, 284),
     ],
@@ -85,9 +81,7 @@ def test_every_row_of_the_published_data(
     instances = read(file.partition("/")[0], shared_data / file)
     found = [set(labels(instance)) for instance in instances]
     counts = Counter(label for instance in instances for label in labels(instance))
-    assert len(instances) == questions
-    assert sum(counts.values()) == pairs
-    assert counts[1] == right
+    assert (len(instances), sum(counts.values()), counts[1]) == (questions, pairs, right)
     assert sum(1 in labels for labels in found) == answered
     assert sum(labels == {0, 1} for labels in found) == mixed
 
@@ -97,18 +91,16 @@ def rows(*examples):
     return "".join(json.dumps(dict(zip_longest(keys, row))) + "\n" for row in examples)
 
 
-def test_spaces_do_not_make_another_question(write):
-    rows = ["who ?\ta\t1", "who ? \tb\t0", "who  ?\tc\t0", "who\td\t0"]
-    instances = read("table", write("question\tcandidate\tlabel\n" + "\n".join(rows)))
-    assert [labels(instance) for instance in instances] == [[1, 0, 0], [0]]
-
-
 def test_rows_of_one_question(write):
-    """They need not stand together, and an id may be the text of another question."""
+    """They need not stand together, an id may be the text of another question, and spaces do not
+    make another question.
+    """
     path = write(rows(("a", "b", 1, "x"), ("b", None, 0, "y"), ("a", "b", 0, "z")))
     instances = read("table", path, question_id="id")
     assert [about(instance)["candidates"] for instance in instances] == [["x", "z"], ["y"]]
     assert [labels(instance) for instance in instances] == [[1, 0], [0]]
+    path = write(rows(*((text, None, 0, "x") for text in ("who ?", "who ? ", "who  ?", "who"))))
+    assert list(map(labels, read("table", path))) == [[0, 0, 0], [0]]
 
 
 @pytest.mark.parametrize(
@@ -118,12 +110,9 @@ def test_rows_of_one_question(write):
             [("q", "1", 1, "a"), ("r", "1", 0, "b")],
             r"the question id '1' belongs to another question in .*line 1",
         ),
-        *(
-            (
-                [("q", "1", 1, "a", first), ("q", "1", 0, "b", second)],
-                "either all candidates .* have an id",
-            )
-            for first, second in (("x", None), (None, "x"))
+        (
+            [("q", "1", 1, "a", "x"), ("q", "1", 0, "b", None)],
+            "either all candidates .* have an id",
         ),
         ([("q", "1", 1, "a"), ("q", "1", "yes", "b")], "expected the label 0 or 1, got 'yes'"),
     ],

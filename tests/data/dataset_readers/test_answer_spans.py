@@ -48,7 +48,7 @@ def test_an_occurrence_within_a_word_or_a_token():
     text = "my son--he son--a son or son"
     offsets = [(0, 2), (3, 10), (11, 17), (18, 21), (22, 24), (25, 28)]
     assert verbatim_span(text, offsets, "son") == (3, 3)  # the first that is a token
-    assert verbatim_span(text, offsets[:3], "son") == (1, 1)
+    assert verbatim_span(text, offsets[:2], "son") == (1, 1)
     assert verbatim_span(text, offsets, "my son") == (0, 1)
     assert verbatim_span(text, offsets[:3], "son--a son") is None  # it is cut
     assert verbatim_span(" ", [(0, 0)], "fox") is None
@@ -66,26 +66,21 @@ def overlap(span, answer):
     return Fraction(2 * table[-1][-1], len(span) + len(answer)) if span and answer else Fraction(0)
 
 
-def by_trying_all(passage, answers):
-    spans = [(i, j) for i in range(len(passage)) for j in range(i, len(passage))]
-    scores = {
-        (i, j): max((overlap(passage[i : j + 1], answer) for answer in answers), default=0)
-        for i, j in spans
-    }
-    best = min(spans, key=lambda span: (-scores[span], span[1] - span[0], span[0]))
-    return (*best, scores[best])
-
-
 words = st.sampled_from(["a", "b", "B", "c", "d", "."])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     st.lists(words, min_size=1, max_size=12),
     st.lists(st.lists(words, max_size=7), min_size=1, max_size=3),
 )
-def test_the_best_span_is_that_of_trying_all(passage, answers):
-    start, end, score = by_trying_all(passage, answers)
+def test_the_best_span_is_the_one_of_trying_all(passage, answers):
+    scores = {
+        (i, j): max(overlap(passage[i : j + 1], answer) for answer in answers)
+        for i in range(len(passage))
+        for j in range(i, len(passage))
+    }
+    best = min(scores, key=lambda span: (-scores[span], span[1] - span[0], span[0]))
     found = best_overlap_span(passage, answers)
-    assert (found.start, found.end) == (start, end)
-    assert found.overlap == pytest.approx(float(score), abs=1e-12)
+    assert (found.start, found.end) == best
+    assert found.overlap == pytest.approx(float(scores[best]), abs=1e-12)

@@ -28,22 +28,6 @@ def words(instance):
     return [token.text for token in instance["tokens"].tokens]
 
 
-POLARITY = [
-    ("a dull , lifeless sequel \u2014 nothing works .", "neg", None),
-    ("the plot never starts .", "neg", None),
-    ("the jokes are older than the cast .", "neg", None),
-    ("a warm and witty film .", "pos", None),
-    ("the director\u2019s best work so far .", "pos", None),
-    ("clichés aside , a joy to watch .", "pos", None),
-]
-MOVIES = [
-    ("I wanted to like it.<br /><br />I did not.", "neg", "neg/0_2.txt"),
-    ("Two hours I will never get back.", "neg", "neg/1_2.txt"),
-    ("A small masterpiece.", "pos", "pos/0_9.txt"),
-    ("My children loved every minute of it!", "pos", "pos/1_9.txt"),
-]
-
-
 def test_trec(fixtures):
     instances = read("trec", fixtures / "data/trec.label")
     assert labels(instances) == ["NUM", "HUM", "LOC", "NUM", "DESC", "ENTY", "ABBR", "LOC"]
@@ -84,50 +68,55 @@ def test_malformed_lines(write, format, line, message):
         read(format, path)
 
 
-class TestTwoFiles:
-    def test_a_folder_with_labels_from_suffixes(self, fixtures, write, tmp_path):
-        assert list(map(example, read("two_files", fixtures / "data/polarity"))) == POLARITY
-        for path in (fixtures / "data/polarity").iterdir():
-            # The label is before the "gz".
-            write(gzip.compress(path.read_bytes()), f"folder/{path.name}.gz")
-        assert list(map(example, read("two_files", tmp_path / "folder"))) == POLARITY
-
-    def test_an_object_of_files_in_another_encoding(self, write):
-        files = {"1": write(gzip.compress("naïve\n".encode()), "x"), "0": write("é\n", "y")}
-        instances = read("two_files", files, encoding="utf-8")
-        assert list(map(example, instances)) == [("naïve", "1", None), ("é", "0", None)]
-
-    @pytest.mark.parametrize(
-        ("names", "listed"),
-        [
-            (["a.neg"], "found a.neg"),
-            (["a.neg", "a.pos", "README"], r"found README, a\.neg, a\.pos"),
-            (["a.neg", "b.neg"], r"found a\.neg, b\.neg"),
-            ([], "found none"),
-        ],
-    )
-    def test_another_number_of_files_is_an_error(self, tmp_path, write, names, listed):
-        for name in names:
-            write("text\n", name)
-        with pytest.raises(ConfigurationError, match=f"expected a folder of two files.*{listed}"):
-            read("two_files", tmp_path)
+def test_a_folder_of_two_files_has_the_labels_as_suffixes(fixtures, write, tmp_path):
+    folder = fixtures / "data/polarity"
+    found = list(map(example, read("two_files", folder)))
+    assert [label for _, label, _ in found] == ["neg"] * 3 + ["pos"] * 3
+    assert found[0] == ("a dull , lifeless sequel \u2014 nothing works .", "neg", None)
+    assert found[-1] == ("clichés aside , a joy to watch .", "pos", None)
+    for path in folder.iterdir():
+        # The label is before the "gz".
+        write(gzip.compress(path.read_bytes()), f"folder/{path.name}.gz")
+    assert list(map(example, read("two_files", tmp_path / "folder"))) == found
 
 
-class TestDirectories:
-    def test_labels_are_folders_and_the_unlabeled_one_is_left_out(self, fixtures):
-        assert list(map(example, read("directories", fixtures / "data/movies"))) == MOVIES
+def test_an_object_of_files_in_another_encoding(write):
+    files = {"1": write(gzip.compress("naïve\n".encode()), "x"), "0": write("é\n", "y")}
+    instances = read("two_files", files, encoding="utf-8")
+    assert list(map(example, instances)) == [("naïve", "1", None), ("é", "0", None)]
 
-    @pytest.mark.parametrize(("content", "text"), [("one\n\n2\n", "one\n\n2"), ("", "")])
-    def test_a_file_is_a_text(self, write, tmp_path, content, text):
+
+@pytest.mark.parametrize(
+    ("names", "listed"),
+    [
+        (["a.neg", "a.pos", "README"], r"found README, a\.neg, a\.pos"),
+        (["a.neg", "b.neg"], r"found a\.neg, b\.neg"),
+        ([], "found none"),
+    ],
+)
+def test_another_number_of_files_is_an_error(tmp_path, write, names, listed):
+    for name in names:
+        write("text\n", name)
+    with pytest.raises(ConfigurationError, match=f"expected a folder of two files.*{listed}"):
+        read("two_files", tmp_path)
+
+
+def test_labels_are_directories_and_the_unlabeled_one_is_left_out(fixtures):
+    found = list(map(example, read("directories", fixtures / "data/movies")))
+    ids = ["neg/0_2.txt", "neg/1_2.txt", "pos/0_9.txt", "pos/1_9.txt"]
+    assert [(label, id) for _, label, id in found] == [(id[:3], id) for id in ids]
+    assert found[0][0] == "I wanted to like it.<br /><br />I did not."
+
+
+def test_a_file_of_a_directory_is_a_text(write, tmp_path):
+    with pytest.raises(ConfigurationError, match="expected a folder for each label"):
+        read("directories", tmp_path)
+    (tmp_path / "pos").mkdir()
+    with pytest.raises(ConfigurationError, match="pos is empty"):
+        read("directories", tmp_path)
+    for content, text in (("one\n\n2\n", "one\n\n2"), ("", "")):
         write(content, "pos/x.txt")
         assert example(read("directories", tmp_path)[0]) == (text, "pos", "pos/x.txt")
-
-    def test_no_folders_and_an_empty_one(self, tmp_path):
-        with pytest.raises(ConfigurationError, match="expected a folder for each label"):
-            read("directories", tmp_path)
-        (tmp_path / "neg").mkdir()
-        with pytest.raises(ConfigurationError, match="neg is empty"):
-            read("directories", tmp_path)
 
 
 TRAIN = {"ENTY": 1250, "HUM": 1223, "DESC": 1162, "NUM": 896, "LOC": 835, "ABBR": 86}

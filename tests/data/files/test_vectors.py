@@ -42,13 +42,11 @@ def test_damaged_and_missing_files(file):
     content = file.read_bytes()
     brackets = content.replace(b"}      ", b"} (((((", 1)
     indented = content.replace(b"}      ", b"}\n  1\n 1", 1)
+    message = r"v\.npy is not a whole NumPy file((?!pickle).)*$"
     for damaged in (b"", content[:40], content[:-5], b"vectors", brackets, indented):
         file.write_bytes(damaged)
-        with pytest.raises(
-            ConfigurationError, match=r"v\.npy is not a whole NumPy file"
-        ) as refused:
+        with pytest.raises(ConfigurationError, match=message):
             map_vectors(file)
-        assert "pickle" not in str(refused.value)
     file.unlink()
     with pytest.raises(FileNotFoundError, match=r"v\.npy"):
         map_vectors(file)
@@ -62,13 +60,12 @@ def test_every_edit_and_every_swap_of_sentences_is_noticed(file):
     numpy.testing.assert_array_equal(map_vectors(file), VECTORS)
     numpy.testing.assert_array_equal(numpy.load(file), VECTORS)
     check_sentences(iter(sentences), file)
+    message = r"v\.npy was made from other .*; encode them again"
     for row in range(199):
         edited = [*sentences[:row], "another", *sentences[row + 1 :]]
         swapped = [*sentences[:row], *sentences[row : row + 2][::-1], *sentences[row + 2 :]]
         for changed in (edited, swapped, sentences[:row]):
-            with pytest.raises(
-                ConfigurationError, match=r"v\.npy was made from other .*; encode them again"
-            ):
+            with pytest.raises(ConfigurationError, match=message):
                 check_sentences(changed, file)
 
 

@@ -52,7 +52,7 @@ def test_some_words(tmp_path: Path):
         "2  2\nthe  1  0 \nà\xa0b 0  1",
     ],
 )
-@pytest.mark.parametrize("name", ["v.txt", "v.vec", "v.txt.gz", "v.zip"])
+@pytest.mark.parametrize("name", ["v.txt", "v.zip"])
 def test_marks_and_separators_of_other_programs(tmp_path: Path, name: str, content: str):
     """Also in AllenNLP's embedder and vocabulary."""
     path = write(tmp_path / name, content)

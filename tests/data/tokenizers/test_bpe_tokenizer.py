@@ -114,7 +114,6 @@ def test_sizes():
 @pytest.mark.parametrize(
     ("texts", "settings", "message"),
     [
-        ([], {}, "no words to learn an encoding from"),
         ([("", "en"), (" \n", "en")], {}, "no words to learn an encoding from"),
         ([("a", "en"), ("b \ud800", "en")], {}, "text 2 has the lone surrogate"),
         (TEXTS, {"num_merges": 0}, "merges: expected at least 1, got 0"),

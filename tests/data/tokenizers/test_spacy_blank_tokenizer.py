@@ -105,10 +105,6 @@ def test_the_error_names_the_tokenizer_that_needs_no_model(monkeypatch, failure)
         failure()
 
     monkeypatch.setattr("allennlp.common.util.spacy_download", download)
-    with pytest.raises(ConfigurationError) as error:
+    message = "^the tokenizer 'spacy' needs spaCy's model 'en_none_sm', .*; use .* 'spacy_blank'"
+    with pytest.raises(ConfigurationError, match=message):
         Tokenizer.from_params(Params({"type": "spacy", "language": "en_none_sm"}))
-    assert str(error.value) == (
-        "the tokenizer 'spacy' needs spaCy's model 'en_none_sm', which is not installed and could "
-        "not be downloaded; use the tokenizer 'spacy_blank', which has the same tokens without a "
-        "model, or install it: python -m spacy download en_none_sm"
-    )

@@ -1,31 +1,25 @@
+import json
+
 import pytest
-from allennlp.commands.train import train_model
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.training import TrainerCallback
 
 from allennlp_sentmatch.nn import GumbelTreeLSTM, gumbel_tree_lstm
 from allennlp_sentmatch.training.callbacks import GumbelTemperature
-from tests.conftest import REPOSITORY, SMALL_QUICK_START
+from tests.conftest import train_quick_start
 
 ENCODER = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "temperature": 0.9}
 ANNEALED = {"type": "gumbel_temperature", "rate": 0.35, "end": 0.2}
 
 
-def params(num_epochs, encoder=ENCODER):
-    small = {k: v for k, v in SMALL_QUICK_START.items() if "model.encoder" not in k}
-    small |= {"dataset_reader.max_instances": 32, "data_loader.batch_size": 16}
+def train(folder, num_epochs, encoder=ENCODER, **settings):
+    small = {"dataset_reader.max_instances": 32, "data_loader.batch_size": 16}
     small |= {"trainer.num_epochs": num_epochs, "trainer.callbacks": [ANNEALED]}
-    read = Params.from_file("training_config/quick_start.jsonnet", small)
-    if encoder:
-        read.params["model"]["encoder"] = encoder
-    return read
+    return train_quick_start(folder, encoder, **small, **settings)
 
 
 @pytest.fixture
 def temperatures(monkeypatch):
     """The temperature of each batch in training."""
-    monkeypatch.chdir(REPOSITORY)
     used = []
 
     def choices(merges, noise, temperature):
@@ -39,20 +33,20 @@ def temperatures(monkeypatch):
 
 
 def test_falls_after_each_update_and_goes_on_after_an_interruption(temperatures, tmp_path):
-    train_model(params(num_epochs=1), tmp_path / "out")
+    train(tmp_path / "out", num_epochs=1)
     assert temperatures == pytest.approx([0.9, 0.55])  # both sentences of a pair at once
-    params(num_epochs=3).to_file(tmp_path / "out" / "config.json")
-    model = train_model(params(num_epochs=3), tmp_path / "out", recover=True)
+    config = json.loads((tmp_path / "out" / "config.json").read_text())
+    config["trainer"]["num_epochs"] = 3
+    (tmp_path / "out" / "config.json").write_text(json.dumps(config))
+    model = train(tmp_path / "out", num_epochs=3, recover=True)
     assert temperatures == pytest.approx([0.9, 0.55, 0.2, 0.2, 0.2, 0.2])
     (tree,) = (m for m in model.modules() if isinstance(m, GumbelTreeLSTM))
     assert tree.temperature == 0.2
 
 
-def test_what_cannot_be_annealed(tmp_path, monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
+def test_what_cannot_be_annealed(tmp_path):
     with pytest.raises(ConfigurationError, match="needs a gumbel_tree_lstm"):
-        train_model(params(num_epochs=1, encoder={"type": "boe", "embedding_dim": 4}), tmp_path)
+        train(tmp_path, num_epochs=1, encoder={"type": "boe", "embedding_dim": 4})
     for settings in ({"end": -1.0}, {"rate": 0.0}):
         with pytest.raises(ConfigurationError, match="rate and end must be positive"):
             GumbelTemperature("unused", **settings)
-    assert TrainerCallback.by_name("gumbel_temperature") is GumbelTemperature

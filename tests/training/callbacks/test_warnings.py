@@ -1,15 +1,13 @@
-import json
 import logging
 from types import SimpleNamespace
 
 import pytest
 import torch
-from allennlp.commands.train import train_model_from_file
 from allennlp.data.data_loaders import MultiProcessDataLoader
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 from allennlp_sentmatch.training.callbacks import LabelCheckCallback, ThreadCheckCallback, warnings
-from tests.conftest import REPOSITORY, SMALL_QUICK_START
+from tests.conftest import train_quick_start
 
 LOGGER = "allennlp_sentmatch.training.callbacks.warnings"
 HEADER = "sentence1\tsentence2\tlabel\n"
@@ -20,17 +18,14 @@ def train(tmp_path, caplog, monkeypatch):
     """Trains the quick start's model on rows of labels; gives the label check's warnings."""
     # AllenNLP replaces the handlers of the root logger.
     monkeypatch.setattr(logging.getLogger(LOGGER), "handlers", [caplog.handler])
-    monkeypatch.chdir(REPOSITORY)
 
-    def train(training, validation, **overrides):
-        settings = {**SMALL_QUICK_START, **overrides}
+    def train(training, validation):
+        paths = {}
         for name, labels in [("train", training), ("validation", validation)]:
             path = tmp_path / f"{name}.tsv"
             path.write_text(HEADER + "".join(f"a\tb\t{label}\n" for label in labels))
-            settings[f"{name}_data_path"] = str(path)
-        train_model_from_file(
-            "training_config/quick_start.jsonnet", tmp_path / "model", json.dumps(settings)
-        )
+            paths[f"{name}_data_path"] = str(path)
+        train_quick_start(tmp_path / "model", **paths)
         return [record.getMessage() for record in caplog.records if record.name == LOGGER]
 
     return train

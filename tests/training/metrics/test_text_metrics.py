@@ -26,21 +26,9 @@ REFERENCES = [
 ]
 
 
-def longest_common_subsequence(first, second):
-    if not first or not second:
-        return 0
-    if first[-1] == second[-1]:
-        return longest_common_subsequence(first[:-1], second[:-1]) + 1
-    return max(
-        longest_common_subsequence(first[:-1], second),
-        longest_common_subsequence(first, second[:-1]),
-    )
-
-
 def rouge_l(prediction, reference):
-    predicted, expected = prediction.split(), reference.lower().replace(".", "").split()
-    common = longest_common_subsequence(predicted, expected)
-    return 2 * common / (len(predicted) + len(expected))
+    """With the library's own tokenizer."""
+    return RougeScorer(["rougeL"]).score(reference, prediction)["rougeL"].fmeasure
 
 
 def test_batches_give_the_corpus_figures():
@@ -128,14 +116,13 @@ def test_words_of_every_script(prediction, answer, rouge, twin):
 
 
 def test_english_figures_are_those_of_the_library():
-    scorer = RougeScorer(["rougeL"])  # with its own tokenizer
     metric = AnswerOverlap()
     marks = ["It’s 1½ x² – “so-called” a_b 5€ N°7 …", "its 1 x, so called: A B 5 n 7"]
     texts = [*PREDICTIONS, *marks, "don't"] + [row.text(["question"]) for row in json_rows(DATA)]
     for prediction, answer in product(texts, texts):
         metric([prediction], [[answer]])
-        expected = scorer.score(answer, prediction)["rougeL"].fmeasure
-        assert metric.get_metric(reset=True)["rouge_l"] == pytest.approx(100 * expected)
+        expected = pytest.approx(100 * rouge_l(prediction, answer))
+        assert metric.get_metric(reset=True)["rouge_l"] == expected
 
 
 TRANSLATIONS = ["The cat sits on the mat today.", "Two dogs run over a field.", "A man sleeps."]
@@ -158,9 +145,9 @@ def test_the_signature_is_the_library_s_before_and_after_a_batch(caplog):
     library = sacrebleu.BLEU(lowercase=True, tokenize="char")
     library.corpus_score(TRANSLATIONS, [RIGHT_ONES])
     metric = SacreBleu(lowercase=True, tokenize="char")
-    assert metric.signature == str(library.get_signature())
+    before = metric.signature
     metric(TRANSLATIONS, RIGHT_ONES)
-    assert metric.signature == str(library.get_signature())
+    assert before == metric.signature == str(library.get_signature())
     with caplog.at_level("INFO"):
         figure = metric.get_metric()["BLEU"]
         assert not caplog.messages
@@ -173,7 +160,7 @@ def test_the_signature_is_the_library_s_before_and_after_a_batch(caplog):
     [
         (["狐狸住在老磨坊下面。", "它偷一个鸡蛋, 3 个鸭蛋"], "13a", None, 1),
         (["狐狸住在老磨坊下面。", "它偷一个鸡蛋, 3 个鸭蛋"], "zh", 100, 0),
-        (["สุนัขจิ้งจอกอยู่ใต้โรงสีเก่า"], "13a", 0, 1),
+        (["สุนัขจิ้งจอกอยู่ใต้โรงสีเก่า", "fox"], "13a", None, 1),  # half of them
         (["สุนัขจิ้งจอกอยู่ใต้โรงสีเก่า"], "char", 100, 0),
         (["fox", "egg"], "13a", None, 0),
         ([*RIGHT_ONES, "他住在这里。"], "13a", None, 0),
