@@ -215,24 +215,13 @@ def test_any_damage_is_found(vectors, tmp_path, name):
                 SentenceIndex.load(path)
 
 
-@pytest.mark.parametrize(
-    ("name", "setting", "least"),
-    [
-        *(("hnsw", "m", 2), ("hnsw", "ef_construction", 1), ("hnsw", "ef_search", 1)),
-        *(("ivf", "nlist", 1), ("ivf", "nprobe", 1)),
-        *(("ivfpq", "code_size", 1), ("ivfpq", "refine_factor", 1)),
-    ],
-)
-def test_settings_must_be_large_enough(name, setting, least):
-    IndexKind(name, {setting: least})
-    message = f"{setting} must be an integer of at least {least}, got"
-    with pytest.raises(ConfigurationError, match=f"{message} {least - 1}"):
-        IndexKind(name, {setting: least - 1})
-    with pytest.raises(ConfigurationError, match=f"{message} 2.5"):
-        IndexKind(name, {setting: 2.5})
-
-
-def test_settings_that_are_unknown_or_too_large():
+def test_settings_that_are_too_small_unknown_or_too_large():
+    for name, setting, least in (("hnsw", "m", 2), ("ivf", "nprobe", 1), ("ivfpq", "code_size", 1)):
+        IndexKind(name, {setting: least})
+        for value in (least - 1, 2.5):
+            message = f"{setting} must be an integer of at least {least}, got {value}"
+            with pytest.raises(ConfigurationError, match=message):
+                IndexKind(name, {setting: value})
     with pytest.raises(ConfigurationError, match="hnsw: there is a superfluous setting 'nprobe'"):
         IndexKind("hnsw", {"nprobe": 3})
     for name in ("hsnw", "", ["hnsw"]):

@@ -141,14 +141,6 @@ def test_a_rescorer_reads_pairs(encoder, vectors, untrained_predictor):
             SentenceSearch(encoder, CORPUS, vectors, rescorer=untrained_predictor(name))
 
 
-def test_a_saved_index_is_used(encoder, vectors, tmp_path, monkeypatch, capsys):
-    first = SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss").search(QUERIES)
-    monkeypatch.setattr(SentenceIndex, "build", None)
-    second = SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss").search(QUERIES)
-    assert second == first
-    assert capsys.readouterr() == ("", "")  # no progress
-
-
 def test_what_does_not_belong_together_is_refused(encoder, vectors, tmp_path):
     with pytest.raises(ConfigurationError, match=r"6 sentences, .* shape \(7, 6\)"):
         SentenceSearch(encoder, CORPUS[1:], vectors)
@@ -214,15 +206,19 @@ def test_blank_sentences_are_not_found(encoder):
 
 
 @pytest.mark.parametrize("number", [1, 3, 4, 6])
-def test_sentences_that_are_new_are_added_to_a_saved_index(encoder, vectors, tmp_path, number):
+def test_sentences_that_are_new_are_added_to_a_saved_index(
+    encoder, vectors, tmp_path, monkeypatch, capsys, number
+):
     path = tmp_path / "s.faiss"
     SentenceSearch(encoder, CORPUS[:number], vectors[:number], path)
     search = SentenceSearch(encoder, CORPUS, vectors, path)
     found = search.search(QUERIES, k=9)
     assert found == SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=9)
     content = path.read_bytes()
+    monkeypatch.setattr(SentenceIndex, "build", None)
     assert SentenceSearch(encoder, CORPUS, vectors, path).search(QUERIES, k=9) == found
     assert path.read_bytes() == content
+    assert capsys.readouterr() == ("", "")  # no progress
     assert [file.name for file in tmp_path.iterdir()] == ["s.faiss"]
     # An index of more sentences, of the last or of changed ones is refused, and stays.
     for corpus, rows in ((CORPUS[:number], vectors[:number]), (CORPUS[1:], vectors[1:])):

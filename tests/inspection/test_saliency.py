@@ -84,17 +84,9 @@ def shares(values):
 @pytest.mark.parametrize(
     "name",
     [
-        "bcn",
-        "cs_lvm",
-        "esim",
-        "frozen esim",
-        "lstmn_classifier",
-        "lstmn_classifier_lstm",
-        "lstmn_classifier_lstmn",
+        *("bcn", "cs_lvm", "esim", "frozen esim", "lstmn_classifier", "lstmn_classifier_lstm"),
+        *("lstmn_classifier_lstmn", "sentence_classifier", "similarity_regressor", "vae_siamese"),
         "rcrn_entailment",  # several token embedders
-        "sentence_classifier",
-        "similarity_regressor",
-        "vae_siamese",
     ],
 )
 def test_the_saliency_of_every_model_is_the_effect_of_each_word(untrained_predictor, name):
@@ -133,14 +125,11 @@ PIECES = {"premise": "a man sleeps.", "hypothesis": "is dog unhappily."}
 def transformer_predictor(folder, kind, max_length=None):
     """A predictor of pairs with word pieces ("pretrained_transformer") or words as tokens."""
     transformer = {"type": kind, "model_name": folder, "max_length": max_length}
-    words = {"type": "spacy_blank"}
-    pieces = {"type": kind, "model_name": folder}
-    reader = {
-        "type": "sentence_pair",
-        "format": "snli",
-        "tokenizer": pieces if kind == "pretrained_transformer" else words,
-        "token_indexers": {"tokens": dict(transformer)},
-    }
+    tokenizer = {"type": "spacy_blank"}
+    if kind == "pretrained_transformer":
+        tokenizer = {"type": kind, "model_name": folder}
+    reader = {"type": "sentence_pair", "format": "snli", "tokenizer": tokenizer}
+    reader["token_indexers"] = {"tokens": dict(transformer)}
     model = {
         "type": "siamese_classifier",
         "text_field_embedder": {"token_embedders": {"tokens": dict(transformer)}},
@@ -161,10 +150,8 @@ def transformer_predictor(folder, kind, max_length=None):
 def test_the_word_pieces_of_a_transformer_are_shown_as_words(tiny_bert, kind, max_length):
     predictor = transformer_predictor(tiny_bert, kind, max_length)
     result = interpret(predictor, PIECES)
-    assert [s.tokens for s in result] == [
-        ["a", "man", "sleeps", "."],
-        ["is", "dog", "unhappily", "."],
-    ]
+    words = [["a", "man", "sleeps", "."], ["is", "dog", "unhappily", "."]]
+    assert [saliency.tokens for saliency in result] == words
     model = predictor._model
     embedding = next(m for m in model.modules() if isinstance(m, torch.nn.Embedding))  # of pieces
     instance = predictor._json_to_instance(PIECES)
@@ -183,8 +170,8 @@ def test_the_word_pieces_of_a_transformer_are_shown_as_words(tiny_bert, kind, ma
         return (losses[0] - losses[1]) / 2e-4
 
     # All but the full stop, which is in both texts
-    for saliency, words in zip(result, ([[5], [6], [7, 8]], [[10], [14], [11, 12, 13]])):
-        expected = torch.tensor([derivative(piece_ids) for piece_ids in words])
+    for saliency, ids in zip(result, ([[5], [6], [7, 8]], [[10], [14], [11, 12, 13]])):
+        expected = torch.tensor([derivative(piece_ids) for piece_ids in ids])
         values = torch.tensor(saliency.values[:3])
         assert shares(values) == pytest.approx(shares(expected), abs=1e-4)
 
