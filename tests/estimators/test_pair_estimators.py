@@ -3,6 +3,7 @@ import fractions
 import pickle
 import re
 import warnings
+from itertools import product
 
 import numpy
 import pandas
@@ -13,6 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
 from sklearn.utils.class_weight import compute_sample_weight
 
 from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
@@ -31,18 +33,20 @@ def classifier(encoder):
     return PairClassifier(encoder).fit(PAIRS, LABELS)
 
 
+PARTS = {
+    "heuristic": lambda u, v: [u, v, abs(u - v), u * v],
+    "heuristic_difference": lambda u, v: [u, v, u - v, u * v],
+    "symmetric": lambda u, v: [abs(u - v), u * v],
+    "sum_difference": lambda u, v: [u + v, abs(u - v)],
+    "concat": lambda u, v: [u, v],
+}
+
+
 def features(encoder, matcher):
     """The features of the pairs, in NumPy."""
     u, v = (encoder.encode([pair[side] for pair in PAIRS]) for side in (0, 1))
     u, v = (x / numpy.sqrt((x**2).sum(1, keepdims=True)) for x in (u, v))
-    parts = {
-        "heuristic": [u, v, abs(u - v), u * v],
-        "heuristic_difference": [u, v, u - v, u * v],
-        "symmetric": [abs(u - v), u * v],
-        "sum_difference": [u + v, abs(u - v)],
-        "concat": [u, v],
-    }
-    return numpy.concatenate(parts[matcher], axis=1).astype(float)
+    return numpy.concatenate(PARTS[matcher](u, v), axis=1).astype(float)
 
 
 def test_the_features_of_the_words_follow_with_a_weaker_penalty(encoder):
@@ -50,17 +54,14 @@ def test_the_features_of_the_words_follow_with_a_weaker_penalty(encoder):
     u, v = numpy.split(x, 2, axis=1)
     compared = numpy.array([compare_words(*pair) for pair in PAIRS])
     words = numpy.hstack([(u * v).sum(axis=1, keepdims=True), compared])
-    x = numpy.hstack(
-        [StandardScaler().fit_transform(x), 10 * StandardScaler().fit_transform(words)]
-    )
+    x, words = (StandardScaler().fit_transform(part) for part in (x, words))
+    x = numpy.hstack([x, 10 * words])
     expected = Ridge(alpha=0.05 * len(x)).fit(x, SCORES)
     ours = PairRegressor(encoder, "concat", l2=0.05).fit(PAIRS, SCORES)
     numpy.testing.assert_allclose(ours.predict(PAIRS), expected.predict(x), atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    "matcher", ["heuristic", "heuristic_difference", "symmetric", "sum_difference", "concat"]
-)
+@pytest.mark.parametrize("matcher", PARTS)
 def test_a_classifier_is_a_logistic_regression(encoder, matcher):
     """With three labels and with two; the loss is the mean loss + l2 / 2 ||W||^2."""
     x = features(encoder, matcher)
@@ -103,10 +104,8 @@ def test_a_pair_of_each_label_is_enough(encoder):
     assert PairRegressor(encoder).fit(PAIRS[:1], [3]).predict(PAIRS[:1]) == pytest.approx([3])
 
 
-WORDS = [
-    f"{a} {b}" for a in ("not a", "two a", "no dog") for b in ("cat", "man sees", "3 dogs run a")
-]
-OTHERS = [(first, second) for first in WORDS for second in WORDS]
+STARTS, ENDS = ("not a", "two a", "no dog"), ("cat", "man sees", "3 dogs run a")
+OTHERS = [*product([f"{start} {end}" for start in STARTS for end in ENDS], repeat=2)]
 
 
 @pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
@@ -153,15 +152,12 @@ def test_a_failed_fit_changes_nothing(encoder, parameters, labels):
         unfitted.predict(PAIRS)
 
 
-class Fewer(PairClassifier):
-    """A subclass with other parameters."""
-
-    def __init__(self, encoder=None, more=1):
-        super().__init__(encoder, l2=0.1)
-        self.more = more
-
-
 def test_a_subclass_may_have_other_parameters(encoder, classifier):
+    class Fewer(PairClassifier):
+        def __init__(self, encoder=None, more=1):
+            super().__init__(encoder, l2=0.1)
+            self.more = more
+
     fitted = Fewer(encoder, more=2).fit(PAIRS, LABELS)
     assert fitted.more == 2
     assert fitted.predict(PAIRS).tolist() == classifier.predict(PAIRS).tolist()
@@ -177,31 +173,26 @@ def test_weights_are_repetitions(encoder):
         (PairRegressor, SCORES, {}),
     ):
         fit = kind(encoder, l2=1, **parameters).fit
-        expected = fit([PAIRS[i] for i in repeated], [targets[i] for i in repeated])
-        expected = copy.deepcopy(expected)
+        every = [PAIRS[i] for i in repeated], [targets[i] for i in repeated]
+        expected = copy.deepcopy(fit(*every))
+        outputs = expected._outputs(PAIRS)
         for scale in (1, 1e-3):
             weighted = fit(PAIRS, targets, sample_weight=counts * scale)
-            numpy.testing.assert_allclose(
-                weighted._outputs(PAIRS), expected._outputs(PAIRS), atol=5e-4
-            )
+            numpy.testing.assert_allclose(weighted._outputs(PAIRS), outputs, atol=5e-4)
         score = weighted.score(PAIRS, targets, counts)
-        again = expected.score([PAIRS[i] for i in repeated], [targets[i] for i in repeated])
-        assert score == pytest.approx(again, abs=1e-4)
-        assert abs(fit(PAIRS, targets)._outputs(PAIRS) - expected._outputs(PAIRS)).max() > 0.01
+        assert score == pytest.approx(expected.score(*every), abs=1e-4)
+        assert abs(fit(PAIRS, targets)._outputs(PAIRS) - outputs).max() > 0.01
 
 
 def test_class_weights_are_scikit_learns(encoder):
     x = features(encoder, "concat")
     labels = [int(score) for score in SCORES]
     for weights in ("balanced", {1: 3.0, 2: 0.5}, {3: 2}):
-        regression = LogisticRegression(
-            C=1 / (0.05 * compute_sample_weight(weights, labels).sum()),
-            max_iter=9999,
-            tol=1e-10,
-            class_weight=weights,
-        )
-        scaler = StandardScaler().fit(x, sample_weight=compute_sample_weight(weights, labels))
-        expected = regression.fit(scaler.transform(x), labels).predict_proba(scaler.transform(x))
+        each = compute_sample_weight(weights, labels)
+        settings = {"C": 1 / (0.05 * each.sum()), "max_iter": 9999, "tol": 1e-10}
+        regression = LogisticRegression(**settings, class_weight=weights)
+        scaled = StandardScaler().fit(x, sample_weight=each).transform(x)
+        expected = regression.fit(scaled, labels).predict_proba(scaled)
         ours = PairClassifier(encoder, "concat", False, l2=0.05, class_weight=weights)
         found = ours.fit(PAIRS, labels).predict_proba(PAIRS)
         numpy.testing.assert_allclose(found, expected, atol=1e-4)
@@ -318,28 +309,20 @@ def test_scikit_learns_tools_take_the_estimators(encoder):
     assert calibrated.predict_proba(PAIRS).shape == (len(PAIRS), 2)
 
 
-CHECKS = (
-    "check_estimator_cloneable",
-    "check_estimator_repr",
-    "check_no_attributes_set_in_init",
-    "check_parameters_default_constructible",
-    "check_get_params_invariance",
-    "check_set_params",
-    "check_mixin_order",
-    "check_estimator_tags_renamed",
-    "check_valid_tag_types",
-)
-"""scikit-learn's checks of estimators that do not fit them to numbers."""
-
-
 @pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
-@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize(
+    "check",
+    [
+        *("estimator_cloneable", "estimator_repr", "no_attributes_set_in_init", "set_params"),
+        *("parameters_default_constructible", "get_params_invariance", "mixin_order"),
+        *("estimator_tags_renamed", "valid_tag_types"),
+    ],
+)
 def test_scikit_learns_checks(kind, check, encoder):
-    from sklearn.utils import estimator_checks
-
-    function = getattr(estimator_checks, check, None)
+    """They do not fit an estimator to numbers."""
+    function = getattr(estimator_checks, f"check_{check}", None)
     if function is None:
-        pytest.skip(f"this scikit-learn has no {check}")
+        pytest.skip("this scikit-learn has no such check")
     function(kind.__name__, kind(encoder))
 
 

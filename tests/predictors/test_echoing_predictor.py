@@ -1,5 +1,6 @@
 import json
 import math
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -47,25 +48,6 @@ def test_requests_that_cannot_be_answered(untrained_predictor, name, request_, m
             answer(request_)
 
 
-def test_a_line_is_checked_once(untrained_predictor, monkeypatch):
-    predictor, checked = untrained_predictor("esim"), []
-    texts = predictor._texts
-    monkeypatch.setattr(predictor, "_texts", lambda json: checked.append(json) or texts(json))
-    requests = [predictor.load_line(json.dumps({**PAIR, "id": i})) for i in range(2)]
-    assert requests == [{**PAIR, "id": 0}, {**PAIR, "id": 1}]
-    assert predictor.predict_batch_json(requests)[1].items() >= PAIR.items()
-    predictor.predict_json(requests[0])
-    assert len(checked) == 2
-
-
-class Searched:
-    def __init__(self):
-        self.texts = []
-
-    def search(self, searched):
-        self.texts.append(searched)
-
-
 @pytest.mark.parametrize(
     ("name", "request_", "texts"),
     [
@@ -77,11 +59,14 @@ class Searched:
 def test_a_text_is_searched_for_surrogates_once(
     untrained_predictor, monkeypatch, name, request_, texts
 ):
-    predictor, searched = untrained_predictor(name), Searched()
+    predictor, searched = untrained_predictor(name), []
     assert predictor.predict_batch_json([]) == []
-    monkeypatch.setattr(checks, "_SURROGATE", searched)
-    predictor.predict_batch_json([predictor.load_line(json.dumps(request_))])
-    assert searched.texts == texts
+    monkeypatch.setattr(checks, "_SURROGATE", SimpleNamespace(search=searched.append))
+    request = predictor.load_line(json.dumps({**request_, "id": 3}))
+    assert request == {**request_, "id": 3}
+    predictor.predict_batch_json([request])
+    predictor.predict_json(request)
+    assert searched == texts
 
 
 def test_each_predictor_reads_a_request_itself(untrained_predictor):
