@@ -374,7 +374,7 @@ class OtherEncoder(FakeEncoder):
     ("encoder", "change", "sentences", "message"),
     [
         *(
-            (FakeEncoder, len, sentences, "made from other sentences")
+            (FakeEncoder, bytes, sentences, "made from other sentences")
             for sentences in (
                 ["x", *SENTENCES[1:]],
                 SENTENCES[:19],

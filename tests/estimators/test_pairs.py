@@ -188,7 +188,6 @@ def entry_points():
     unfitted = PairClassifier(encoder, l2=0.1)
     return [
         *(network.encode, encoder.encode, lambda x: encoder.similarity(x, x)),
-        lambda x: network.encode(["a cat"], batch_size=x),
         *(lambda x: encoder.similarity(x, ["a cat", "a dog"]), lambda x: encoder.search(x, ["a"])),
         *(lambda x: encoder.search("a", x), lambda x: encoder.search("a", ["a"], count=x)),
         lambda x: encoder.search("a", ["a cat", "not"], vectors=x),

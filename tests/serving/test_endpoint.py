@@ -59,8 +59,9 @@ def test_answers_are_sent_at_once(http, monkeypatch):
         connections.append(transport.get_extra_info("socket"))
 
     monkeypatch.setattr(H11Protocol, "connection_made", connection_made)
-    httpx.get(f"{http.base_url}/health")
-    assert connections[0].getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    with httpx.Client(base_url=http.base_url) as client:
+        client.get("/health")
+        assert connections[0].getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_it_describes_itself(http):

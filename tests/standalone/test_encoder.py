@@ -68,8 +68,9 @@ def test_what_is_saved_is_loaded(folder):
     torch.testing.assert_close(encoder.encode(SENTENCES), make().encode(SENTENCES))
     assert encoder.encode([]).shape == (0, 5)
     assert not encoder.encode(["a"]).requires_grad
-    with pytest.raises(ValueError, match="batch_size must be at least 1, got -1"):
-        encoder.encode(["a"], batch_size=-1)
+    for size, reason in ((-1, "at least 1"), (True, "an integer"), ("1", "an integer")):
+        with pytest.raises(ValueError, match=f"batch_size must be {reason}, got {size!r}"):
+            encoder.encode(["a"], batch_size=size)
 
 
 def test_neither_allennlp_nor_spacy_is_needed(folder):

@@ -23,7 +23,7 @@ def output(tmp_path: Path, monkeypatch) -> Path:
     for seed, accuracy in ((1, 0.80), (2, 0.84)):
         folder = tmp_path / "out" / str(seed)
         folder.mkdir(parents=True)
-        (folder / "metrics.json").write_text(json.dumps({**metrics, "test_accuracy": accuracy}))
+        (folder / "metrics.json").write_text(json.dumps({"test_accuracy": accuracy, **metrics}))
         (folder / "revision").write_text("1234567")
     return tmp_path / "out"
 
