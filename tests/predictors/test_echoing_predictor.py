@@ -24,7 +24,6 @@ PAIR = {"premise": "a", "hypothesis": "b"}
         ("esim", {"sentence1": 3, "sentence2": "a"}, "'sentence1' must be a string, got 3"),
         ("esim", {**PAIR, "hypothesis": "\ud800"}, "^hypothesis has the lone surrogate"),
         ("esim", {**PAIR, "premise": ""}, "'premise' is blank in {'hypothesis': 'b', 'premise'"),
-        ("esim", {**PAIR, "premise": "\u200b"}, "'premise' is blank"),
         ("esim", ["premise", "hypothesis"], r"expected a JSON object, got \['premise', 'hypo"),
         ("esim", {"premise": "a", 3: "b"}, r"expected premise/hypothesis .*\['premise', 3\]"),
         ("sentence_classifier", {"tokens": "a"}, r"expected sentence or text .*\['tokens'\]"),
@@ -33,7 +32,7 @@ PAIR = {"premise": "a", "hypothesis": "b"}
             ("attentive_ranker", {"question": "a", "candidates": candidates}, message)
             for candidates, message in [
                 ("a", "must be a list of at least one string, got 'a'"),
-                ([], r"must be a list of at least one string, got \[\]"),
+                ([], "must be a list of at least one string"),
                 (["a", " "], "each of 'candidates' is blank"),
                 (["a", 3], "each of 'candidates' must be a string, got 3"),
                 (["\udc00"], "^each of the candidates has the lone surrogate"),
