@@ -126,10 +126,8 @@ def test_everything_else_in_the_archive_stays(small_archive, calibrated, drawn, 
             if member.isreg() and member.name != "weights.th":
                 same = new.extractfile(member.name).read()
                 assert old.extractfile(member).read() == same, member.name
-    before, after = (
-        load_archive(file).model.state_dict()
-        for file in (small_archive, outputs[1] / "model.tar.gz")
-    )
+    files = (small_archive, outputs[1] / "model.tar.gz")
+    before, after = (load_archive(file).model.state_dict() for file in files)
     assert before.keys() == after.keys()
     changed = [name for name in before if not torch.equal(before[name], after[name])]
     assert changed == ["temperature"]
@@ -150,11 +148,8 @@ def test_the_files(calibrated):
 def test_the_threshold_does_what_the_report_says(calibrated):
     folder, report = calibrated
     (chosen,) = report.thresholds  # of three labels, there is none for F1
-    assert (chosen.aim, chosen.positive_label, chosen.wanted_precision) == (
-        "precision",
-        "neutral",
-        0.7,
-    )
+    assert (chosen.aim, chosen.positive_label) == ("precision", "neutral")
+    assert chosen.wanted_precision == 0.7
     assert chosen.calibration.precision >= 0.7
     archive = load_archive(folder / "model.tar.gz")
     predictor = Predictor.from_archive(archive, extra_args={"threshold": chosen.threshold})

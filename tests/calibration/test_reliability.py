@@ -76,13 +76,13 @@ def measured(confidence):
 
 def test_a_diagram_has_a_panel_for_each_with_bars_as_high_as_the_accuracy(monkeypatch):
     pytest.importorskip("matplotlib")
-    figures = []
-    draw = reliability.figure_drawing
-    monkeypatch.setattr(
-        reliability,
-        "figure_drawing",
-        lambda title, figure: figures.append(figure) or draw(title, figure),
-    )
+    figures, draw = [], reliability.figure_drawing
+
+    def drawn(title, figure):
+        figures.append(figure)
+        return draw(title, figure)
+
+    monkeypatch.setattr(reliability, "figure_drawing", drawn)
     panels = {"before": measured(0.95), "after": measured(0.75)}
     drawing = draw_reliability("Reliability <diagram>", panels)
     texts = re.findall(r"<text[^>]*>([^<]+)</text>", drawing.content)

@@ -1,6 +1,8 @@
 import errno
 import os
 import shutil
+from functools import partial
+from itertools import repeat
 
 import numpy
 import pytest
@@ -39,11 +41,9 @@ def vectors_of(sentences):
 
 def encode(encoder, output, *corpora, **settings):
     """Encode `SENTENCES`, or a corpus that may be another one when it is read again."""
-    rest = iter(corpora if len(corpora) > 1 else [*(corpora or [SENTENCES])] * 2)
-    encode_corpus(
-        encoder, lambda: iter(next(rest)), output,
-        **{"block_size": 7, "show_progress": False, **settings},
-    )  # fmt: skip
+    rest = iter(corpora) if len(corpora) > 1 else repeat(*(corpora or [SENTENCES]))
+    settings = {"block_size": 7, "show_progress": False, **settings}
+    encode_corpus(encoder, lambda: iter(next(rest)), output, **settings)
 
 
 def encode_until(number, output, *corpora):
@@ -113,12 +113,9 @@ def test_files_that_cannot_be_written(tmp_path):
     with pytest.raises(ConfigurationError, match="exists already"):
         encode(FakeEncoder(), tmp_path / "v.npy")
     assert (tmp_path / "v.npy").read_text() == "mine"
-    with pytest.raises(ConfigurationError, match=r"w\.npy\.partial cannot be written: Not a dir"):
-        encode(FakeEncoder(), tmp_path / "v.npy" / "w.npy")
-    with pytest.raises(
-        ConfigurationError, match=r"w\.npy\.partial cannot be written: No such file"
-    ):
-        encode(FakeEncoder(), tmp_path / "missing" / "w.npy")
+    for folder, reason in (("v.npy", "Not a dir"), ("missing", "No such file")):
+        with pytest.raises(ConfigurationError, match=rf"w\.npy\.partial cannot .*: {reason}"):
+            encode(FakeEncoder(), tmp_path / folder / "w.npy")
     assert not (tmp_path / "missing").exists()
 
 
@@ -209,10 +206,7 @@ def folder(tmp_path):
         *(("vectors.npy", flipped(at), 0, "") for at in (1, 50, 126, -1, -70)),
         ("vectors.npy", None, 28, "rows 21 to 27 "),
         ("digests", flipped(33), 7, "damaged: rows 7 to 13 "),
-        *(
-            ("digests", shortened(length), 28 - length // 32 * 7, "")
-            for length in (0, 31, 32, 127, 129)
-        ),
+        *(("digests", shortened(n), 28 - n // 32 * 7, "") for n in (0, 31, 32, 127, 129)),
         ("seen.sqlite", None, 0, ""),
         ("seen.sqlite", lambda content: b"not a database" * 100, 0, ""),
     ],
@@ -327,11 +321,7 @@ def test_a_full_disk(tmp_path, monkeypatch, number):
     assert_encoded(tmp_path / "v.npy")
 
 
-def append(encoder, output, sentences, **settings):
-    encode_corpus(
-        encoder, lambda: iter(sentences), output,
-        **{"block_size": 7, "show_progress": False, "append": True, **settings},
-    )  # fmt: skip
+append = partial(encode, append=True)
 
 
 @pytest.mark.parametrize("number", [0, 1, 7, 30, len(SENTENCES)])
@@ -380,34 +370,29 @@ class OtherEncoder(FakeEncoder):
     vector_size = 3
 
 
-def cut(path):
-    path.write_bytes(path.read_bytes()[:-1])
-
-
 @pytest.mark.parametrize(
     ("encoder", "change", "sentences", "message"),
     [
-        (FakeEncoder(), None, ["x", *SENTENCES[1:]], "made from other sentences"),
-        (FakeEncoder(), None, SENTENCES[:19], "made from other sentences"),
-        (FakeEncoder(), None, [*SENTENCES[:19], "", *SENTENCES[19:]], "made from other sentences"),
-        (FakeEncoder(), cut, SENTENCES, "not as it was written|made from other"),
-        (
-            FakeEncoder(),
-            lambda path: numpy.save(path, vectors_of(SENTENCES[:20])),
-            SENTENCES,
-            "was not made by this command",
+        *(
+            (FakeEncoder, bytes, sentences, "made from other sentences")
+            for sentences in (
+                ["x", *SENTENCES[1:]],
+                SENTENCES[:19],
+                [*SENTENCES[:19], "", *SENTENCES[19:]],
+            )
         ),
-        (OtherEncoder(), None, SENTENCES, "model of vectors of size 3; delete it to encode all"),
+        (FakeEncoder, lambda content: content[:-1], SENTENCES, "not as it was|made from other"),
+        (FakeEncoder, lambda content: content.partition(MARK)[0], SENTENCES, "was not made by"),
+        (OtherEncoder, bytes, SENTENCES, "model of vectors of size 3; delete it to encode all"),
     ],
 )
 def test_a_file_that_is_not_of_the_first_lines(tmp_path, encoder, change, sentences, message):
     output = tmp_path / "v.npy"
     encode(FakeEncoder(), output, SENTENCES[:20])
-    if change is not None:
-        change(output)
-    before = output.read_bytes()
+    before = change(output.read_bytes())
+    output.write_bytes(before)
     with pytest.raises(ConfigurationError, match=message):
-        append(encoder, output, sentences)
+        append(encoder(), output, sentences)
     assert output.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["v.npy"]
 

@@ -221,38 +221,46 @@ def test_a_worker_loads_the_archive_once(ray, small_archive, monkeypatch, capsys
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("is_ours", [True, False])
-def test_what_goes_wrong_on_a_worker_is_said_here(ray, small_archive, monkeypatch, is_ours):
+@pytest.mark.parametrize(
+    ("error", "expected", "message"),
+    [
+        (FileNotFoundError(2, "?", "m.tar.gz"), ConfigurationError, r"a worker .* 'm\.tar\.gz'"),
+        (RuntimeError("why"), RaysTaskError, "a long traceback"),
+    ],
+)
+def test_what_goes_wrong_on_a_worker_is_said_here(
+    ray, small_archive, monkeypatch, error, expected, message
+):
     def load(*arguments):
-        raise FileNotFoundError(2, "No such file", "m.tar.gz") if is_ours else RuntimeError("why")
+        raise error
 
     encoder = RayEncoder(small_archive, num_threads=1)
     monkeypatch.setattr(ArchiveEncoder, "from_archive", load)
-    with pytest.raises(
-        ConfigurationError if is_ours else RaysTaskError,
-        match=r"a worker of Ray: .* 'm\.tar\.gz'" if is_ours else "a long traceback",
-    ):
+    with pytest.raises(expected, match=message):
         list(encoder.encode_blocks([["a"]]))
 
 
+GPU = {"num_gpus": 1, "max_calls": 0}
+
+
 @pytest.mark.parametrize(
-    ("address", "variable", "expected"),
+    ("device", "address", "variable", "started", "options", "gpu"),
     [
-        (None, None, ("local", {"num_cpus": 6})),
-        (None, "head:6379", ("head:6379", {})),
-        ("other:6379", "head:6379", ("other:6379", {})),
+        (-1, None, None, "local", {"num_cpus": 6}, {}),
+        (1, None, "head:6379", "head:6379", {}, GPU),
+        (1, "other:6379", "head:6379", "other:6379", {}, GPU),
     ],
 )
-@pytest.mark.parametrize(("device", "gpu"), [(-1, {}), (1, {"num_gpus": 1, "max_calls": 0})])
-def test_the_cluster(ray, small_archive, monkeypatch, address, variable, expected, device, gpu):
-    monkeypatch.setenv("RAY_ADDRESS", variable or "")
-    if variable is None:
-        monkeypatch.delenv("RAY_ADDRESS")
+def test_the_cluster(
+    ray, small_archive, monkeypatch, device, address, variable, started, options, gpu
+):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("RAY_ADDRESS", variable)
     for _ in range(2):  # the second encoder finds it started
         RayEncoder(small_archive, device, address, num_workers=3, num_threads=2)
-    address, options = expected
     quiet = {"log_to_driver": False, "include_dashboard": False}
-    assert ray.starts == [(address, {**quiet, **options})]
+    assert ray.starts == [(started, {**quiet, **options})]
     assert ray.options == {"num_cpus": 2, "max_retries": -1, **gpu}
 
 

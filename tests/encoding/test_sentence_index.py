@@ -8,71 +8,68 @@ from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.encoding import SentenceIndex
 
+faiss = pytest.importorskip("faiss")
+
 
 @pytest.fixture
 def vectors():
     return numpy.random.default_rng(0).normal(size=(23, 5)).astype("f4") * 3
 
 
-class TestWithFaiss:
-    @pytest.fixture(autouse=True)
-    def _faiss(self):
-        pytest.importorskip("faiss")
+def test_zero_vectors_have_the_cosine_zero(vectors, tmp_path):
+    vectors[2] = 0
+    index = SentenceIndex.build(vectors)
+    cosines, rows = index.search(vectors[:4], k=23)
+    assert cosines[0][rows[0] == 2] == 0
+    assert (cosines[2] == 0).all()
+    assert numpy.isfinite(cosines).all()
+    index.save(tmp_path / "s.faiss")
+    assert [path.name for path in tmp_path.iterdir()] == ["s.faiss"]
+    loaded = SentenceIndex.load(tmp_path / "s.faiss").search(vectors[:4], k=23)
+    numpy.testing.assert_array_equal(loaded, (cosines, rows))
 
-    def test_zero_vectors_have_the_cosine_zero(self, vectors, tmp_path):
-        vectors[2] = 0
-        index = SentenceIndex.build(vectors)
-        cosines, rows = index.search(vectors[:4], k=23)
-        assert cosines[0][rows[0] == 2] == 0
-        assert (cosines[2] == 0).all()
-        assert numpy.isfinite(cosines).all()
+
+def test_neither_huge_nor_tiny_vectors_lose_their_direction(vectors):
+    index = SentenceIndex.build(vectors * numpy.float32(1e30))
+    cosines, rows = index.search(vectors * numpy.float32(1e-30), k=1)
+    assert rows[:, 0].tolist() == list(range(23))
+    numpy.testing.assert_allclose(cosines, 1, atol=1e-6)
+
+
+def test_no_more_neighbors_than_vectors(vectors):
+    assert SentenceIndex.build(vectors[:3]).search(vectors, k=9)[1].shape == (23, 3)
+    assert SentenceIndex.build(vectors[:0]).search(vectors, k=9)[1].shape == (23, 0)
+    assert SentenceIndex.build(vectors).search(vectors[:0], k=9)[1].shape == (0, 9)
+
+
+def test_bad_input_is_named(vectors):
+    index = SentenceIndex.build(vectors)
+    with pytest.raises(ConfigurationError, match="at least 1, got 0"):
+        index.search(vectors, k=0)
+    with pytest.raises(ConfigurationError, match=r"size 5, the queries .* \(23, 4\)"):
+        index.search(vectors[:, :4], k=1)
+    with pytest.raises(ConfigurationError, match=r"the shape \(5,\)"):
+        SentenceIndex.build(vectors[0])
+    with pytest.raises(ConfigurationError, match="int64"):
+        SentenceIndex.build(numpy.ones((2, 3), dtype="i8"))
+    vectors[9, 1] = numpy.nan
+    with pytest.raises(ConfigurationError, match="row 9 "):
+        SentenceIndex.build(vectors, rows=[3, 9, 4], block_size=2)
+
+
+def test_files_that_cannot_be_written_or_read(vectors, tmp_path):
+    index = SentenceIndex.build(vectors)
+    (tmp_path / "s.faiss").write_text("mine")
+    with pytest.raises(ConfigurationError, match=r"s\.faiss exists already"):
         index.save(tmp_path / "s.faiss")
-        assert [path.name for path in tmp_path.iterdir()] == ["s.faiss"]
-        for loaded, built in zip(
-            SentenceIndex.load(tmp_path / "s.faiss").search(vectors[:4], k=23), (cosines, rows)
-        ):
-            numpy.testing.assert_array_equal(loaded, built)
-
-    def test_neither_huge_nor_tiny_vectors_lose_their_direction(self, vectors):
-        index = SentenceIndex.build(vectors * numpy.float32(1e30))
-        cosines, rows = index.search(vectors * numpy.float32(1e-30), k=1)
-        assert rows[:, 0].tolist() == list(range(23))
-        numpy.testing.assert_allclose(cosines, 1, atol=1e-6)
-
-    def test_no_more_neighbors_than_vectors(self, vectors):
-        assert SentenceIndex.build(vectors[:3]).search(vectors, k=9)[1].shape == (23, 3)
-        assert SentenceIndex.build(vectors[:0]).search(vectors, k=9)[1].shape == (23, 0)
-        assert SentenceIndex.build(vectors).search(vectors[:0], k=9)[1].shape == (0, 9)
-
-    def test_bad_input_is_named(self, vectors):
-        index = SentenceIndex.build(vectors)
-        with pytest.raises(ConfigurationError, match="at least 1, got 0"):
-            index.search(vectors, k=0)
-        with pytest.raises(ConfigurationError, match=r"size 5, the queries .* \(23, 4\)"):
-            index.search(vectors[:, :4], k=1)
-        with pytest.raises(ConfigurationError, match=r"the shape \(5,\)"):
-            SentenceIndex.build(vectors[0])
-        with pytest.raises(ConfigurationError, match="int64"):
-            SentenceIndex.build(numpy.ones((2, 3), dtype="i8"))
-        vectors[9, 1] = numpy.nan
-        with pytest.raises(ConfigurationError, match="row 9 "):
-            SentenceIndex.build(vectors, rows=[3, 9, 4], block_size=2)
-
-    def test_files_that_cannot_be_written_or_read(self, vectors, tmp_path):
-        import faiss
-
-        index = SentenceIndex.build(vectors)
-        (tmp_path / "s.faiss").write_text("mine")
-        with pytest.raises(ConfigurationError, match=r"s\.faiss exists already"):
-            index.save(tmp_path / "s.faiss")
-        assert (tmp_path / "s.faiss").read_text() == "mine"
-        with pytest.raises(ConfigurationError, match="cannot be written"):
-            index.save(tmp_path / "none" / "s.faiss")
-        with pytest.raises(ConfigurationError, match="cannot be read"):
-            SentenceIndex.load(tmp_path / "none" / "s.faiss")
-        faiss.write_index(faiss.IndexFlatL2(5), str(tmp_path / "l2.faiss"))
-        with pytest.raises(ConfigurationError, match="is not an index that"):
-            SentenceIndex.load(tmp_path / "l2.faiss")
+    assert (tmp_path / "s.faiss").read_text() == "mine"
+    with pytest.raises(ConfigurationError, match="cannot be written"):
+        index.save(tmp_path / "none" / "s.faiss")
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        SentenceIndex.load(tmp_path / "none" / "s.faiss")
+    faiss.write_index(faiss.IndexFlatL2(5), str(tmp_path / "l2.faiss"))
+    with pytest.raises(ConfigurationError, match="is not an index that"):
+        SentenceIndex.load(tmp_path / "l2.faiss")
 
 
 def test_without_faiss_the_extra_is_named(vectors, monkeypatch):

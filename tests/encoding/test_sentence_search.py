@@ -9,6 +9,8 @@ from allennlp_sentmatch.encoding import ArchiveEncoder, Neighbor, SentenceIndex,
 from allennlp_sentmatch.encoding.sentence_search import lines
 from allennlp_sentmatch.models.archival import load_archive
 
+pytest.importorskip("faiss")
+
 CORPUS = [
     "A man is asleep.",
     "Two dogs run in the park.",
@@ -21,11 +23,6 @@ CORPUS = [
 QUERIES = ["Two dogs run.", "A man is asleep."]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _faiss():
-    pytest.importorskip("faiss")
-
-
 @pytest.fixture(scope="module")
 def encoder(small_archive):
     return ArchiveEncoder.from_archive(small_archive)
@@ -34,6 +31,10 @@ def encoder(small_archive):
 @pytest.fixture
 def vectors(encoder):
     return encoder.encode(CORPUS, show_progress=False)
+
+
+def rows_of(found):
+    return [[neighbor.row for neighbor in neighbors] for neighbors in found]
 
 
 def test_distinct_neighbors_by_cosine(encoder, vectors):
@@ -48,9 +49,7 @@ def test_distinct_neighbors_by_cosine(encoder, vectors):
         numpy.testing.assert_allclose([n.cosine for n in neighbors], cosines[rows], atol=1e-5)
         assert all(neighbor.label is None for neighbor in neighbors)
     assert found[1][0].row == 0
-    assert [[n.row for n in near] for near in search.search(QUERIES, k=99)] == [
-        [n.row for n in near] for near in found
-    ]
+    assert rows_of(search.search(QUERIES, k=99)) == rows_of(found)
     assert search.search([], k=3) == []
 
 
@@ -58,30 +57,30 @@ def test_rescoring_is_the_predictors_prediction_of_the_pair(encoder, vectors, sm
     predictor = Predictor.from_archive(load_archive(small_archive), "sentence_pair")
     found = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=3, rescore=True)
     other = SentenceSearch(encoder, CORPUS, vectors, rescorer=predictor)
-    for near, own in zip(other.search(QUERIES, k=3, rescore=True), found):
-        assert [(n.row, n.label) for n in near] == [(n.row, n.label) for n in own]
-        for neighbor, same in zip(near, own):
-            assert neighbor.probs_by_label == pytest.approx(same.probs_by_label, abs=1e-5)
+    assert_alike(other.search(QUERIES, k=3, rescore=True), found)
     for query, neighbors in zip(QUERIES, found):
         for neighbor in neighbors:
             expected = predictor.predict(query, neighbor.sentence)
             assert neighbor.label == expected["label"]
             assert neighbor.probs_by_label == pytest.approx(expected["probs_by_label"], abs=1e-5)
-            backwards = predictor.predict(neighbor.sentence, query)
+            backwards = predictor.predict(neighbor.sentence, query)["probs_by_label"]
             if neighbor.sentence != query:
-                assert backwards["probs_by_label"] != pytest.approx(
-                    neighbor.probs_by_label, abs=1e-7
-                )
+                assert backwards != pytest.approx(neighbor.probs_by_label, abs=1e-7)
+
+
+def assert_alike(found, expected):
+    """The same labels and probabilities of the same sentences."""
+    for near, others in zip(found, expected):
+        assert [(n.row, n.label) for n in near] == [(n.row, n.label) for n in others]
+        for neighbor, same in zip(near, others):
+            assert neighbor.probs_by_label == pytest.approx(same.probs_by_label, abs=1e-5)
 
 
 @pytest.mark.parametrize(("factor", "dtype"), [(100, "<f8"), (100, ">f4"), (0.01, "<f2")])
 def test_the_vectors_scale_and_type_do_not_matter_in_rescoring(encoder, vectors, factor, dtype):
     expected = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=3, rescore=True)
     scaled = SentenceSearch(encoder, CORPUS, (vectors * factor).astype(dtype))
-    for near, expected_near in zip(scaled.search(QUERIES, k=3, rescore=True), expected):
-        for neighbor, same in zip(near, expected_near):
-            assert neighbor.row == same.row
-            assert neighbor.probs_by_label == pytest.approx(same.probs_by_label, abs=1e-5)
+    assert_alike(scaled.search(QUERIES, k=3, rescore=True), expected)
 
 
 def test_rescoring_needs_a_model_that_matches_vectors(encoder):
@@ -100,10 +99,14 @@ def regressor(untrained_predictor):
     return predictor
 
 
-def by_score(predictor, query, rows):
-    """The rows of sentences, the one with the highest score for the query first."""
+def assert_by_score(neighbors, predictor, query, rows):
+    """The sentences of some rows, the one with the highest score for the query first."""
     scores = {row: predictor.predict(query, CORPUS[row])["score"] for row in rows}
-    return sorted(rows, key=lambda row: -scores[row]), scores
+    best = sorted(rows, key=lambda row: -scores[row])[: len(neighbors)]
+    assert [neighbor.row for neighbor in neighbors] == best
+    for neighbor in neighbors:
+        assert neighbor.score == pytest.approx(scores[neighbor.row], abs=1e-4)
+        assert neighbor.label is None
 
 
 def test_a_score_determines_the_order(regressor):
@@ -111,15 +114,9 @@ def test_a_score_determines_the_order(regressor):
     search = SentenceSearch(encoder, CORPUS, encoder.encode(CORPUS, show_progress=False))
     found = search.search(QUERIES, k=4, rescore=True)
     for query, neighbors in zip(QUERIES, found):
-        rows, scores = by_score(regressor, query, [0, 1, 3, 6])
-        assert [neighbor.row for neighbor in neighbors] == rows
-        for neighbor in neighbors:
-            assert neighbor.score == pytest.approx(scores[neighbor.row], abs=1e-4)
-            assert neighbor.label is None
-    by_cosine = search.search(QUERIES, k=4)
-    assert [[n.row for n in near] for near in by_cosine] != [
-        [n.row for n in near] for near in found
-    ]
+        assert len(neighbors) == 4
+        assert_by_score(neighbors, regressor, query, [0, 1, 3, 6])
+    assert rows_of(search.search(QUERIES, k=4)) != rows_of(found)
 
 
 def test_another_model_rescores_more_candidates_than_are_returned(encoder, vectors, regressor):
@@ -128,25 +125,15 @@ def test_another_model_rescores_more_candidates_than_are_returned(encoder, vecto
     for query, neighbors in zip(QUERIES, found):
         (nearest,) = search.search([query], k=3)
         assert all(neighbor.score is None for neighbor in nearest)
-        rows, scores = by_score(regressor, query, [neighbor.row for neighbor in nearest])
-        assert [neighbor.row for neighbor in neighbors] == rows[:2]
-        for neighbor in neighbors:
-            assert neighbor.score == pytest.approx(scores[neighbor.row], abs=1e-4)
-            assert neighbor.cosine in [n.cosine for n in nearest]
+        assert len(neighbors) == 2
+        assert_by_score(neighbors, regressor, query, [neighbor.row for neighbor in nearest])
+        assert {one.cosine for one in neighbors} <= {one.cosine for one in nearest}
 
 
 def test_a_rescorer_reads_pairs(encoder, vectors, untrained_predictor):
     for name in ("attentive_ranker", "bcn"):
         with pytest.raises(ConfigurationError, match="must be a predictor of sentence pairs, not"):
             SentenceSearch(encoder, CORPUS, vectors, rescorer=untrained_predictor(name))
-
-
-def test_a_saved_index_is_used(encoder, vectors, tmp_path, monkeypatch, capsys):
-    first = SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss").search(QUERIES)
-    monkeypatch.setattr(SentenceIndex, "build", None)
-    second = SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss").search(QUERIES)
-    assert second == first
-    assert capsys.readouterr() == ("", "")  # no progress
 
 
 def test_what_does_not_belong_together_is_refused(encoder, vectors, tmp_path):
@@ -204,25 +191,25 @@ def test_the_table_has_a_line_for_each_rank():
 def test_blank_sentences_are_not_found(encoder):
     corpus = ["", "A man is asleep.", " \t", "Two dogs run."]
     search = SentenceSearch(encoder, corpus, encoder.encode(corpus, show_progress=False))
-    (neighbors,) = search.search(["Two dogs run."], k=9)
-    assert [(neighbor.row, neighbor.sentence) for neighbor in neighbors] == [
-        (3, "Two dogs run."),
-        (1, "A man is asleep."),
-    ]
+    assert rows_of(search.search(["Two dogs run."], k=9)) == [[3, 1]]
     empty = SentenceSearch(encoder, [], encoder.encode([], show_progress=False))
     assert empty.search(QUERIES, k=3, rescore=True) == [[], []]
 
 
 @pytest.mark.parametrize("number", [1, 3, 4, 6])
-def test_sentences_that_are_new_are_added_to_a_saved_index(encoder, vectors, tmp_path, number):
+def test_sentences_that_are_new_are_added_to_a_saved_index(
+    encoder, vectors, tmp_path, monkeypatch, capsys, number
+):
     path = tmp_path / "s.faiss"
     SentenceSearch(encoder, CORPUS[:number], vectors[:number], path)
     search = SentenceSearch(encoder, CORPUS, vectors, path)
     found = search.search(QUERIES, k=9)
     assert found == SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=9)
     content = path.read_bytes()
+    monkeypatch.setattr(SentenceIndex, "build", None)
     assert SentenceSearch(encoder, CORPUS, vectors, path).search(QUERIES, k=9) == found
     assert path.read_bytes() == content
+    assert capsys.readouterr() == ("", "")  # no progress
     assert [file.name for file in tmp_path.iterdir()] == ["s.faiss"]
     # An index of more sentences, of the last or of changed ones is refused, and stays.
     for corpus, rows in ((CORPUS[:number], vectors[:number]), (CORPUS[1:], vectors[1:])):

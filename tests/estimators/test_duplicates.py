@@ -1,4 +1,7 @@
+import random
 import re
+from functools import partial
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -74,42 +77,55 @@ def test_the_result_is_that_of_all_pairs(monkeypatch, threshold, size, across):
     assert result.selected == [t for i, t in enumerate(texts) if i not in removed]
 
 
-def fitted(labels=(0, 1)):
+@pytest.fixture(scope="module")
+def shipped():
+    return SentenceEncoder()
+
+
+def fitted(encoder, labels=(0, 1)):
     pairs = [("How do I pay?", "How can I pay?"), ("How do I pay?", "Who pays?")] * 3
-    return PairClassifier().fit(pairs, [labels[1], labels[0]] * 3)
+    return PairClassifier(encoder).fit(pairs, [labels[1], labels[0]] * 3)
 
 
-def test_a_classifier_decides_for_the_nearest_kept_texts(monkeypatch):
+def test_a_classifier_decides_for_the_nearest_kept_texts(shipped, monkeypatch):
+    """Here by scores at random, the higher one for either of two texts."""
     monkeypatch.setattr(duplicates, "BLOCK_SIZE", 3)
     monkeypatch.setattr(duplicates, "CANDIDATE_COSINE", 0.3)
     monkeypatch.setattr(duplicates, "NUM_CANDIDATES", 2)
     texts = "How can I pay?|Who pays?|How do I pay?|How do you pay?|Where do I pay?|Who pays me?|"
     texts += "Is it paid?|Can I pay?|What can I pay?|Who is paid?|How is it paid?|How do we pay?"
     texts = texts.split("|")
-    classifier, encoder = fitted(), SentenceEncoder()
+    classifier = fitted(shipped)
+
+    def scored(pairs):
+        scores = numpy.array([random.Random(" ".join(pair)).random() for pair in pairs])
+        return numpy.stack([1 - scores, scores], axis=1)
+
+    monkeypatch.setattr(classifier, "predict_proba", scored)
     kept, expected = [], []
     for position, text in enumerate(texts):
-        near = sorted((-encoder.similarity(texts[i], text), i) for i in kept)[:2]
+        near = sorted((-shipped.similarity(texts[i], text), i) for i in kept)[:2]
         near = [i for cosine, i in near if -cosine >= 0.3]
         pairs = [(texts[i], text) for i in near]
-        scores = classifier.predict_proba(pairs)[:, 1] if pairs else numpy.zeros(1)
+        scores = scored(pairs)[:, 1] if pairs else numpy.zeros(1)
         if scores.max() >= 0.6:
-            best = pytest.approx(scores.max(), abs=1e-4)
-            expected.append((position, near[scores.argmax()], best))
+            expected.append((position, near[scores.argmax()], scores.max()))
         else:
             kept.append(position)
-    result = find_duplicates(texts, 0.6, classifier)
+    result = find_duplicates(texts, 0.6, classifier, encoder=shipped)
     found = [(one.position, one.kept_position, one.score) for one in result.filtered]
     assert found == expected
     assert 0 < len(found) < len(texts) - 2
+    assert any(one[1] > 0 for one in found)
 
 
-def test_a_label_of_any_type():
+def test_a_label_of_any_type(shipped):
     texts = ["How do I pay?", "How can I pay?"]
-    for labels in ((0, 1), (False, True)):
-        assert len(find_duplicates(texts, 0.5, fitted(labels)).filtered) == 1
-    named = fitted(("other", "same"))
-    assert len(find_duplicates(texts, 0.5, named, label="same").filtered) == 1
+    named = fitted(shipped, ("other", "same"))
+    for classifier, label in ((fitted(shipped, (False, True)), None), (named, "same")):
+        assert (
+            len(find_duplicates(texts, 0.5, classifier, label=label, encoder=shipped).filtered) == 1
+        )
     for label in (None, "different"):
         with pytest.raises(ValueError, match=r"label must be one of .* \['other', 'same'\]; got"):
             find_duplicates(texts, 0.5, named, label=label)
@@ -125,9 +141,10 @@ def test_a_label_of_any_type():
         ("I can pay.", "I can’t pay."),
     ],
 )
-def test_a_number_or_a_negation_tells_texts_apart(first, second):
-    assert find_duplicates([first, second], 0.5).filtered == []
-    (duplicate,) = find_duplicates([first, second], 0.5, compare_words=False).filtered
+def test_a_number_or_a_negation_tells_texts_apart(shipped, first, second):
+    find = partial(find_duplicates, [first, second], 0.5, encoder=shipped)
+    assert find().filtered == []
+    (duplicate,) = find(compare_words=False).filtered
     assert duplicate.score > 0.7
 
 
@@ -139,27 +156,26 @@ def test_texts_of_unknown_words_are_not_alike():
     assert [(one.position, one.kept_position) for one in result.filtered] == [(3, 1)]
 
 
-def test_the_reason_for_a_removal():
+def test_the_reason_for_a_removal(shipped):
     texts = ["Who pays?", "How do I pay the bill?", "How can I pay the bill?"]
     result = find_duplicates(texts, 0.8)
     (one,) = result.filtered
-    score = SentenceEncoder().similarity(texts[1], texts[2])
+    score = shipped.similarity(texts[1], texts[2])
     assert one == Duplicate(texts[2], 2, texts[1], 1, pytest.approx(score, abs=1e-6))
     assert one.differing_words == (["can"], ["do"])
     assert result.selected == texts[:2]
 
 
 def test_no_texts_and_nothing_to_compare_with():
-    assert find_duplicates([]).selected == []
-    assert find_duplicates([], against=["a dog"]).selected == []
+    find = partial(
+        find_duplicates, encoder=SimpleNamespace(encode=lambda x: numpy.ones((len(x), 4)))
+    )
+    assert find([]).selected == []
+    assert find([], against=["a dog"]).selected == []
     # Across two collections, the texts are not compared with each other.
-    assert find_duplicates(["a dog", "a dog"], against=[]).selected == ["a dog", "a dog"]
+    texts = [f"text {name}" for name in NAMES[:20]] * 2
+    assert find(texts, against=[]).selected == texts
     assert find_duplicates(["a dog", "a cat"], against=["a dog"] * 2).selected == ["a cat"]
-    texts = [f"text {name}" for name in NAMES[:20]]
-    given = [name.encode().hex() for name in NAMES[:600]]
-    vectors = dict.fromkeys([*texts, *given, "a"], numpy.ones(4))
-    encoder = type("Same", (), {"encode": lambda self, x: numpy.array([vectors[t] for t in x])})()
-    assert find_duplicates(texts, against=[], encoder=encoder).selected == texts
 
 
 @pytest.mark.parametrize(
@@ -172,8 +188,6 @@ def test_no_texts_and_nothing_to_compare_with():
         ({"classifier": "folder"}, TypeError, "expected a PairClassifier, got str"),
         ({"classifier": PairClassifier()}, ValueError, "is not fitted yet"),
         ({"label": 1}, ValueError, "label needs a classifier"),
-        ({"texts": "one"}, TypeError, "sentences must be a list"),
-        ({"texts": ["a", None]}, TypeError, "sentence 1 must be a string"),
         ({"texts": ["a", " "]}, ValueError, "sentence 1 is blank"),
         ({"against": "one"}, TypeError, "sentences must be a list"),
     ],

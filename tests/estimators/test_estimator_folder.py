@@ -2,8 +2,7 @@ import errno
 import json
 import os
 import shutil
-import subprocess
-import sys
+from copy import copy
 
 import numpy
 import pytest
@@ -15,6 +14,7 @@ from allennlp_sentmatch.estimators import estimator_folder, fine_tuned_head, sen
 from allennlp_sentmatch.estimators.estimator_folder import HEADER, TENSORS
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
+from tests.fresh_process import run_python
 
 TUNED = {"head": FineTuning(batch_size=9, num_epochs=1)}
 
@@ -84,7 +84,7 @@ def test_the_encoder_of_the_package_is_not_written(tmp_path, monkeypatch):
         PairClassifier.load(tmp_path / "folder")
 
 
-def test_an_encoder_of_another_package_is_given_again(tmp_path):
+def test_an_encoder_of_another_package_is_given_again(folder, tmp_path):
     saved = PairRegressor(OtherEncoder()).fit(PAIRS, SCORES)
     saved.save(tmp_path / "folder")
     loaded = PairRegressor.load(tmp_path / "folder", OtherEncoder())
@@ -93,9 +93,6 @@ def test_an_encoder_of_another_package_is_given_again(tmp_path):
         PairRegressor.load(tmp_path / "folder")
     with pytest.raises(ValueError, match="was fitted with another encoder"):
         PairRegressor.load(tmp_path / "folder", tiny_encoder())
-
-
-def test_a_folder_with_its_encoder_needs_no_other(folder):
     with pytest.raises(ValueError, match="needs no encoder from outside"):
         PairClassifier.load(folder, tiny_encoder())
 
@@ -113,11 +110,9 @@ def test_the_encoder_of_a_folder_is_never_an_archive(folder, small_archive):
     [
         ({"format": 4}, "the format is 4"),
         ({"type": "PairRegressor"}, "this is a 'PairRegressor', not a PairClassifier"),
-        ({"encoder": "elsewhere"}, "encoder must be package, folder or given"),
         ({"encoder": ["folder"]}, "encoder must be package, folder or given"),
         ({"code": "rm"}, "superfluous setting 'code'"),
         ({"classes": None}, "expected a list of classes"),
-        ({"classes": ["same"]}, "at least two different classes"),
         ({"classes": ["same", "same"]}, "at least two different classes"),
         ({"classes": ["same", ["other"]]}, "the label of pair 1"),
         ({"classes": ["a", "b", "c"]}, r"'coef' must have the shape \(3, 75\)"),
@@ -126,7 +121,6 @@ def test_the_encoder_of_a_folder_is_never_an_archive(folder, small_archive):
         ({"parameters.matcher": "os.system"}, "matcher must be one of"),
         ({"classes": ["a", "a\0"]}, "label of pair 1 .* ends in a null character"),
         ({"classes": [1, True]}, "at least two different classes"),
-        ({"feature_names": "ab"}, "feature_names must be a list of two strings"),
         ({"feature_names": ["a", 1]}, "feature_names must be a list of two strings"),
         ({"parameters.class_weight": [1]}, "pair_estimator.json: "),
         ({"parameters.class_weight": [[[], 1]]}, "pair_estimator.json: "),
@@ -163,7 +157,6 @@ def test_damaged_settings_and_parameters_are_refused(folder, change, message):
         ("coef", torch.zeros(2, 63), r"'coef' must have the shape \(2, 75\)"),
         ("intercept", torch.zeros(1), r"'intercept' must have the shape \(2,\)"),
         ("intercept", torch.tensor([0.0, torch.nan]), "'intercept' has a number that is not fin"),
-        ("coef", torch.zeros(2, 75, dtype=torch.bfloat16), "'coef' must be in float64, not"),
         ("coef", torch.zeros(2, 75, dtype=torch.int8), "'coef' must be in float64, not"),
         ("intercept", torch.zeros(2), "'intercept' must be in float64, not"),
         ("coef", torch.full((2, 75), 1e308, dtype=torch.float64), "weights are too large"),
@@ -194,8 +187,10 @@ def test_a_folder_of_format_1_keeps_its_predictions(repository, tmp_path):
     numpy.testing.assert_allclose(new._outputs([(a, b)]), new._outputs([(b, a)]), atol=1e-6)
 
 
-def test_a_folder_is_written_as_a_whole(tmp_path, monkeypatch):
+def test_a_folder_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
     estimator = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
+    with pytest.raises(ValueError, match="random_state must be"):
+        copy(estimator).set_params(random_state="x").save(tmp_path / "folder")
 
     def write_half(path, value):
         path.write_text("{")
@@ -211,22 +206,14 @@ def test_a_folder_is_written_as_a_whole(tmp_path, monkeypatch):
         estimator.save(tmp_path / "folder")
 
 
-def test_parameters_that_cannot_be_saved_are_refused_before(tmp_path):
-    estimator = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
-    with pytest.raises(ValueError, match="random_state must be"):
-        estimator.set_params(random_state="x").save(tmp_path / "folder")
-    assert not list(tmp_path.iterdir())
-
-
-def test_another_process_predicts_the_same(folder, repository):
+def test_another_process_predicts_the_same(folder):
     """Up to rounding: nothing depends on the process that fitted the estimator."""
     program = (
         "import sys\nfrom allennlp_sentmatch import PairClassifier\n"
         f"print(PairClassifier.load(sys.argv[1]).predict_proba([{PAIRS[0]}])[0, 0])\n"
         "assert 'allennlp' not in sys.modules\n"
     )
-    command = [sys.executable, "-c", program, str(folder)]
-    run = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    run = run_python(program, folder)
     assert run.returncode == 0, run.stderr
     expected = PairClassifier.load(folder).predict_proba([PAIRS[0]])[0, 0]
     assert float(run.stdout) == pytest.approx(expected, abs=1e-5)

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import allennlp_sentmatch
 from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
 from allennlp_sentmatch.estimators.pairs import checked_pairs, checked_targets
-from tests.estimators.test_sentence_encoder import BAD_SENTENCES
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 from tests.fuzzing import cases, check_cases, check_refusal, texts, values
 
@@ -77,34 +76,24 @@ def test_columns_have_the_names_of_fit():
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ([set(P[0])], "pair 0 must be two sentences, not set"),
-        ([P[0], frozenset(P[1])], "pair 1 must be two sentences, not frozenset"),
+        ([P[0], set(P[1])], "pair 1 must be two sentences, not set"),
         ({"premise": ["a"], "hypothesis": ["b"]}, r"not dict; join two columns, such as list\(zip"),
         (set(P), "not set, which has no order"),
         ([RECORDS[0], P[1]], "pair 1 must have the keys 'text_a', 'text_b', like pair 0"),
         ([P[0], RECORDS[1]], "pair 1 must have no keys, like pair 0"),
-        ([RECORDS[0], {"text_a": "x", "text_c": "y"}], "pair 1 must have the keys"),
         ([{**RECORDS[0], "label": "yes"}], "pair 0 must be two sentences, not a dict of 3"),
         ([{"text_a": "x", "text_b": None}], "pair 0: the second sentence must be a string, not No"),
         ([numpy.array(3)], "pair 0 must be two sentences, not ndarray"),
-        ([dict], "pair 0 must be two sentences, not type"),
         (numpy.array("ab"), "pairs must be .* not ndarray"),
         (torch.zeros(2, 2), "pair 0: the first sentence must be a string, not Tensor"),
-        ([("a", pandas.NA)], "pair 0: the second sentence must be a string, not NAType"),
         ([("a", "\u200b\ufeff")], "pair 0: the second sentence is blank"),
         (None, "pairs must be a list of pairs of strings.*not NoneType"),
         (b"ab", "pairs must be a list of pairs of strings.*not bytes"),
         ([], "there are 0 pairs"),
         (["ab"], "pair 0 must be two sentences, not str"),
         ([*P, ("a",)], "pair 2 must be two sentences, not a tuple of 1"),
-        ([("a", "b", "c")], "pair 0 must be two sentences, not a tuple of 3"),
-        ([*P, None], "pair 2 must be two sentences, not NoneType"),
         (pandas.DataFrame({"a": ["x"]}), "pair 0 must be two sentences, not a ndarray of 1"),
-        *(
-            ([("a", "b"), ("a", texts[-1])], f"pair 1: the second sentence {message[11:]}")
-            for texts, message in BAD_SENTENCES
-            if isinstance(texts, list)
-        ),
+        ([("a", "b"), ("a", "b\ud800")], "pair 1: the second sentence has the lone surrogate"),
     ],
     # The order of a set differs between processes.
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
@@ -127,7 +116,6 @@ def test_what_is_no_pair_of_sentences_is_refused(pairs, message):
         ([1, -(10**5000)], False, "the label of pair 1 is too large a number"),
         ([1.0, pandas.NA], True, "the score of pair 1 must be a number, not NAType"),
         (None, True, "expected a list of scores, not NoneType"),
-        ("same", False, "expected a list of labels, not str"),
         (["a"] * 3, False, "there are 2 pairs and 3 labels"),
         (["a", 1], False, "some labels are strings and others are numbers"),
         ([1, numpy.nan], False, "the label of pair 1 is nan; leave the pair"),

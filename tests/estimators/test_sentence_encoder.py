@@ -38,6 +38,7 @@ def test_an_exported_folder_gives_its_vectors_by_default_that_of_the_package(tmp
         vectors = encoder.encode(iter(SENTENCES))
         assert vectors.dtype == numpy.float32
         numpy.testing.assert_allclose(vectors, tiny_encoder().encode(SENTENCES).numpy(), atol=1e-6)
+        assert encoder.encode([]).shape == (0, 16)
 
 
 def test_an_archive_gives_its_vectors(small_archive):
@@ -101,40 +102,21 @@ def test_precisions(shipped, table, is_fast, monkeypatch, caplog):
         SentenceEncoder(table, precision="auto")
 
 
-def test_an_encoder_of_an_encoder_is_the_same(table, shipped):
+def test_an_encoder_of_an_encoder_and_a_copy_are_the_same(table, shipped):
     assert SentenceEncoder(table).network is table.network
+    assert copy.deepcopy({"encoder": table})["encoder"] is table
     assert SentenceEncoder(shipped).is_shipped
     assert not SentenceEncoder(table).is_shipped
 
 
-def test_no_sentences_have_no_vectors(table):
-    assert SentenceEncoder(tiny_encoder()).encode([]).shape == (0, 16)
-
-
-def test_a_copy_shares_the_encoder(table):
-    assert copy.deepcopy({"encoder": table})["encoder"] is table
-
-
 NAN = float("nan")
-
-BAD_SENTENCES = [
-    (None, "sentences must be a list"),
-    (b"x", "sentences must be a list"),
-    ("x", "a single one goes into a list"),
-    ([None], "sentence 0 must be a string, not NoneType"),
-    (["x", b"x"], "sentence 1 must be a string, not bytes"),
-    ([NAN], "sentence 0 must be a string, not NaN, a missing value"),
-    (["x", ""], "sentence 1 is blank"),
-    (["x", " \n"], "sentence 1 is blank"),
-    (["x " * 100_000], "sentence 0 has 200,000 characters; at most 10,000"),
-    (["x\ud800"], "sentence 0 has the lone surrogate .* at character 1"),
-]
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        *((lambda e, x=sentences: e.encode(x), message) for sentences, message in BAD_SENTENCES),
+        (lambda e: e.encode("x"), "a single one goes into a list"),
+        (lambda e: e.encode(["x", " \n"]), "sentence 1 is blank"),
         (lambda e: e.similarity(["x"], ["x", "y"]), "there are 1 first and 2 second"),
         (lambda e: e.similarity("x", ["x"]), "a single one goes into a list"),
         (lambda e: e.search(["x"], ["x"]), "the query must be a string, not list"),
@@ -146,7 +128,6 @@ BAD_SENTENCES = [
         (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["y", "x"])), "row 0 is not the enc"),
         (lambda e: e.search("x", ["x"] * 99 + ["y"], vectors=[[3, 4]] * 100), "in row 99 is not"),
         (lambda e: e.search("x", ["x"], vectors=[["a", "b"]]), "vectors must be an array of num"),
-        (lambda e: e.search("\u200b", ["x"]), "the query is blank"),
     ],
 )
 def test_bad_arguments_are_refused(table, call, message):
@@ -229,12 +210,15 @@ def test_cosines_are_at_most_1(shipped):
     assert max(shipped.search(text, texts)[0][1] for text in texts) <= 1
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [("bfloat16", 0.03), ("float64", 1e-6)])
-def test_an_encoder_of_another_type_gives_float32(shipped, dtype, tolerance):
-    network = copy.deepcopy(shipped.network).to(getattr(torch, dtype))
-    vectors = SentenceEncoder(network).encode(SENTENCES)
-    assert vectors.dtype == numpy.float32
-    numpy.testing.assert_allclose(vectors, shipped.encode(SENTENCES), atol=tolerance)
+def test_copies_that_are_sent_to_another_process_or_of_another_type(shipped):
+    """scikit-learn's `n_jobs` sends them."""
+    expected = shipped.encode(SENTENCES)
+    again = pickle.loads(pickle.dumps(shipped))
+    numpy.testing.assert_array_equal(again.encode(SENTENCES), expected)
+    for dtype, tolerance in ((torch.float64, 1e-6), (torch.bfloat16, 0.03)):
+        vectors = SentenceEncoder(again.network.to(dtype)).encode(SENTENCES)
+        assert vectors.dtype == numpy.float32
+        numpy.testing.assert_allclose(vectors, expected, atol=tolerance)
 
 
 def test_tensors_that_need_gradients_are_vectors():
@@ -267,9 +251,3 @@ for set_default in (
     if hasattr(torch, "set_default_device"):  # since PyTorch 2.0
         result = run_python(code)
         assert result.returncode == 0, result.stderr
-
-
-def test_the_encoder_of_the_package_can_be_sent_to_another_process(shipped):
-    """As scikit-learn's `n_jobs` does."""
-    again = pickle.loads(pickle.dumps(shipped))
-    numpy.testing.assert_array_equal(again.encode(SENTENCES), shipped.encode(SENTENCES))

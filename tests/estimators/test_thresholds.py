@@ -1,5 +1,7 @@
 """Thresholds, against an exhaustive search, and their intervals, against SciPy's."""
 
+from types import SimpleNamespace
+
 import numpy
 import pytest
 from scipy.stats import binomtest
@@ -25,28 +27,28 @@ def test_the_best_f1_by_hand():
     assert (found.precision, found.recall, found.f1) == (0.75, 1, pytest.approx(6 / 7))
 
 
-@pytest.mark.parametrize("aim", ["precision", "recall", "f1"])
+AIMS = ("precision", "recall", "f1")
+
+
+@pytest.mark.parametrize("aim", AIMS)
 @pytest.mark.parametrize("seed", range(5))
 def test_no_other_threshold_is_better(seed, aim):
     scores, is_right, weights = noisy(seed)
-    names = ("precision", "recall", "f1")
 
     def figures(threshold):
-        given = scores >= threshold
-        found = precision_recall_fscore_support(
-            is_right, given, average="binary", sample_weight=weights
-        )
-        return dict(zip(names, found))
+        settings = {"average": "binary", "sample_weight": weights}
+        found = precision_recall_fscore_support(is_right, scores >= threshold, **settings)
+        return dict(zip(AIMS, found))
 
     found = choose_threshold(scores, is_right, weights, aim, 0.7 if aim != "f1" else 0)
-    assert figures(found.probability) == pytest.approx(dict(zip(names, found[1:4])))
+    assert figures(found.probability) == pytest.approx(dict(zip(AIMS, found[1:4])))
     every = [figures(score) for score in set(scores)]
     other = {"precision": "recall", "recall": "precision", "f1": "f1"}[aim]
     reached = [one[other] for one in every if aim == "f1" or one[aim] >= 0.7]
     assert getattr(found, other) == pytest.approx(max(reached))
 
 
-@pytest.mark.parametrize("aim", ["precision", "recall", "f1"])
+@pytest.mark.parametrize("aim", AIMS)
 def test_intervals_are_wilson_s(aim):
     scores, is_right, _ = noisy(6)
     wanted = 0 if aim == "f1" else 0.7
@@ -130,8 +132,7 @@ def test_bad_arguments_are_refused(classifier, arguments, message):
 
 @pytest.mark.parametrize("parameters", [{"l2": 0.1}, {"head": FineTuning(1, batch_size=9)}])
 def test_without_cross_validation_there_is_no_threshold(parameters):
-    matcher = "symmetric"
-    classifier = PairClassifier(tiny_encoder(), matcher).fit(PAIRS, LABELS)
+    classifier = PairClassifier(tiny_encoder(), "symmetric").fit(PAIRS, LABELS)
     assert classifier.threshold()
     classifier.set_params(**parameters).fit(PAIRS, LABELS)
     with pytest.raises(ValueError, match="threshold needs the cross-validation of fit"):
@@ -140,20 +141,11 @@ def test_without_cross_validation_there_is_no_threshold(parameters):
         PairClassifier(tiny_encoder()).threshold()
 
 
-class Constant:
-    """An encoder that gives every sentence the same vector, or none of them any length."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def encode(self, sentences):
-        return numpy.full((len(sentences), 3), self.value)
-
-
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_constant_cosines_give_the_share_of_the_label(value):
+    constant = SimpleNamespace(encode=lambda sentences: numpy.full((len(sentences), 3), value))
     labels = ["no"] * 24 + ["yes"] * 12
-    classifier = PairClassifier(Constant(value), "cosine").fit(PAIRS, labels)
+    classifier = PairClassifier(constant, "cosine").fit(PAIRS, labels)
     numpy.testing.assert_allclose(classifier.predict_proba(PAIRS)[:, 1], 1 / 3, atol=1e-3)
     assert classifier.threshold(recall=1).precision == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="no threshold reaches the precision"):
@@ -161,16 +153,16 @@ def test_constant_cosines_give_the_share_of_the_label(value):
 
 
 def test_the_smallest_data():
-    two = PairClassifier(tiny_encoder(), "cosine").fit(PAIRS[:4], ["a", "b", "a", "b"])
-    low, high = two.threshold().interval
+    def fitted(labels):
+        return PairClassifier(tiny_encoder(), "cosine").fit(PAIRS[: len(labels)], list(labels))
+
+    low, high = fitted("abab").threshold().interval
     assert low < 0.4 < high
-    one = PairClassifier(tiny_encoder(), "cosine").fit(PAIRS[:2], ["a", "b"])
     with pytest.raises(ValueError, match="two pairs of each of two labels"):
-        one.threshold()
-    three = PairClassifier(tiny_encoder(), "cosine").fit(PAIRS[:9], list("abcabcabc"))
+        fitted("ab").threshold()
+    three = fitted("abcabcabc")
     assert three.threshold(recall=0.5, label="c").recall >= 0.5
     with pytest.raises(ValueError, match=r"label must be one of \['a', 'b', 'c'\]; got None"):
         three.threshold()
-    rare = PairClassifier(tiny_encoder(), "cosine").fit(PAIRS[:9], list("abababab") + ["c"])
     with pytest.raises(ValueError, match="no pair held out in cross-validation has the label 'c'"):
-        rare.threshold(label="c")
+        fitted("ababababc").threshold(label="c")

@@ -29,10 +29,8 @@ def gates_of(stack, embedded, suffix):
     sentence's (T, D), by loops."""
     inputs, lower_cells, outputs, verticals, all_cells = embedded, None, [], [], []
     for layer in range(stack.num_layers):
-        W, U, b = (
-            getattr(stack, f"{name}_l{layer}{suffix}")
-            for name in ("weight_ih", "weight_hh", "bias")
-        )
+        names = ("weight_ih", "weight_hh", "bias")
+        W, U, b = (getattr(stack, f"{name}_l{layer}{suffix}") for name in names)
         h = c = torch.zeros(3)
         hidden, cells, o_steps, v_steps = [], [], [], []
         for t, x in enumerate(inputs):

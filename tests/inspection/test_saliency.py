@@ -88,17 +88,9 @@ def shares(values):
 @pytest.mark.parametrize(
     "name",
     [
-        "bcn",
-        "cs_lvm",
-        "esim",
-        "frozen esim",
-        "lstmn_classifier",
-        "lstmn_classifier_lstm",
-        "lstmn_classifier_lstmn",
+        *("bcn", "cs_lvm", "esim", "frozen esim", "lstmn_classifier", "lstmn_classifier_lstm"),
+        *("lstmn_classifier_lstmn", "sentence_classifier", "similarity_regressor", "vae_siamese"),
         "rcrn_entailment",  # several token embedders
-        "sentence_classifier",
-        "similarity_regressor",
-        "vae_siamese",
     ],
 )
 def test_the_saliency_of_every_model_is_the_effect_of_each_word(untrained_predictor, name):
@@ -200,10 +192,8 @@ def test_the_word_pieces_of_an_exported_encoder_are_shown_as_words(tmp_path, who
 def check_words(predictor):
     """Compare the saliency of each word with differences of the loss as its pieces are scaled."""
     result = interpret(predictor, PIECES)
-    assert [s.tokens for s in result] == [
-        ["a", "man", "sleeps", "."],
-        ["is", "dog", "unhappily", "."],
-    ]
+    words = [["a", "man", "sleeps", "."], ["is", "dog", "unhappily", "."]]
+    assert [saliency.tokens for saliency in result] == words
     model = predictor._model
     embedding = next(m for m in model.modules() if isinstance(m, torch.nn.Embedding))  # of pieces
     instance = predictor._json_to_instance(PIECES)
@@ -222,8 +212,8 @@ def check_words(predictor):
         return (losses[0] - losses[1]) / 2e-4
 
     # All but the full stop, which is in both texts
-    for saliency, words in zip(result, ([[5], [6], [7, 8]], [[10], [14], [11, 12, 13]])):
-        expected = torch.tensor([derivative(piece_ids) for piece_ids in words])
+    for saliency, ids in zip(result, ([[5], [6], [7, 8]], [[10], [14], [11, 12, 13]])):
+        expected = torch.tensor([derivative(piece_ids) for piece_ids in ids])
         values = torch.tensor(saliency.values[:3])
         assert shares(values) == pytest.approx(shares(expected), abs=1e-4)
 

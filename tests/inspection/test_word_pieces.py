@@ -44,23 +44,12 @@ def test_values_of_pieces_are_added_by_word():
 
 def test_sums_over_the_words_attended_to_and_means_over_those_that_attend():
     """Two words of two subwords each, and a last row of the end symbol."""
-    attention = AttentionMap(
-        "Alignment",
-        [
-            [0.1, 0.2, 0.7],
-            [0.5, 0.4, 0.1],
-            [0.0, 0.25, 0.75],
-            [0.25, 0.25, 0.5],
-        ],
-        ["ska", "tes</w>", "￭.</w>", "@end@"],  # with the mark of a missing space
-        ["Schlitt", "schuh</w>", ".</w>"],
-    )
-    joined = join_subwords(attention)
-    assert (joined.title, joined.rows, joined.columns) == (
-        "Alignment",
-        ["skates", ".", "@end@"],
-        ["Schlittschuh", "."],
-    )
+    weights = [[0.1, 0.2, 0.7], [0.5, 0.4, 0.1], [0.0, 0.25, 0.75], [0.25, 0.25, 0.5]]
+    rows = ["ska", "tes</w>", "￭.</w>", "@end@"]  # with the mark of a missing space
+    columns = ["Schlitt", "schuh</w>", ".</w>"]
+    joined = join_subwords(AttentionMap("Alignment", weights, rows, columns))
+    assert (joined.title, joined.rows) == ("Alignment", ["skates", ".", "@end@"])
+    assert joined.columns == ["Schlittschuh", "."]
     for row, expected in zip(joined.weights, ([0.6, 0.4], [0.25, 0.75], [0.5, 0.5])):
         assert row == pytest.approx(expected)
 

@@ -20,10 +20,7 @@ SENTENCE = {"sentence": "What is a crab ?"}
 
 @pytest.mark.parametrize(
     ("name", "request_", "names"),
-    [
-        ("esim", PAIR, ("sentence1", "sentence2")),
-        ("sentence_classifier", SENTENCE, ("text",)),
-    ],
+    [("esim", PAIR, ("sentence1", "sentence2")), ("sentence_classifier", SENTENCE, ("text",))],
 )
 def test_texts_have_other_names_too(untrained_predictor, name, request_, names):
     predictor = untrained_predictor(name)
@@ -39,10 +36,8 @@ def test_an_input_does_not_replace_the_prediction(untrained_predictor):
     predictor = untrained_predictor("esim")
     expected = predictor.predict_json(PAIR)
     named_alike = {**PAIR, "label": "none", "label_probs": [], "probs_by_label": None, "id": 3}
-    for output in (
-        predictor.predict_json(named_alike),
-        predictor.predict_batch_json([named_alike, PAIR])[0],
-    ):
+    batched, _ = predictor.predict_batch_json([named_alike, PAIR])
+    for output in (predictor.predict_json(named_alike), batched):
         assert output.keys() == expected.keys()
         assert output["label"] == expected["label"]
         assert output["label_probs"] == pytest.approx(expected["label_probs"], abs=1e-6)
@@ -136,10 +131,7 @@ def test_a_predictor_leaves_improbable_labels_undecided(small_archive):
     highest = max(plain["label_probs"])
     for threshold, label in ((highest - 1e-4, plain["label"]), (highest + 1e-4, None)):
         predictor = Predictor.from_archive(archive, extra_args={"threshold": threshold})
-        alone, (batched,) = (
-            predictor.predict_json(PAIR),
-            predictor.predict_batch_json([PAIR]),
-        )
+        alone, (batched,) = predictor.predict_json(PAIR), predictor.predict_batch_json([PAIR])
         assert (alone["label"], batched["label"]) == (label, label)
         assert alone["probs_by_label"] == plain["probs_by_label"]
 

@@ -1,5 +1,6 @@
 import json
 import math
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -23,7 +24,6 @@ PAIR = {"premise": "a", "hypothesis": "b"}
         ("esim", {"sentence1": 3, "sentence2": "a"}, "'sentence1' must be a string, got 3"),
         ("esim", {**PAIR, "hypothesis": "\ud800"}, "^hypothesis has the lone surrogate"),
         ("esim", {**PAIR, "premise": ""}, "'premise' is blank in {'hypothesis': 'b', 'premise'"),
-        ("esim", {**PAIR, "premise": "\u200b"}, "'premise' is blank"),
         ("esim", ["premise", "hypothesis"], r"expected a JSON object, got \['premise', 'hypo"),
         ("esim", {"premise": "a", 3: "b"}, r"expected premise/hypothesis .*\['premise', 3\]"),
         ("sentence_classifier", {"tokens": "a"}, r"expected sentence or text .*\['tokens'\]"),
@@ -32,7 +32,7 @@ PAIR = {"premise": "a", "hypothesis": "b"}
             ("attentive_ranker", {"question": "a", "candidates": candidates}, message)
             for candidates, message in [
                 ("a", "must be a list of at least one string, got 'a'"),
-                ([], r"must be a list of at least one string, got \[\]"),
+                ([], "must be a list of at least one string"),
                 (["a", " "], "each of 'candidates' is blank"),
                 (["a", 3], "each of 'candidates' must be a string, got 3"),
                 (["\udc00"], "^each of the candidates has the lone surrogate"),
@@ -47,30 +47,6 @@ def test_requests_that_cannot_be_answered(untrained_predictor, name, request_, m
             answer(request_)
 
 
-@pytest.mark.parametrize("name", ["esim", "attentive_ranker", "encoder_decoder"])
-def test_no_requests(untrained_predictor, name):
-    assert untrained_predictor(name).predict_batch_json([]) == []
-
-
-def test_a_line_is_checked_once(untrained_predictor, monkeypatch):
-    predictor, checked = untrained_predictor("esim"), []
-    texts = predictor._texts
-    monkeypatch.setattr(predictor, "_texts", lambda json: checked.append(json) or texts(json))
-    requests = [predictor.load_line(json.dumps({**PAIR, "id": i})) for i in range(2)]
-    assert requests == [{**PAIR, "id": 0}, {**PAIR, "id": 1}]
-    assert predictor.predict_batch_json(requests)[1].items() >= PAIR.items()
-    predictor.predict_json(requests[0])
-    assert len(checked) == 2
-
-
-class Searched:
-    def __init__(self):
-        self.texts = []
-
-    def search(self, searched):
-        self.texts.append(searched)
-
-
 @pytest.mark.parametrize(
     ("name", "request_", "texts"),
     [
@@ -82,10 +58,14 @@ class Searched:
 def test_a_text_is_searched_for_surrogates_once(
     untrained_predictor, monkeypatch, name, request_, texts
 ):
-    predictor, searched = untrained_predictor(name), Searched()
-    monkeypatch.setattr(checks, "_SURROGATE", searched)
-    predictor.predict_batch_json([predictor.load_line(json.dumps(request_))])
-    assert searched.texts == texts
+    predictor, searched = untrained_predictor(name), []
+    assert predictor.predict_batch_json([]) == []
+    monkeypatch.setattr(checks, "_SURROGATE", SimpleNamespace(search=searched.append))
+    request = predictor.load_line(json.dumps({**request_, "id": 3}))
+    assert request == {**request_, "id": 3}
+    predictor.predict_batch_json([request])
+    predictor.predict_json(request)
+    assert searched == texts
 
 
 def test_each_predictor_reads_a_request_itself(untrained_predictor):
@@ -141,11 +121,7 @@ def test_bad_lines_can_be_skipped(untrained_predictor, tmp_path, caplog):
     skipping = type(predictor)(predictor._model, predictor._dataset_reader, on_error="skip")
     outputs = predicted(skipping, lines, tmp_path)
     assert [output["premise"] for output in outputs] == ["a", "b", "c"]
-    first, second, count = (
-        record.getMessage()
-        for record in caplog.records
-        if record.getMessage().startswith("skipped")
-    )
+    first, second, count = (text for text in caplog.messages if text.startswith("skipped"))
     assert first.startswith("skipped: input line 3: ")
     assert second.startswith("skipped: input line 4: 'premise' must be a string")
     assert count.startswith("skipped 2 lines")
@@ -181,8 +157,8 @@ def test_the_log_says_once_that_no_word_of_a_text_is_known(untrained_predictor, 
     assert message == "the model knows no word of 'Qqq zzz !', nor perhaps of later texts"
 
 
-KEYS = ["premise", "hypothesis", "sentence1", "sentence2", "sentence", "text", "source", "label"]
-KEYS += ["question", "candidates", "id", "passage"]
+KEYS = "premise hypothesis sentence1 sentence2 sentence text source label question candidates id"
+KEYS += " passage"
 
 some_values = st.one_of(texts, texts, st.lists(texts, max_size=3), values, st.just(nested(900)))
 objects = st.one_of(
@@ -191,7 +167,7 @@ objects = st.one_of(
     st.fixed_dictionaries({"question": some_values, "candidates": some_values}),
     st.fixed_dictionaries({"question": some_values, "passage": some_values}),
     st.fixed_dictionaries({"source": some_values}, optional={"label": some_values}),
-    st.dictionaries(st.sampled_from(KEYS), some_values),
+    st.dictionaries(st.sampled_from(KEYS.split()), some_values),
 )
 drawn_requests = st.one_of(objects, objects, objects, values)
 batches = st.lists(drawn_requests, max_size=3)
@@ -226,10 +202,8 @@ def test_predictors(predictors, num_cases):
         json.dumps(outputs, ensure_ascii=False).encode()
         for output in outputs if method == "predict_batch_json" else [outputs]:
             numbers = [*output.get("label_probs", ()), *output.get("scores", ())]
-            numbers += [
-                candidate.get("probability", candidate.get("score"))
-                for candidate in output.get("n_best", ())
-            ]
+            for candidate in output.get("n_best", ()):
+                numbers.append(candidate.get("probability", candidate.get("score")))
             assert all(map(math.isfinite, numbers))
             assert isinstance(output.get("label", ""), str)
 

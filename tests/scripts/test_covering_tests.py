@@ -76,12 +76,10 @@ def session(tmp_path):
     (tmp_path / "tests" / "test_prices.py").write_text(TESTS)
 
     def run(code, *arguments):
+        command = [sys.executable, "-c", START + code, *map(json.dumps, arguments)]
+        environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
         process = subprocess.run(
-            [sys.executable, "-c", START + code, *map(json.dumps, arguments)],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-            capture_output=True,
-            text=True,
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True
         )
         assert process.returncode == 0, process.stderr
         return list(map(json.loads, process.stdout.splitlines()))
@@ -90,13 +88,9 @@ def session(tmp_path):
 
 
 def test_the_tests_of_a_line_and_what_they_see_of_a_change(session):
-    expected = {
-        (4,): ["test_total", "test_with_tax"],
-        (9,): ["test_with_tax"],
-        (8, 6): ["test_with_tax"],  # a line that is not run, in a function that is
-        (12, 11): ["test_total", "test_with_tax"],  # a function that is not called
-        (1, None): ["test_total", "test_with_tax"],
-    }
+    one, both = ["test_with_tax"], ["test_total", "test_with_tax"]
+    # Line 8 is not run, in a function that is; and the function at line 11 is not called.
+    expected = {(4,): both, (9,): one, (8, 6): one, (12, 11): both, (1, None): both}
     selected, quickest, results = session(SELECTIONS, list(expected))
     assert list(map(sorted, selected)) == list(expected.values())
     assert quickest == [["1.0", "2.0", "3.0"], ["20.0"], []]  # the slow ones are left out

@@ -35,10 +35,8 @@ def test_experiments_are_chosen_by_paper_data_set_and_model():
 def test_the_list_needs_no_allennlp():
     """In a Python that finds the standard library only."""
     command = [sys.executable, "-S", "-m", "scripts.list_experiments", "--model", "esim_subilstm"]
-    environment = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
-    made = subprocess.run(
-        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=True
-    )
+    settings = {"env": {**os.environ, "PYTHONPATH": ""}, "capture_output": True, "text": True}
+    made = subprocess.run(command, cwd=REPOSITORY, check=True, **settings)
     _, _, first, *_ = made.stdout.splitlines()
     assert first.split()[-1] == "-"
     assert made.stderr == "The parameters are not counted, which needs AllenNLP: make install\n"

@@ -1,16 +1,18 @@
 import os
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from allennlp_sentmatch.serving import create_app
+from allennlp_sentmatch.serving import create_app, serve
 from allennlp_sentmatch.serving.page import with_page
 from allennlp_sentmatch.serving.predictions import service_of
 from tests.conftest import REPOSITORY
-from tests.serving.running import serving
 
 WATCHED = """
 import sys
@@ -63,6 +65,38 @@ def address_in(log, process) -> str:
                 return word
         time.sleep(0.25)
     raise AssertionError(f"no address after a minute:\n{log.read_text()}")
+
+
+@contextmanager
+def serving(app, host="127.0.0.1"):
+    """The port of a server of the application, in a thread."""
+    uvicorn = pytest.importorskip("uvicorn")
+    servers = []
+
+    class Stoppable(uvicorn.Server):
+        def __init__(self, config):
+            super().__init__(config)
+            servers.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(uvicorn, "Server", Stoppable)
+        thread = threading.Thread(target=serve, args=(app, host, 0, "server"), daemon=True)
+        thread.start()
+        try:
+            while not (servers and servers[0].started):
+                assert thread.is_alive()
+                time.sleep(0.01)
+            yield servers[0].servers[0].sockets[0].getsockname()[1]
+        finally:
+            servers[0].should_exit = True
+            thread.join(timeout=20)
+
+
+def sent(port, content):
+    """What the server answers to bytes."""
+    with socket.create_connection(("127.0.0.1", port), 20) as client:
+        client.sendall(content)
+        return client.makefile("rb").read()
 
 
 @pytest.fixture(scope="session")

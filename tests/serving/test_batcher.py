@@ -85,27 +85,27 @@ def test_an_input_that_fails_does_not_affect_the_others():
     assert answered == [{"heard": "b"}]
 
 
-def test_nothing_is_predicted_for_those_who_left():
+def test_nothing_is_predicted_for_those_who_left_or_ask_nothing():
     model = Model()
     batcher = model.batcher()
     left = asyncio.wait_for(ask(batcher, "left"), 0)
-    asyncio.run(after_the_first(model, batcher, left, ask(batcher, "a")))
-    assert model.batches == [["first"], ["a"]]
+    _, nothing, _ = asyncio.run(
+        after_the_first(model, batcher, left, ask(batcher), ask(batcher, "a"))
+    )
+    assert (nothing, model.batches) == ([], [["first"], ["a"]])
 
 
-def test_a_queue_is_limited_but_not_a_single_request():
+@pytest.mark.parametrize(("weight", "size"), [(1, 100), (4, MAX_BYTES // 7)])
+def test_a_queue_is_limited_but_not_a_single_request(weight, size):
+    """A dear input counts for several."""
     model = Model()
-    batcher = model.batcher()
-    whole = ask(batcher, *"ab", size=MAX_BYTES // 2)
-    answers = asyncio.run(after_the_first(model, batcher, whole, ask(batcher, "c")))
-    assert answers[0] == [{"heard": "a"}, {"heard": "b"}]
-    assert isinstance(answers[1], RequestError)
-    assert answers[1].status == 503
-    assert batcher.func.num_waiting == 0
-
-
-def test_no_input_has_no_prediction():
-    assert asyncio.run(ask(Model().batcher())) == []
+    whole = Batcher()
+    batcher, last = partial(whole, model.job()), partial(whole, model.job(weight=weight))
+    callers = ask(batcher, *"ab", size=MAX_BYTES // 2), ask(last, "c", size=size)
+    answer, refused = asyncio.run(after_the_first(model, batcher, *callers))
+    assert answer == [{"heard": "a"}, {"heard": "b"}]
+    assert isinstance(refused, RequestError)
+    assert (refused.status, whole.num_waiting) == (503, 0)
 
 
 def test_jobs_do_not_share_a_batch_and_a_dear_one_weighs_more():
@@ -117,11 +117,6 @@ def test_jobs_do_not_share_a_batch_and_a_dear_one_weighs_more():
     *_, refused = asyncio.run(after_the_first(model, batcher, *callers))
     assert model.batches == [["first"], ["a"], ["b"], ["c"], ["d"]]
     assert (refused.status, "(text 1 x 11), 4 times are" in str(refused)) == (413, True)
-    model = Model()
-    batcher, dear = partial(whole, model.job()), partial(whole, model.job(weight=4))
-    waiting = ask(batcher, "a", size=MAX_BYTES // 2), ask(dear, "b", size=MAX_BYTES // 7)
-    _, refused = asyncio.run(after_the_first(model, batcher, *waiting))
-    assert refused.status == 503
 
 
 @pytest.mark.parametrize("name", ["batch_size", "max_words"])

@@ -1,20 +1,19 @@
 """The module that install-allennlp puts into site-packages."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 
 from allennlp_sentmatch import installation
+from tests.fresh_process import run_python
 
 
 def run(program: str) -> str:
     """Run a program that finds the module, in an environment that has no torchvision."""
     folder = Path(installation.__file__).with_name("site_packages")
     hide = (
-        f"import sys; sys.path.insert(0, {str(folder)!r})\n"
+        f"import sys, pytest; sys.path.insert(0, {str(folder)!r})\n"
         "import importlib.machinery, types\n"
         "real = importlib.machinery.PathFinder.find_spec\n"
         "def find_spec(name, path=None, target=None):\n"
@@ -23,37 +22,22 @@ def run(program: str) -> str:
         "sys.modules.pop('allennlp_torch_support', None)  # where it is installed\n"
         "import allennlp_torch_support\n"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", hide + program], capture_output=True, text=True, check=False
-    )
+    result = run_python(hide + program)
     assert result.returncode == 0, result.stderr
     return result.stderr
 
 
 def test_torchvision_is_absent_without_allennlp():
-    run(
-        "try:\n"
-        "    import torchvision\n"
-        "except ModuleNotFoundError:\n"
-        "    pass\n"
-        "else:\n"
-        "    raise AssertionError(torchvision)\n"
-    )
+    run("with pytest.raises(ModuleNotFoundError, match='torchvision'):\n    import torchvision\n")
 
 
-@pytest.mark.parametrize(
-    "use", ["torchvision.io.read_image('a.png')", "box_ops.nms()", "torchvision.ops.misc.Norm(3)"]
-)
-def test_its_functions_say_what_is_missing(use):
+def test_its_functions_say_what_is_missing():
     run(
         "sys.modules['allennlp'] = types.ModuleType('allennlp')\n"
         "import torchvision, torchvision.ops.boxes as box_ops\n"
-        "try:\n"
-        f"    {use}\n"
-        "except NotImplementedError as error:\n"
-        "    assert 'torchvision is not installed' in str(error)\n"
-        "else:\n"
-        "    raise AssertionError('nothing was raised')\n"
+        "for call in (torchvision.io.read_image, box_ops.nms, torchvision.ops.misc.Norm):\n"
+        "    with pytest.raises(NotImplementedError, match='torchvision is not installed'):\n"
+        "        call('a.png')\n"
     )
 
 
@@ -97,10 +81,9 @@ def test_the_package_is_a_plugin_without_a_file_that_names_it(broken_allennlp):
 
 def test_the_program_names_the_package_that_breaks_allennlp(broken_allennlp):
     explained = run(
-        broken_allennlp + "try:\n"
+        broken_allennlp + "with pytest.raises(SystemExit) as error:\n"
         "    import allennlp.commands\n"
-        "except SystemExit as error:\n"
-        "    print(error, file=sys.stderr)\n"
+        "print(error.value, file=sys.stderr)\n"
     )
     assert explained.startswith("allennlp: error: the package not_there keeps AllenNLP from being ")
 
@@ -108,10 +91,8 @@ def test_the_program_names_the_package_that_breaks_allennlp(broken_allennlp):
 def test_other_programs_get_the_error_itself(broken_allennlp):
     run(
         broken_allennlp + "sys.argv = ['train.py']\n"
-        "try:\n"
+        "with pytest.raises(ModuleNotFoundError, match='not_there'):\n"
         "    import allennlp.commands\n"
-        "except ModuleNotFoundError as error:\n"
-        "    assert error.name == 'not_there'\n"
     )
 
 

@@ -9,8 +9,11 @@ CAS = {
     **{"type": "cas_lstm", "input_size": 4, "hidden_size": 3, "num_layers": 2},
     **{"bidirectional": False, "vertical_weight": 0.5, "vertical_gate": "hidden"},
 }
+LSTMN = {"type": "lstmn", "input_size": 4, "hidden_size": 3, "bidirectional": False}
 TREE = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": "lstm"}
 LIMIT = 10_000
+MASK = torch.tensor([[True] * 5, [True] * 2 + [False] * 3, [False] * 5])
+"""Of texts of 5, 2 and no words."""
 
 
 def pooled(encoder, pooling="max"):
@@ -20,18 +23,11 @@ def pooled(encoder, pooling="max"):
 @pytest.mark.parametrize("kind", ["lstm", "gru"])
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_networks_of_torch(kind, bidirectional):
-    settings = {
-        "type": kind,
-        "input_size": 4,
-        "hidden_size": 3,
-        "num_layers": 2,
-        "bias": True,
-        "bidirectional": bidirectional,
-    }
+    settings = {"type": kind, "input_size": 4, "hidden_size": 3, "num_layers": 2, "bias": True}
+    settings["bidirectional"] = bidirectional
     network = sentence_network(pooled(settings, "last"), LIMIT).double()
     assert settings_of(network.encoder.network) == settings
-    inputs = torch.randn(3, 5, 4, dtype=torch.float64)
-    mask = torch.tensor([[True] * 5, [True] * 2 + [False] * 3, [False] * 5])
+    inputs, mask = torch.randn(3, 5, 4, dtype=torch.float64), MASK.clone()
     vectors = network(inputs, mask)
     for row, length in enumerate([5, 2]):
         outputs, _ = network.encoder.network(inputs[row : row + 1, :length])
@@ -46,16 +42,15 @@ def test_networks_of_torch(kind, bidirectional):
 
 
 def test_words_wider_than_the_encoder_reads():
-    settings = {**pooled({**CAS, "bidirectional": True}, ["max", "last"]), "input_size": 6}
-    network = sentence_network(settings, LIMIT).double()
-    narrow = sentence_network(pooled({**CAS, "bidirectional": True}, ["max", "last"]), LIMIT)
-    narrow.double().load_state_dict(network.state_dict())
+    settings = pooled({**CAS, "bidirectional": True}, ["max", "last"])
+    narrow = sentence_network(settings, LIMIT).double()
+    network = sentence_network({**settings, "input_size": 6}, LIMIT).double()
+    network.load_state_dict(narrow.state_dict())
     inputs = torch.randn(3, 5, 6, dtype=torch.float64)
-    mask = torch.tensor([[True] * 5, [True] * 2 + [False] * 3, [False] * 5])
-    vectors = network(inputs, mask)
+    vectors = network(inputs, MASK)
     assert vectors.shape == (3, network.output_size) == (3, narrow.output_size + 6)
     means = torch.stack([inputs[0].mean(0), inputs[1, :2].mean(0), torch.zeros(6)])
-    expected = torch.cat([narrow(inputs[..., :4], mask), means], 1)
+    expected = torch.cat([narrow(inputs[..., :4], MASK), means], 1)
     torch.testing.assert_close(vectors, expected)
 
 
@@ -64,16 +59,12 @@ def test_words_wider_than_the_encoder_reads():
     [
         ({**pooled(CAS), "input_size": 3}, "input_size must be an integer of at least 4"),
         ({**pooled(CAS), "input_size": 5.0}, "input_size must be an integer of at least 4"),
-        (None, "the encoder must be an object of type pooled or gumbel_tree_lstm"),
         (CAS, "the encoder must be an object of type pooled"),
         (pooled(None), "the pooled encoder must be an object of type cas_lstm, "),
-        (pooled({"type": "highway"}), "the pooled encoder must be"),
         (pooled({"type": ["lstm"]}), "the pooled encoder must be"),
-        (pooled(CAS, 3), "pooling must be a string"),
         (pooled(CAS, ["max", None]), "pooling must be a string"),
         (pooled(CAS, "median"), "pooling must be one of"),
         ({"type": "pooled", "encoder": CAS}, "there is no setting 'pooling'"),
-        (pooled({**CAS, "size": 4}), "cas_lstm: there is a superfluous setting 'size'"),
         (pooled({**CAS, "dropout": 0.1}), "cas_lstm: there is a superfluous setting 'dropout'"),
         (pooled({**CAS, "bidirectional": 0}), "bidirectional must be true or false"),
         (pooled({**CAS, "hidden_size": 3.0}), "hidden_size must be an integer of at least 1"),
@@ -87,15 +78,7 @@ def test_words_wider_than_the_encoder_reads():
         (pooled({**CAS, "num_layers": 10**6}), "more parameters than the file"),
         (pooled({**CAS, "num_layers": 1001}), "cas_lstm: num_layers must be at most 1000"),
         (pooled(CAS, ["max"] * 101), "there may be 100 poolings at most, not 101"),
-        (
-            pooled(
-                {
-                    **{"type": "lstmn", "input_size": 4, "hidden_size": 3},
-                    **{"attention_size": 10**9, "bidirectional": False},
-                }
-            ),
-            "more parameters than the file",
-        ),
+        (pooled({**LSTMN, "attention_size": 10**9}), "more parameters than the file"),
         (pooled({"type": "pass_through", "input_size": 101}, "attention"), "attention has more"),
         ({**TREE, "hidden_size": 10**9}, "more parameters"),
         ({**TREE, "leaf": 1}, "leaf must"),

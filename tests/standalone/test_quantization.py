@@ -54,21 +54,22 @@ def test_an_encoder_of_8_bits_is_smaller_and_nearly_the_same(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("name", "tensor"),
     [
-        {"embedding.weight.scales": None},
-        {"embedding.weight.scales": torch.ones(4)},
-        {"embedding.weight.scales": torch.ones(5, 1)},
-        {"embedding.weight.scales": torch.ones(5, dtype=torch.int8)},
-        {"embedding.weight.scales": torch.full((5,), torch.inf)},
-        {"embedding.weight": torch.ones(5, 4)},
-        {"encoder.encoder.bias_l0": torch.ones(12, dtype=torch.int8)},
+        ("embedding.weight.scales", None),
+        ("embedding.weight.scales", torch.ones(4)),
+        ("embedding.weight.scales", torch.ones(5, 1)),
+        ("embedding.weight.scales", torch.ones(5, dtype=torch.int8)),
+        ("embedding.weight.scales", torch.full((5,), torch.inf)),
+        ("embedding.weight", torch.ones(5, 4)),
+        ("encoder.encoder.bias_l0", torch.ones(12, dtype=torch.int8)),
     ],
 )
-def test_integers_without_their_scales_are_refused(tmp_path, changes):
+def test_integers_without_their_scales_are_refused(tmp_path, name, tensor):
     make().save(tmp_path, int8=True)
-    file = tmp_path / "model.safetensors"
-    tensors = {**read_tensors(file), **changes}
-    write_tensors(file, {name: tensor for name, tensor in tensors.items() if tensor is not None})
+    tensors = read_tensors(tmp_path / "model.safetensors")
+    tensors.pop(name)
+    others = {} if tensor is None else {name: tensor}
+    write_tensors(tmp_path / "model.safetensors", {**tensors, **others})
     with pytest.raises(ValueError, match=r"model\.safetensors"):
         StandaloneEncoder.load(tmp_path)

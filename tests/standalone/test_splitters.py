@@ -5,7 +5,6 @@ import re
 
 import pytest
 from allennlp.data.tokenizers import LettersDigitsTokenizer, WhitespaceTokenizer
-from hypothesis import given, settings
 from spacy.attrs import ORTH
 from spacy.tokenizer import Tokenizer
 from spacy.vocab import Vocab
@@ -17,7 +16,7 @@ from allennlp_sentmatch.standalone.splitters import (
     WhitespaceSplitter,
     splitter_from,
 )
-from tests.fuzzing import texts
+from tests.fuzzing import check_cases, texts
 
 TOKENIZERS = {
     "whitespace": (WhitespaceTokenizer(), WhitespaceSplitter()),
@@ -56,12 +55,11 @@ def test_sentences(name, sentence):
 def test_any_text(name):
     tokenizer, splitter = TOKENIZERS[name]
 
-    @settings(max_examples=150, deadline=None)
-    @given(texts.filter(lambda text: not any("\ud800" <= c <= "\udfff" for c in text)))
     def check(text):
-        assert splitter.words(text) == words_of(tokenizer, text)
+        if not any("\ud800" <= character <= "\udfff" for character in text):
+            assert splitter.words(text) == words_of(tokenizer, text)
 
-    check()
+    check_cases(check, texts, 100)
 
 
 @pytest.mark.parametrize("name", ["en", "de"])
@@ -81,21 +79,18 @@ def test_special_cases_beside_each_other_and_beside_affixes(name):
     ("wrong", "message"),
     [
         (None, "must be an object with a type of whitespace, letters_digits, rules"),
-        ({"type": "spacy"}, "must be an object with a type"),
         ({"type": ["rules"]}, "must be an object with a type"),
         ({"type": "whitespace", "prefix": "a"}, "a superfluous setting 'prefix'"),
-        ({**RULES, "suffixes": "a"}, "a superfluous setting 'suffixes'"),
         ({"type": "rules", "prefix": "a"}, "there is no setting 'infix'"),
         ({**RULES, "prefix": "("}, "prefix is not a regular expression"),
         ({**RULES, "infix": 3}, "infix must be a regular expression"),
         ({**RULES, "max_word_length": 0}, "max_word_length must be from 1"),
         ({**RULES, "max_word_length": "9"}, "max_word_length must be from 1"),
         ({**RULES, "special_cases": ["a"]}, "special_cases must be an object"),
-        ({**RULES, "special_cases": {"ab": ["a"]}}, "'ab' must have a list of words"),
-        ({**RULES, "special_cases": {"ab": ["a", "c"]}}, "'ab' must have a list of words"),
-        ({**RULES, "special_cases": {"ab": ["a", "", "b"]}}, "must have a list of words"),
-        ({**RULES, "special_cases": {"": []}}, "must have a list of words"),
-        ({**RULES, "rejoined": {"ab": [1, 2]}}, "rejoined: 'ab' must have"),
+        *(
+            ({**RULES, "special_cases": cases}, "must have a list of words")
+            for cases in ({"ab": ["a"]}, {"ab": ["a", "c"]}, {"ab": ["a", "", "b"]}, {"": []})
+        ),
         ({**RULES, "rejoined": {"ab": "ab"}}, "rejoined: 'ab' must have"),
         ({**RULES, "rejoined": {"a": ["a"], "c": None}}, "rejoined: 'c' must have"),
     ],

@@ -44,10 +44,7 @@ def entry(begin, end, shape=(1,), dtype="F32"):
     "content",
     [
         {"a": entry(0, 4)},  # the file has 8 bytes
-        {"a": entry(0, 8)},
-        {"a": entry(0, 8, (2, -1))},
-        {"a": entry(0, 8, (2.0,))},
-        {"a": entry(0, 8, (True, 2))},
+        *({"a": entry(0, 8, shape)} for shape in ((1,), (2, -1), (2.0,), (True, 2))),
         {"a": entry(0, 8, (2,), "I32")},
         {"a": entry(4, 8)},
         {"a": entry(0, 4), "b": entry(0, 4)},
@@ -60,17 +57,10 @@ def entry(begin, end, shape=(1,), dtype="F32"):
         {"a": {"dtype": ["F32"], "shape": [2], "data_offsets": [0, 8]}},
         {"a": {"dtype": "F32", "shape": 2, "data_offsets": [0, 8]}},
         {"a": {"dtype": "F32", "shape": [2], "data_offsets": "08"}},
-        {"a": None},
-        [],
-        None,
+        *({"a": None}, [], None),
         # Files that have no such header
-        b"",
-        b"\x02\0\0",
-        b"\xff" * 8 + b"{}",
-        b"\x03" + bytes(7) + b"{}",
-        b"\0" * 10,
-        b"\x02" + bytes(7) + b"[[",
-        b"\x02" + bytes(7) + b"\xff\xff",
+        *(b"", b"\x02\0\0", b"\xff" * 8 + b"{}", b"\x03" + bytes(7) + b"{}", b"\0" * 10),
+        *(b"\x02" + bytes(7) + header for header in (b"[[", b"\xff\xff")),
         (10**6).to_bytes(8, "little") + b"[" * 10**6,
     ],
 )

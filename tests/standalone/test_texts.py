@@ -63,7 +63,13 @@ def test_columns_and_iterables_become_plain_strings(sentences):
         ({"q1": "a", "q2": "b"}, "not dict; take one column"),
         ({"a", "b"}, "not set, which has no order"),
         (numpy.array("a"), "not ndarray"),
-        (type, "not type"),
+        (None, "sentences must be a list or another iterable of strings, not NoneType"),
+        (b"x", "a single one goes into a list"),
+        ("x", "a single one goes into a list"),
+        (["x", b"x"], "sentence 1 must be a string, not bytes"),
+        ([float("nan")], "sentence 0 must be a string, not NaN, a missing value"),
+        (["x " * 100_000], "sentence 0 has 200,000 characters; at most 10,000"),
+        (["x\ud800"], "sentence 0 has the lone surrogate .* at character 1"),
         (pandas.array(["a", None], dtype="string"), "^sentence 1 must be a string, not NAType"),
         ([pandas.NaT], "sentence 0 must be a string, not NaTType"),
         (numpy.array([["a", "b"]]), "sentence 0 must be a string, not ndarray"),
@@ -73,7 +79,7 @@ def test_columns_and_iterables_become_plain_strings(sentences):
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_whatever_has_no_order_or_no_strings_is_refused(sentences, message):
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         checked_sentences(sentences)
 
 

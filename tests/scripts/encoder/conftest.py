@@ -1,5 +1,7 @@
 import pytest
 
+from scripts.encoder.text_sources import Source
+
 # number, part of speech, words, pointers (symbol, target, source and target word) | gloss
 SYNSETS = {
     "noun": [
@@ -16,6 +18,12 @@ SYNSETS = {
     ],
     "adv": [],
 }
+
+
+def source(name="A", kind="help", **settings):
+    defaults = {"origin": "deb", "package": name, "version": "1", "sha256": "0"}
+    defaults |= {"licence": "CC0", "copyleft": False, "limit": 99}
+    return Source(name=name, kind=kind, **{**defaults, **settings})
 
 
 @pytest.fixture

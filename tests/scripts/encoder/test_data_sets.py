@@ -26,10 +26,8 @@ def test_readers_of_data_sets(tmp_path):
     claims = packed("c.tsv.gz", 'sentence\tnegated\nA "b.\tNot A "b.\nC.\tNot C.\n')
     both = [list(data_sets.of_wikifactcheck(test)(claims)) for test in (False, True)]
     assert sorted(both[0] + both[1]) == ['A "b.', "C.", 'Not A "b.', "Not C."]
-    pairs = "".join(
-        f"<pair><chq>\n Is  it {i}?\n</chq><faq>What {i}?</faq></pair>" for i in range(40)
-    )
-    questions = packed("q.xml.gz", f"<x>{pairs}</x>")
+    pair = "<pair><chq>\n Is  it {0}?\n</chq><faq>What {0}?</faq></pair>"
+    questions = packed("q.xml.gz", f"<x>{''.join(map(pair.format, range(40)))}</x>")
     train, test = (list(data_sets.of_rqe(test)(questions)) for test in (False, True))
     assert len(train) + len(test) == 80
     assert 0 < len(test) < len(train)

@@ -9,14 +9,8 @@ import pytest
 from scripts.encoder import gather_sentences
 from scripts.encoder.data_sets import DataSet
 from scripts.encoder.gather_sentences import Collection, add_texts
-from scripts.encoder.text_sources import Source, key
-
-
-def source(name, kind="help", **settings):
-    defaults = {"version": "1", "sha256": "0", "licence": "CC0", "copyleft": False, "limit": 99}
-    return Source(
-        **{"name": name, "origin": "deb", "package": name, "kind": kind, **defaults, **settings}
-    )
+from scripts.encoder.text_sources import key
+from tests.scripts.encoder.conftest import source
 
 
 def test_test_sentences_and_repetitions_are_left_out():
@@ -66,16 +60,12 @@ def small(tmp_path, monkeypatch, wordnet):
     folder = tmp_path / "texts" / "sources"
     for one in sources:
         (folder / one.file_name).mkdir(parents=True)
-        text = "\n\n".join(
-            f"{one.name.capitalize()} asks: {QUESTION.format(word)}" for word in words
-        )
-        (folder / one.file_name / "a.txt").write_text(text)
+        asked = [f"{one.name.capitalize()} asks: {QUESTION.format(word)}" for word in words]
+        (folder / one.file_name / "a.txt").write_text("\n\n".join(asked))
     (folder / "WordNet/usr/share").mkdir(parents=True)
     wordnet.rename(folder / "WordNet/usr/share/wordnet")
-    for name, value in {
-        **{"FREE": free, "RESTRICTED": restricted, "TEST": tests, "SOURCES": sources},
-        **{"RECOMBINED": 50, "LIMIT": 120},
-    }.items():
+    settings = {"FREE": free, "RESTRICTED": restricted, "TEST": tests, "SOURCES": sources}
+    for name, value in {**settings, "RECOMBINED": 50, "LIMIT": 120}.items():
         monkeypatch.setattr(gather_sentences, name, value)
     output = tmp_path / "out" / "sentences.txt"
     arguments = ["", str(tmp_path), str(tmp_path / "texts"), str(output), "--restricted"]
@@ -124,7 +114,7 @@ def test_a_test_sentence_among_them_is_an_error(small, monkeypatch):
 
 def test_missing_data(monkeypatch, tmp_path):
     monkeypatch.setattr(
-        sys, "argv", ["", str(tmp_path / "missing"), str(tmp_path), str(tmp_path / "o")]
+        sys, "argv", ["", *(str(tmp_path / name) for name in ("missing", "b", "o"))]
     )
     with pytest.raises(SystemExit, match=r"^gather_sentences: .*SICK_trial\.txt"):
         gather_sentences.main()

@@ -10,6 +10,7 @@ SENTENCES = [
     "How do I cook rice in a pot?",
     "Where can I buy some new shoes for 20 dollars?",
 ]
+EXCHANGED = "Where can I buy some new shoes in a pot?"
 INDEX = {
     "noun": "man dog ball horse beach sea rain pot shoe dollar zebra ride",
     "verb": "ride chase cook buy",
@@ -43,14 +44,7 @@ def test_exchanged_words_are_of_the_same_kind(recombination):
     ("way", "expected"),
     [
         ("predicate", {SENTENCES[0], SENTENCES[1]}),
-        (
-            "question",
-            {
-                *SENTENCES[2:],
-                "How do I cook rice for 20 dollars?",
-                "Where can I buy some new shoes in a pot?",
-            },
-        ),
+        ("question", {*SENTENCES[2:], "How do I cook rice for 20 dollars?", EXCHANGED}),
     ],
 )
 def test_all_that_is_made_of_few_sentences(recombination, way, expected):

@@ -12,16 +12,10 @@ import pytest
 
 from scripts.encoder import text_sources
 from scripts.encoder.read_texts import READERS
-from scripts.encoder.text_sources import SOURCES, Source, key, near
+from scripts.encoder.text_sources import SOURCES, key, near
+from tests.scripts.encoder.conftest import source
 
 PAGE = b"<p>This is the first page of them.</p><p>There is a dog in it.</p>"
-
-
-def source(**settings):
-    defaults = {"version": "1", "sha256": "", "licence": "CC0", "copyleft": False, "kind": "help"}
-    return Source(
-        **{"name": "A", "origin": "deb", "package": "a", "limit": 9, **defaults, **settings}
-    )
 
 
 def digest(data):
@@ -48,10 +42,8 @@ def test_every_source_is_described_fully():
     assert len({one.file_name for one in SOURCES}) == len(SOURCES)
     versions = {}
     for one in SOURCES:
-        assert len(one.sha256) == 64
-        assert one.version
-        assert one.licence
-        assert one.limit > 0
+        assert (len(one.sha256), one.limit > 0) == (64, True)
+        assert all((one.version, one.licence))
         assert one.reader in ("", *READERS)
         assert bool(one.paths) == (one.origin in ("deb", "apt"))
         assert one.files or one.origin == "deb"
@@ -84,31 +76,24 @@ def test_an_older_package_comes_from_the_snapshot(tmp_path, monkeypatch):
     one.fetch(tmp_path)  # it is there
     assert servers.asked == [now, then]
     assert [file.name for file in one.files_in(one.folder(tmp_path))] == ["a.html"]
-    assert sorted(one.read(tmp_path)) == [
-        "There is a dog in it.",
-        "This is the first page of them.",
-    ]
-    other = source(name="B", sha256="0" * 64, paths="debian/pool/a.deb")
-    with pytest.raises(
-        ValueError, match=rf"B: no server has .*0000 \(the last one: {digest(data)}"
-    ):
+    texts = ["There is a dog in it.", "This is the first page of them."]
+    assert sorted(one.read(tmp_path)) == texts
+    other, last = source(name="B", sha256="0" * 64, paths="debian/pool/a.deb"), digest(data)
+    with pytest.raises(ValueError, match=rf"B: no server has .*0000 \(the last one: {last}"):
         other.fetch(tmp_path)
     assert not other.folder(tmp_path).exists()
 
 
 def test_an_index_of_several_parts(tmp_path, monkeypatch):
-    first, second = text_sources.SERVERS
-    parts = {
-        first.format("debian", "a.xz"): lzma.compress(b"one"),
-        first.format("sec", "b"): b"two",
-    }
+    first, _ = text_sources.SERVERS
+    parts = {first.format("debian", "a.xz"): lzma.compress(b"one")}
+    parts[first.format("sec", "b")] = b"two"
     monkeypatch.setattr(text_sources.urllib.request, "urlopen", Servers(parts))
     one = source(origin="apt", sha256=digest(b"onetwo"), paths="debian/a.xz sec/b", files="a")
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources/.A").write_bytes(b"on")  # of a download that was killed
     one.fetch(tmp_path)
     assert one.folder(tmp_path).read_bytes() == b"onetwo"
-    assert second.format("x", "y").endswith("/y")
 
 
 @pytest.mark.parametrize("inner", ["repo", "repo/.git"])
@@ -125,9 +110,8 @@ def test_a_repository(inner, tmp_path):
     bare.parent.mkdir(parents=True)
     (work / ".git").rename(bare)
     right = digest(f"{digest(PAGE)}  docs/a.html\n".encode())
-    one = source(
-        origin="git", package="o+n", version=commit.decode().strip(), sha256=right, files=r"html$"
-    )
+    found = {"origin": "git", "package": "o+n", "version": commit.decode().strip()}
+    one = source(**found, sha256=right, files=r"html$")
     one.fetch(tmp_path, tmp_path / "clones")
     assert [file.name for file in one.folder(tmp_path).rglob("*.*")] == ["a.html"]
     assert len(one.read(tmp_path)) == 2
@@ -164,9 +148,8 @@ def test_which_files_of_a_package_are_read(tmp_path):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(b"")
     found = one.files_in(one.folder(tmp_path))
-    assert [file.relative_to(one.folder(tmp_path)).as_posix() for file in found] == [
-        *("doc/en/a.html", "locale/de/LC_MESSAGES/a.mo")
-    ]
+    names = [file.relative_to(one.folder(tmp_path)).as_posix() for file in found]
+    assert names == ["doc/en/a.html", "locale/de/LC_MESSAGES/a.mo"]
 
 
 def test_like_sentences_are_read_once_and_like_starts_seldom(tmp_path):

@@ -11,23 +11,15 @@ import torch
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from scripts.encoder import train_sentence_encoder
-from scripts.encoder.train_sentence_encoder import (
-    NESTED_WEIGHT,
-    SCALE,
-    cosent,
-    forward,
-    nested_loss,
-)
+from scripts.encoder.train_sentence_encoder import NESTED_WEIGHT, SCALE
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "a", "dog", "cat", "runs", "##s", "sleep"]
 TEXTS = ["A dog runs", "a cat sleeps", "Dogs sleep", "cats", "a cat runs", "a dog sleeps"]
 
 
 def unit_vectors(number, size=5):
-    vectors = torch.randn(
-        number, size, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
-    )
-    return torch.nn.functional.normalize(vectors)
+    vectors = numpy.random.default_rng(0).normal(size=(number, size))
+    return torch.nn.functional.normalize(torch.tensor(vectors))
 
 
 def test_cosent():
@@ -41,7 +33,8 @@ def test_cosent():
     ]
     assert len(terms) == 5
     expected = math.log(1 + sum(terms))
-    assert cosent(vectors, torch.tensor(scores)).item() == pytest.approx(expected, rel=1e-12)
+    found = train_sentence_encoder.cosent(vectors, torch.tensor(scores))
+    assert found.item() == pytest.approx(expected, rel=1e-12)
 
 
 def test_first_dimensions_have_a_loss_of_their_own():
@@ -49,13 +42,12 @@ def test_first_dimensions_have_a_loss_of_their_own():
     cosines = DistillationLoss()
 
     def loss_of(size):
-        parts = (
-            side[:, :size] / side[:, :size].norm(dim=1, keepdim=True) for side in (student, teacher)
-        )
-        return 1 - (next(parts) * next(parts)).sum(1).mean()
+        u, v = student[:, :size], teacher[:, :size]
+        return 1 - ((u * v).sum(1) / (u.norm(dim=1) * v.norm(dim=1))).mean()
 
     expected = loss_of(300) + NESTED_WEIGHT * (loss_of(64) + loss_of(128) + loss_of(256))
-    torch.testing.assert_close(nested_loss(cosines, student, teacher), expected)
+    found = train_sentence_encoder.nested_loss(cosines, student, teacher)
+    torch.testing.assert_close(found, expected)
 
 
 @pytest.fixture
@@ -114,9 +106,13 @@ def test_an_interrupted_training_continues(files, first, scored, monkeypatch, ca
 def test_lengths_and_rounding(first):
     assert first.encode(TEXTS).norm(dim=1).mean().item() == pytest.approx(1, abs=0.05)
     indices = torch.tensor([[3, 4, 6], [5, 7, 8]])
-    torch.testing.assert_close(forward(first, indices, bits=0), first(indices))
+    torch.testing.assert_close(
+        train_sentence_encoder.forward(first, indices, bits=0), first(indices)
+    )
     # The words' vectors have been rounded already.
-    torch.testing.assert_close(forward(first, indices, bits=4), first(indices))
+    torch.testing.assert_close(
+        train_sentence_encoder.forward(first, indices, bits=4), first(indices)
+    )
 
 
 def test_another_training_is_not_continued(files, first, monkeypatch):

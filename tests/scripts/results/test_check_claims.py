@@ -1,7 +1,7 @@
 import json
 import math
 from pathlib import Path
-from typing import Any, Union
+from typing import Union
 
 import numpy
 import pytest
@@ -11,24 +11,17 @@ from scripts.experiments import REPOSITORY
 from scripts.results import check_claims
 from scripts.results.tables import read_items, write_items
 
-CLAIM = {
-    "claim": "CAS-LSTM above BiLSTM",
-    "source": "CAS-LSTM table 1",
-    "data": "SICK",
-    "results": "sick.json",
-    "metric": "accuracy",
-    "higher": "sick/cas_lstm",
-    "lower": "sick/bilstm",
-}
+CLAIM = {"claim": "CAS-LSTM above BiLSTM", "source": "CAS-LSTM table 1", "data": "SICK"}
+CLAIM |= {"results": "sick.json", "metric": "accuracy"}
+CLAIM |= {"higher": "sick/cas_lstm", "lower": "sick/bilstm"}
 Seeds = dict[int, Union[str, float]]
 """By seed, right and wrong answers as digits, or an accuracy without the scores of the items."""
 
 
-def write(folder: Path, x: Seeds, y: Seeds, **claim: Any) -> Path:
-    """A file of claims next to results with the scores of each item."""
-    claim = {**CLAIM, **claim}
+def write(folder: Path, x: Seeds, y: Seeds) -> Path:
+    """A file of a claim next to results with the scores of each item."""
     rows, lines = [], []
-    for name, seeds in ((claim["higher"], x), (claim["lower"], y)):
+    for name, seeds in ((CLAIM["higher"], x), (CLAIM["lower"], y)):
         row = {"configuration": name, "overrides": "{}"}
         accuracies = [s.count("1") / len(s) if isinstance(s, str) else s for s in seeds.values()]
         if seeds:
@@ -39,17 +32,8 @@ def write(folder: Path, x: Seeds, y: Seeds, **claim: Any) -> Path:
     (folder / "sick.json").write_text(json.dumps({"rows": rows}))
     write_items(folder / "sick.json", lines)
     path = folder / "claims.json"
-    path.write_text(json.dumps({"claims": [claim]}))
+    path.write_text(json.dumps({"claims": [CLAIM]}))
     return path
-
-
-def change(folder: Path, rows: list[dict], lines: list[dict]) -> None:
-    """Update the rows of the results and the lines of scores."""
-    results = folder / "sick.json"
-    table = json.loads(results.read_text())
-    table["rows"] = [{**row, **new} for row, new in zip(table["rows"], rows)]
-    results.write_text(json.dumps(table))
-    write_items(results, [{**line, **new} for line, new in zip(read_items(results), lines)])
 
 
 def digits(right: int) -> str:
@@ -145,7 +129,8 @@ def test_the_interval_of_correlations():
 
 def test_scores_of_other_runs_are_an_error(tmp_path: Path):
     path = write(tmp_path, {0: "10"}, {0: "01"})
-    change(tmp_path, [{}, {}], [{}, {"scores": "00"}])
+    first, second = read_items(tmp_path / "sick.json")
+    write_items(tmp_path / "sick.json", [first, {**second, "scores": "00"}])
     with pytest.raises(ValueError, match=r"bilstm with seed 0 make 0\.0000, .* is 0\.5"):
         check_claims.check(path)
 

@@ -5,9 +5,7 @@ import sacrebleu
 
 from scripts.results import compare_translations
 
-REFERENCES = [
-    f"a {x} dog runs over the {y} grass ." for x in ["big", "old", "red"] for y in "0123456789"
-]
+REFERENCES = [f"a {x} dog runs over the {y} grass ." for x in "abc" for y in range(10)]
 GOOD = [line.replace("over", "across") if i % 9 == 0 else line for i, line in enumerate(REFERENCES)]
 BAD = [line.replace("runs over", "is on") if i % 3 else line for i, line in enumerate(REFERENCES)]
 
