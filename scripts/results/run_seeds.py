@@ -262,6 +262,9 @@ def main() -> None:
     outputs = {seed: arguments.output / str(seed) for seed in arguments.seeds}
     finished = {seed for seed in outputs if (outputs[seed] / "metrics.json").is_file()}
     missing = [seed for seed in outputs if seed not in finished and seed not in recorded]
+    if commit is not None:  # refuse earlier runs before others are trained
+        for seed in finished - recorded.keys():
+            check_revision(outputs[seed], commit)
     # More threads than cores would wait for each other: all runs would be slower.
     threads = None if arguments.jobs == 1 else max(1, (os.cpu_count() or 1) // arguments.jobs)
     runs = []

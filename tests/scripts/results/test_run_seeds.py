@@ -139,6 +139,17 @@ def test_recorded_seeds_are_neither_trained_nor_recorded_again(
     assert row["command"].endswith(f"{output} --jobs 2 --record {path} --seeds 1 2")
 
 
+def test_a_run_of_another_commit_is_refused_before_others_are_trained(
+    output, run, tmp_path, monkeypatch
+):
+    trained = []
+    monkeypatch.setattr(run_seeds, "train", lambda *arguments: trained.append(arguments))
+    (output / "2" / "revision").unlink()
+    with pytest.raises(SystemExit, match="2 was trained at an unknown commit"):
+        run(1, 2, 3, record=tmp_path / "sick.json")
+    assert trained == []
+
+
 @pytest.mark.parametrize(
     ("is_tested", "printed", "expected"),
     [
