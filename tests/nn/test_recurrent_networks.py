@@ -86,10 +86,12 @@ def test_dropout_is_between_the_layers_and_in_training_only(kind, backend):
     inputs, mask = batch(LENGTHS, 6)
     for num_layers in (1, 2):
         network = make(kind, num_layers)
+        (expected,) = run_networks([network], inputs, mask)
         network.dropout = 0.5
-        (expected,) = run_networks([network.eval()], inputs, mask)
-        (dropped,) = run_networks([network.train()], inputs, mask)
+        (dropped,) = run_networks([network], inputs, mask)
         assert torch.allclose(dropped, expected) == (num_layers == 1)
+        torch.testing.assert_close(run_networks([network.eval()], inputs, mask)[0], expected)
+        network.train()
     if kind is torch.nn.LSTM:
         dropped, last, _ = lstm_final_states(network, inputs, mask)
         expected, expected_last, _ = lstm_final_states(network.eval(), inputs, mask)
