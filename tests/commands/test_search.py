@@ -196,7 +196,7 @@ KINDS = {
 }
 
 
-@cases(60, 2000)
+@cases(40, 2000)
 def test_search(allennlp, small_archive, tmp_path, monkeypatch, num_cases):
     pytest.importorskip("faiss")
     corpus, vectors, queries = (tmp_path / name for name in ("c.txt", "c.npy", "q.txt"))

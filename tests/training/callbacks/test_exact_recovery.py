@@ -20,10 +20,7 @@ from allennlp_sentmatch.training.callbacks.exact_recovery import random_state, s
 from allennlp_sentmatch.training.checkpointers import AtomicCheckpointer
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
 
-PART = {
-    "path": "fixtures/quick_start/validation.tsv",
-    "folds": {"number": 5, "keep": [0]},
-}
+PART = {"path": "fixtures/quick_start/validation.tsv", "folds": {"number": 5, "keep": [0]}}
 
 CONFIGURATIONS = {
     "quick_start": (
