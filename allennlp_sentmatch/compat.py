@@ -9,6 +9,7 @@ function says what failed. `transformers_compat.py` patches the transformer comp
 import functools
 import inspect
 import sys
+import tarfile
 from collections.abc import Callable, Iterator
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
@@ -23,6 +24,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path, open_compressed
 from allennlp.data.data_loaders import MultiProcessDataLoader, multiprocess_data_loader
+from allennlp.models import archival
 from allennlp.training import gradient_descent_trainer
 from allennlp.training import util as training_util
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
@@ -198,6 +200,16 @@ def patch_diff() -> None:
     module._finalize = finalize_as_numbers
 
 
+def patch_archives() -> None:
+    """Compress archives with gzip's own level, 6.
+
+    AllenNLP leaves Python's default, 9. With it the weights of `own_pairs.jsonnet` (76 MB) take ten
+    times as long, half a minute, and become no smaller.
+    """
+    module: Any = archival
+    module.tarfile = SimpleNamespace(open=functools.partial(tarfile.open, compresslevel=6))
+
+
 patch_reduce_on_plateau()
 patch_recovery()
 patch_workers()
@@ -206,3 +218,4 @@ patch_absent_data()
 patch_trainer_settings()
 patch_prediction_input()
 patch_diff()
+patch_archives()

@@ -102,6 +102,10 @@ def test_workers_hand_over_more_tensors_than_there_may_be_open_files(write, lazy
     assert scores.tolist() == pytest.approx([i / 100 for i in range(400)])
 
 
+def test_archives_are_compressed_with_gzips_own_level(small_archive):
+    assert small_archive.read_bytes()[8] == 0  # RFC 1952: 2 would be the slowest level, 9
+
+
 @pytest.mark.parametrize("kind", ["gradient_descent", "bfloat16"])
 def test_a_misspelt_setting_of_the_trainer_is_refused(kind):
     loader = SimpleDataLoader([], batch_size=1)

@@ -200,6 +200,9 @@ def test_translation_models_are_of_the_published_size(name: str, size: int):
     what depends on them.
     """
     path = CONFIGURATIONS / f"iwslt14/{name}.jsonnet"
+    as_written = experiment_models.evaluated()[path]
+    encoding = Path(as_written["model"]["target_tokenizer"]["file"])
+    assert as_written["include_in_archive"] == [encoding.name]
     sizes = {"source_tokens": 8848, "target_tokens": 6632}
     symbols = {"source_tokens": [], "target_tokens": ["@start@", "@end@"]}
     vocabulary = Vocabulary(

@@ -2,6 +2,7 @@ import shutil
 
 import numpy
 import pytest
+from allennlp.commands.train import train_model_from_file
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.encoding import ArchiveEncoder
@@ -14,8 +15,6 @@ SENTENCES = ["A small kitten is carrying a red rose.", "Isn't it?"]
 @pytest.fixture(scope="module")
 def distilled_archive(tmp_path_factory, repository):
     """An archive of a `distilled_encoder`, trained for a moment."""
-    from allennlp.commands.train import train_model_from_file
-
     folder = tmp_path_factory.mktemp("distilled") / "model"
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(repository)
@@ -38,7 +37,7 @@ def test_the_folder_has_the_vectors_of_the_archive(
 
 
 def test_the_card_names_the_archive_s_metrics_but_no_folder(allennlp, distilled_archive, tmp_path):
-    """And no metrics if an override cuts the projection."""
+    """And no metrics if an override cuts the projection, which the vectors show."""
     cut = ["--overrides", '{"model.cut_projection": true}']
     for name, options in {"same": [], "changed": cut}.items():
         allennlp("export", distilled_archive, tmp_path / name, *options)

@@ -176,6 +176,16 @@ def test_an_existing_file_is_not_overwritten(allennlp, searched, write):
     assert path.read_text() == "mine"
 
 
+def test_an_encoded_corpus_that_was_edited(allennlp, searched, tmp_path):
+    vectors = tmp_path / "encoded.npy"
+    allennlp("encode", *searched[0][1:3], vectors)
+    arguments = [*searched[0][:3], vectors, "--query", "A dog runs."]
+    allennlp(*arguments)
+    (tmp_path / "s.txt").write_text("\n".join([CORPUS[0], CORPUS[2], CORPUS[1], CORPUS[3]]))
+    with pytest.raises(ConfigurationError, match=r"encoded\.npy was made from other .*encode them"):
+        allennlp(*arguments)
+
+
 WORDS = ["man", "dog", "girl", "cat", "boy", "bird", "cow"]
 LINES = [f"A {a} {b} {c}." for a in WORDS for b in "abcdefg" for c in "hijklm"]
 KINDS = {
@@ -186,7 +196,7 @@ KINDS = {
 }
 
 
-@cases(60, 2000)
+@cases(40, 2000)
 def test_search(allennlp, small_archive, tmp_path, monkeypatch, num_cases):
     pytest.importorskip("faiss")
     corpus, vectors, queries = (tmp_path / name for name in ("c.txt", "c.npy", "q.txt"))

@@ -18,12 +18,7 @@ def vocabulary(*labels: str, namespace: str = "labels") -> Vocabulary:
 @pytest.mark.parametrize(
     ("source", "labels", "message"),
     [
-        (
-            SOURCE,
-            ["no", "yes"],
-            "^pairs.tsv, line 3: the label 'maybe' does not occur in the training data; "
-            "expected one of 'no', 'yes'$",
-        ),
+        (SOURCE, ["no", "yes"], "^pairs.tsv, line 3: the label .* expected one of 'no', 'yes'$"),
         (SOURCE, ["only"], "line 3: the label 'maybe' .*; expected 'only'$"),
         (SOURCE, map(str, range(10, 60)), r"one of '10', .*, '19' or one of 40 others$"),
         (SOURCE, [], "expected no label in 'my_labels'"),

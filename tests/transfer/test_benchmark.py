@@ -56,9 +56,8 @@ def test_a_failing_task_does_not_lose_the_others(tmp_path, caplog):
 
     tasks = [task for task in TASKS if task.name in ("MR", "CR", "TREC", "STSB")]
     report = run(folder, encode, tasks=tasks)
-    assert set(report.errors) == {"CR", "TREC"}
-    assert "there is no cr/custrev.neg" in report.errors["CR"]
-    assert report.errors["TREC"] == "out of memory"
+    assert "there is no cr/custrev.neg" in report.errors.pop("CR")
+    assert report.errors == {"TREC": "out of memory"}
     assert list(report.results) == ["MR", "STSB"]
     assert report.average is None
     assert "CR failed" in caplog.text

@@ -14,18 +14,14 @@ def encode():
 
     def encode(sentences):
         encode.calls.append(list(sentences))
-        return numpy.array([[len(s), hash_of(s)] for s in sentences], "f4").reshape(-1, 2)
+        return numpy.array(expected(sentences), "f4").reshape(-1, 2)
 
     encode.calls = []
     return encode
 
 
-def hash_of(sentence):
-    return sum(map(ord, sentence)) % 97
-
-
 def expected(sentences):
-    return [[len(sentence), hash_of(sentence)] for sentence in sentences]
+    return [[len(sentence), sum(map(ord, sentence)) % 97] for sentence in sentences]
 
 
 def test_each_sentence_is_encoded_once(encode):
@@ -138,12 +134,10 @@ def test_vectors_of_other_sentences(files):
 WORD_VECTORS = "the 1 0\nThe 0 1\ndog 3 -2.5\n. . 5 5\nthe 9 9\n"
 
 
-@pytest.mark.parametrize(("name", "header"), [("v.txt", ""), ("v.txt.gz", ""), ("v.vec", "5 2\n")])
-def test_known_words_are_averaged(tmp_path, name, header):
-    opened = gzip.open if name.endswith(".gz") else open
-    with opened(tmp_path / name, "wt") as file:
-        file.write(header + WORD_VECTORS)
-    average = WordVectorAverage.from_file(tmp_path / name)
+def test_known_words_are_averaged(tmp_path):
+    """Other files of word vectors are in tests/data/files/test_word_vectors.py."""
+    (tmp_path / "v.txt.gz").write_bytes(gzip.compress(WORD_VECTORS.encode()))
+    average = WordVectorAverage.from_file(tmp_path / "v.txt.gz")
     (tmp_path / "empty.txt").write_text("2 3\n")
     with pytest.raises(ConfigurationError, match=r"empty\.txt has no word vectors"):
         WordVectorAverage.from_file(tmp_path / "empty.txt")

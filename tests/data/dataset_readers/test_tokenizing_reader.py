@@ -179,39 +179,29 @@ def test_text_to_instance_names_the_field(reader, arguments, message):
         reader.text_to_instance(*arguments)
 
 
-# For some formats a reader, a header, and a row from a text and a label.
+# For some formats a reader, a header and a row.
+SICK = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
+WIKIQA = "QuestionID\tQuestion\tSentenceID\tSentence\tLabel\n"
 FORMATS = {
-    "snli": (
-        *("sentence_pair", ""),
-        '{{"sentence1": "{text}", "sentence2": "b", "gold_label": "{label}"}}\n',
-    ),
-    "sick": (
-        *("sentence_pair", "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"),
-        "1\t{text}\tb\t{label}\n",
-    ),
-    "scitail": ("sentence_pair", "", "{text}\tb\t{label}\n"),
-    "label_first": ("single_sentence", "", "{label}\t{text}\n"),
-    "trec": ("single_sentence", "", "{label}:x ?{text}\n"),
-    "wikiqa": (
-        *("answer_selection", "QuestionID\tQuestion\tSentenceID\tSentence\tLabel\n"),
-        "Q1\t{text}\tS1\tb\t1\n",
-    ),
+    "snli": ("sentence_pair", "", '{"sentence1": "a", "sentence2": "b", "gold_label": "YES"}\n'),
+    "sick": ("sentence_pair", SICK, "1\ta\tb\tYES\n"),
+    "scitail": ("sentence_pair", "", "a\tb\tYES\n"),
+    "label_first": ("single_sentence", "", "YES\ta\n"),
+    "trec": ("single_sentence", "", "YES:x a\n"),
+    "wikiqa": ("answer_selection", WIKIQA, "Q1\ta\tS1\tb\t1\n"),
     "fairytaleqa": (
         *("reading_comprehension", ""),
-        '{{"question": "{text}", "context": "{text}", "answers": ["b"]}}\n',
+        '{"question": "a", "context": "a", "answers": ["b"]}\n',
     ),
-    "sentiment_trees": ("sentiment_trees", "", "({label} {text})\n"),
+    "sentiment_trees": ("sentiment_trees", "", "(3 a)\n"),
 }
 
 
 def make_format(name):
     """A reader, a header and a row."""
     kind, header, row = FORMATS[name]
-    is_tree = name == "sentiment_trees"
-    reader = DatasetReader.from_params(
-        Params({"type": kind} if is_tree else {"type": kind, "format": name})
-    )
-    return reader, header, row.format(text="a", label="3" if is_tree else "YES")
+    format = {} if name == "sentiment_trees" else {"format": name}
+    return DatasetReader.from_params(Params({"type": kind, **format})), header, row
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -234,7 +224,7 @@ def test_a_label_never_seen(write, name):
 
 
 def snli(labels):
-    return "".join(FORMATS["snli"][2].format(text="a", label=label) for label in labels)
+    return "".join(FORMATS["snli"][2].replace("YES", label) for label in labels)
 
 
 @pytest.mark.parametrize("in_memory", [None, 2])

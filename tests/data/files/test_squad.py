@@ -50,10 +50,7 @@ def test_a_question_without_answers_and_one_without_an_offset(write):
         ({"data": 3}, "squad.json: 'data' must be a list of objects, not 3"),
         ({"data": [3]}, r"squad.json, data\[0\]: expected an object, got 3"),
         ({"data": [{}, {}]}, r"squad.json, data\[0\]: there is no column 'paragraphs'"),
-        (
-            {"data": [{"paragraphs": [{"qas": []}]}]},
-            r"data\[0\].paragraphs\[0\]: there is no column 'context'",
-        ),
+        ({"data": [{"paragraphs": [{}]}]}, r"paragraphs\[0\]: there is no column 'context'"),
         (document(question=3), r"paragraphs\[0\].qas\[0\]: column 'question' must be a string"),
         (document(answers=[]), r"qas\[0\]: there is no answer; .* SQuAD 2.0"),
         (document(answers=[{}]), r"qas\[0\].answers\[0\]: there is no column 'text'"),

@@ -20,6 +20,8 @@ from allennlp_sentmatch.training.callbacks.exact_recovery import random_state, s
 from allennlp_sentmatch.training.checkpointers import AtomicCheckpointer
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
 
+PART = {"path": "fixtures/quick_start/validation.tsv", "folds": {"number": 5, "keep": [0]}}
+
 CONFIGURATIONS = {
     "quick_start": (
         "training_config/quick_start.jsonnet",
@@ -37,10 +39,7 @@ CONFIGURATIONS = {
         "training_config/quick_start.jsonnet",
         {
             **SMALL_QUICK_START,
-            "train_data_path": {
-                "path": "fixtures/quick_start/validation.tsv",
-                "folds": {"number": 5, "keep": [0]},
-            },
+            **{"train_data_path": PART, "validation_data_path": PART},
             "data_loader.batch_size": 8,
             "data_loader.batches_per_epoch": 4,
             "model.classifier.dropout": 0.3,
