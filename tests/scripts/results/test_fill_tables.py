@@ -7,8 +7,8 @@ from scripts.results.fill_tables import REPOSITORY
 
 
 def test_the_committed_pages_have_the_figures_of_all_committed_files():
-    texts = {page.name: page.read_text(encoding="utf-8") for page in fill_tables.pages()}
-    stale = [name for name, text in texts.items() if fill_tables.fill(text) != text]
+    texts = {page: page.read_text(encoding="utf-8") for page in fill_tables.pages()}
+    stale = [page for page, text in texts.items() if fill_tables.fill(text) != text]
     assert stale == [], "run python -m scripts.results.fill_tables"
     pages = "".join(texts.values())
     for folder in ("docs/results", "benchmarks/results"):
