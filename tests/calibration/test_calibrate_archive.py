@@ -5,6 +5,7 @@ import sys
 import tarfile
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -89,9 +90,14 @@ def test_evaluate_gives_the_reported_likelihood_and_accuracy(allennlp, calibrate
     assert evaluated["loss"] == pytest.approx(report.test.after.negative_log_likelihood, abs=1e-4)
 
 
-def test_a_second_calibration_replaces_the_first(calibrated, drawn, tmp_path):
+def test_a_second_calibration_replaces_the_first(calibrated, drawn, tmp_path, caplog, monkeypatch):
+    """Here without a diagram, for the libraries are missing."""
     folder, first = calibrated
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     second = calibrate_archive(folder / "model.tar.gz", drawn[0], tmp_path / "out")
+    assert "drawing needs the extra [plots]" in caplog.text
+    names = ["calibration.json", "model.tar.gz"]
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == names
     assert second.previous_temperature == pytest.approx(first.temperature, rel=1e-6)
     assert second.temperature == pytest.approx(first.temperature, rel=1e-4)
     model = load_archive(tmp_path / "out" / "model.tar.gz").model
@@ -202,23 +208,11 @@ def test_a_positive_label_that_the_data_lack(binary, tmp_path, caplog):
     assert "no calibration example has the label 'entailment'" in caplog.text
 
 
-def test_without_the_drawing_libraries_there_is_no_diagram(
-    small_archive, drawn, tmp_path, caplog, monkeypatch
-):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    calibrate_archive(small_archive, drawn[0], tmp_path / "out")
-    assert "drawing needs the extra [plots]" in caplog.text
-    names = ["calibration.json", "model.tar.gz"]
-    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == names
-
-
-def test_a_model_without_probabilities_of_labels(tmp_path, drawn):
-    config = REPOSITORY / "fixtures" / "models" / "attentive_ranker.jsonnet"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(REPOSITORY)
-        train_model_from_file(config, tmp_path / "ranker")
+def test_a_model_without_probabilities_of_labels(tmp_path, monkeypatch, untrained_predictor):
+    archive = SimpleNamespace(model=untrained_predictor("attentive_ranker")._model)
+    monkeypatch.setitem(calibrate_archive.__globals__, "load_archive", lambda *_: archive)
     with pytest.raises(ConfigurationError, match="is a AttentiveRanker, which gives no prob"):
-        calibrate_archive(tmp_path / "ranker", drawn[0], tmp_path / "out")
+        calibrate_archive("ranker", "data", tmp_path / "out")
 
 
 @pytest.mark.parametrize(

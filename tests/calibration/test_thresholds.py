@@ -62,11 +62,13 @@ def test_no_smaller_threshold_has_the_precision(seed, positive):
         assert all(threshold <= score for score in candidates)
 
 
-def test_a_precision_that_is_not_reached():
+def test_a_precision_that_is_not_reached_or_defined():
     probs = columns([0.6, 0.7, 0.9])
     assert precision_threshold(probs, numpy.array([1, 1, 0]), 0.9, 1) is None
     assert precision_threshold(1 - probs, numpy.array([1, 1, 0]), 0.5, 0) == 0.65
     assert precision_threshold(probs, numpy.array([1, 1, 0]), 0.5, 0) is None  # never predicted
+    decisions = decide(columns([0.3, 0.6]), numpy.array([0, 0]), 0.9, NAMES, "yes")
+    assert (decisions.undecided, decisions.precision, decisions.recall) == (1.0, None, None)
 
 
 def test_without_a_threshold_decisions_are_predictions():
@@ -80,8 +82,3 @@ def test_without_a_threshold_decisions_are_predictions():
     accuracy = (predicted == labels).mean()
     every = decide(probs, labels, 0.0, NAMES)
     assert (every.precision, every.recall, every.f1) == pytest.approx([accuracy] * 3)
-
-
-def test_nothing_decided_has_no_precision():
-    decisions = decide(columns([0.3, 0.6]), numpy.array([0, 0]), 0.9, NAMES, "yes")
-    assert (decisions.undecided, decisions.precision, decisions.recall) == (1.0, None, None)

@@ -123,9 +123,8 @@ def test_a_label_of_any_type(shipped):
     texts = ["How do I pay?", "How can I pay?"]
     named = fitted(shipped, ("other", "same"))
     for classifier, label in ((fitted(shipped, (False, True)), None), (named, "same")):
-        assert (
-            len(find_duplicates(texts, 0.5, classifier, label=label, encoder=shipped).filtered) == 1
-        )
+        result = find_duplicates(texts, 0.5, classifier, label=label, encoder=shipped)
+        assert len(result.filtered) == 1
     for label in (None, "different"):
         with pytest.raises(ValueError, match=r"label must be one of .* \['other', 'same'\]; got"):
             find_duplicates(texts, 0.5, named, label=label)
@@ -167,9 +166,8 @@ def test_the_reason_for_a_removal(shipped):
 
 
 def test_no_texts_and_nothing_to_compare_with():
-    find = partial(
-        find_duplicates, encoder=SimpleNamespace(encode=lambda x: numpy.ones((len(x), 4)))
-    )
+    constant = SimpleNamespace(encode=lambda texts: numpy.ones((len(texts), 4)))
+    find = partial(find_duplicates, encoder=constant)
     assert find([]).selected == []
     assert find([], against=["a dog"]).selected == []
     # Across two collections, the texts are not compared with each other.

@@ -8,14 +8,11 @@ from allennlp_sentmatch.inspection import draw_attention, draw_tree
 from allennlp_sentmatch.inspection.drawing import HTML, draw_marked_text
 from allennlp_sentmatch.predictors.echoing_predictor import MarkedText
 
+pytest.importorskip("seaborn")
+pytest.importorskip("svgling")
+
 TEXT = 'A <b> fox\n"slept" .'
 OFFSETS = [(0, 1), (2, 5), (6, 9), (10, 11), (11, 16), (16, 17), (18, 19)]
-
-
-@pytest.fixture(autouse=True)
-def _plots():
-    pytest.importorskip("seaborn")
-    pytest.importorskip("svgling")
 
 
 @pytest.mark.parametrize(

@@ -95,15 +95,15 @@ def test_nothing_is_predicted_for_those_who_left_or_ask_nothing():
     assert (nothing, model.batches) == ([], [["first"], ["a"]])
 
 
-@pytest.mark.parametrize(("weight", "size"), [(1, 100), (4, MAX_BYTES // 7)])
-def test_a_queue_is_limited_but_not_a_single_request(weight, size):
+@pytest.mark.parametrize(("texts", "weight", "size"), [("ab", 1, 1), ("a", 4, MAX_BYTES // 7)])
+def test_a_queue_is_limited_but_not_a_single_request(texts, weight, size):
     """A dear input counts for several."""
     model = Model()
     whole = Batcher()
     batcher, last = partial(whole, model.job()), partial(whole, model.job(weight=weight))
-    callers = ask(batcher, *"ab", size=MAX_BYTES // 2), ask(last, "c", size=size)
+    callers = ask(batcher, *texts, size=MAX_BYTES // 2), ask(last, "c", size=size)
     answer, refused = asyncio.run(after_the_first(model, batcher, *callers))
-    assert answer == [{"heard": "a"}, {"heard": "b"}]
+    assert answer == [{"heard": text} for text in texts]
     assert isinstance(refused, RequestError)
     assert (refused.status, whole.num_waiting) == (503, 0)
 

@@ -203,11 +203,13 @@ from allennlp_sentmatch.__main__ import main
 def visit():
     body = {"first": "A man is asleep.", "second": "Somebody sleeps."}
     address = f"http://127.0.0.1:{sys.argv[1]}"
-    with httpx.Client(transport=httpx.HTTPTransport(retries=9), timeout=60) as http:
-        print(http.post(f"{address}/similarity", json=body).json()["similarity"])
-    os.kill(os.getpid(), signal.SIGINT)
+    try:
+        with httpx.Client(transport=httpx.HTTPTransport(retries=7), timeout=60) as http:
+            print(http.post(f"{address}/similarity", json=body).json()["similarity"])
+    finally:
+        os.kill(os.getpid(), signal.SIGINT)
 
-threading.Thread(target=visit).start()
+threading.Thread(target=visit, daemon=True).start()
 main(["serve", "package", "--port", sys.argv[1]])
 """
 """A program with a client, which ends it."""

@@ -57,6 +57,7 @@ def test_an_encoder_of_8_bits_is_smaller_and_nearly_the_same(tmp_path):
     ("name", "tensor"),
     [
         ("embedding.weight.scales", None),
+        ("embedding.weight.scales", torch.ones(1)),
         ("embedding.weight.scales", torch.ones(4)),
         ("embedding.weight.scales", torch.ones(5, 1)),
         ("embedding.weight.scales", torch.ones(5, dtype=torch.int8)),

@@ -42,8 +42,10 @@ def test_every_source_is_described_fully():
     assert len({one.file_name for one in SOURCES}) == len(SOURCES)
     versions = {}
     for one in SOURCES:
-        assert (len(one.sha256), one.limit > 0) == (64, True)
-        assert all((one.version, one.licence))
+        assert len(one.sha256) == 64
+        assert one.version
+        assert one.licence
+        assert one.limit > 0
         assert one.reader in ("", *READERS)
         assert bool(one.paths) == (one.origin in ("deb", "apt"))
         assert one.files or one.origin == "deb"
