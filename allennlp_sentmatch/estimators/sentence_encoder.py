@@ -125,8 +125,7 @@ class SentenceEncoder:
     def encode(self, sentences: Iterable[str]) -> FloatArray:
         """The vectors of sentences.
 
-        A warning names the sentences that are cut, and the sentences without a word that the
-        encoder knows.
+        A warning names the sentences that are cut, or have no word that the encoder knows.
 
         # Parameters
 

@@ -65,9 +65,7 @@ class EchoingPredictor(Predictor):
     """
 
     input_keys: list[tuple[str, ...]]
-    """Each element has names for all texts, in the order in which the reader's `text_to_instance`
-    takes them.
-    """
+    """Each element has names for all texts, in the order of the reader's `text_to_instance`."""
 
     output_key: str
     """The key of a prediction that models of another kind do not have."""
