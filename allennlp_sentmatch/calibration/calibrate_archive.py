@@ -61,8 +61,7 @@ def calibrate_archive(
         path, or an object of a path and `Folds`.
     output_dir : `Union[str, os.PathLike]`
         A folder that does not exist yet. Gets the archive `model.tar.gz`, the report
-        `calibration.json`, and the reliability diagram `reliability.svg` if the extra [plots] is
-        installed.
+        `calibration.json` and, with the extra [plots], the diagram `reliability.svg`.
     test_path : `Any`, optional (default = `None`)
         Other labeled data, to measure the result on.
     precision : `float`, optional (default = `None`)

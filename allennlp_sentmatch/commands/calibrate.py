@@ -48,15 +48,9 @@ class Calibrate(Command):
         )
 
     def run(self, args: argparse.Namespace) -> None:
+        options = (args.precision, args.positive_label, args.cuda_device, args.trust_archive)
         report = calibrate_archive(
-            args.archive_file,
-            args.input_file,
-            args.output_dir,
-            args.test_file,
-            args.precision,
-            args.positive_label,
-            args.cuda_device,
-            args.trust_archive,
+            args.archive_file, args.input_file, args.output_dir, args.test_file, *options
         )
         print(*report.lines(), "", sep="\n")
         print(f"wrote {Path(args.output_dir) / 'model.tar.gz'}")

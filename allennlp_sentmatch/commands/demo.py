@@ -1,5 +1,4 @@
-"""The `demo` subcommand serves a page that applies a trained model to sentences entered by the
-user.
+"""The `demo` subcommand serves a page that applies a trained model to the sentences of a user.
 
 The page shows the label with its probabilities, the ranking or the translation, the model's
 internals (trees, attention or gates) and the words' saliency. Depending on the model, it also

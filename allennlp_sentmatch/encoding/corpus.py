@@ -69,8 +69,7 @@ def encode_corpus(
     encoder : `Union[ArchiveEncoder, RayEncoder]`
         Both give the same bytes, and continue each other's interrupted runs.
     sentences : `Callable[[], Iterator[str]]`
-        Gives the sentences, the same each time it is called: they are counted before they are
-        encoded.
+        Gives the sentences, the same each time it is called: they are counted first.
     output_file : `Union[str, os.PathLike]`
         Gets an array (number of sentences, E), float32, to be read by
         `numpy.load(output_file, mmap_mode="r")`. The file ends with two digests, which NumPy does

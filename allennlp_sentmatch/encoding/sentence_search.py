@@ -247,8 +247,7 @@ def lines(
 ) -> Iterator[str]:
     """Yield the lines of a table: under a query its neighbors, as in table 3.3 of Choi's thesis.
 
-    Additions are the cosine, the label with its probability or the score, and a line about the
-    query's unknown words.
+    Additions are the cosine, the label and its probability or the score, and the unknown words.
     """
     yield f"#\t{query}"
     if unknown_words:

@@ -25,8 +25,7 @@ LINEAR_MATCHERS = (*MATCHERS, COSINE)
 SYMMETRIC = ("symmetric", "sum_difference", COSINE)  # they do not see the order of a pair
 
 WORD_ORDERS = ("ordered", "unordered", None)
-"""How a head reads the features of a pair's words: by the order of the sentences, without it, or
-not at all."""
+"""How a head reads the features of words: by the order of the sentences, without it, or not."""
 
 NUM_WORD_FEATURES = 10  # of `compare_words`
 

@@ -59,8 +59,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     # Parameters
 
     encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
-        A `SentenceEncoder`, or what its constructor takes. By default the encoder that this package
-        contains.
+        A `SentenceEncoder`, or what its constructor takes; by default this package's encoder.
     matcher : `str`, optional (default = `"heuristic"`)
         The function from the vectors of two sentences to features of the pair: "heuristic",
         "heuristic_difference", "symmetric" (for pairs whose order does not matter),
@@ -69,8 +68,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         and "mfb".
     compare_words : `bool`, optional (default = `None`)
         Whether to add the cosine and the features of `compare_words`, which see negation and
-        numbers and are for English. By default, all matchers but "cosine" do. Fine-tuning does not
-        use it.
+        numbers and are for English. By default, all matchers but "cosine" do. Fine-tuning does not.
     l2 : `float`, optional (default = `None`)
         The penalty l2 / 2 * ||W||^2 beside the mean loss of an example, for standardized features.
         By default, cross-validation chooses it; it is 0.1 where fewer than two labels have two
@@ -195,8 +193,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         return first, second
 
     def save(self, folder: Union[str, "os.PathLike[str]"]) -> None:
-        """Write the fitted estimator to a folder of tensors and JSON, from which `load` makes it
-        again.
+        """Write the fitted estimator to a folder of tensors and JSON, which `load` reads.
 
         The encoder of this package is not written. Encoders of other packages and of archives are
         not written either: `load` takes them.
@@ -236,8 +233,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     def load(
         cls: type[Self], folder: Union[str, "os.PathLike[str]"], encoder: Source = None
     ) -> Self:
-        """Read an estimator that `save` has written. The folder may come from anybody: nothing in
-        it is run.
+        """Read an estimator that `save` has written. Nothing in the folder is run.
 
         # Parameters
 

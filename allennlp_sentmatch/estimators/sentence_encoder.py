@@ -127,8 +127,7 @@ class SentenceEncoder:
     def encode(self, sentences: Iterable[str]) -> FloatArray:
         """Encode sentences as vectors.
 
-        A warning names the sentences that are cut, and the sentences without a word that the
-        encoder knows.
+        A warning names the sentences that are cut, or have no word that the encoder knows.
 
         # Parameters
 

@@ -39,8 +39,7 @@ class Drawing:
 
     title: str
     content: str
-    """An SVG image on a white background; or an HTML fragment of colored text, which takes its text
-    color from the page."""
+    """An SVG image on white, or an HTML fragment whose text has the text color of the page."""
     media_type: str = SVG  # "image/svg+xml" or "text/html"
 
     @property
@@ -137,9 +136,7 @@ def _tree_drawing(title: str, image: Any) -> Drawing:
 
 
 def draw_marked_text(marked: MarkedText) -> Drawing:
-    """Draw a text as it was written, each token on a background color for its weight; the marked
-    span is bold and underlined.
-    """
+    """Draw a text, each token on a color for its weight; the marked span is bold and underlined."""
     first, last = marked.span
     tokens = [_plain(marked.text[start:end]) for start, end in marked.offsets]
     parts = colored(tokens, marked.weights)

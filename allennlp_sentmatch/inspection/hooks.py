@@ -29,9 +29,7 @@ def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
 
 @dataclass
 class EmbeddedText:
-    """The word embeddings of a text (N, T, D) and their replacements in each call of the embedder
-    with this text, usually one.
-    """
+    """The embeddings (N, T, D) of a text and their replacements, in each call with this text."""
 
     embedder: Optional[TextFieldEmbedder] = None
     originals: list[Tensor] = field(default_factory=list)

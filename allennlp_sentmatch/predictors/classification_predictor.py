@@ -93,9 +93,7 @@ class ClassificationPredictor(EchoingPredictor):
     def predictions_to_labeled_instances(
         self, instance: Instance, outputs: dict[str, "numpy.ndarray[Any, Any]"]
     ) -> list[Instance]:
-        """For saliency: the instance with the predicted label as its gold label, or the lowest
-        score.
-        """
+        """For saliency: the instance with the predicted label as gold, or with the lowest score."""
         labeled = instance.duplicate()
         if isinstance(self._model, ScoreModel):
             # At the predicted score, the loss can have its minimum, without a gradient.

@@ -65,9 +65,7 @@ class EchoingPredictor(Predictor):
     """
 
     input_keys: list[tuple[str, ...]]
-    """Each element has names for all texts, in the order in which the reader's `text_to_instance`
-    takes them.
-    """
+    """Each element has names for all texts, in the order of the reader's `text_to_instance`."""
 
     output_key: str
     """The key of a prediction that models of another kind do not have."""
@@ -163,9 +161,7 @@ class EchoingPredictor(Predictor):
         return [{**request.texts, **output} for request, output in zip(requests, outputs)]
 
     def check_model(self) -> None:
-        """Raise a `ConfigurationError` if the model and its reader are not of the kind that this
-        one is for, by an example.
-        """
+        """Raise a `ConfigurationError` if the model or its reader fails on an example."""
         try:
             if self.output_key in self.predict_example(1):
                 return
@@ -181,9 +177,7 @@ class EchoingPredictor(Predictor):
         )
 
     def predict_example(self, num_words: int) -> JsonDict:
-        """The prediction for an input whose texts share as many pairs of words as one text of
-        `num_words` has.
-        """
+        """The prediction for texts with as many pairs of words as one text of `num_words` has."""
         keys = self.input_keys[0]
         text = " ".join(["example"] * max(1, int(num_words / len(keys) ** 0.5)))
         self._has_logged_unknown = True  # of the example nothing is logged

@@ -35,9 +35,7 @@ class Encoder(NamedTuple):
 def encoder_routes(
     encode: Callable[[list[str]], FloatArray], model: str, vector_size: int
 ) -> dict[str, Route]:
-    """The routes of a sentence encoder, by their paths; `encode` gives the vectors (N, E) of N
-    texts.
-    """
+    """The routes of a sentence encoder, by paths; `encode` gives the vectors (N, E) of N texts."""
     encoder = Encoder(encoding_job(encode), model, vector_size)
     return {
         path: Route(partial(read, encoder), read.__doc__ or "", example)

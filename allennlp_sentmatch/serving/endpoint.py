@@ -37,8 +37,7 @@ def create_app(
     A POST of JSON to a path of the service's routes, such as `/predict`, is answered by JSON. `GET
     /health` says that the server answers, `GET /openapi.json` describes it to programs and `GET /`
     to people: in a sentence, or by the page, which reads `GET /model`. `GET /metrics` counts
-    requests for Prometheus. An error is an object with its `detail`; or with OpenAI's `error`, at
-    paths of its form.
+    requests for Prometheus. An error is an object with its `detail`, or OpenAI's at its paths.
 
     See `Batcher` for `batch_size` and `max_words`, and `check_names` for `allowed_hosts`. A number
     below 1 is a `ValueError`, and so is a missing FastAPI.

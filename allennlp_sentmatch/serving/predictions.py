@@ -31,8 +31,7 @@ from allennlp_sentmatch.serving.sources import with_encoder
 MODEL = "archive"  # the name of the model that encodes
 
 WEIGHTS = {"inspect": 4, "simple": 4, "integrated": 25, "smooth": 25}
-"""For each answer that takes longer than a prediction, the number of predictions that take as long,
-and no less memory."""
+"""The number of predictions that take as long, and no less memory, for each dearer answer."""
 
 
 def service_of(predictor: Predictor) -> Service:

@@ -49,8 +49,8 @@ def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
     A web page elsewhere can have its own name resolve to this machine's address (DNS rebinding) and
     then read from here as if from its own server: the browser still sends that name as `Host`.
     Accepted are the names `allowed_hosts`, in lower case, and the address that the request arrived
-    at, or "localhost" if that is a loopback address. Another name, and a page of another origin, is
-    a `RequestError`.
+    at, or "localhost" if that is a loopback address; others, and a page of another origin, are a
+    `RequestError`.
     """
     hosts = _values(scope, b"host")
     host = hosts[0].lower() if len(hosts) == 1 else ""

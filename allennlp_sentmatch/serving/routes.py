@@ -46,9 +46,7 @@ def encoded(value: Any) -> bytes:
 
 
 def job_route(job: Job, example: dict[str, Any]) -> Route:
-    """The route of a job: for one input, or for several as `{"inputs": [...]}`. The job computes
-    JSON.
-    """
+    """The route of a job of JSON: for one input, or for several as `{"inputs": [...]}`."""
 
     def read(body: dict[str, Any]) -> Question:
         if "inputs" not in body:

@@ -95,8 +95,7 @@ class StandaloneEncoder(nn.Module):
 
         # Raises
 
-        `ValueError` for whatever is wrong with it, naming the file; `FileNotFoundError` where a
-        file is missing.
+        `ValueError`, naming the file, for whatever is wrong; `FileNotFoundError` for a missing one.
         """
         path = Path(folder)
         settings = read_json_object(path / SETTINGS)

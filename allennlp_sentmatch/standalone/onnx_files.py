@@ -57,8 +57,7 @@ def write_onnx(
     `tokenizer.json` maps texts to their indices. It cannot express the rules of spaCy's tokenizers:
     an encoder that splits texts by them gets no such file.
 
-    `origin` is what the model card, `README.md`, says beyond the encoder's settings. Returns the
-    files that were written.
+    `origin` is what the model card says beyond the encoder's settings. Returns the files written.
 
     # Raises
 

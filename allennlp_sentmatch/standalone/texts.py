@@ -129,8 +129,7 @@ def noting(
     name: Callable[[int], str] = "sentence {}".format,
     warn: Callable[[str], object] = _warn,
 ) -> Iterator[None]:
-    """Warn once, at the end, of what was noted of a call's texts, `name` giving the one in a
-    position its name.
+    """Warn once, at the end, of what was noted of a call's texts; `name` gives a position's name.
 
     Within another `noting` nothing happens: the outer call knows the positions.
     """
