@@ -40,7 +40,7 @@ class Folds(FromParams):
         if not isinstance(number, int) or number < 2:
             raise ConfigurationError(f"folds: number={number}: expected at least 2")
         if (keep is None) == (drop is None):
-            raise ConfigurationError(f"folds: keep={keep}, drop={drop}: expected one of the two")
+            raise ConfigurationError(f"folds: keep={keep}, drop={drop}: expected exactly one")
         self._named = set(keep if keep is not None else drop or [])
         self._number = number
         self._keeps = keep is not None
