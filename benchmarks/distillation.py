@@ -346,9 +346,9 @@ def main() -> None:
 
     for name, (encode, files) in loaded.items():
         digest = files_digest(*files)
-        if records.get(name, {}).get("digest") != digest:  # a new encoder of this name
-            records[name] = {"encoder": name, "digest": digest}
-        record = records[name]
+        record = records.setdefault(name, {"encoder": name})
+        if record.setdefault("digest", digest) != digest:  # another encoder of this name
+            records[name] = record = {"encoder": name, "digest": digest}
         vectors = SentenceVectors(encode, options.vectors, digest + name)
         for key, (_, measure) in QUALITY.items():
             if key not in record:
