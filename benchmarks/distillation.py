@@ -267,7 +267,7 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
     speeds, means = ([record[key] for record in shown] for key in (SPEED, "mean"))
     axes.scatter(speeds, means, areas, [f"C{i}" for i in range(len(shown))], alpha=0.7)
     figure.draw_without_rendering()
-    renderer = FigureCanvasAgg(figure).get_renderer()
+    canvas: Any = FigureCanvasAgg(figure)
     centers = axes.transData.transform(list(zip(speeds, means)))  # (N, 2), in pixels
     radii = [numpy.sqrt(area) / 2 * figure.dpi / 72 for area in areas]
     taken = [Bbox([center - radius, center + radius]) for center, radius in zip(centers, radii)]
@@ -287,7 +287,7 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
                 ha={-1: "right", 0: "center", 1: "left"}[x],
                 va="center" if y == 0 else "bottom" if y > 0 else "top",
             )
-            label.update_positions(renderer)
+            label.update_positions(canvas.get_renderer())
             box = Text.get_window_extent(label)  # without the line
             inside = all(map(axes.bbox.contains, *zip(box.min, box.max)))
             if inside and not any(map(box.overlaps, taken)):
