@@ -3,7 +3,7 @@
 #
 # A classifier says that two requests want the opposite. Which words made it say so? `explain`
 # leaves out one word after the other, and gives each the part of the probability that is lost
-# without it. This works with every encoder, and it shows errors, too.
+# without it. This works with every encoder, and also shows words that should not matter.
 #
 # Run it anywhere: `python explain_a_decision.py`. It takes about ten seconds on one core.
 

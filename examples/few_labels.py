@@ -2,8 +2,8 @@
 # # Few labels: do two requests want the same?
 #
 # "Turn on the light." and "Turn off the light." have nearly the same vector, and mean the opposite.
-# Whoever knows a few pairs that mean the same, and a few that do not, can teach the difference to a
-# classifier. It then also knows it for things that were not among these pairs.
+# A few pairs that mean the same, and a few that do not, teach a classifier the difference. It then
+# also knows the difference for things that were not among these pairs.
 #
 # Run it anywhere: `python few_labels.py`. It takes about ten seconds on one core.
 

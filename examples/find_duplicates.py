@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Duplicates in a FAQ
+# # Duplicates in an FAQ
 #
 # 120 questions to a bookshop ask for 24 answers ([data/faq.tsv](data/faq.tsv), written for this
 # example). Which ones are duplicates? `find_duplicates` keeps the first question of each group, and
@@ -38,10 +38,11 @@ for duplicate in result.filtered[:8]:
 # %% [markdown]
 # ## Which threshold?
 #
-# Here the answers are known. Precision is the part of the removed questions whose kept question has
-# the same answer; recall is the part of the 96 questions that repeat an answer that were removed
-# rightly. The cosine finds other wordings of a question. It does not find questions that ask for
-# the same in quite different words, and below 0.8 it takes different questions for duplicates.
+# Here the answers are known. Precision is the share of the removed questions whose kept question
+# has the same answer. Of the questions, 96 repeat an answer; recall is the share of these that were
+# rightly removed. The cosine finds other wordings of a question. It does not find questions that
+# ask for the same in quite different words, and below 0.8 it takes different questions for
+# duplicates.
 # Label some pairs of your own to choose a threshold
 # ([choose_a_threshold.py](choose_a_threshold.py)).
 

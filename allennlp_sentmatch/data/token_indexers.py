@@ -37,6 +37,10 @@ class ExportedEncoderIndexer(TokenIndexer):
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
         """Nothing: the encoder has its own vocabulary."""
 
+    def knows(self, word: str) -> bool:
+        """Return whether the encoder knows a word or a part of it."""
+        return not self._indexer.knows_no_word(self._indexer.indices(word))
+
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
         """`token_ids` of all tokens' parts, `num_parts` of each token, and the tokens' `mask`."""
         parts = [self._indexer.indices(token.ensure_text()) for token in tokens]

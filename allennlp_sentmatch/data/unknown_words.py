@@ -4,12 +4,14 @@ from allennlp.data import Instance, TokenIndexer, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import text_fields, words_of
+from allennlp_sentmatch.data.token_indexers import ExportedEncoderIndexer
 
 
 def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
     """The words of an instance that a model reads as the unknown word, in order, each once.
 
-    The instance has token indexers; those other than "single_id" know every word.
+    The instance has token indexers; other ones than "single_id" and "exported_encoder" know every
+    word.
     """
     words = [
         str(token.text)
@@ -31,6 +33,8 @@ def knows_no_word(instance: Instance, vocab: Vocabulary) -> bool:
 
 
 def _knows(indexer: TokenIndexer, word: str, vocab: Vocabulary) -> bool:
+    if isinstance(indexer, ExportedEncoderIndexer):
+        return indexer.knows(word)
     if not isinstance(indexer, SingleIdTokenIndexer):
         return True
     if indexer.namespace is None or indexer._feature_name != "text":

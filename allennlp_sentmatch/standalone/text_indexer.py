@@ -51,16 +51,18 @@ class TextIndexer:
         self._chunks: dict[str, Optional[Indices]] = {}
 
     def indices(self, text: str) -> list[int]:
-        """The indices of a text's words, at least one."""
-        return self.rows([text])[0]
+        """Return the indices of a text's words, at least one; nothing is noted."""
+        return self._words(text)[: self.max_length] or [self.empty]
+
+    def knows_no_word(self, indices: Sequence[int]) -> bool:
+        """Return whether all indices are of unknown words, at least one, and of punctuation."""
+        return self.unknown in indices and self._wordless.issuperset(indices)
 
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
         """The indices of the words of texts; texts that are cut, or unknown, are noted."""
         rows: list[list[int]] = []
         for text in texts:
-            indices: list[int] = []
-            for piece in self.splitter.pieces(text):
-                indices += self._piece(piece)
+            indices = self._words(text)
             if self.max_length is not None and len(indices) > self.max_length:
                 del indices[self.max_length :]
                 note(
@@ -68,7 +70,7 @@ class TextIndexer:
                     "divide long texts into sentences",
                     text,
                 )
-            if not indices or (self.unknown in indices and self._wordless.issuperset(indices)):
+            if not indices or self.knows_no_word(indices):
                 note(KNOWS_NO_WORD, text)
             rows.append(indices or [self.empty])
         return rows
@@ -79,6 +81,9 @@ class TextIndexer:
         words = self.vocabulary.items()
         wordless = {index for word, index in words if not any(map(str.isalnum, word))}
         return wordless | {self.unknown, self.empty}
+
+    def _words(self, text: str) -> list[int]:
+        return [index for piece in self.splitter.pieces(text) for index in self._piece(piece)]
 
     def _piece(self, piece: str) -> list[int]:
         indices: list[int] = []

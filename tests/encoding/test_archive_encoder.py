@@ -5,6 +5,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Vocabulary
 
 from allennlp_sentmatch.data.dataset_readers import AnswerSelectionReader
+from allennlp_sentmatch.data.token_indexers import ExportedEncoderIndexer
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.models.archival import load_archive
 
@@ -85,6 +86,23 @@ def test_one_warning_names_the_sentences_of_unknown_words(small_archive, monkeyp
     with pytest.warns(UserWarning, match=r"of 2 texts \(sentence 1, sentence 3\)") as all:
         encoder.encode(["A cat.", "Xyzzy plugh!", "A xyzzy.", "Zzz"], batch_size=2)
     assert len(all) == 1
+
+
+def test_the_unknown_words_of_an_exported_encoder():
+    class FirstIndex(torch.nn.Linear):
+        vocab = Vocabulary()
+
+        def encode(self, tokens):
+            return tokens["tokens"]["token_ids"][:, :1].float()
+
+    reader = AnswerSelectionReader("wikiqa", token_indexers={"tokens": ExportedEncoderIndexer()})
+    encoder = ArchiveEncoder(FirstIndex(1, 1), reader)
+    with pytest.warns(UserWarning, match=r"of 2 texts \(sentence 1, sentence 3\)") as all:
+        encoder.encode(["A cat.", "🙂 🙂 !", "A 🙂 .", "🙂"], batch_size=2)
+    assert len(all) == 1
+    assert encoder.unknown_words("A 🙂 cat 🙂 .") == ["🙂"]
+    assert encoder.knows_no_word("🙂 !")
+    assert not encoder.knows_no_word("A 🙂 .")
 
 
 def test_bad_input(encoder):
