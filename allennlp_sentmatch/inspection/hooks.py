@@ -1,4 +1,4 @@
-"""Changes to a model for a while: evaluation mode, and other word embeddings."""
+"""Other word embeddings of a model for a while."""
 
 import threading
 from collections.abc import Iterator
@@ -11,18 +11,6 @@ from allennlp.data import TextFieldTensors
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder, TextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding, PretrainedTransformerEmbedder
 from torch import Tensor
-
-
-@contextmanager
-def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
-    """Put a model into evaluation mode; restore the mode of each of its modules afterwards."""
-    modes = [(module, module.training) for module in model.modules()]
-    try:
-        model.eval()
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training
 
 
 @dataclass

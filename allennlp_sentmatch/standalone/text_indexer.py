@@ -61,6 +61,7 @@ class TextIndexer:
         self.max_length = max_length
         # `None` for a chunk that depends on its neighbors.
         self._chunks: dict[str, Optional[Indices]] = {}
+        self._size = len(vocabulary)
 
     def indices(self, text: str) -> list[int]:
         """The indices of a text's words, at least one."""
@@ -69,6 +70,10 @@ class TextIndexer:
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
         """The indices of the words of texts; texts that are cut, or unknown, are noted."""
         rows: list[list[int]] = []
+        if self._size != len(self.vocabulary):  # a model's vocabulary was extended
+            self._size = len(self.vocabulary)
+            self._chunks.clear()
+            self.__dict__.pop("_wordless", None)
         for text in texts:
             indices: list[int] = []
             for piece in self.splitter.pieces(text):
