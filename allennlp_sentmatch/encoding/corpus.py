@@ -97,7 +97,7 @@ def encode_corpus(
     for name, size in (("batch_size", batch_size), ("block_size", block_size)):
         if size < 1:
             raise ConfigurationError(f"{name} must be at least 1, got {size}")
-    output = Path(output_file)
+    output = Path(os.path.realpath(output_file))  # a link stays
     before: Any = ()
     if append and output.exists():
         before = _vectors_before(encoder, sentences, output)
