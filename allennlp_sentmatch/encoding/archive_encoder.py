@@ -23,6 +23,7 @@ from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import refuse_nan
 from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
@@ -144,7 +145,8 @@ class ArchiveEncoder:
             )
         device = next(model.parameters()).device
         vectors = [torch.tensor(x).to(device) for x in (first_vectors, second_vectors)]
-        output = model.compare(*vectors)
+        with evaluation_mode(model):
+            output = model.compare(*vectors)
         refuse_nan(model, None, output)
         readable = model.make_output_human_readable(output)
         names = [name for name in PREDICTED if name in readable]
@@ -200,7 +202,8 @@ class ArchiveEncoder:
             (name,) = self._reader._token_indexers  # type: ignore[attr-defined]
             tokens = {name: {"tokens": padded(prepared)}}
         tokens = move_to_device(tokens, device)
-        with bfloat16_products() if self._bfloat16 else nullcontext():
+        precision = bfloat16_products() if self._bfloat16 else nullcontext()
+        with evaluation_mode(self._model), precision:  # it may be in training
             vectors: torch.Tensor = self._model.encode(tokens)  # type: ignore[operator]
         refuse_nan(self._model, None, {"vector": vectors})
         array: FloatArray = vectors.float().cpu().numpy()

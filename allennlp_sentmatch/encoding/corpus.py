@@ -92,7 +92,7 @@ def encode_corpus(
     encoded, or if another process is writing the same file; with `append`, if the file is damaged,
     or is not the encoder's for the first sentences, by their digest and a sample of the vectors.
     """
-    output = Path(output_file)
+    output = Path(os.path.realpath(output_file))  # a link stays
     is_continued = append and output.exists()
     with configuration_errors():
         check_positive(batch_size=batch_size, block_size=block_size)

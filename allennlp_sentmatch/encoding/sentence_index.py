@@ -274,7 +274,7 @@ class SentenceIndex:
         The file, which must not exist unless it may be replaced, has the digest of the sentences
         whose vectors the index has, if it is given; see `check_sentences`.
         """
-        path = Path(path)
+        path = Path(os.path.realpath(path))  # a link stays
         # A file of this name is always complete.
         partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
         try:

@@ -118,7 +118,8 @@ def find_duplicates(
     threshold = (0.9 if classifier is None else 0.5) if threshold is None else threshold
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold <= 1:
         raise ValueError(f"threshold must be a number above 0 and at most 1, got {threshold!r:.50}")
-    least = threshold = float(numpy.float32(threshold))  # as precise as a cosine
+    # As precise as a cosine, which is 1 for equal vectors only up to rounding.
+    least = threshold = min(float(numpy.float32(threshold)), 1 - 1e-6)
     count = 1
     if classifier is not None or label is not None:
         column, least, count = _column_of(classifier, label), CANDIDATE_COSINE, NUM_CANDIDATES

@@ -28,8 +28,8 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, new_figure
-from allennlp_sentmatch.inspection.hooks import evaluation_mode
 from allennlp_sentmatch.nn import CellAwareLSTM, CellAwareLSTMDecoder
+from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
 
 NUM_BINS = 50

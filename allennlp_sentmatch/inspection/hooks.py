@@ -1,4 +1,4 @@
-"""Changes to a model for a while: evaluation mode, and other word embeddings."""
+"""Other word embeddings of a model for a while."""
 
 import threading
 from collections.abc import Iterator
@@ -13,18 +13,6 @@ from allennlp.modules.token_embedders import Embedding, PretrainedTransformerEmb
 from torch import Tensor
 
 from allennlp_sentmatch.modules.token_embedders.exported_encoder import ExportedEncoderEmbedder
-
-
-@contextmanager
-def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
-    """Put a model into evaluation mode; restore the mode of each of its modules afterwards."""
-    modes = [(module, module.training) for module in model.modules()]
-    try:
-        model.eval()
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training
 
 
 @dataclass

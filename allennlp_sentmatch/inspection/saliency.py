@@ -15,16 +15,13 @@ from torch import Tensor
 
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
 from allennlp_sentmatch.inspection.drawing import HTML, Drawing, colored
-from allennlp_sentmatch.inspection.hooks import (
-    embedding_layer,
-    evaluation_mode,
-    replaced_embeddings,
-)
+from allennlp_sentmatch.inspection.hooks import embedding_layer, replaced_embeddings
 from allennlp_sentmatch.inspection.word_pieces import (
     join_word_pieces,
     sum_over_words,
     unfold_segments,
 )
+from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.predictors.classification_predictor import (
     ClassificationPredictor,
     EnsemblePredictor,

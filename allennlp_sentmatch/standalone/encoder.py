@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.checks import check_names, check_positive
+from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.standalone.files import (
     errors_name,
     read_json_object,
@@ -228,10 +229,11 @@ class StandaloneEncoder(nn.Module):
         device = self.embedding.weight.device
         dtype = self.embedding.weight.dtype
         vectors = torch.empty(len(rows), self.vector_size, dtype=dtype, device="cpu")
-        for start in range(0, len(order), batch_size):
-            batch = order[start : start + batch_size]
-            indices = padded([rows[i] for i in batch]).to(device)
-            vectors[batch] = self(indices).to(vectors)
+        with evaluation_mode(self):  # trees are sampled in training
+            for start in range(0, len(order), batch_size):
+                batch = order[start : start + batch_size]
+                indices = padded([rows[i] for i in batch]).to(device)
+                vectors[batch] = self(indices).to(vectors)
         return vectors
 
 

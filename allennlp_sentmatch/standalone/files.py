@@ -63,9 +63,13 @@ def errors_name(name: Union[str, Path]) -> Iterator[None]:
 
 
 def check_absent(path: Union[str, "os.PathLike[str]"], kind: str = "file") -> None:
-    """Raise a `ValueError` if something is where a file, or a folder, is to be written."""
+    """Raise a `ValueError` if something is where a file, or a folder, is to be written, or if the
+    folder of the file does not exist.
+    """
     if os.path.exists(path):
         raise ValueError(f"{path} exists already; delete it or name another {kind}")
+    if kind == "file" and not Path(os.path.realpath(path)).parent.is_dir():
+        raise ValueError(f"the folder of {path} does not exist")
 
 
 @contextmanager

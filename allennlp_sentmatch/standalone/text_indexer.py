@@ -49,6 +49,7 @@ class TextIndexer:
         self.max_length = max_length
         # `None` for a chunk that depends on its neighbors.
         self._chunks: dict[str, Optional[Indices]] = {}
+        self._size = len(vocabulary)
 
     def indices(self, text: str) -> list[int]:
         """Return the indices of a text's words, at least one; nothing is noted."""
@@ -61,6 +62,10 @@ class TextIndexer:
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
         """The indices of the words of texts; texts that are cut, or unknown, are noted."""
         rows: list[list[int]] = []
+        if self._size != len(self.vocabulary):  # a model's vocabulary was extended
+            self._size = len(self.vocabulary)
+            self._chunks.clear()
+            self.__dict__.pop("_wordless", None)
         for text in texts:
             indices = self._words(text)
             if self.max_length is not None and len(indices) > self.max_length:

@@ -50,6 +50,7 @@ def test_a_classifier_and_another_file(allennlp, corpus, tmp_path):
         ("a\n", ["--threshold", "2"], "threshold must be a number above 0 and at most 1, got 2.0"),
         ("a\n", ["--label", "x"], "label needs a classifier"),
         ("a\n", ["--report", "s.txt"], r"s\.txt exists already; delete it or name another file"),
+        ("a\n", ["--report", "none/r.txt"], r"the folder of .*/none/r\.txt does not exist"),
         ("a\n", ["--report", "k.txt"], "the output and --report must be two files"),
         ('t,n\na,1\n"b\nc",2\n', ["--column", "t"], r"'b\\nc' has a line end"),
     ],

@@ -40,6 +40,21 @@ def test_vectors_are_those_of_the_model_in_the_order_given(encoder, small_archiv
         numpy.testing.assert_allclose(vector, expected[0].numpy(), atol=1e-6)
 
 
+def test_a_model_in_training_is_evaluated(small_archive):
+    """A callback of the trainer may encode; the training then goes on with dropout."""
+    encoder = ArchiveEncoder.from_archive(small_archive)
+    model = encoder._model
+    for module in model.modules():
+        module.p = 0.5  # of dropout
+    expected = encoder.encode(SENTENCES)
+    (prediction,) = encoder.match(expected[:1], expected[1:2])
+    model.train()
+    model._encoder.eval()
+    numpy.testing.assert_array_equal(encoder.encode(SENTENCES), expected)
+    assert encoder.match(expected[:1], expected[1:2]) == [prediction]
+    assert (model.training, model._encoder.training) == (True, False)
+
+
 def test_a_ranker_encodes_with_the_reader_of_questions_and_answers():
     class Ranker(torch.nn.Linear):
         vocab = Vocabulary(tokens_to_add={"tokens": ["who", "sings", "?"]})

@@ -87,6 +87,13 @@ def fitted(encoder, labels=(0, 1)):
     return PairClassifier(encoder).fit(pairs, [labels[1], labels[0]] * 3)
 
 
+def test_texts_with_one_vector_reach_every_threshold():
+    """Their cosine is 1 but for rounding."""
+    texts = [name for i in range(1, len(NAMES), 50) for name in NAMES[i : i + 2]]
+    result = find_duplicates(texts, 1, encoder=Table(), compare_words=False)
+    assert result.selected == texts[::2]
+
+
 def test_a_classifier_decides_for_the_nearest_kept_texts(shipped, monkeypatch):
     """Here by scores at random, the higher one for either of two texts."""
     monkeypatch.setattr(duplicates, "BLOCK_SIZE", 3)

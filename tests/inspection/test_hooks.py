@@ -1,4 +1,3 @@
-import contextlib
 import threading
 
 import pytest
@@ -6,11 +5,7 @@ import torch
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding, PassThroughTokenEmbedder
 
-from allennlp_sentmatch.inspection.hooks import (
-    embedding_layer,
-    evaluation_mode,
-    replaced_embeddings,
-)
+from allennlp_sentmatch.inspection.hooks import embedding_layer, replaced_embeddings
 
 
 @pytest.fixture
@@ -56,14 +51,3 @@ def test_the_layer_is_the_embedding_if_it_is_the_only_one(embedder):
     for token_embedders in ({"tokens": projected}, several):
         other = BasicTextFieldEmbedder(token_embedders)
         assert embedding_layer(other) is other
-
-
-def test_each_module_gets_its_mode_back_even_after_an_error():
-    model = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Dropout())
-    model[1].eval()
-    modes = []
-    with contextlib.suppress(ZeroDivisionError), evaluation_mode(model):
-        modes += [module.training for module in model.modules()]
-        modes.append(1 / 0)
-    assert modes == [False, False, False]
-    assert [module.training for module in model.modules()] == [True, True, False]

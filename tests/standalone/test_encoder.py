@@ -41,6 +41,14 @@ def make(projection_size=5):
     return StandaloneEncoder(indexer, WORDS, 4, SETTINGS, projection_size).eval()
 
 
+def test_trees_are_not_sampled_in_training():
+    tree = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": "lstm"}
+    encoder = StandaloneEncoder(make().indexer, WORDS, 4, tree).eval()
+    expected = encoder.encode(SENTENCES * 5)
+    assert torch.equal(encoder.train().encode(SENTENCES * 5), expected)
+    assert encoder.training
+
+
 @pytest.fixture
 def folder(tmp_path):
     make().save(tmp_path / "encoder")

@@ -3,6 +3,7 @@ import pytest
 from allennlp_sentmatch.standalone import text_indexer
 from allennlp_sentmatch.standalone.splitters import RuleSplitter, WhitespaceSplitter
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from allennlp_sentmatch.standalone.texts import collecting
 
 VOCABULARY = {"a": 2, "dog": 3, "runs": 4, "A": 5}
 
@@ -16,6 +17,16 @@ def test_indices(monkeypatch, remembered):
     assert len(indexer._chunks) == min(remembered, 5)
     indexer.indices("a" * 101)  # a visitor could send many
     assert len(indexer._chunks) == min(remembered, 5)
+
+
+def test_an_extended_vocabulary():
+    vocabulary = dict(VOCABULARY)
+    indexer = TextIndexer(WhitespaceSplitter(), vocabulary, unknown=1, empty=6)
+    with collecting() as unknown:
+        assert indexer.rows(["a cat", "?"]) == [[2, 1], [1]]
+        vocabulary |= {"cat": 7, "?": 8}
+        assert indexer.rows(["a cat", "cow ?"]) == [[2, 7], [1, 8]]
+    assert unknown == {"?", "cow ?"}
 
 
 def test_the_word_of_the_padding_is_no_padding():
