@@ -53,8 +53,11 @@ class RayEncoder:
         for name, number in (("num_workers", num_workers), ("num_threads", num_threads)):
             if number is not None and number < 1:
                 raise ConfigurationError(f"{name} must be at least 1, got {number}")
-        import ray
-
+        try:
+            import ray
+        except ImportError as error:
+            message = "the engine ray needs the extra [ray]: pip install ray"
+            raise ConfigurationError(message) from error
         self._ray: Any = ray
         archive_file = os.fspath(archive_file)
         if os.path.exists(archive_file):  # and not a URL; workers have another working directory
