@@ -35,10 +35,10 @@ class LearnBpe(Command):
 
     def run(self, args: argparse.Namespace) -> None:
         output = Path(args.output_file)
+        output.parent.mkdir(parents=True, exist_ok=True)
         check_absent(output)
         lines = ((line, language) for language, file in args.text for _, line in read_lines(file))
         encoding = learn_bpe(lines, args.merges, args.lowercase, args.vocabulary_size)
-        output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(json.dumps(encoding, ensure_ascii=False, indent=0) + "\n", "utf-8")
         sizes = f"{len(encoding['alphabet'])} characters, {len(encoding['merges'])} merges"
         print(f"{printable(str(output))}: {sizes}")
