@@ -71,7 +71,11 @@ class Deduplicate(Command):
             label = {str(one): one for one in classifier.classes_.tolist()}.get(label, label)
         with noting(texts, "row {}".format, logger.warning):
             found = find_duplicates(
-                *(texts, args.threshold, classifier, against, args.encoder),
+                texts,
+                args.threshold,
+                classifier=classifier,
+                against=against,
+                encoder=args.encoder,
                 compare_words=not args.ignore_words,
                 label=label,
             )

@@ -70,14 +70,17 @@ class Encode(Command):
         for onednn_cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
             os.environ.setdefault(onednn_cache, "32")
         encoder: Union[RayEncoder, ArchiveEncoder]
-        settings = (args.trust_archive, args.overrides, args.bfloat16)
+        settings = {
+            "cuda_device": args.cuda_device,
+            "trust": args.trust_archive,
+            "overrides": args.overrides,
+            "bfloat16": args.bfloat16,
+        }
         if args.engine == "ray":
-            encoder = RayEncoder(
-                *(args.archive_file, args.cuda_device, args.ray_address, args.ray_workers, None),
-                *settings,
-            )
+            workers = {"address": args.ray_address, "num_workers": args.ray_workers}
+            encoder = RayEncoder(args.archive_file, **workers, **settings)
         else:
-            encoder = ArchiveEncoder.from_archive(args.archive_file, args.cuda_device, *settings)
+            encoder = ArchiveEncoder.from_archive(args.archive_file, **settings)
         if encoder.is_classifier:
             logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
         sentences = partial(_sentences, args.input_file, args.column, args.delimiter)
@@ -85,7 +88,11 @@ class Encode(Command):
         fingerprint += " in bfloat16" if args.bfloat16 else ""
         with noting(sentences(), "row {}".format, logger.warning):
             encode_corpus(
-                *(encoder, sentences, args.output_file, args.batch_size, args.block_size),
+                encoder,
+                sentences,
+                args.output_file,
+                batch_size=args.batch_size,
+                block_size=args.block_size,
                 fingerprint=fingerprint,
                 append=args.append,
             )

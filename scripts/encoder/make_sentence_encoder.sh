@@ -39,7 +39,8 @@ if [ ! -e "$WORK/sources.json" ]; then
     "$PYTHON" -m scripts.encoder.gather_sentences "$DATA" "$WORK/texts" "$WORK/sentences.txt"
 fi
 VOCABULARY=${TEACHERS[0]}/vocab.txt
-if [ ! "$WORK/vectors/vectors.npy" -nt "$WORK/sentences.txt" ]; then
+VECTORS=$WORK/vectors/vectors.npy
+if [ ! -e "$VECTORS" ] || [ "$WORK/sentences.txt" -nt "$VECTORS" ]; then
     "$PYTHON" -m scripts.encoder.teacher_vectors "$WORK/sentences.txt" "$VOCABULARY" \
         "$WORK/vectors" "${TEACHERS[@]}"
 fi
