@@ -136,7 +136,9 @@ def check_environment() -> None:
             "in an environment that uv made), or state the overrides of docs/install.md to uv"
         )
     if _release(pip) < OLDEST_PIP:
-        raise InstallationError(f"pip {pip} is too old; run `python -m pip install --upgrade pip`")
+        raise InstallationError(
+            f"pip {pip} is too old; first run `python -m pip install --upgrade pip`"
+        )
     _check_folder(Path(sysconfig.get_path("purelib")))
     torchvision = installed_version("torchvision")
     reason = torchvision and _failure_of("import torchvision")

@@ -177,7 +177,10 @@ def _choose_thresholds(
 ) -> list[ChosenThreshold]:
     positive = None if positive_label is None else labels.index(positive_label)
     if positive is not None and positive not in held_out.labels:
-        logger.warning("no calibration example has the label %r, so no threshold", positive_label)
+        logger.warning(
+            "no calibration example has the label %r, so that no threshold is chosen for it",
+            positive_label,
+        )
         return []
     probs = _probs(held_out, temperature)
     thresholds: dict[str, Optional[Threshold]] = {}

@@ -67,7 +67,7 @@ def measure_reliability(probs: FloatArray, labels: IntArray) -> Reliability:
     )
 
 
-def _mean(values: IntArray) -> float:
+def _mean(values: numpy.ndarray[Any, Any]) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
@@ -85,8 +85,14 @@ def draw_reliability(title: str, panels: Mapping[str, Reliability]) -> Drawing:
     confidence (Niculescu-Mizil and Caruana 2005; Guo et al. 2017, figure 1).
     """
     figure = new_figure(3.6 * len(panels), 4.4)
-    shared: Any = {"squeeze": False, "sharex": True, "sharey": "row"}
-    all_axes = figure.subplots(2, len(panels), gridspec_kw={"height_ratios": (3, 1)}, **shared)
+    all_axes = figure.subplots(
+        2,
+        len(panels),
+        squeeze=False,
+        sharex=True,
+        sharey="row",
+        gridspec_kw={"height_ratios": (3, 1)},
+    )
     for column, (caption, reliability) in enumerate(panels.items()):
         accuracy_axes, share_axes = all_axes[:, column]
         bins = [bin for bin in reliability.bins if bin.count]

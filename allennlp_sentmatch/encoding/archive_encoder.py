@@ -135,7 +135,7 @@ class ArchiveEncoder:
 
         The vectors are the inputs of the layers above the model's encoder. A prediction is, up to
         rounding, the predictor's for the two sentences: `label` and `probs_by_label`, or `score`. A
-        model that is no `siamese_classifier` or `similarity_regressor` is a `ConfigurationError`.
+        model other than a `siamese_classifier` or `similarity_regressor` is a `ConfigurationError`.
         """
         model = self._model
         if not isinstance(model, SiameseModel):

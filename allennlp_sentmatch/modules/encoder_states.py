@@ -32,7 +32,8 @@ def encode_with_states(
 
     Returns the encoder's outputs (B, T, E); its last output (B, E), as AllenNLP's
     `get_final_encoder_states` has it; and, if the encoder has states, the states of each of L
-    layers after the last token, both directions concatenated, (B, L, E) each; zero if empty.
+    layers after the last token, both directions concatenated, (B, L, E) each. Empty sentences have
+    outputs and states of zero.
     """
     if inputs.size(1) == 0:  # Not every encoder reads no token at all: let it read padding.
         inputs, mask = F.pad(inputs, (0, 0, 0, 1)), F.pad(mask, (0, 1))

@@ -58,7 +58,8 @@ def _debye_sum(polynomials: Tensor, order: float, p: Tensor) -> Tensor:
 
 
 def log_normalizer_and_ratio(dim: int, concentration: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute F(k), the log-normalizer of vMF(mu, k), and A(k), the length of its mean.
+    """Compute F(k), the log-normalizer of vMF(mu, k) with respect to the uniform density, and A(k),
+    the length of its mean.
 
     `dim` is m >= 2, the dimension of the space that contains the sphere. `concentration` is k > 0,
     of any shape. The results are computed in float64 and returned in the type of `concentration`.

@@ -15,7 +15,7 @@ def check_positive(**sizes: int) -> None:
 
 
 def check_at_least(least: float, **numbers: Optional[float]) -> None:
-    """Raise a `ValueError` that names the first number below `least`; `None` is no number."""
+    """Raise a `ValueError` that names the first number below `least`. `None` passes."""
     for name, number in numbers.items():
         if number is not None and not number >= least:  # also if it is NaN
             raise ValueError(f"{name} must be at least {least}, got {number}")

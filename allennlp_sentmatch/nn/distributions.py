@@ -112,7 +112,8 @@ class VonMisesFisher(Distribution):
     **not** include the correction for the dependence of the acceptance on the concentration (g_cor
     in Davidson et al., appendix D, after Naesseth et al. 2017): that is a score-function term of
     the whole loss, which a sampler cannot know. For E[mu^T x] the gradient is too small by 20 % at
-    m = 3, kappa = 1, and by 0.7 % at m = kappa = 100. All other gradients are exact.
+    m = 3, kappa = 1, and by 0.7 % at m = kappa = 100. The gradients of `log_prob`,
+    `entropy` and the KL divergence are exact.
 
     `loc` is mu, unit vectors (..., m) with m >= 2. `concentration` is kappa > 0, (..., 1), and
     broadcasts against it. `validate_args` is as in `torch.distributions.Distribution`.

@@ -109,7 +109,8 @@ class LowRankBilinear(ConfiguredModule):
     """MLB: P^T (tanh(U^T a) * tanh(V^T b)), with a bias after each of the three matrices. The
     largest rank of a form is `rank`, the number of columns of U and V.
 
-    The thesis (section 5.2) tried it without success. The defaults are of questions about images.
+    The thesis (section 5.2) tried it without success. The defaults are the paper's, for questions
+    about images.
     """
 
     def __init__(self, input_size: int, output_size: int = 1200, rank: int = 1200) -> None:

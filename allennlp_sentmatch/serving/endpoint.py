@@ -37,7 +37,8 @@ def create_app(
     A POST of JSON to a path of the service's routes, such as `/predict`, is answered by JSON. `GET
     /health` says that the server answers, `GET /openapi.json` describes it to programs and `GET /`
     to people: in a sentence, or by the page, which reads `GET /model`. `GET /metrics` counts
-    requests for Prometheus. An error is an object with its `detail`, or OpenAI's at its paths.
+    requests for Prometheus. An error is an object with its `detail`, or, at the
+    paths of OpenAI's form, with OpenAI's `error`.
 
     See `Batcher` for `batch_size` and `max_words`, and `check_names` for `allowed_hosts`. A number
     below 1 is a `ValueError`, and so is a missing FastAPI.
@@ -51,8 +52,13 @@ def create_app(
     batcher = Batcher(batch_size, max_words)
     paths = [*service.routes, HEALTH, "/metrics", "/"]
     counts = Metrics(paths)
-    described: dict[str, Any] = {"title": service.title, "description": service.description}
-    app = FastAPI(**described, version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title=service.title,
+        description=service.description,
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+    )
 
     @app.exception_handler(404)
     @app.exception_handler(405)

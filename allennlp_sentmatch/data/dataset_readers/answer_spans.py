@@ -58,8 +58,9 @@ def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) 
 
     With c the length of the longest common subsequence of a span of n words and an answer of m,
     ROUGE-L F1 is 2 c / (n + m) ([Lin 2004](https://aclanthology.org/W04-1013)). Words are
-    lower-cased tokens; those without a letter or digit do not count. Takes the shortest such span
-    in tokens, then the first; if no word is shared, the first token.
+    lower-cased tokens; those without a letter or digit do not count. Of several such spans the
+    shortest in tokens is taken, and of equally short ones the first. If the passage has none of the
+    answers' words, its first token is taken.
 
     The best span begins and ends with a word of the answer. From each such word the span grows,
     and with it a row of the longest common subsequence, held in the bits of an integer (Hyyrö

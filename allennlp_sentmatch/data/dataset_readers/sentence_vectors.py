@@ -43,8 +43,8 @@ class SentenceVectorsReader(TokenizingReader):
     - `teacher_vector` (`TensorField`, float32, (E,)), where there is one
     - `metadata` (`MetadataField`): `text` and `tokens` (a list of strings)
 
-    Raises a `ConfigurationError` while reading, for a file of vectors that is no array of rows of
-    floating-point numbers, one for each sentence, and for a number that is not finite.
+    Raises a `ConfigurationError` while reading, for a file of vectors that is not an array of
+    floating-point numbers with a row for each sentence, and for a number that is not finite.
 
     # Parameters
 

@@ -50,7 +50,8 @@ class GatedLayer:
 
         `left` is the first row of the states before the step; they are zero if it is `None`.
         `recurrent` is U h (n, R) in the forward pass, where its first columns are used, and in the
-        backward pass the gradients of h from the step after, for the first sentences, or zero.
+        backward pass the gradients of h from the step after, for the first sentences. `None` is
+        zero.
         """
         step = self._step
         step.n = step.block = self._sizes[t]

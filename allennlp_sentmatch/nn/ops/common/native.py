@@ -32,7 +32,8 @@ def fields(numbers: str, tables: str) -> list[tuple[str, Any]]:
 class Arguments(ctypes.Structure):
     """The arguments of a function; subclasses add `_fields_`.
 
-    `like` is a tensor of the tables' precision. Fields are set as by `set`, and else are zero.
+    `like` is a tensor of the tables' precision. Fields are set as by `set`; without a value
+    they are zero.
     """
 
     _fields_ = fields("parallel num_threads min_numbers", "")

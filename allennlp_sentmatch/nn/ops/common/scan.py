@@ -21,7 +21,8 @@ def scan(
     """Run `state, outputs = step(state, inputs)` for each of T steps.
 
     Each of the inputs has the shape (T, ...); a step gets slices without the first dimension. It
-    must not write to tensors; the state keeps its shapes. Return the last state and the outputs.
+    must not write to tensors, and the state must keep its shapes. Return the last state and the
+    outputs, (T, ...) each.
     """
     if is_exporting():
         return _record(step, initial, inputs)

@@ -90,7 +90,8 @@ class Schedule(NamedTuple):
         """Regroup the steps so that the tables of a chunk and the states before all are small.
 
         A chunk of c rows needs about 11 numbers a row and unit in its tables; of the states before
-        the chunks, a step of r rows needs 2 r * r / c in a direction. The best c makes them equal.
+        the chunks, a step of r rows needs 2 r * r / c in a direction. Together they are smallest if
+        both are equal.
         """
         squares = sum(step.num_rows**2 for step in self.steps[1:])
         rows = max(ROWS_PER_CHUNK, int(math.sqrt(4 / 11 * squares)))
