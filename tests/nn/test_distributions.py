@@ -134,6 +134,14 @@ def test_everything_is_finite_and_precise(dim, concentration, dtype):
         assert torch.isfinite(gradient).all()
 
 
+def test_samples_close_to_the_mean_direction_are_precise_in_single_precision():
+    """There 1 - w^2 is about (m - 1) / kappa, less than the rounding of w."""
+    torch.manual_seed(6)
+    loc = torch.tensor([1.0, 0.0, 0.0])
+    samples = VonMisesFisher(loc, torch.tensor([1e8])).rsample((10_000,))
+    assert samples[:, 1:].square().sum(-1).mean().item() == pytest.approx(2e-8, rel=0.05)
+
+
 def test_shapes_and_expansion():
     loc = torch.stack([unit(3, seed) for seed in range(4)])
     several = VonMisesFisher(loc, torch.tensor([2.0], dtype=torch.float64))
