@@ -43,22 +43,22 @@ from scripts.encoder.read_texts import MAX_WORDS, MIN_WORDS
 from scripts.encoder.recombine_sentences import Recombination
 from scripts.encoder.text_sources import SOURCES, Source, key, near
 
-LIMIT = 2_000_000
-RECOMBINED = 140_000
+LIMIT = 5_000_000
+RECOMBINED = 250_000
 
 LIMITS = {
-    "dictionary": 200_000,
-    "textbook": 185_000,
-    "queries": 116_000,
-    "dialogue": 100_000,
-    "computing": 95_000,
-    "literature": 90_000,
-    "medicine": 75_000,
-    "politics": 65_000,
-    "help": 60_000,
-    "games": 60_000,
-    "science": 55_000,
-    "software": 50_000,
+    "dialogue": 350_000,
+    "literature": 300_000,
+    "dictionary": 260_000,
+    "textbook": 220_000,
+    "computing": 130_000,
+    "medicine": 110_000,
+    "games": 100_000,
+    "politics": 90_000,
+    "help": 90_000,
+    "science": 75_000,
+    "software": 70_000,
+    "reviews": 15_000,
 }
 """How many sentences of a kind are taken. Of kinds that are not here, all are."""
 
@@ -72,6 +72,7 @@ CAPTIONS = (
     "ScoNe train",
     "NLVR and NLVR2",
     "COCO captions, validation 2017",
+    "COCO captions, minival 2014",
 )
 QUESTIONS = ("RQE, training part", "CLINC150", "query well-formedness", "Taskmaster")
 
@@ -183,7 +184,7 @@ def add_made(
     generator.shuffle(everyday)
     substitution = Substitution(captions + everyday + inferences, wordnet, generator)
     made: dict[bool, list[str]] = {False: [], True: []}
-    changed = captions * 2 + claims + inferences + everyday[:140_000]
+    changed = captions * 2 + claims + inferences + everyday[:300_000]
     for sentence in changed + collection.of(QUESTIONS, 12_000):
         for ways, number in (
             (list(substitution.negatives(sentence).values()), 2),
@@ -192,18 +193,18 @@ def add_made(
             made[share_alike[sentence]] += generator.sample(ways, min(number, len(ways)))
     names = {}
     for alike, name, limit, licence in (
-        (False, "substituted words, of free sentences", 190_000, "made of CC BY sentences"),
+        (False, "substituted words, of free sentences", 400_000, "made of CC BY sentences"),
         (
             True,
             "substituted words, of share-alike sentences",
-            130_000,
+            200_000,
             "made of CC BY-SA sentences",
         ),
     ):
         generator.shuffle(made[alike])
         collection.add(name, made[alike], limit)
         names[name] = (licence, alike)
-    parts = captions * 2 + everyday[:30_000] + collection.of(["BANKING77 train"])
+    parts = captions * 2 + everyday[:80_000] + collection.of(["BANKING77 train"])
     parts += collection.of(["CLINC150"], 6_000) + claims
     recombined = islice(Recombination(parts, wordnet, generator), RECOMBINED * 12 // 7)
     collection.add("recombined", recombined, RECOMBINED, words=40)

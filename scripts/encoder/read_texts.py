@@ -14,7 +14,10 @@ import lzma
 import re
 import struct
 import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from html import unescape
 from pathlib import Path
 from typing import Callable, Optional
 
@@ -414,8 +417,144 @@ def zipped(file: Path) -> Iterator[str]:
                 yield from re.split(r"\n\s*\n", text)
 
 
+def zipped_lines(file: Path) -> Iterator[str]:
+    """The lines of all texts in a zip file, without the marks of NLTK's corpora."""
+    with zipfile.ZipFile(file) as archive:
+        for name in sorted(archive.namelist()):
+            if name.endswith("/") or "README" in name.upper():
+                continue
+            for line in archive.read(name).decode("utf-8", "replace").splitlines():
+                if line.startswith(("*", "[t]")):
+                    continue
+                line = re.sub(r"<[^>]*>", " ", line.rpartition("##")[2])
+                words = line.split()
+                if all("_" in word for word in words):  # with parts of speech
+                    words = [word.rpartition("_")[0] for word in words]
+                    words = " ".join(words).replace("` `", '"').replace("' '", '"').split()
+                line = re.sub(r'(^| )" ([^"]*?) "(?= |$)', r'\1"\2"', " ".join(words))
+                yield detokenize(line)
+
+
+def days(file: Path) -> Iterator[str]:
+    """What happened on one day of each year, without the year."""
+    for line in text_of(file).split("\n"):
+        yield re.sub(r"^[\d\w ]+ - ", "", line)
+
+
+def chats(file: Path) -> Iterator[str]:
+    """The messages of conversations, but of those that a program wrote for the most part."""
+    for conversation in json.loads(text_of(file)).values():
+        texts = [message["text"] for turn in conversation["messages"] for message in turn]
+        starts = Counter(text.split(" ")[0] for text in texts)
+        if len(texts) < 40 or starts.most_common(1)[0][1] < len(texts) / 2:
+            yield from texts
+
+
+def sword(file: Path) -> Iterator[str]:
+    """The verses of a module for SWORD (.bzz, with its .bzs), without titles and notes."""
+    data, places = file.read_bytes(), file.with_suffix(".bzs").read_bytes()
+    for start, size, _ in struct.iter_unpack("<3I", places):
+        text = zlib.decompress(data[start : start + size]).decode("utf-8", "replace")
+        text = re.sub(r"<(note|title)\b[^>]*?(?<!/)>.*?</\1>", " ", text, flags=re.DOTALL)
+        for paragraph in re.split(r"</?(?:p|div|l|lg|chapter|br|CM)\b[^>]*>|\n\s*\n", text):
+            yield re.sub(r"<[^>]*>", "", paragraph).replace("\0", " ")
+
+
+def map_messages(file: Path) -> Iterator[str]:
+    """The messages of Crossfire's maps: signs, books and what characters say."""
+    for found in re.finditer(r"^msg\n(.*?)^endmsg$", text_of(file), re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^@match .*|^[*=-]+\n|\n\s*\n", found[1], flags=re.MULTILINE):
+            yield re.sub(r"\[/?\w+[^\]]*\]", "", part)
+
+
+def lines(file: Path) -> Iterator[str]:
+    """The lines of a text, each a paragraph."""
+    return iter(text_of(file).splitlines())
+
+
+def markdown(file: Path) -> Iterator[str]:
+    """The paragraphs and items of a text in Markdown, without its header, code and links."""
+    text = re.sub(r"\A---\n.*?\n---\n", "", text_of(file), flags=re.DOTALL)
+    text = re.sub(r"^ *(```|~~~).*?^ *\1", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"\{\{.*?\}\}|<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"\[([^\]]*)\](?:\((?:[^()]|\([^)]*\))*\)|\[[^\]]*\])", r"\1", text)
+    text = re.sub(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=[\w.,!?])[*_](?!\w)", "", html_text(text))
+    text = re.sub(r"^\s*(?:#+|>|[*+-] |\d+[.)] )", "\n\n", text, flags=re.MULTILINE)
+    for block in re.split(r"\n\s*\n", unescape(text)):
+        if not block.lstrip().startswith("|"):
+            yield block
+
+
+def stories(file: Path) -> Iterator[str]:
+    """The paragraphs of a story in Markdown whose last lines state CC BY or public domain."""
+    text = text_of(file)
+    if re.search(r"^\* License: \[?(CC[- ]BY|Public Domain)\]?\s*$", text, re.MULTILINE):
+        story = text.partition("\n* License:")[0]
+        for block in re.split(r"\n\s*\n|\n(?=#)", story):
+            yield block.lstrip("# ")
+
+
+def licensed_posts(file: Path) -> Iterator[str]:
+    """The paragraphs of a post in Markdown whose header states CC BY or CC BY-SA."""
+    if re.search(r"^license: *CC-BY(-SA)?-\d", text_of(file), re.MULTILINE):
+        yield from markdown(file)
+
+
+def comments(file: Path) -> Iterator[str]:
+    """The comments of GoEmotions, without those in which names are masked."""
+    for text in table(0)(file):
+        if not re.search(r"\[[A-Z]+\]", text):
+            yield unescape(text)
+
+
+def joined_texts(file: Path) -> Iterator[str]:
+    """The queries of SNIPS, whose parts are joined."""
+    for queries in json.loads(text_of(file)).values():
+        for query in queries:
+            yield "".join(part["text"] for part in query["data"])
+
+
+def wikitext(file: Path) -> Iterator[str]:
+    """The paragraphs of WikiText as they are written."""
+    for line in text_of(file).splitlines():
+        if not line.startswith(" ="):
+            line = re.sub(r" @([-,.])@ ", r"\1", line).replace(' " ', ' "')
+            yield detokenize(re.sub(r' "([^"]*) "', r' "\1" ', line))
+
+
+def turns(file: Path) -> Iterator[str]:
+    """The cells of a table with commas, without the speakers' names before the lines."""
+    csv.field_size_limit(10_000_000)
+    for row in csv.reader(io.StringIO(text_of(file))):
+        for cell in row:
+            for line in cell.splitlines():
+                yield re.sub(r"^User \d: *", "", line)
+
+
+def posts(file: Path) -> Iterator[str]:
+    """The titles, posts and comments of Stack Exchange's dumps, without code and quotations."""
+    for found in re.finditer(r' (?:Body|Text|Title)="([^"]*)"', text_of(file)):
+        text = unescape(found[1])
+        text = re.sub(r"<(pre|blockquote)\b.*?</\1>", "\n\n", text, flags=re.DOTALL)
+        for block in re.split(r"\n\s*\n|</?(?:p|li|ul|ol|h\d|br|hr) ?/?>", text):
+            yield unescape(re.sub(r"<[^>]*>", "", block)).replace("`", "")
+
+
+def labelled_lines(file: Path) -> Iterator[str]:
+    """The lines of a text for fastText, without their labels."""
+    for line in text_of(file).splitlines():
+        yield re.sub(r"__label__\S+ ?", "", line)
+
+
 READERS: dict[str, Reader] = {
     "pages": pages,
+    "lines": lines,
+    "Markdown": markdown,
+    "CC BY stories": stories,
+    "CC BY posts": licensed_posts,
+    "comments": comments,
+    "joined texts": joined_texts,
     "paragraphs": paragraphs,
     "info": info,
     "manuals": manuals,
@@ -431,17 +570,48 @@ READERS: dict[str, Reader] = {
     "conversations": conversations,
     "trivia": questions_of_trivia,
     "treebank": treebank,
+    "treebank, tokenized": tokenized(treebank),
     "medical answers": medical_answers,
     "zipped texts": zipped,
+    "chats": chats,
+    "zipped lines": zipped_lines,
+    "days": days,
+    "SWORD": sword,
+    "map messages": map_messages,
+    "posts": posts,
+    "labelled lines": labelled_lines,
+    "WikiText": wikitext,
+    "CSV turns": turns,
     "JSON": json_values(),
+    "JSON, tokenized": tokenized(json_values()),
+    "JSON content, tokenized": tokenized(json_values("content", "query", "answer")),
+    "JSON question facts": json_values("question", "facts", "description"),
+    "JSON description": json_values("description"),
+    "JSON captions": json_values("caption", "negative_caption"),
+    "JSON corrected question": json_values("corrected_question"),
+    "JSON claim": json_values("claim"),
+    "JSON question": json_values("question"),
+    "JSON instructions": json_values("instructions"),
+    "JSON lines IIW": json_values("IIW", "IIW-P5B", lines=True),
+    "JSON lines stem": json_values("stem", "open-ended", lines=True),
+    "JSON lines claim": json_values("sentence", "explanation", lines=True),
+    "JSON lines question answer": json_values("question", "answer", lines=True),
     "JSON caption": json_values("caption"),
+    "JSON extract": json_values("extract"),
     "JSON original": json_values("original"),
+    "JSON steps": json_values("steps"),
     "JSON text": json_values("text"),
     "JSON utterance": json_values("utterance"),
+    "JSON lines question": json_values("question", lines=True),
     "JSON lines sentence": json_values("sentence", lines=True),
     "tab 1": table(0),
+    "tab 2": table(1),
+    "all columns, tokenized": tokenized(table(*range(20))),
+    "tab 1 to 6": table(0, 1, 2, 3, 4, 5),
     "tab 1, tokenized": tokenized(table(0)),
     "tab 1 2, tokenized": tokenized(table(0, 1)),
+    "CSV 4": table(3, comma=True),
+    "CSV 2 3 5": table(1, 2, 4, comma=True),
     "CSV 2 3 4": table(1, 2, 3, comma=True),
     "CSV 3 4": table(2, 3, comma=True),
 }

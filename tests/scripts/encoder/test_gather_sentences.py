@@ -54,7 +54,7 @@ def small(tmp_path, monkeypatch, wordnet):
     free["STS-B train"] = made("The two {}s are in the park.")
     restricted = {name: made("The {} was quiet.") for name in gather_sentences.RESTRICTED}
     tests = {"t": made("A man is chasing a pony in the big park.")}
-    names = [*gather_sentences.QUESTIONS[1:], "NLVR and NLVR2", "COCO captions, validation 2017"]
+    names = [*gather_sentences.QUESTIONS[1:], *gather_sentences.CAPTIONS[4:]]
     sources = [source("WordNet", package="wordnet", prose=False), source("e", "everyday")]
     sources += [source(name, "queries") for name in names]
     folder = tmp_path / "texts" / "sources"

@@ -1,9 +1,11 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import struct
 import zipfile
+import zlib
 
 import pytest
 
@@ -101,7 +103,46 @@ FILES = {
         "It 's `` a '' , no ?\tShe did n't . <::::> B .\tc\n",
         ["It's `` a'', no?", "She didn't.", "B."],
     ),
+    "days": (
+        "1242 - A ship sails.\n44 BC - A man is born.\nA king, the first - of two.\n",
+        ["A ship sails.", "A man is born.", "A king, the first - of two."],
+    ),
+    "map messages": (
+        "arch map\nmsg\n@match hi|yes\nGood day.\n\n[color=red]Who[/color] are\nyou?\nendmsg\nend\n"
+        "name It is no message.\nmsg\n=====\nA sign.\nendmsg\n",
+        ["Good day.", "Who are\nyou?", "A sign."],
+    ),
+    "JSON extract": ('{"A dog": {"title": "A dog", "extract": "It barks."}}', ["It barks."]),
+    "JSON steps": ('{"a": {"ingredients": ["salt"], "steps": ["Mix.", "Eat."]}}', ["Mix.", "Eat."]),
     "CSV 3 4": ('a,b,c,d\n1,2,"x, ""y""",z\n', ["c", "d", 'x, "y"', "z"]),
+    "lines": ("One. Two.\n\nThree.\n", ["One. Two.", "Three."]),
+    "Markdown": (
+        "---\ntitle: A\n---\n# Top\nSee *the* [dog](http://a.b/c_(d)) and `cat`. ![x](y.png)\n\n"
+        "```\ncode\n```\n* An **item**\n* A snake_case &amp; {{ include }} one\n\n| a | b |\n",
+        ["Top\nSee the dog and cat.", "An item", "A snake_case &  one"],
+    ),
+    "CC BY stories": (
+        "# Cat\n\n##\nShe ran.\n\nFar.\n\n##\n* License: [CC-BY]\n* Text: A\n",
+        ["Cat", "She ran.", "Far."],
+    ),
+    "CC BY posts": ("---\nlicense: CC-BY-SA-3.0\n---\nIt is out.\n", ["It is out."]),
+    "comments": ("Fine &amp; so\t1\ta\nI like [NAME].\t2\tb\n", ["Fine & so"]),
+    "joined texts": (
+        '{"Play": [{"data": [{"text": "play "}, {"text": "it", "entity": "x"}]}]}',
+        ["play it"],
+    ),
+    "WikiText": (
+        ' = Top = \n\n A " well @-@ known " dog , of 1 @,@ 000 . \n',
+        ['A "well-known" dog, of 1,000.'],
+    ),
+    "posts": (
+        '<row Id="1" Title="Why?" Body="&lt;p&gt;It &amp;amp; &lt;b&gt;I&lt;/b&gt;.&lt;/p&gt;'
+        '&lt;pre&gt;code&lt;/pre&gt;&lt;li&gt;So&lt;/li&gt;" /><row Id="2" Text="No." />',
+        ["Why?", "It & I.", "So", "No."],
+    ),
+    "labelled lines": ("__label__a __label__b-c Is it?\n", ["Is it?"]),
+    "CSV turns": ('a,"User 1: Hi!\nUser 2: Yes."\n', ["a", "Hi!", "Yes."]),
+    "treebank, tokenized": ("# text = It 's late .\n", ["It's late."]),
 }
 """For a reader, the content of a file and the texts in it."""
 
@@ -112,6 +153,20 @@ def test_readers(reader, tmp_path):
     (tmp_path / "a").write_text(content, "utf-8")
     texts = [text.strip() for text in READERS[reader](tmp_path / "a")]
     assert [text for text in texts if text] == expected
+
+
+@pytest.mark.parametrize(
+    ("reader", "content"),
+    [
+        ("CC BY stories", "# Cat\n\nShe ran.\n\n* License: CC BY-NC-SA\n"),
+        ("CC BY stories", "# Cat\n\nShe ran.\n"),
+        ("CC BY posts", "---\nlicense: CC-BY-NC-4.0\n---\nIt is out.\n"),
+        ("CC BY posts", "---\ntitle: A\n---\nIt is out.\n"),
+    ],
+)
+def test_texts_of_other_licences_are_not_read(reader, content, tmp_path):
+    (tmp_path / "a").write_text(content, "utf-8")
+    assert not list(READERS[reader](tmp_path / "a"))
 
 
 def test_messages_of_a_catalogue(tmp_path):
@@ -125,6 +180,54 @@ def test_messages_of_a_catalogue(tmp_path):
     (tmp_path / "a.mo").write_bytes(header + table + data)
     messages = list(READERS["messages"](tmp_path / "a.mo"))
     assert messages == ["", "Open the file", "Save it", "A", "B"]
+
+
+def test_chats_of_people(tmp_path):
+    def conversation(*texts):
+        return {"prompt": "What?", "messages": [[{"text": text, "sender": "a"}] for text in texts]}
+
+    people = conversation("Hi", "How are you?", *(f"{word} is here" for word in "abcdefgh" * 6))
+    program = conversation("Hi", *(f"The dog ate {count}" for count in range(40)))
+    short = conversation("The sea", "The sun")
+    (tmp_path / "a").write_text(json.dumps({"1": people, "2": program, "3": short}), "utf-8")
+    texts = list(READERS["chats"](tmp_path / "a"))
+    assert texts[:2] == ["Hi", "How are you?"]
+    assert texts[-2:] == ["The sea", "The sun"]
+    assert len(texts) == 52
+
+
+def test_a_module_for_sword(tmp_path):
+    books = [
+        b"<title>Genesis</title><p>In the <w lemma='x'>beginning</w>.<note n='a'>Or.</note></p>",
+        b"<chapter/><note/>He wept. <l>Twice.</l>",
+    ]
+    packed, places = b"", b""
+    for book in books:
+        data = zlib.compress(book)
+        places += struct.pack("<3I", len(packed), len(data), len(book))
+        packed += data + b"between"
+    (tmp_path / "a.bzz").write_bytes(packed)
+    (tmp_path / "a.bzs").write_bytes(places)
+    verses = [verse.strip() for verse in READERS["SWORD"](tmp_path / "a.bzz")]
+    assert [verse for verse in verses if verse] == ["In the beginning.", "He wept.", "Twice."]
+
+
+def test_corpora_of_nltk(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as written:
+        written.writestr("a/", "")
+        written.writestr("a/README.txt", "Not this.")
+        written.writestr(
+            "a/b.txt",
+            "* Product: a camera\n[t]the best\nsize[+2][u]##it 's small , i think . \n"
+            '<Pros>Easy to use</Pros>\nhe said " no " twice .\n\n'
+            "He_PRP said_VBD `_`` `_`` yes_UH '_POS '_POS ._.\n",
+        )
+    assert list(filter(None, READERS["zipped lines"](tmp_path / "a.zip"))) == [
+        "it's small, i think.",
+        "Easy to use",
+        'he said "no" twice.',
+        'He said "yes".',
+    ]
 
 
 def test_packed_texts(tmp_path):
