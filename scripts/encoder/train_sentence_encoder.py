@@ -4,17 +4,20 @@ r"""Train the sentence encoder of the package from its teachers' vectors.
         --validation ../shared/data/stsb/sts-dev.csv
 
 VECTORS is the folder that `teacher_vectors.py` has written, and VOCABULARY has one word piece a
-line. The first half of a word piece's vector feeds a BiLSTM, and the mean of the whole vectors
-follows the mean of its states. The vectors start as principal components of the teachers' vectors
-of single word pieces, shortened for frequent ones (see teacher_word_vectors.py).
+line. The first dimensions of a word piece's vector, `--input-size`, feed a BiLSTM, and the mean of
+the whole vectors follows the mean of its states. The vectors start as principal components of the
+teachers' vectors of single word pieces, shortened for frequent ones (see teacher_word_vectors.py).
 
-Sentences of the same number of word pieces share a batch, without padding. The loss is the
-distillation's, of whole vectors and, at `NESTED_WEIGHT`, of their first 64, 128 and 256 dimensions,
-so that these can be used by themselves (Kusupati et al., 2022, "Matryoshka Representation
-Learning", https://arxiv.org/abs/2205.13147). The last `NUM_HELD_OUT` sentences are not learned
-from.
+Sentences of similar numbers of word pieces share a batch. It consists of groups of `GROUP_SIZE`
+sentences whose teacher's vectors lie near each other (see `near_order`). The loss is the
+distillation's and `--near` times the mean squared difference of the student's and the teacher's
+cosines of the pairs in a group, of whole vectors and, at `NESTED_WEIGHT`, of their first 64, 128
+and 256 dimensions, so that these can be used by themselves (Kusupati et al., 2022, "Matryoshka
+Representation Learning", https://arxiv.org/abs/2205.13147). The last `NUM_HELD_OUT` sentences are
+not learned from.
 
-`--initial` continues from a trained student, and `--scored` adds, in each step, `--weight` times
+`--initial` starts from the mean of the weights of trained students (Wortsman et al., 2022, "Model
+Soups", https://arxiv.org/abs/2203.05482), and `--scored` adds, in each step, `--weight` times
 CoSENT's loss of 32 pairs of STS-B's training set, log(1 + sum of exp(20 (cos_i - cos_j)) over i and
 j where pair j has the higher score (Su, 2022, https://kexue.fm/archives/8847). Pairs with a
 sentence that is not among SENTENCES are left out: no test sentence is (see gather_sentences.py).
@@ -46,7 +49,7 @@ from allennlp_sentmatch.encoding.export import SENTENCE_TRANSFORMERS_FILES
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.quantization import LARGEST_OF_4_BITS, rounded_rows
-from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
 from allennlp_sentmatch.standalone.word_pieces import UNKNOWN, WordPieceSplitter
 from scripts.encoder.teacher_vectors import fast_products
 from scripts.encoder.teacher_word_vectors import SMOOTHING, reduce_vectors
@@ -58,11 +61,17 @@ MAX_LENGTH = 64
 EMPTY = "[CLS]"
 """The word piece of a text without any."""
 
+LENGTHS = (5, 7, 9, 11, 13, 15, 17, 20, 23, 27, 32, 38, 46, MAX_LENGTH)
+"""The largest numbers of word pieces of the sentences that share batches."""
+
+GROUP_SIZE = 16
+BLOCK = 500_000
+
 NESTED, NESTED_WEIGHT = (64, 128, 256), 0.15
 NUM_HELD_OUT = 5000
 NUM_PAIRS = 32
 SAME_WHEN_CONTINUED = (
-    *("limit", "epochs", "rate", "similarity", "bits", "weight", "batch_size", "seed"),
+    *("limit", "epochs", "rate", "similarity", "near", "bits", "weight", "batch_size", "seed"),
 )
 SCALE = 20.0
 """The factor of the cosines in CoSENT's loss."""
@@ -87,47 +96,103 @@ class Sentences:
         self.pieces = torch.from_numpy(pieces).to(device)
 
     def batch(self, rows: Array) -> Tensor:
-        """The word pieces (B, T) of sentences of the same length T."""
-        device = self.pieces.device
-        steps = torch.arange(int(self.lengths[rows[0]]), device=device)
-        indices: Tensor = self.pieces[
-            self.starts[torch.from_numpy(rows).to(device)][:, None] + steps
-        ]
-        return indices
+        """The word pieces (B, T) of sentences, padded."""
+        places = torch.from_numpy(rows).to(self.pieces.device)
+        steps = torch.arange(int(self.lengths[rows].max()), device=places.device)
+        is_padding = steps >= torch.from_numpy(self.lengths[rows]).to(places.device)[:, None]
+        indices = (self.starts[places][:, None] + steps).clamp(max=len(self.pieces) - 1)
+        return self.pieces[indices].masked_fill(is_padding, 0)
 
-    def batches(self, number: int, num_pieces: int, largest: int, seed: tuple[int, int]) -> Any:
-        """The rows of batches of one length each, of the first sentences, in random order."""
+    def batches(
+        self, teacher: Tensor, num_pieces: int, largest: int, seed: tuple[int, int]
+    ) -> list[tuple[Array, Array]]:
+        """The rows (B) of batches and the groups (B) that they belong to, in random order.
+
+        The vectors of the `teacher`, (N, E), are of the first N sentences.
+        """
         generator = numpy.random.default_rng(seed)
-        order = generator.permutation(number)
-        order = order[numpy.argsort(self.lengths[order], kind="stable")]
-        edges = numpy.flatnonzero(numpy.diff(self.lengths[order])) + 1
+        number = torch.Generator(teacher.device).manual_seed(int(generator.integers(1 << 62)))
         batches = []
-        for group in numpy.split(order, edges):
-            size = min(largest, max(32, num_pieces // int(self.lengths[group[0]])))
-            batches += [group[i : i + size] for i in range(0, len(group), size)]
-        return [batches[i] for i in generator.permutation(len(batches)) if len(batches[i]) > 8]
+        lengths = self.lengths[: len(teacher)]
+        ranges = numpy.searchsorted(LENGTHS, lengths)
+        for similar in map(numpy.flatnonzero, ranges == numpy.unique(ranges)[:, None]):
+            near = near_order(teacher[torch.from_numpy(similar).to(teacher.device)], number)
+            rows = similar[near.cpu().numpy()]
+            groups = numpy.arange(len(rows)) // GROUP_SIZE
+            order = numpy.argsort(generator.permutation(len(rows) // GROUP_SIZE + 1)[groups])
+            size = min(largest, max(64, int(num_pieces / lengths[rows].mean())))
+            for start in range(0, len(rows) - 8, size):
+                some = order[start : start + size]
+                batches.append((rows[some], groups[some]))
+        return [batches[i] for i in generator.permutation(len(batches))]
+
+
+def near_order(vectors: Tensor, generator: torch.Generator) -> Tensor:
+    """An order of the rows of (N, E) in which near vectors stand beside each other.
+
+    The vectors are divided into halves by the median of a projection, and each half again, down to
+    `GROUP_SIZE`: a tree of random projections (Dasgupta and Freund, 2008,
+    https://doi.org/10.1145/1374376.1374452). A direction goes from one random vector of a part to
+    another and is then replaced by the difference of the means of what it divides.
+    """
+    number, device = len(vectors), vectors.device
+    order = torch.randperm(number, generator=generator, device=device)
+    places = torch.arange(number, device=device)
+    for level in range(max(0, math.ceil(math.log2(number / GROUP_SIZE)))):
+        parts = 2**level
+        part = places * parts // number  # (N)
+        sizes = torch.bincount(part, minlength=parts)
+        first = sizes.cumsum(0) - sizes
+        draws = torch.rand(2, parts, generator=generator, device=device)
+        ends = vectors[order[first + (draws * sizes).long()]].float()  # (2, parts, E)
+        direction = ends[0] - ends[1]
+        for refines in (True, False):
+            projection = torch.empty(number, device=device)
+            means = torch.zeros(2, parts, vectors.size(1), device=device)
+            for some in places.split(BLOCK):
+                near = vectors[order[some]].float()
+                projection[some] = (near * direction[part[some]]).sum(1)
+                if refines:
+                    side = (projection[some] > 0).long()
+                    means.view(2 * parts, -1).index_add_(0, side * parts + part[some], near)
+            if refines:
+                direction = F.normalize(means[1], dim=1) - F.normalize(means[0], dim=1)
+        order = order[(projection.double() + 8 * part).argsort()]
+    return order
 
 
 def forward(model: StandaloneEncoder, indices: Tensor, bits: int) -> Tensor:
-    """The vectors (B, E) of sentences of one length, (B, T)."""
+    """The vectors (B, E) of sentences (B, T)."""
     weight = model.embedding.weight
     embedded = F.embedding(indices, weight)  # (B, T, D)
     if bits:  # the gradient is the one of the vectors before rounding
         integers, scales = rounded_rows(weight.detach(), LARGEST_OF_4_BITS)
         embedded = embedded + F.embedding(indices, integers * scales[:, None] - weight.detach())
-    network: Any = model.encoder
     with fast_products(indices.device.type):
-        states = network.encoder.network(embedded[..., : network.encoder.input_size])[0].float()
+        pooled = model.encoder(embedded, indices != PADDING)  # (B, P)
     assert model.projection is not None
-    vectors: Tensor = model.projection(torch.cat([states.mean(1), embedded.mean(1)], 1))
+    vectors: Tensor = model.projection(pooled.float())
     return vectors
 
 
-def nested_loss(loss_function: DistillationLoss, student: Tensor, teacher: Tensor) -> Tensor:
-    """The loss of whole vectors and of their first dimensions, (B, E) and (B, E) -> scalar."""
-    parts = [loss_function(student[:, :size], teacher[:, :size]) for size in NESTED]
-    loss: Tensor = loss_function(student, teacher) + NESTED_WEIGHT * torch.stack(parts).sum()
-    return loss
+def near_loss(student: Tensor, teacher: Tensor, groups: Tensor) -> Tensor:
+    """The mean squared difference of the cosines of pairs of one group, (B, E) twice and (B)."""
+    s, t = F.normalize(student), F.normalize(teacher)
+    pairs = (groups[:, None] == groups).float().fill_diagonal_(0)  # (B, B)
+    return ((s @ s.t() - t @ t.t()).square() * pairs).sum() / pairs.sum().clamp(min=1)
+
+
+def nested_loss(
+    loss_function: DistillationLoss, near: float, student: Tensor, teacher: Tensor, groups: Tensor
+) -> Tensor:
+    """The loss of whole vectors and of their first dimensions, (B, E), (B, E) and (B) -> scalar."""
+
+    def loss(size: int) -> Tensor:
+        s, t = student[:, :size], teacher[:, :size]
+        return loss_function(s, t) + near * near_loss(s, t, groups)
+
+    parts = torch.stack([loss(size) for size in NESTED])
+    return loss(student.size(1)) + NESTED_WEIGHT * parts.sum()
 
 
 def cosent(vectors: Tensor, scores: Tensor) -> Tensor:
@@ -176,13 +241,17 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     parser.add_argument("--validation", type=Path, required=True, help="STS-B's, to report on")
     parser.add_argument("--limit", type=int, help="how many of the sentences")
-    parser.add_argument("--hidden-size", type=int, default=256)
-    parser.add_argument("--size", type=int, default=512, help="of the word pieces' vectors")
-    parser.add_argument("--epochs", type=float, default=6)
+    parser.add_argument("--hidden-size", type=int, default=384)
+    parser.add_argument("--size", type=int, default=448, help="of the word pieces' vectors")
+    parser.add_argument("--input-size", type=int, default=256, help="of the BiLSTM")
+    parser.add_argument("--epochs", type=float, default=4)
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--similarity", type=float, default=6.0)
+    parser.add_argument("--near", type=float, default=8.0)
     parser.add_argument("--bits", type=int, choices=[0, 4], default=0)
-    parser.add_argument("--initial", type=Path, help="the training.pt of another student")
+    parser.add_argument(
+        "--initial", type=Path, nargs="+", default=[], help="other students' training.pt"
+    )
     parser.add_argument("--scored", type=Path, help="STS-B's training set")
     parser.add_argument("--weight", type=float, default=0.05, help="of its loss")
     parser.add_argument("--batch-size", type=int, default=1024, help="sentences at most")
@@ -207,7 +276,7 @@ def main() -> None:
             "num_layers": 1,
             "bias": True,
             "bidirectional": True,
-            "input_size": size // 2,
+            "input_size": options.input_size,
             "hidden_size": options.hidden_size,
         },
         "pooling": ["mean"],
@@ -234,9 +303,12 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
     start = reduce_vectors(piece_vectors, weights, min(options.size, piece_vectors.shape[1]))
     model.embedding.weight.data.normal_(std=0.01)
     model.embedding.weight.data[:, : start.shape[1]] = torch.from_numpy(start).float()
-    if options.initial is not None:
-        state = torch.load(options.initial, weights_only=True, map_location=device)
-        model.load_state_dict(state["model"])
+    if options.initial:
+        states = [
+            torch.load(file, weights_only=True, map_location=device) for file in options.initial
+        ]
+        tensors = zip(*(state["model"].items() for state in states))
+        model.load_state_dict({some[0][0]: sum(t for _, t in some) / len(some) for some in tensors})
     scored: list[tuple[str, str, float]] = []
     if options.scored is not None:
         known = set(map(key, texts))
@@ -249,26 +321,27 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
         number = min(NUM_PAIRS, len(scored))
         some = [scored[i] for i in generator.choice(len(scored), number, replace=False)]
         rows = indexer.rows([text for pair in some for text in pair[:2]])
-        lengths = torch.tensor([min(len(row), MAX_LENGTH) for row in rows])
-        indices = torch.zeros(len(rows), int(lengths.max()), dtype=torch.long)
-        for i, row in enumerate(rows):
-            indices[i, : lengths[i]] = torch.tensor(row[:MAX_LENGTH])
-        vectors = F.normalize(model(indices.to(device)), dim=1)
+        indices = padded([row[:MAX_LENGTH] for row in rows]).to(device)
+        vectors = F.normalize(forward(model, indices, options.bits), dim=1)
         return cosent(vectors, torch.tensor([score for *_, score in some], device=device))
 
     loss_function = DistillationLoss(similarity_weight=options.similarity)
     optimizer = torch.optim.Adam(model.parameters(), lr=options.rate)
     num_learned = len(teacher) - min(NUM_HELD_OUT, len(teacher) // 10)
 
-    def batches_of(epoch: int) -> Any:
+    known_vectors = torch.from_numpy(numpy.array(teacher)).to(device)
+
+    def batches_of(epoch: int) -> list[tuple[Array, Array]]:
         size = options.batch_size
-        return sentences.batches(num_learned, 16 * size, size, (options.seed, epoch))
+        return sentences.batches(
+            known_vectors[:num_learned], 16 * size, size, (options.seed, epoch)
+        )
 
     num_steps = int(options.epochs * len(batches_of(0)))
     state_file = options.output / "training.pt"
     options.output.mkdir(parents=True, exist_ok=True)
     made_of = {name: value for name, value in vars(options).items() if name in SAME_WHEN_CONTINUED}
-    files = (options.vocabulary, options.initial, options.scored)
+    files = (options.vocabulary, *options.initial, options.scored)
     made_of["files"] = files_digest(*filter(None, files))
     made_of["vectors"] = ending_digest(options.vectors / "vectors.npy")
     step = 0
@@ -280,18 +353,19 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
         optimizer.load_state_dict(state["optimizer"])
         step = state["step"]
 
-    def all_batches() -> Iterator[Array]:
+    def all_batches() -> Iterator[tuple[Array, Array]]:
         for epoch in range(math.ceil(options.epochs)):
             yield from batches_of(epoch)
 
     total, recent = torch.zeros((), device=device), 0
-    for rows in islice(all_batches(), step, num_steps):
+    for rows, groups in islice(all_batches(), step, num_steps):
         share = step / num_steps
         rate = min(share / 0.02, 0.5 + 0.5 * math.cos(math.pi * share)) * options.rate
         optimizer.param_groups[0]["lr"] = max(rate, 1e-6)
         vectors = forward(model, sentences.batch(rows), options.bits)
-        targets = torch.from_numpy(teacher[rows].astype("f4")).to(device)
-        loss = nested_loss(loss_function, vectors, targets)
+        targets = known_vectors[torch.from_numpy(rows).to(device)].float()
+        places = torch.from_numpy(groups).to(device)
+        loss = nested_loss(loss_function, options.near, vectors, targets, places)
         if scored:
             loss = loss + options.weight * loss_of_pairs(step)
         optimizer.zero_grad()

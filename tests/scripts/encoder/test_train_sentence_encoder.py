@@ -11,7 +11,13 @@ import torch
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from scripts.encoder import train_sentence_encoder
-from scripts.encoder.train_sentence_encoder import NESTED_WEIGHT, SCALE
+from scripts.encoder.train_sentence_encoder import (
+    GROUP_SIZE,
+    NESTED_WEIGHT,
+    SCALE,
+    Sentences,
+    near_order,
+)
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "a", "dog", "cat", "runs", "##s", "sleep"]
 TEXTS = ["A dog runs", "a cat sleeps", "Dogs sleep", "cats", "a cat runs", "a dog sleeps"]
@@ -39,14 +45,18 @@ def test_cosent():
 
 def test_first_dimensions_have_a_loss_of_their_own():
     student, teacher = unit_vectors(4, 300), unit_vectors(4, 300).flip(0)
-    cosines = DistillationLoss()
+    cosines, groups = DistillationLoss(), torch.tensor([7, 2, 7, 7])
+
+    def cosine(u, v):
+        return u @ v / (u.norm() * v.norm())
 
     def loss_of(size):
         u, v = student[:, :size], teacher[:, :size]
-        return 1 - ((u * v).sum(1) / (u.norm(dim=1) * v.norm(dim=1))).mean()
+        near = [(cosine(u[i], u[j]) - cosine(v[i], v[j])) ** 2 for i, j in ((0, 2), (0, 3), (2, 3))]
+        return 1 - torch.stack(list(map(cosine, u, v))).mean() + 2 * torch.stack(near).mean()
 
     expected = loss_of(300) + NESTED_WEIGHT * (loss_of(64) + loss_of(128) + loss_of(256))
-    found = train_sentence_encoder.nested_loss(cosines, student, teacher)
+    found = train_sentence_encoder.nested_loss(cosines, 2.0, student, teacher, groups)
     torch.testing.assert_close(found, expected)
 
 
@@ -67,7 +77,10 @@ def files(tmp_path, monkeypatch):
 
 
 def run(monkeypatch, files, output, *options):
-    (arguments, pairs, folder), sizes = files, ["--size", "8", "--hidden-size", "3"]
+    (arguments, pairs, folder), sizes = (
+        files,
+        ["--size", "8", "--input-size", "4", "--hidden-size", "3"],
+    )
     options = [*sizes, "--validation", pairs, "--device", "cpu", *options]
     monkeypatch.setattr(sys, "argv", ["", *arguments, str(folder / output), *options])
     train_sentence_encoder.main()
@@ -105,7 +118,7 @@ def test_an_interrupted_training_continues(files, first, scored, monkeypatch, ca
 
 def test_lengths_and_rounding(first):
     assert first.encode(TEXTS).norm(dim=1).mean().item() == pytest.approx(1, abs=0.05)
-    indices = torch.tensor([[3, 4, 6], [5, 7, 8]])
+    indices = torch.tensor([[3, 4, 6], [5, 7, 0]])
     torch.testing.assert_close(
         train_sentence_encoder.forward(first, indices, bits=0), first(indices)
     )
@@ -113,6 +126,44 @@ def test_lengths_and_rounding(first):
     torch.testing.assert_close(
         train_sentence_encoder.forward(first, indices, bits=4), first(indices)
     )
+
+
+def test_the_mean_of_several_students(files, first, monkeypatch):
+    second = run(monkeypatch, files, "second", *SHORT, "--seed", "1")
+    initial = [str(files[2] / name / "training.pt") for name in ("first", "second")]
+    mean = run(monkeypatch, files, "mean", "--epochs", "0", "--initial", *initial)
+    parts = zip(first.projection.parameters(), second.projection.parameters())
+    expected = torch.cat([((a + b) / 2).flatten() for a, b in parts])
+    found = torch.cat([part.flatten() for part in mean.projection.parameters()])
+    # Up to the scale and 8 bits.
+    assert torch.cosine_similarity(found, expected, dim=0).item() > 0.95
+
+
+def test_near_vectors_share_a_group():
+    """Sixteen directions, each with 32 vectors near it: groups of 16 hold one direction."""
+    generator = torch.Generator().manual_seed(0)
+    centres = torch.eye(16).repeat_interleave(32, 0)
+    vectors = centres + 0.05 * torch.randn(512, 16, generator=generator)
+    mixed = torch.randperm(512, generator=generator)
+    order = near_order(vectors[mixed], generator)
+    assert sorted(order.tolist()) == list(range(512))
+    kinds = (mixed[order] // 32).view(-1, 16)
+    assert (kinds == kinds[:, :1]).float().mean() > 0.5  # in a random order 0.06
+
+
+def test_batches_have_each_sentence_once(monkeypatch):
+    lengths = numpy.random.default_rng(0).integers(1, 65, 3000)
+    sentences = Sentences.__new__(Sentences)
+    sentences.lengths = lengths
+    batches = sentences.batches(unit_vectors(2900), 16 * 64, 64, (0, 0))
+    rows = numpy.concatenate([rows for rows, _ in batches])
+    assert len(set(rows)) == len(rows) > 2900 - 8 * 14  # a length's last batch may be dropped
+    assert rows.max() < 2900
+    for some, groups in batches:
+        assert lengths[some].max() <= 1.5 * lengths[some].min() + 5
+        assert numpy.unique(groups, return_counts=True)[1].max() <= GROUP_SIZE
+    again = sentences.batches(unit_vectors(2900), 16 * 64, 64, (0, 0))
+    assert all((a[0] == b[0]).all() for a, b in zip(batches, again))
 
 
 def test_another_training_is_not_continued(files, first, monkeypatch):
