@@ -1,23 +1,31 @@
 """The sentence encoder that this package contains; see docs/model_card.md."""
 
 from pathlib import Path
+from typing import Any
 
 SENTENCE_ENCODER = Path(__file__).parent / "sentence_encoder"
 """A folder as `allennlp export` writes, for `allennlp_sentmatch.standalone.StandaloneEncoder`."""
 
-FIRST_EDITION = {
-    "type": "pooled",
-    "encoder": {
-        "type": "lstm",
-        "input_size": 256,
-        "hidden_size": 256,
-        "num_layers": 1,
-        "bias": True,
-        "bidirectional": True,
-    },
-    "pooling": ["mean", "max"],
+_LSTM = {
+    "type": "lstm",
+    "input_size": 256,
+    "hidden_size": 256,
+    "num_layers": 1,
+    "bias": True,
+    "bidirectional": True,
 }
-"""The network of the encoder that this package contained until November 2026.
 
-It had the same words. Archives that were trained with it have its weights.
+EARLIER_EDITIONS: dict[int, dict[str, Any]] = {
+    256: {"type": "pooled", "encoder": _LSTM, "pooling": ["mean", "max"]},
+    512: {"type": "pooled", "encoder": _LSTM, "pooling": ["mean"], "input_size": 512},
+}
+"""The networks that this package contained in November 2026, by the width of the words' vectors.
+
+They had the same words. Archives that were trained with them have their weights.
+"""
+
+WORD_SIZE = 512
+"""The width of a word in AllenNLP, in each edition: half of it from each direction.
+
+So configurations and archives of an earlier edition fit the encoder, which has wider states.
 """

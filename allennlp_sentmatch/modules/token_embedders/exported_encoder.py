@@ -9,7 +9,7 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor
 
 from allennlp_sentmatch.data.token_indexers import load_exported
-from allennlp_sentmatch.pretrained import FIRST_EDITION
+from allennlp_sentmatch.pretrained import EARLIER_EDITIONS, WORD_SIZE
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.networks import Pooled
 from allennlp_sentmatch.standalone.text_indexer import PADDING
@@ -22,7 +22,8 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     """The states of a sentence encoder that `allennlp export` has written, or its vectors.
 
     The vector of a token is the mean of the encoder's states at the token's parts, so that it
-    depends on the whole text. For the indexer "exported_encoder" of the same folder.
+    depends on the whole text. Of the package's encoder it has the first 256 numbers of each
+    direction. For the indexer "exported_encoder" of the same folder.
 
     Raises a `ConfigurationError` if there is no encoder in the folder, with the reason, or one
     without states; upon loading weights, if they belong to another encoder.
@@ -32,7 +33,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     folder : `Union[str, PathLike]`, optional (default = `None`)
         By default the encoder that this package contains. An archive has the weights, but reads
         the words, the splitter and the settings from the folder again; it cannot be loaded once
-        these differ. Archives with the first edition of the package's encoder can be.
+        these differ. Archives with earlier editions of the package's encoder can be.
     trainable : `bool`, optional (default = `False`)
         Whether the encoder is trained any further.
     whole_sentence : `bool`, optional (default = `False`)
@@ -71,7 +72,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         if self._whole_sentence:
             return self.encoder.vector_size
         size: int = self.encoder.encoder.encoder.output_size
-        return size
+        return WORD_SIZE if self._folder == SHIPPED else size
 
     def forward(self, token_ids: Tensor, num_parts: Tensor, mask: Tensor) -> Tensor:
         """The vectors (B, T, E), zero at padding, of B texts.
@@ -92,6 +93,9 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         # The share of each part in each token, (B, T, P).
         shares = is_part.to(states.dtype) / num_parts.clamp(min=1).unsqueeze(-1)
         vectors = shares @ states
+        if self._folder == SHIPPED:
+            halves = (half[..., : WORD_SIZE // 2] for half in vectors.chunk(2, dim=-1))
+            vectors = torch.cat(list(halves), dim=-1)  # (B, T, WORD_SIZE)
         return vectors
 
     def _load_from_state_dict(
@@ -99,8 +103,8 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     ) -> None:
         # Weights that were saved before there was a digest are not checked.
         words = state_dict.get(f"{prefix}encoder.embedding.weight", self.encoder.embedding.weight)
-        if self._folder == SHIPPED and words.size(1) != self.encoder.embedding.embedding_dim:
-            self._use(first_edition(self.encoder))
+        if self._folder == SHIPPED and words.size(1) in EARLIER_EDITIONS:
+            self._use(earlier_edition(self.encoder, words.size(1)))
         saved = state_dict.setdefault(f"{prefix}digest", self.digest)
         if not torch.equal(saved.cpu(), self.digest.cpu()):
             raise ConfigurationError(
@@ -110,6 +114,10 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
 
-def first_edition(encoder: StandaloneEncoder) -> StandaloneEncoder:
-    """The network, without its weights, that this package contained before `encoder`."""
-    return StandaloneEncoder(encoder.indexer, encoder.words, 256, FIRST_EDITION, 384).eval()
+def earlier_edition(encoder: StandaloneEncoder, size: int) -> StandaloneEncoder:
+    """The network, without its weights, that this package contained before `encoder`.
+
+    `size` is the width of its words' vectors: 256 in the first edition, 512 in the second.
+    """
+    network = EARLIER_EDITIONS[size]
+    return StandaloneEncoder(encoder.indexer, encoder.words, size, network, 384).eval()

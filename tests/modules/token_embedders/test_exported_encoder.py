@@ -17,7 +17,7 @@ from allennlp.nn.util import get_text_field_mask
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 from allennlp_sentmatch.modules.token_embedders.exported_encoder import (
     ExportedEncoderEmbedder,
-    first_edition,
+    earlier_edition,
 )
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
@@ -130,15 +130,34 @@ def test_weights_of_another_encoder_are_refused(folder, file, change):
     changed.load_state_dict(weights)
 
 
+def test_words_of_the_package_s_encoder_have_256_numbers_of_each_direction():
+    embedder = ExportedEncoderEmbedder()
+    network = embedder.encoder
+    indices = torch.tensor([network.indexer.indices("Two dogs")])
+    with torch.no_grad():
+        states = network.encoder.encoder.network(network.embedding(indices)[..., :256])[0]
+    vectors = embedder(indices, torch.ones(1, 2, dtype=torch.long), torch.ones(1, 2).bool())
+    assert states.shape == (1, 2, 768)
+    assert embedder.get_output_dim() == 512
+    torch.testing.assert_close(vectors, torch.cat([states[..., :256], states[..., 384:640]], -1))
+
+
+DIGESTS = {  # that archives of then have
+    256: "d37664c889fed182383503bb70b218939aa311270800eda89c13870d3d385a85",
+    512: "57c9e97b17831f7b15216896724097ac314789c5d3ba5355a683cb1626676cdf",
+}
+
+
+@pytest.mark.parametrize("width", [256, 512])
 @pytest.mark.parametrize(("whole_sentence", "has_digest"), [(False, True), (True, False)])
-def test_weights_of_the_first_edition(whole_sentence, has_digest):
+def test_weights_of_earlier_editions(whole_sentence, has_digest, width):
     torch.manual_seed(0)
     settings = {"trainable": True, "whole_sentence": whole_sentence}
     embedder = ExportedEncoderEmbedder(**settings)
-    earlier = first_edition(embedder.encoder)
+    earlier = earlier_edition(embedder.encoder, width)
     weights = {f"encoder.{name}": tensor for name, tensor in earlier.state_dict().items()}
     if has_digest:
-        weights["digest"] = torch.tensor(list(earlier.digest()), dtype=torch.uint8)
+        weights["digest"] = torch.tensor(list(bytes.fromhex(DIGESTS[width])))
     size = embedder.get_output_dim()
     embedder.load_state_dict(weights, strict=has_digest)
     assert embedder.get_output_dim() == size
@@ -147,7 +166,8 @@ def test_weights_of_the_first_edition(whole_sentence, has_digest):
     vectors = embedder(indices, torch.ones(1, 2, dtype=torch.long), torch.ones(1, 2).bool())
     expected = earlier(indices)[:, None] if whole_sentence else None
     if expected is None:
-        expected = earlier.encoder.encoder.network(earlier.embedding(indices))[0]
+        words = earlier.embedding(indices)[..., :256]
+        expected = earlier.encoder.encoder.network(words)[0]
     torch.testing.assert_close(vectors, expected.expand_as(vectors))
 
 
