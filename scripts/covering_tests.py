@@ -48,7 +48,7 @@ class Recorder:
         sys.settrace(self._record)
         yield
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)
         seconds = sum(os.times()[:4]) - start
         lines = {path: sorted(numbers) for path, numbers in self._lines.copy().items()}
         self.records.append(RecordedTest(item.nodeid, seconds, lines))
