@@ -362,10 +362,14 @@ def test_a_killed_run_leaves_the_file_as_it_was_and_goes_on(tmp_path):
     assert output.read_bytes() == before
     with pytest.raises(ConfigurationError, match="another setting of 'sentences'"):
         append(FakeEncoder(), output, [*SENTENCES, "new"])
-    output.rename(tmp_path / "elsewhere.npy")
-    with pytest.raises(ConfigurationError, match="another setting of 'vectors before'"):
-        append(FakeEncoder(), output, SENTENCES)
-    (tmp_path / "elsewhere.npy").rename(output)
+    output.unlink()
+    encode(FakeEncoder(), tmp_path / "ten.npy", SENTENCES[:10])
+    for other in (b"", (tmp_path / "ten.npy").read_bytes()):
+        if other:
+            output.write_bytes(other)
+        with pytest.raises(ConfigurationError, match="another setting of 'vectors before'"):
+            append(FakeEncoder(), output, SENTENCES)
+    output.write_bytes(before)
     encoder = FakeEncoder()
     append(encoder, output, SENTENCES)
     assert len(encoder.encoded) == 20 + len({*SENTENCES[27:]} - {*SENTENCES[:27]})
