@@ -1,4 +1,5 @@
 import errno
+import json
 import os
 import shutil
 from functools import partial
@@ -262,6 +263,14 @@ def test_any_damage(folder, tmp_path, num_cases):
     strategy = names.flatmap(lambda name: st.tuples(st.just(name), damaged(before[name])))
     check_cases(check, strategy, num_cases)
     assert min(endings.values()) > num_cases / 20
+
+
+def test_a_setting_with_a_long_name_is_shortened(folder, tmp_path):
+    settings = json.loads((folder / "settings.json").read_text())
+    (folder / "settings.json").write_text(json.dumps({**settings, "[" * 9999: 1}))
+    with pytest.raises(ConfigurationError) as raised:
+        encode(FakeEncoder(), tmp_path / "v.npy")
+    check_sentence(raised.value, "another setting of '[[[", "delete the folder", most_bytes=1000)
 
 
 def test_a_run_that_died_while_it_wrote_its_settings(tmp_path):
