@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import accumulate
@@ -43,11 +44,13 @@ class Recorder:
         """Record a test with the fixtures that are made for it."""
         self._lines.clear()
         start = sum(os.times()[:4])
+        threading.settrace(self._record)  # of the servers that tests start
         sys.settrace(self._record)
         yield
         sys.settrace(None)
+        threading.settrace(None)
         seconds = sum(os.times()[:4]) - start
-        lines = {path: sorted(numbers) for path, numbers in self._lines.items()}
+        lines = {path: sorted(numbers) for path, numbers in self._lines.copy().items()}
         self.records.append(RecordedTest(item.nodeid, seconds, lines))
 
     def _record(self, frame: Any, event: str, argument: Any) -> Any:

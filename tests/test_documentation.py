@@ -216,10 +216,13 @@ def registered_names() -> list[tuple[str, str]]:
     )
 
 
-def test_every_component_is_documented():
+def test_every_component_is_registered_and_documented():
     for base, name in registered_names():
         assert f"`{base}`" in COMPONENTS or f"## {base}s" in COMPONENTS, base
         assert f"`{name}`" in COMPONENTS, name
+    listed = " ".join(re.findall(r"^\| (`[^|]*) \|", COMPONENTS, re.MULTILINE))
+    registered = {name for _, name in registered_names()}
+    assert {*re.findall(r"`([^`]+)`", listed)} - {*KINDS} <= registered
 
 
 @cache

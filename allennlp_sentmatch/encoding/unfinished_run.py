@@ -89,7 +89,7 @@ def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
         raise ConfigurationError(f"{path} is damaged: {error}; {remedy}") from error
     for name, value in others.items():
         raise ConfigurationError(
-            f"{folder} holds an interrupted run with another setting of {name!r} "
+            f"{folder} holds an interrupted run with another setting of {shorten(name)} "
             f"({shorten(value)}, now {settings.get(name)}); {remedy}"
         )
 

@@ -30,6 +30,7 @@ def test_vectors_are_those_of_the_model_in_the_order_given(encoder, small_archiv
     vectors = encoder.encode(SENTENCES, batch_size)
     assert vectors.shape == (6, 6)
     assert vectors.dtype == numpy.float32
+    assert encoder.is_classifier is True
     for sentence, vector in zip(SENTENCES, vectors):
         instance = archive.dataset_reader.text_to_instance("ignored", sentence)
         archive.dataset_reader.apply_token_indexers(instance)
@@ -62,8 +63,9 @@ def test_a_ranker_encodes_with_the_reader_of_questions_and_answers():
         def encode(self, tokens):
             return tokens["tokens"]["tokens"].float()
 
-    vectors = ArchiveEncoder(Ranker(1, 1), AnswerSelectionReader("wikiqa")).encode(["who sings ?"])
-    assert vectors.tolist() == [[2, 3, 4]]
+    ranker = ArchiveEncoder(Ranker(1, 1), AnswerSelectionReader("wikiqa"))
+    assert ranker.encode(["who sings ?"]).tolist() == [[2, 3, 4]]
+    assert ranker.is_classifier is False
 
 
 def test_products_in_bfloat16(small_archive, encoder, monkeypatch):

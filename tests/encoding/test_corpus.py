@@ -1,4 +1,5 @@
 import errno
+import json
 import os
 import shutil
 from functools import partial
@@ -264,6 +265,14 @@ def test_any_damage(folder, tmp_path, num_cases):
     assert min(endings.values()) > num_cases / 20
 
 
+def test_a_setting_with_a_long_name_is_shortened(folder, tmp_path):
+    settings = json.loads((folder / "settings.json").read_text())
+    (folder / "settings.json").write_text(json.dumps({**settings, "[" * 9999: 1}))
+    with pytest.raises(ConfigurationError) as raised:
+        encode(FakeEncoder(), tmp_path / "v.npy")
+    check_sentence(raised.value, "another setting of '[[[", "delete the folder", most_bytes=1000)
+
+
 def test_a_run_that_died_while_it_wrote_its_settings(tmp_path):
     (tmp_path / "v.npy.partial").mkdir()
     (tmp_path / "v.npy.partial" / "settings.json.partial").write_text("{")
@@ -362,10 +371,14 @@ def test_a_killed_run_leaves_the_file_as_it_was_and_goes_on(tmp_path):
     assert output.read_bytes() == before
     with pytest.raises(ConfigurationError, match="another setting of 'sentences'"):
         append(FakeEncoder(), output, [*SENTENCES, "new"])
-    output.rename(tmp_path / "elsewhere.npy")
-    with pytest.raises(ConfigurationError, match="another setting of 'vectors before'"):
-        append(FakeEncoder(), output, SENTENCES)
-    (tmp_path / "elsewhere.npy").rename(output)
+    output.unlink()
+    encode(FakeEncoder(), tmp_path / "ten.npy", SENTENCES[:10])
+    for other in (b"", (tmp_path / "ten.npy").read_bytes()):
+        if other:
+            output.write_bytes(other)
+        with pytest.raises(ConfigurationError, match="another setting of 'vectors before'"):
+            append(FakeEncoder(), output, SENTENCES)
+    output.write_bytes(before)
     encoder = FakeEncoder()
     append(encoder, output, SENTENCES)
     assert len(encoder.encoded) == 20 + len({*SENTENCES[27:]} - {*SENTENCES[:27]})

@@ -7,6 +7,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.models import Model
+from allennlp.modules.token_embedders import Embedding
 
 from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
 from allennlp_sentmatch.encoding import ArchiveEncoder, export_encoder
@@ -126,6 +127,17 @@ def test_what_cannot_be_exported(tmp_path, encoder, words, message):
     with pytest.raises(ConfigurationError, match=f"this encoder cannot be exported: .*{message}"):
         export_encoder(make(encoder, words), SentenceVectorsReader(), tmp_path / "exported")
     assert not (tmp_path / "exported").exists()
+
+
+def test_embeddings_with_a_forward_of_their_own_are_not_exported(tmp_path):
+    class Scaled(Embedding):
+        def forward(self, tokens):
+            return 2 * super().forward(tokens)
+
+    model = make(ENCODERS[0])
+    model._text_field_embedder.token_embedder_tokens.__class__ = Scaled
+    with pytest.raises(ConfigurationError, match="not by Scaled"):
+        export_encoder(model, SentenceVectorsReader(), tmp_path / "exported")
 
 
 def test_a_model_without_a_sentence_encoder(tmp_path, untrained_predictor):

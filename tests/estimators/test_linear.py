@@ -2,9 +2,12 @@
 
 import numpy
 import pytest
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
 from allennlp_sentmatch import PairClassifier
@@ -64,6 +67,28 @@ def test_the_minimum_is_reached(count, l2, labels):
     numpy.testing.assert_allclose(model.predict_proba(pairs[count:]), expected, atol=1e-4)
     model.fit(pairs[:count][::-1], targets[:count][::-1])
     numpy.testing.assert_allclose(model.predict_proba(pairs[count:]), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+def test_the_penalty_has_the_lowest_loss_of_examples_held_out(labels, monkeypatch):
+    """By scikit-learn's folds and losses. The candidates are close to each other."""
+    monkeypatch.setattr(linear, "L2_PENALTIES", numpy.geomspace(10, 0.001, 9).tolist())
+    generator = numpy.random.default_rng(2)
+    targets = numpy.repeat(numpy.arange(labels), 20)
+    x = generator.standard_normal((labels, 10))[targets] / 2
+    x = StandardScaler().fit_transform(x + generator.standard_normal(x.shape))
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+
+    def predicted(l2):
+        regression = LogisticRegression(C=1 / (l2 * len(x) * 0.8), max_iter=9999, tol=1e-9)
+        return cross_val_predict(regression, x, targets, cv=folds, method="predict_proba")
+
+    best = min(linear.L2_PENALTIES, key=lambda l2: log_loss(targets, predicted(l2)))
+    given = (x, targets, numpy.ones(len(x)), numpy.ones(10))
+    chosen, _, held_out, outputs = linear.fit_linear(*given, None, 0)
+    numpy.testing.assert_allclose(chosen, linear.fit_linear(*given, best, 0)[0])
+    expected = predicted(best)[held_out]
+    numpy.testing.assert_allclose(softmax(outputs, axis=1), expected, atol=5e-3)
 
 
 def test_a_minimum_that_is_not_reached_is_said(monkeypatch):

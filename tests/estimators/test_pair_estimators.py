@@ -218,15 +218,17 @@ def test_bad_weights_are_refused(encoder, weights, message):
 
 
 def test_labels_that_fit_has_not_seen_are_named(classifier):
-    with pytest.warns(UserWarning, match="12 of 36 pairs have labels .* such as 'Same'"):
+    with pytest.warns(UserWarning, match="12 of 36 pairs have labels .* 'Same'") as caught:
         score = classifier.score(PAIRS, ["Same"] * 12 + LABELS[12:])
+    assert caught[0].filename == __file__
     assert score <= 2 / 3
 
 
-def test_scores_of_any_size_are_learned(encoder):
-    expected = PairRegressor(encoder, l2=0.1).fit(PAIRS, SCORES).predict(PAIRS)
+@pytest.mark.parametrize("l2", [0.1, None])
+def test_scores_of_any_size_are_learned(encoder, l2):
+    expected = PairRegressor(encoder, l2=l2).fit(PAIRS, SCORES).predict(PAIRS)
     for scale in (1e-300, 1e300):
-        regressor = PairRegressor(encoder, l2=0.1).fit(PAIRS, [scale * score for score in SCORES])
+        regressor = PairRegressor(encoder, l2=l2).fit(PAIRS, [scale * score for score in SCORES])
         numpy.testing.assert_allclose(regressor.predict(PAIRS) / scale, expected, rtol=1e-6)
     with pytest.raises(ValueError, match="too large"):
         PairRegressor(encoder).fit(PAIRS, [1e308, -1e308] * 18)

@@ -58,6 +58,7 @@ def test_search_finds_the_most_similar_first(table):
     found = table.search("x", ["-x", "z", "y", "x"], count=3)
     assert [text for text, _ in found] == ["x", "y", "z"]
     assert [cosine for _, cosine in found] == pytest.approx([1, 24 / 25, 0])
+    assert table.search("x", ["-x"] * 99 + ["y"], count=1) == [("y", pytest.approx(24 / 25))]
     scaled = table.encode(["-x", "y"]) * 2
     assert table.search("x", ["-x", "y"], vectors=scaled.astype("float64")) == [
         ("y", pytest.approx(24 / 25)),

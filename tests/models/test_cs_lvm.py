@@ -9,6 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from scipy.special import iv
 
+from allennlp_sentmatch import nn
 from tests.models.samples import construct, sample
 from tests.models.test_vae_siamese import log_likelihood, word_log_probs
 
@@ -103,6 +104,41 @@ class TestCrossSentenceLatentVariableModel:
             total = metrics["generative_loss"] + 0.8 * metrics["classification_loss"]
             total += metrics["unsupervised_loss"] + metrics[f"constraint_{names[0]}"]
             assert loss.item() == pytest.approx(total, rel=1e-5)
+
+    def test_the_constraints_on_generated_sentences(self, monkeypatch):
+        """R^y, eq. 6.20, R^z, eq. 6.21, and R^mu, eq. 6.22, sentence by sentence."""
+        constraints = {"names": ["y", "z", "mu"], "max_length": 4}
+        model = self.sample.construct(constraints=constraints, read_end_symbol=False).double()
+        model, batch, calls = model.eval(), self.sample.batch(), {}
+
+        def note(name):
+            def call(*args, **kwargs):
+                calls[name] = args, function(*args, **kwargs)
+                return calls[name][1]
+
+            function = getattr(nn, name)
+            monkeypatch.setattr(nn, name, call)
+
+        note("generate_relaxed")
+        note("latent_constraint")
+        model.constraint_loss(batch["premise"], batch["hypothesis"])
+        (_, _, labels, *_), (embedded, mask) = calls["generate_relaxed"]
+        (_, latents), _ = calls["latent_constraint"]
+        losses, directions = {"y": [], "z": []}, []
+        for row, pair in enumerate(zip(rows(batch["premise"]), rows(batch["hypothesis"]))):
+            words = embedded[row : row + 1, : mask[row].sum()]
+            generated = model._encoder(words, torch.ones(words.shape[:2], dtype=torch.bool))
+            logits = model._classifier(model._matcher(self.encode(model, pair[0]), generated))
+            losses["y"].append(-logits.log_softmax(-1)[0, labels[row]])
+            target = model._posterior(self.encode(model, pair[1]))
+            losses["z"].append(-target.log_prob(latents[row : row + 1])[0])
+            directions.append(F.normalize(model._posterior.projection(generated)[0], dim=0))
+        center = torch.stack(directions).mean(0)
+        losses["mu"] = [mu @ center - 1 for mu in directions]
+        metrics = model.get_metrics()
+        for name, values in losses.items():
+            expected = torch.stack(values).mean().item()
+            assert metrics[f"constraint_{name}"] == pytest.approx(expected, rel=1e-9)
 
     def test_sampled_labels_have_the_enumerations_expectation(self):
         torch.manual_seed(0)

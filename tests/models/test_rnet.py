@@ -166,6 +166,14 @@ def test_an_encoder_for_the_passages_alone():
         assert all(p.grad is not None and p.grad.any() for p in encoder.parameters())
 
 
+@pytest.mark.parametrize(("given", "size"), [(None, 4), (5, 5)])
+def test_the_attention_layers_have_one_size(given, size):
+    """By default the state's, 4."""
+    vectors = {k: v for k, v in make(attention_size=given).state_dict().items() if "n_vector" in k}
+    assert len(vectors) == 5
+    assert {vector.shape for vector in vectors.values()} == {(size,)}
+
+
 def windows_of_long(size: int, stride: int) -> list[tuple[int, Instance]]:
     """The first token of each window of `LONG`, and the window as a passage."""
     words = LONG.split()

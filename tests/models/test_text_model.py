@@ -2,11 +2,13 @@
 
 import pytest
 import torch
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
+from allennlp_sentmatch.models.text_model import refuse_nan
 from allennlp_sentmatch.nn import bracketing
 from tests.models.samples import TWO_SENTENCES, construct, sample
 
@@ -81,3 +83,24 @@ def test_an_encoder_without_internals_adds_nothing(vocab):
         model = siamese(vocab, encoder)
         output = model.make_output_human_readable(model(**TWO_SENTENCES))
         assert output.keys() == {"label_logits", "label_probs", "label", "probs_by_label"}
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ({"loss": torch.tensor(NAN)}, r"'loss' of Linear is not a number \(NaN\): its weights"),
+        ({"score": torch.tensor([0, NAN])}, r"'score' of .* \(NaN\) for 'second': its weights"),
+        ({"probs": torch.tensor([[0, 1], [NAN, 0]])}, r"'probs' of .* \(NaN\) for 'second': its"),
+    ],
+)
+def test_predictions_that_are_not_numbers(output, message):
+    """Attention, which has three dimensions, and the outputs of training are not checked."""
+    model = torch.nn.Linear(1, 1).eval()
+    output["metadata"] = ["first", "second"]
+    with pytest.raises(ConfigurationError, match=message):
+        refuse_nan(model, None, output)
+    refuse_nan(model, None, {"attention": torch.tensor([[[NAN]]]), "score": torch.tensor([0.0])})
+    refuse_nan(model.train(), None, output)

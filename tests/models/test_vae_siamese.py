@@ -91,7 +91,9 @@ class TestVAESiameseClassifier:
     def test_unlabeled_pairs_say_nothing_to_the_classifier(self):
         model, batch = self.model.train(), self.sample.training_batch()
         pair = model._read_pair(batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
-        model._unlabeled_losses(pair).sum().backward()
+        losses = model._unlabeled_losses(pair)
+        assert losses.shape == pair.logits.shape[:1]
+        losses.sum().backward()
         assert all(parameter.grad is None for parameter in model._classifier.parameters())
         assert all(p.grad is not None for p in model._encoder.parameters())
 

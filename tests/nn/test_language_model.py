@@ -126,18 +126,20 @@ def test_relaxed_words_are_convex_combinations_of_allowed_words(parts):
     assert torch.cdist(cold.flatten(0, 1), parts[1]).min(-1).values.max() < 1e-6
 
 
-def test_first_words_follow_the_generators_distribution(parts):
+@pytest.mark.parametrize("settings", [{"straight_through": True}, {"temperature": 1e-6}])
+def test_first_words_follow_the_generators_distribution(parts, settings):
     module, words, latent, labels = parts
+    torch.nn.init.normal_(module.output_bias, std=2)  # words as likely would hide a wrong sign
     torch.manual_seed(2)
     n = 6000
     many = (module, words, latent[:1].expand(n, -1), labels[:1].expand(n))
-    sentence = generate(many, max_length=1, straight_through=True)
+    sentence = generate(many, lengths=torch.ones(n, dtype=torch.long), **settings)
     logits, _ = module.step(
         words[[START]], module.initial_state(latent[:1]), latent[:1], labels[:1], words
     )
-    probs = logits[0, [A, B]].softmax(-1)
+    probs = logits[0, [END, A, B]].softmax(-1)
     nearest = torch.cdist(sentence.embedded[:, 0], words).argmin(-1)
-    for word, prob in zip((A, B), probs.tolist()):
+    for word, prob in zip((END, A, B), probs.tolist()):
         error = (nearest == word).double().mean().item() - prob
         assert abs(error) < 5 * (prob * (1 - prob) / n) ** 0.5
 

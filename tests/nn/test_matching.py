@@ -73,6 +73,7 @@ def affine(linear, x):
 
 
 def test_mlb_is_the_product_of_kim_et_al(vectors):
+    assert LowRankBilinear(3).rank == 1200
     matcher = LowRankBilinear(3, output_size=2, rank=5).double()
     output = matcher(*vectors)
     assert output.shape == (4, 2)

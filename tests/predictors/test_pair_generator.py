@@ -131,3 +131,17 @@ def test_pairs_without_labels(generator_archives, tmp_path):
     predictors = map(Predictor.from_path, generator_archives, names)
     with pytest.raises(ConfigurationError, match=r"unlabeled\.jsonl: this pair has no label"):
         evaluate_generator(*predictors, str(path))
+
+
+@pytest.mark.parametrize("predicted", sorted(LABELS))
+def test_the_accuracy_is_the_fraction_of_equal_labels(generator, tmp_path, predicted):
+    class Classifier:
+        def predict_batch_json(self, batch):
+            return [{"label": predicted}] * len(batch)
+
+    path = tmp_path / "pairs.jsonl"
+    labels = ["contradiction", "entailment", "entailment", "neutral"]
+    pair = {"premise": SOURCE, "hypothesis": "He is awake ."}
+    path.write_text("".join(json.dumps({**pair, "label": label}) + "\n" for label in labels))
+    metrics, _ = evaluate_generator(generator, Classifier(), str(path))
+    assert metrics["accuracy"] == labels.count(predicted) / 4

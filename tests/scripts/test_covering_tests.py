@@ -22,13 +22,15 @@ def unused():
     return 1
 """
 
-TESTS = """from shop.prices import total, with_tax
+TESTS = """from concurrent.futures import ThreadPoolExecutor
+from shop.prices import total, with_tax
 
 def test_total():
     assert total([1, 2]) == 3
 
 def test_with_tax():
-    assert with_tax(3) == 6
+    with ThreadPoolExecutor() as threads:
+        assert threads.submit(with_tax, 3).result() == 6
 """
 
 START = """

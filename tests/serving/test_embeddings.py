@@ -10,7 +10,9 @@ import pytest
 
 from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
 from allennlp_sentmatch.serving import create_app, service_at
+from allennlp_sentmatch.serving.embeddings import encoder_routes
 from allennlp_sentmatch.serving.metrics import Metrics
+from allennlp_sentmatch.serving.routes import Service
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 from tests.fresh_process import run_python
@@ -149,6 +151,9 @@ def test_requests_are_counted(http):
     for seconds in (0.001, 0.02, 0.02, 100):
         metrics.add("/predict", 200, seconds)
     text = metrics.text(7)
+    limits = [float(limit) for limit in re.findall('_bucket.*le="(.*?)"', text)]
+    assert len(limits) == 13
+    assert limits == sorted(limits)
     for line in (
         'sentmatch_requests_total{path="/predict",status="200"} 4',
         'sentmatch_request_seconds_bucket{path="/predict",le="0.005"} 1',
@@ -160,6 +165,14 @@ def test_requests_are_counted(http):
         "sentmatch_inputs_waiting 7",
     ):
         assert f"{line}\n" in text
+
+
+def test_the_log_says_once_that_no_word_of_a_text_is_known(caplog):
+    service = Service("", "", encoder_routes(SentenceEncoder(tiny_encoder()).encode, "tiny", 16))
+    for text in ("A man sleeps.", "Xyzzy", "Plugh"):
+        answer(service, "/v1/embeddings", {"input": [text]})
+    (message,) = caplog.messages
+    assert re.search("knows no word of 1 text .*'Xyzzy'.*; later texts of this kind", message)
 
 
 @pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])

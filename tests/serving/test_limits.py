@@ -51,14 +51,18 @@ def test_dear_inputs(shape, is_dear):
     assert (cost(shape) > MOST_WORDS**2) == is_dear
 
 
-@pytest.mark.parametrize(("words_a_second", "expected"), [(1e9, 1000), (300, 500), (50, 125)])
-def test_the_limit_of_a_slow_model_is_lower(monkeypatch, words_a_second, expected):
-    """Its time grows with the square: a text of 1,000 words, or of 500, takes over ten seconds."""
+@pytest.mark.parametrize(
+    ("seconds", "gibibytes", "expected"),
+    [(0, 0, 1000), (11, 0, 500), (400, 0, 125), (9, 3.9, 1000), (0, 4.1, 500), (0, 17, 250)],
+)
+def test_the_limit_of_a_dear_model_is_lower(monkeypatch, seconds, gibibytes, expected):
+    """What a text of 1,000 words takes, which grows with the square of their number."""
     used = [0.0, 0]
 
     class Predictor:
         def predict_example(self, num_words):
-            used[0] += (num_words / words_a_second) ** 2
+            used[0] += (num_words / 1000) ** 2 * seconds
+            used[1] += int((num_words / 1000) ** 2 * gibibytes * 2**20)
 
     class Usage:
         def __init__(self, _):

@@ -121,6 +121,14 @@ def test_a_model_without_sentence_vectors_has_no_search(untrained_predictor, nam
         served_with_page(predictor, SENTENCES)
 
 
+def test_a_ranker_finds_sentences_too(untrained_predictor):
+    sentences = ["how do bees make honey", "the slate is grey"]
+    service = served_with_page(untrained_predictor("attentive_ranker", pooling="max"), sentences)
+    for sentence in sentences:
+        nearest, _ = answer(service, "/search", {"sentence": sentence})["neighbors"]
+        assert nearest == {"sentence": sentence, "cosine": pytest.approx(1, abs=1e-5)}
+
+
 def test_generation_for_each_label(untrained_predictor):
     predictor = untrained_predictor("cs_lvm")
     service = served_with_page(predictor)

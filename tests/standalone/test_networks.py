@@ -54,6 +54,15 @@ def test_words_wider_than_the_encoder_reads():
     torch.testing.assert_close(vectors, expected)
 
 
+def test_words_that_no_encoder_reads():
+    settings = pooled({"type": "pass_through", "input_size": 4}, ["last", "mean"])
+    inputs = torch.randn(3, 5, 4, dtype=torch.float64)
+    expected = torch.zeros(3, 8, dtype=torch.float64)
+    for row, length in enumerate([5, 2]):
+        expected[row] = torch.cat([inputs[row, length - 1], inputs[row, :length].mean(0)])
+    torch.testing.assert_close(sentence_network(settings, LIMIT)(inputs, MASK), expected)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
