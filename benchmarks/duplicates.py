@@ -125,7 +125,8 @@ def main() -> None:
     torch.set_num_threads(1)
     info = machine(torch.device("cpu"))
     files = " ".join(path.name for path in options.sentences)
-    info["command"] = f"python duplicates.py DATA {files}"
+    sizes = " ".join(map(str, options.sizes))
+    info["command"] = f"python -m benchmarks.duplicates DATA {files} --sizes {sizes}"
     texts = list(dict.fromkeys(s for file in options.sentences for s in read_sentences(file)))
     numpy.random.default_rng(0).shuffle(texts)
     texts = texts[: max(options.sizes, default=NUM_COMPARED)]
