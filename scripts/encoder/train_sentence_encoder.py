@@ -189,7 +189,8 @@ def nested_loss(
 
     def loss(size: int) -> Tensor:
         s, t = student[:, :size], teacher[:, :size]
-        return loss_function(s, t) + near * near_loss(s, t, groups)
+        distillation: Tensor = loss_function(s, t)
+        return distillation + near * near_loss(s, t, groups)
 
     parts = torch.stack([loss(size) for size in NESTED])
     return loss(student.size(1)) + NESTED_WEIGHT * parts.sum()
