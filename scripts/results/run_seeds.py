@@ -11,10 +11,11 @@ cores: on two cores, each has one thread.
 the row of the configuration and the overrides in that file; `fill_tables.py` makes the
 tables of the documentation from such files. Seeds of the row are neither trained nor recorded
 again, whether or not OUTPUT is still there. The figures must come back: nothing is recorded from a
-tree with uncommitted changes, from a commit that no branch holds, or of a seed that was trained
-without `--record` or at another commit. How the models do on each item of the test data goes
-into docs/results/items/sick.jsonl.gz (`item_scores.py`); without test figures, how they do on
-the validation data. `data` says which of the two.
+tree with uncommitted changes, from a commit that no branch holds, without the compiled steps, whose
+rounding differs, or of a seed that was trained without `--record` or at another commit. How the
+models do on each item of the test data goes into docs/results/items/sick.jsonl.gz
+(`item_scores.py`); without test figures, how they do on the validation data. `data` says which of
+the two.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from typing import Any, Optional
 
 from allennlp.common.params import parse_overrides
 
-from allennlp_sentmatch.environment import processor
+from allennlp_sentmatch.environment import has_compiled_steps, processor
 from allennlp_sentmatch.tuning.report import machine, minutes_of
 from scripts.experiments import CONFIGURATIONS, REPOSITORY
 from scripts.results.commands import quoted, unwrapped
@@ -210,13 +211,16 @@ def revision() -> str:
 
     # Raises
 
-    `SystemExit` if files outside docs/ differ from the commit or are new, or no branch holds it.
+    `SystemExit` if files outside docs/ differ from the commit or are new, no branch holds it, or
+    the steps of the recurrences are not compiled.
     """
     changed = git("status", "--porcelain", "--", ".", ":!docs")
     if changed:
         sys.exit(f"figures are recorded from a commit; commit or remove these files:\n{changed}")
     if not git("for-each-ref", "--contains", "HEAD", "refs/heads", "refs/remotes"):
         sys.exit("no branch holds this commit; figures are recorded from a branch")
+    if not has_compiled_steps():
+        sys.exit("figures are recorded with the compiled steps; build them with `make install`")
     return git("rev-parse", "--short", "HEAD").strip()
 
 

@@ -187,6 +187,7 @@ def test_scores_of_the_items_are_recorded_once_for_each_seed(
 
 def test_figures_come_from_a_commit_of_a_branch(tmp_path, monkeypatch):
     monkeypatch.setattr(run_seeds, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(run_seeds, "has_compiled_steps", lambda: True)
     (tmp_path / "docs").mkdir()
     (tmp_path / "a.jsonnet").write_text("{}")
     run_seeds.git("init", "--quiet")
@@ -200,6 +201,10 @@ def test_figures_come_from_a_commit_of_a_branch(tmp_path, monkeypatch):
     first = commit("A")
     (tmp_path / "docs/results.json").write_text("{}")
     assert run_seeds.revision() == first
+    with monkeypatch.context() as context:
+        context.setattr(run_seeds, "has_compiled_steps", lambda: False)
+        with pytest.raises(SystemExit, match="build them with `make install`"):
+            run_seeds.revision()
     for file, text in (("new.libsonnet", "{}"), ("a.jsonnet", "[]")):
         (tmp_path / file).write_text(text)
         with pytest.raises(SystemExit, match=file):
