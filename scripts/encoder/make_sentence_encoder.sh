@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Make the sentence encoder of the package again: 15 minutes on an H100 once the texts are there. On
-# a CPU, the teachers alone take 14 hours of one core.
+# Make the sentence encoder of the package again. Once the texts are there, this takes an estimated 15
+# minutes on an H100. On a CPU, the teachers alone take an estimated 14 hours of one core.
 #
 #   bash scripts/encoder/make_sentence_encoder.sh ../shared/data data/encoder
 #

@@ -8,9 +8,9 @@ line. The first dimensions of a word piece's vector, `--input-size`, feed a BiLS
 the whole vectors follows the mean of its states. The vectors start as principal components of the
 teachers' vectors of single word pieces, shortened for frequent ones (see teacher_word_vectors.py).
 
-Sentences of similar numbers of word pieces share a batch. It consists of groups of `GROUP_SIZE`
-sentences whose teacher's vectors lie near each other (see `near_order`). The loss is the
-distillation's and `--near` times the mean squared difference of the student's and the teacher's
+Sentences of similar numbers of word pieces share a batch. A batch consists of groups of
+`GROUP_SIZE` sentences whose teacher's vectors are near each other (see `near_order`). The loss is
+the distillation's and `--near` times the mean squared difference of the student's and the teacher's
 cosines of the pairs in a group, of whole vectors and, at `NESTED_WEIGHT`, of their first 64, 128
 and 256 dimensions, so that these can be used by themselves (Kusupati et al., 2022, "Matryoshka
 Representation Learning", https://arxiv.org/abs/2205.13147). The last `NUM_HELD_OUT` sentences are
@@ -128,12 +128,12 @@ class Sentences:
 
 
 def near_order(vectors: Tensor, generator: torch.Generator) -> Tensor:
-    """An order of the rows of (N, E) in which near vectors stand beside each other.
+    """Order the rows of (N, E) so that neighbours in the order are near each other.
 
     The vectors are divided into halves by the median of a projection, and each half again, down to
     `GROUP_SIZE`: a tree of random projections (Dasgupta and Freund, 2008,
     https://doi.org/10.1145/1374376.1374452). A direction goes from one random vector of a part to
-    another and is then replaced by the difference of the means of what it divides.
+    another. It is then replaced by the difference of the means of the two halves.
     """
     number, device = len(vectors), vectors.device
     order = torch.randperm(number, generator=generator, device=device)

@@ -142,7 +142,7 @@ def test_words_of_the_package_s_encoder_have_256_numbers_of_each_direction():
     torch.testing.assert_close(vectors, torch.cat([states[..., :256], states[..., 384:640]], -1))
 
 
-DIGESTS = {  # that archives of then have
+DIGESTS = {  # by the archives of each edition
     256: "d37664c889fed182383503bb70b218939aa311270800eda89c13870d3d385a85",
     512: "57c9e97b17831f7b15216896724097ac314789c5d3ba5355a683cb1626676cdf",
 }

@@ -109,7 +109,7 @@ FILES = {
     ),
     "map messages": (
         "arch map\nmsg\n@match hi|yes\nGood day.\n\n[color=red]Who[/color] are\nyou?\nendmsg\nend\n"
-        "name It is no message.\nmsg\n=====\nA sign.\nendmsg\n",
+        "name It is elsewhere.\nmsg\n=====\nA sign.\nendmsg\n",
         ["Good day.", "Who are\nyou?", "A sign."],
     ),
     "JSON extract": ('{"A dog": {"title": "A dog", "extract": "It barks."}}', ["It barks."]),
