@@ -4,23 +4,38 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from allennlp_sentmatch.estimators.estimator_folder import FORMAT
 from allennlp_sentmatch.estimators.fine_tuning import NUMBERS
+from allennlp_sentmatch.estimators.heads import NUM_WORD_FEATURES, prefix_sizes
 from allennlp_sentmatch.nn.checks import check_names
 
 PARAMETERS = ("compare_words", "fine_tune", "l2", "matcher", "random_state", *NUMBERS)
 
 
-def upgrade(header: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+def upgrade(header: dict[str, Any], tensors: dict[str, Tensor], vector_size: int) -> None:
     """Change the contents of a folder of an earlier format to the present format.
+
+    The encoder's vectors are `vector_size` wide. Formats before 4 have fewer features with those of
+    the words; the others come last, and get the weight 0. Contents that no version wrote are a
+    `ValueError` or a `TypeError`.
+    """
+    if header["format"] < 3:
+        _upgrade_settings(header, tensors)
+    if header["format"] < 4:
+        coef, head = tensors.get("coef"), header.get("head")
+        has_words = isinstance(head, dict) and head.get("words") is not None
+        if has_words and coef is not None and coef.dim() == 2:
+            num_new = NUM_WORD_FEATURES - 10 + len(prefix_sizes(vector_size))
+            tensors["coef"] = F.pad(coef, (0, num_new))
+
+
+def _upgrade_settings(header: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+    """Change the settings of a folder to format 3.
 
     Format 1 has words in the order of the sentences whatever the matcher is, and neither names of
     columns nor weights of labels. In formats 1 and 2, the settings of fine-tuning are parameters.
-    Contents that no version wrote are a `ValueError` or a `TypeError`.
     """
-    if header["format"] == FORMAT:
-        return
     if header["format"] == 1:
         header |= {"ordered_words": True, "feature_names": None}
     names = ("classes", "feature_names", "format", "ordered_words", "parameters", "score_range")

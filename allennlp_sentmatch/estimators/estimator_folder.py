@@ -22,7 +22,7 @@ HEADER = "pair_estimator.json"
 TENSORS = "pair_estimator.safetensors"
 ENCODER = "encoder"
 
-FORMAT = 3  # the version of the format; earlier ones are read, too
+FORMAT = 4  # the version of the format; earlier ones are read, too
 
 PROBE = ["A man is asleep.", "How do I cook rice?", "The 3 dogs aren't running."]
 """Sentences whose vectors show that an encoder is the right one."""

@@ -27,11 +27,20 @@ SYMMETRIC = ("symmetric", "sum_difference", COSINE)  # they do not see the order
 WORD_ORDERS = ("ordered", "unordered", None)
 """How a head reads the features of words: by the order of the sentences, without it, or not."""
 
-NUM_WORD_FEATURES = 10  # of `compare_words`
+NUM_WORD_FEATURES = 12  # of `compare_words`
 
 WORD_WEIGHT = 10.0
-"""By how much the cosine and the features of the words are larger than the others, after all have
+"""By how much the cosines and the features of the words are larger than the others, after all have
 been standardized: they are penalized less."""
+
+
+def prefix_sizes(vector_size: int) -> list[int]:
+    """The numbers of first dimensions that have a cosine of their own: 16, 32, 64 and so on.
+
+    Nested vectors, such as those of this package's encoder, have the topic in the first dimensions,
+    and the form of a sentence in the last ones.
+    """
+    return [2**n for n in range(4, (vector_size - 1).bit_length())]
 
 
 class Head(Protocol):
@@ -47,7 +56,7 @@ class Head(Protocol):
         """The logits (N, C), or the scores (N, 1), of pairs.
 
         `u` and `v` (N, E) are the vectors of the first and of the second sentences, and `words`
-        (N, 10) the features of `compare_words`, where the head reads them.
+        (N, 12) the features of `compare_words`, where the head reads them.
         """
 
     def tensors(self) -> dict[str, Tensor]:
@@ -61,7 +70,8 @@ class LinearHead:
     """A linear model of a matcher's features, from the vectors at length 1.
 
     The vectors are `vector_size` wide (E), and there are `num_outputs` (C). The `matcher` is one of
-    `LINEAR_MATCHERS`, and `words` one of `WORD_ORDERS`: with features of words comes the cosine.
+    `LINEAR_MATCHERS`, and `words` one of `WORD_ORDERS`: with features of words come the cosine and
+    the cosines of the first dimensions, see `prefix_sizes`.
     """
 
     def __init__(
@@ -69,6 +79,7 @@ class LinearHead:
     ) -> None:
         self.matcher = matcher
         self.words = words
+        self._prefixes = [] if words is None else prefix_sizes(vector_size)
         vector = numpy.zeros((1, vector_size), numpy.float32)
         given = None if words is None else numpy.zeros((1, NUM_WORD_FEATURES), numpy.float32)
         self.coef: Array
@@ -89,14 +100,14 @@ class LinearHead:
         """
         scales = numpy.ones(features.shape[1])
         if self.words is not None:
-            scales[-NUM_WORD_FEATURES - 1 :] = WORD_WEIGHT
+            scales[-1 - NUM_WORD_FEATURES - len(self._prefixes) :] = WORD_WEIGHT
         self.coef, self.intercept, *held_out = fit_linear(
             features, targets, weights, scales, l2, random_state
         )
         return held_out[0], held_out[1]
 
     def features(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray]) -> FloatArray:
-        """The features (N, F) of N pairs; the cosine and the features of words come last."""
+        """The features (N, F) of N pairs, in the order of the matcher's, cosine, words, cosines."""
         u, v = normalized(u), normalized(v)
         parts = []
         if self.matcher != COSINE:
@@ -105,6 +116,9 @@ class LinearHead:
             parts.append((u * v).sum(axis=1, keepdims=True))
         if words is not None:
             parts.append(words)
+        for size in self._prefixes:
+            product = normalized(u[:, :size]) * normalized(v[:, :size])
+            parts.append(product.sum(axis=1, keepdims=True))
         return numpy.concatenate(parts, axis=1)
 
     @numpy.errstate(over="ignore", invalid="ignore")  # the outputs are checked

@@ -67,8 +67,9 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         enough. Fine-tuning takes all but "cosine", and those that learn: "elbis", "highway", "mlb"
         and "mfb".
     compare_words : `bool`, optional (default = `None`)
-        Whether to add the cosine and the features of `compare_words`, which see negation and
-        numbers and are for English. By default, all matchers but "cosine" do. Fine-tuning does not.
+        Whether to add the cosine, the cosines of the first 16, 32, 64 and so on dimensions, and the
+        features of `compare_words`, which see negation and numbers and are for English. By default,
+        all matchers but "cosine" do. Fine-tuning does not.
     l2 : `float`, optional (default = `None`)
         The penalty l2 / 2 * ||W||^2 beside the mean loss of an example, for standardized features.
         By default, cross-validation chooses it; it is 0.1 where fewer than two labels have two
@@ -249,7 +250,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         with noting(()):
             header, tensors, found = estimator_folder.read_folder(Path(folder), encoder)
             with errors_name(Path(folder) / estimator_folder.HEADER):
-                upgrade(header, tensors)
+                upgrade(header, tensors, found.vector_size)
                 estimator = cls._from_header(header, found)
             with errors_name(Path(folder) / estimator_folder.TENSORS):
                 estimator.head_.load(tensors)
@@ -337,7 +338,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     def _inputs(
         self, first: list[str], second: list[str]
     ) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
-        """Return the head's inputs for N pairs: vectors (N, E), and features of words (N, 10)."""
+        """Return the head's inputs for N pairs: vectors (N, E), and features of words (N, 12)."""
         return *self._vectors(first, second), _word_features(first, second, self.head_.words)
 
     def _outputs(self, X: Any) -> Array:
@@ -386,7 +387,7 @@ def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: i
 def _word_features(
     first: list[str], second: list[str], order: Optional[str]
 ) -> Optional[FloatArray]:
-    """The features (N, 10) of the words of N pairs, in one of `WORD_ORDERS`."""
+    """The features (N, 12) of the words of N pairs, in one of `WORD_ORDERS`."""
     if order is None:
         return None
     compared = [compare_words(*pair, order == "ordered") for pair in zip(first, second)]

@@ -6,36 +6,49 @@ are too few to find it in hundreds of features. These are few, and for English.
 
 import re
 from math import log1p
+from typing import Any
 
 _NEGATION = re.compile(
     "n't|cannot|hardly|neither|never|no|nobody|none|nor|not|nothing|nowhere|without"
 )
 _NUMBERS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6"}
 _NUMBERS |= {"seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12"}
+_FUNCTION_WORDS = {
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be",
+    "because", "been", "before", "being", "both", "but", "by", "can", "could", "did", "do",
+    "does", "during", "each", "for", "from", "had", "has", "have", "he", "her", "here", "him",
+    "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may", "me", "might",
+    "more", "most", "must", "my", "of", "off", "on", "onto", "or", "other", "our", "out",
+    "over", "own", "shall", "she", "should", "so", "some", "such", "than", "that", "the",
+    "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too",
+    "under", "until", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which",
+    "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
+}  # fmt: skip
 _WORD = re.compile(r"n't\b|\w+?(?=n't\b)|\w+(?:[.,]\d+)*")
 
 
 def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
-    """Ten features of a pair, from the words in lower case with numbers in digits.
+    """Twelve features of a pair, from the words in lower case with numbers in digits.
 
     The shares of each sentence's words and of its pairs of neighbors that the other one has (4),
-    the negations in each, at most 2, and their difference (3), whether the numbers differ (1), and
-    the logarithms of the lengths (2). Where two of them are of one sentence each, they are in the
-    order of the sentences or, unless `ordered`, of their sizes.
+    the negations in each, at most 2, and their difference (3), whether the numbers differ (1), the
+    logarithms of the lengths (2), and the shares of each sentence's content words that the other
+    one has (2). Where two of them are of one sentence each, they are in the order of the sentences
+    or, unless `ordered`, of their sizes.
     """
     features: list[float] = []
     words = [_words(text) for text in (first, second)]
-    for a, b in (map(set, words), (set(zip(side, side[1:])) for side in words)):
-        common = len(a & b)
-        features += [common / max(1, len(a)), common / max(1, len(b))]
+    features += _shared(*map(set, words))
+    features += _shared(*(set(zip(side, side[1:])) for side in words))
     negations = [_num_negations(side) for side in words]
     features += [min(count, 2) for count in negations]
     features.append(min(abs(negations[0] - negations[1]), 2))
     numbers = [{word for word in side if word[0].isdigit()} for side in words]
     features.append(numbers[0] != numbers[1])
     features += [log1p(len(side)) for side in words]
+    features += _shared(*({*side} - _FUNCTION_WORDS for side in words))
     if not ordered:
-        for i in (0, 2, 4, 8):
+        for i in (0, 2, 4, 8, 10):
             features[i : i + 2] = sorted(features[i : i + 2])
     return features
 
@@ -44,6 +57,12 @@ def negations_and_numbers(text: str) -> tuple[int, frozenset[str]]:
     """How often a text negates, and its words with a digit, numbers as digits."""
     words = _words(text)
     return _num_negations(words), frozenset(w for w in words if any(map(str.isdigit, w)))
+
+
+def _shared(first: set[Any], second: set[Any]) -> list[float]:
+    """The shares of each side's elements that the other one has."""
+    common = len(first & second)
+    return [common / max(1, len(first)), common / max(1, len(second))]
 
 
 def _words(text: str) -> list[str]:

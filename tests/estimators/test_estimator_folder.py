@@ -108,14 +108,14 @@ def test_the_encoder_of_a_folder_is_never_an_archive(folder, small_archive):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 4}, "the format is 4"),
+        ({"format": 5}, "the format is 5"),
         ({"type": "PairRegressor"}, "this is a 'PairRegressor', not a PairClassifier"),
         ({"encoder": ["folder"]}, "encoder must be package, folder or given"),
         ({"code": "rm"}, "superfluous setting 'code'"),
         ({"classes": None}, "expected a list of classes"),
         ({"classes": ["same", "same"]}, "at least two different classes"),
         ({"classes": ["same", ["other"]]}, "the label of pair 1"),
-        ({"classes": ["a", "b", "c"]}, r"'coef' must have the shape \(3, 75\)"),
+        ({"classes": ["a", "b", "c"]}, r"'coef' must have the shape \(3, 77\)"),
         ({"parameters": 3}, "expected an object as parameters"),
         ({"parameters": {}}, "there is no parameter"),
         ({"parameters.matcher": "os.system"}, "matcher must be one of"),
@@ -130,7 +130,7 @@ def test_the_encoder_of_a_folder_is_never_an_archive(folder, small_archive):
         ({"parameters.head": {**FineTuning().get_params(), "batch_size": 1e9}}, "batch_size must"),
         ({"parameters.head": 3}, r"head must be FineTuning\(...\) or None; got 3"),
         ({"head": None}, "expected an object as parameters and as head"),
-        ({"head.matcher": "concat"}, r"'coef' must have the shape \(2, 43\)"),
+        ({"head.matcher": "concat"}, r"'coef' must have the shape \(2, 45\)"),
         ({"head.matcher": ["concat"]}, "the head's matcher must be one of concat"),
         ({"head.words": None}, r"'coef' must have the shape \(2, 64\)"),
         ({"head.words": [1]}, "and its words ordered, unordered or null"),
@@ -154,12 +154,12 @@ def test_damaged_settings_and_parameters_are_refused(folder, change, message):
     [
         ("coef", None, "there is no tensor 'coef'"),
         ("more", torch.zeros(1), "superfluous tensor 'more'"),
-        ("coef", torch.zeros(2, 63), r"'coef' must have the shape \(2, 75\)"),
+        ("coef", torch.zeros(2, 63), r"'coef' must have the shape \(2, 77\)"),
         ("intercept", torch.zeros(1), r"'intercept' must have the shape \(2,\)"),
         ("intercept", torch.tensor([0.0, torch.nan]), "'intercept' has a number that is not fin"),
-        ("coef", torch.zeros(2, 75, dtype=torch.int8), "'coef' must be in float64, not"),
+        ("coef", torch.zeros(2, 77, dtype=torch.int8), "'coef' must be in float64, not"),
         ("intercept", torch.zeros(2), "'intercept' must be in float64, not"),
-        ("coef", torch.full((2, 75), 1e308, dtype=torch.float64), "weights are too large"),
+        ("coef", torch.full((2, 77), 1e308, dtype=torch.float64), "weights are too large"),
         ("probe", None, "was fitted with another encoder"),
         ("probe", torch.ones(3, 16), "was fitted with another encoder"),
     ],
@@ -185,6 +185,24 @@ def test_a_folder_of_format_1_keeps_its_predictions(repository, tmp_path):
     a, b = "a cat", "a dog sleeps and runs"
     new = again.fit(PAIRS, LABELS)
     numpy.testing.assert_allclose(new._outputs([(a, b)]), new._outputs([(b, a)]), atol=1e-6)
+
+
+def test_a_folder_of_format_3_keeps_its_predictions(repository, tmp_path):
+    """Made at commit 7883536d, with the cosine of the whole vectors and ten features of words."""
+    folder = tmp_path / "format_3"
+    shutil.copytree(repository / "fixtures" / "estimators" / "format_3", folder)
+    expected = [1.4991563, -2.4524241, 2.2034073, -5.79203, 1.806446, -5.9944561, -2.4524241]
+    loaded = PairClassifier.load(folder)
+    numpy.testing.assert_allclose(loaded._outputs(PAIRS[:7])[:, 1], expected, atol=1e-6)
+    loaded.save(tmp_path / "again")
+    again = PairClassifier.load(tmp_path / "again")
+    numpy.testing.assert_allclose(again._outputs(PAIRS), loaded._outputs(PAIRS), atol=1e-6)
+    tensors = read_tensors(folder / TENSORS)
+    for coef in (tensors["coef"][:, :-1], tensors["coef"][0], None):
+        changed = {**tensors, "coef": coef}
+        write_tensors(folder / TENSORS, {name: t for name, t in changed.items() if t is not None})
+        with pytest.raises(ValueError, match=f"{TENSORS}: .*'coef'"):
+            PairClassifier.load(folder)
 
 
 def test_a_folder_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch):

@@ -27,4 +27,18 @@ def test_features(first, second, shared, negations, numbers):
 
 
 def test_lengths():
-    assert compare_words("a a b", "I can't!")[8:] == pytest.approx([log(4), log(4)])
+    assert compare_words("a a b", "I can't!")[8:10] == pytest.approx([log(4), log(4)])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shared"),
+    [
+        ("The dog is not here", "A HERE and the DOG", [1 / 2, 1]),
+        ("It is on the table", "Table, chairs", [1, 1 / 2]),
+        ("Where is it?", "A dog", [0, 0]),
+        ("Two men", "2 dogs", [1 / 2, 1 / 2]),
+    ],
+)
+def test_content_words(first, second, shared):
+    assert compare_words(first, second)[10:] == pytest.approx(shared)
+    assert compare_words(second, first, False)[10:] == pytest.approx(sorted(shared))
