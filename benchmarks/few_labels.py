@@ -75,7 +75,11 @@ class Vectors:
     """An encoder that remembers the vectors of its sentences."""
 
     def __init__(self, name: str, data: Path) -> None:
-        self._encode = SentenceEncoder().encode if name == PACKAGE else load(name, data)[0]
+        if name == PACKAGE:
+            encoder: Any = SentenceEncoder()
+            self._encode, self.word_coverage = encoder.encode, encoder.network.word_coverage
+        else:
+            self._encode = load(name, data)[0]
         self._vectors: dict[str, Any] = {}
 
     def encode(self, sentences: list[str]) -> Any:

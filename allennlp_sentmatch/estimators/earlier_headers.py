@@ -7,18 +7,20 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from allennlp_sentmatch.estimators.fine_tuning import NUMBERS
-from allennlp_sentmatch.estimators.heads import NUM_WORD_FEATURES, prefix_sizes
+from allennlp_sentmatch.estimators.heads import prefix_sizes
+from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.estimators.word_comparison import num_features
 from allennlp_sentmatch.nn.checks import check_names
 
 PARAMETERS = ("compare_words", "fine_tune", "l2", "matcher", "random_state", *NUMBERS)
 
 
-def upgrade(header: dict[str, Any], tensors: dict[str, Tensor], vector_size: int) -> None:
+def upgrade(header: dict[str, Any], tensors: dict[str, Tensor], encoder: SentenceEncoder) -> None:
     """Change the contents of a folder of an earlier format to the present format.
 
-    The encoder's vectors are `vector_size` wide. Formats before 4 have fewer features with those of
-    the words; the others come last, and get the weight 0. Contents that no version wrote are a
-    `ValueError` or a `TypeError`.
+    Before format 4, with the features of words came only the cosine and ten of `compare_words`; the
+    others, which follow them, get the weight 0. Contents that no version wrote are a `ValueError`
+    or a `TypeError`.
     """
     if header["format"] < 3:
         _upgrade_settings(header, tensors)
@@ -26,7 +28,7 @@ def upgrade(header: dict[str, Any], tensors: dict[str, Tensor], vector_size: int
         coef, head = tensors.get("coef"), header.get("head")
         has_words = isinstance(head, dict) and head.get("words") is not None
         if has_words and coef is not None and coef.dim() == 2:
-            num_new = NUM_WORD_FEATURES - 10 + len(prefix_sizes(vector_size))
+            num_new = num_features(encoder) - 10 + len(prefix_sizes(encoder.vector_size))
             tensors["coef"] = F.pad(coef, (0, num_new))
 
 

@@ -24,11 +24,6 @@ LINEAR_MATCHERS = (*MATCHERS, COSINE)
 
 SYMMETRIC = ("symmetric", "sum_difference", COSINE)  # they do not see the order of a pair
 
-WORD_ORDERS = ("ordered", "unordered", None)
-"""How a head reads the features of words: by the order of the sentences, without it, or not."""
-
-NUM_WORD_FEATURES = 12  # of `compare_words`
-
 WORD_WEIGHT = 10.0
 """By how much the cosines and the features of the words are larger than the others, after all have
 been standardized: they are penalized less."""
@@ -56,7 +51,7 @@ class Head(Protocol):
         """The logits (N, C), or the scores (N, 1), of pairs.
 
         `u` and `v` (N, E) are the vectors of the first and of the second sentences, and `words`
-        (N, 12) the features of `compare_words`, where the head reads them.
+        (N, K) the features of the words, where the head reads them.
         """
 
     def tensors(self) -> dict[str, Tensor]:
@@ -70,18 +65,24 @@ class LinearHead:
     """A linear model of a matcher's features, from the vectors at length 1.
 
     The vectors are `vector_size` wide (E), and there are `num_outputs` (C). The `matcher` is one of
-    `LINEAR_MATCHERS`, and `words` one of `WORD_ORDERS`: with features of words come the cosine and
-    the cosines of the first dimensions, see `prefix_sizes`.
+    `LINEAR_MATCHERS`, and `words` one of `WORD_ORDERS`: with the `num_words` features of words (K)
+    come the cosine and the cosines of the first dimensions, see `prefix_sizes`.
     """
 
     def __init__(
-        self, vector_size: int, num_outputs: int, matcher: str, words: Optional[str] = None
+        self,
+        vector_size: int,
+        num_outputs: int,
+        matcher: str,
+        words: Optional[str] = None,
+        num_words: int = 0,
     ) -> None:
         self.matcher = matcher
         self.words = words
         self._prefixes = [] if words is None else prefix_sizes(vector_size)
+        self._num_weighty = 1 + num_words + len(self._prefixes)
         vector = numpy.zeros((1, vector_size), numpy.float32)
-        given = None if words is None else numpy.zeros((1, NUM_WORD_FEATURES), numpy.float32)
+        given = None if words is None else numpy.zeros((1, num_words), numpy.float32)
         self.coef: Array
         self.intercept: Array
         self._shape = (num_outputs, self.features(vector, vector, given).shape[1])  # (C, F)
@@ -100,7 +101,7 @@ class LinearHead:
         """
         scales = numpy.ones(features.shape[1])
         if self.words is not None:
-            scales[-1 - NUM_WORD_FEATURES - len(self._prefixes) :] = WORD_WEIGHT
+            scales[-self._num_weighty :] = WORD_WEIGHT
         self.coef, self.intercept, *held_out = fit_linear(
             features, targets, weights, scales, l2, random_state
         )

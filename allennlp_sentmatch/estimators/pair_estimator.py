@@ -18,9 +18,7 @@ from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning, says_
 from allennlp_sentmatch.estimators.heads import (
     COSINE,
     LINEAR_MATCHERS,
-    NUM_WORD_FEATURES,
     SYMMETRIC,
-    WORD_ORDERS,
     Head,
     LinearHead,
 )
@@ -29,7 +27,11 @@ from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_ta
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
 from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, checked_numbers
 from allennlp_sentmatch.estimators.thresholds import HeldOut
-from allennlp_sentmatch.estimators.word_comparison import compare_words
+from allennlp_sentmatch.estimators.word_comparison import (
+    WORD_ORDERS,
+    num_features,
+    word_features,
+)
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import FloatArray
@@ -156,8 +158,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
                 words = None
                 if self.matcher != COSINE if self.compare_words is None else self.compare_words:
                     words = "unordered" if self.matcher in SYMMETRIC else "ordered"
-                head = LinearHead(u.shape[1], self._num_outputs, self.matcher, words)
-                features = head.features(u, v, _word_features(first, second, words))
+                shape = u.shape[1], self._num_outputs
+                head = LinearHead(*shape, self.matcher, words, num_features(self.encoder_))
+                compared = word_features(first, second, words, self.encoder_)
+                features = head.features(u, v, compared)
                 rows, outputs = head.fit(features, targets, weights, self.l2, self.random_state)
                 self.head_ = head
                 if len(rows) and not self._numeric:
@@ -250,7 +254,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         with noting(()):
             header, tensors, found = estimator_folder.read_folder(Path(folder), encoder)
             with errors_name(Path(folder) / estimator_folder.HEADER):
-                upgrade(header, tensors, found.vector_size)
+                upgrade(header, tensors, found)
                 estimator = cls._from_header(header, found)
             with errors_name(Path(folder) / estimator_folder.TENSORS):
                 estimator.head_.load(tensors)
@@ -338,8 +342,9 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     def _inputs(
         self, first: list[str], second: list[str]
     ) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
-        """Return the head's inputs for N pairs: vectors (N, E), and features of words (N, 12)."""
-        return *self._vectors(first, second), _word_features(first, second, self.head_.words)
+        """Return the head's inputs for N pairs: vectors (N, E), and features of words (N, K)."""
+        words = word_features(first, second, self.head_.words, self.encoder_)
+        return *self._vectors(first, second), words
 
     def _outputs(self, X: Any) -> Array:
         """The logits (N, C) of pairs, or their scores (N, 1)."""
@@ -381,17 +386,8 @@ def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: i
             f"although matcher is {matcher!r}; fit it again",
             stacklevel=4,
         )
-    return LinearHead(encoder.vector_size, num_outputs, matcher, words)
-
-
-def _word_features(
-    first: list[str], second: list[str], order: Optional[str]
-) -> Optional[FloatArray]:
-    """The features (N, 12) of the words of N pairs, in one of `WORD_ORDERS`."""
-    if order is None:
-        return None
-    compared = [compare_words(*pair, order == "ordered") for pair in zip(first, second)]
-    return numpy.array(compared, numpy.float32).reshape(-1, NUM_WORD_FEATURES)
+    num_words = num_features(encoder)
+    return LinearHead(encoder.vector_size, num_outputs, matcher, words, num_words)
 
 
 def _checked_weights(sample_weight: Any, count: int) -> Array:

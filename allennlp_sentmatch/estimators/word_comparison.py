@@ -5,8 +5,20 @@ are too few to find it in hundreds of features. These are few, and for English.
 """
 
 import re
+from collections.abc import Callable, Sequence
 from math import log1p
-from typing import Any
+from typing import Any, Optional
+
+import numpy
+from torch import Tensor
+
+from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.standalone.encoder import FloatArray
+
+WORD_ORDERS = ("ordered", "unordered", None)
+"""How the features of words are read: by the order of the sentences, without it, or not."""
+
+NUM_COMPARED = 12  # the features of `compare_words`
 
 _NEGATION = re.compile(
     "n't|cannot|hardly|neither|never|no|nobody|none|nor|not|nothing|nowhere|without"
@@ -53,10 +65,38 @@ def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
     return features
 
 
+def word_features(
+    first: Sequence[str], second: Sequence[str], order: Optional[str], encoder: SentenceEncoder
+) -> Optional[FloatArray]:
+    """The features (N, K) of the words of N pairs, in one of `WORD_ORDERS`; see `num_features`."""
+    if order is None:
+        return None
+    ordered = order == "ordered"
+    compared = [compare_words(*pair, ordered) for pair in zip(first, second)]
+    features = numpy.array(compared, numpy.float32).reshape(-1, NUM_COMPARED)
+    compare = _coverage(encoder)
+    if compare is None:
+        return features
+    covered = compare(first, second).numpy()  # (N, 4): twice both sentences
+    if not ordered:
+        covered = numpy.sort(covered.reshape(-1, 2, 2), axis=2).reshape(-1, 4)
+    return numpy.hstack([features, covered])
+
+
+def num_features(encoder: SentenceEncoder) -> int:
+    """K, the number of features of words: `compare_words`, and the encoder's `word_coverage`."""
+    return NUM_COMPARED if _coverage(encoder) is None else NUM_COMPARED + 4
+
+
 def negations_and_numbers(text: str) -> tuple[int, frozenset[str]]:
     """How often a text negates, and its words with a digit, numbers as digits."""
     words = _words(text)
     return _num_negations(words), frozenset(w for w in words if any(map(str.isdigit, w)))
+
+
+def _coverage(encoder: SentenceEncoder) -> Optional[Callable[..., Tensor]]:
+    """The method `word_coverage` of encoders that have vectors of words, such as this package's."""
+    return getattr(encoder.network, "word_coverage", None)
 
 
 def _shared(first: set[Any], second: set[Any]) -> list[float]:

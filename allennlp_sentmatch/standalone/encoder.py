@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.checks import check_names, check_positive
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
+from allennlp_sentmatch.nn.word_coverage import word_coverage
 from allennlp_sentmatch.standalone.files import (
     errors_name,
     read_json_object,
@@ -235,6 +236,23 @@ class StandaloneEncoder(nn.Module):
                 indices = padded([rows[i] for i in batch]).to(device)
                 vectors[batch] = self(indices).to(vectors)
         return vectors
+
+    @torch.no_grad()
+    def word_coverage(
+        self, first: Sequence[str], second: Sequence[str], batch_size: int = 32
+    ) -> Tensor:
+        """Compare the words' vectors of N pairs of texts: (N, 4), see `nn.word_coverage`."""
+        weight = self.embedding.weight
+        compared = [torch.empty(0, 4)]
+        for start in range(0, len(first), batch_size):
+            block = slice(start, start + batch_size)
+            sides = [
+                padded([self.indexer.indices(text) for text in texts[block]]).to(weight.device)
+                for texts in (first, second)
+            ]  # (B, T1), (B, T2)
+            words, masks = [weight[side] for side in sides], [side != PADDING for side in sides]
+            compared.append(word_coverage(*words, *masks).float().cpu())
+        return torch.cat(compared)
 
 
 def normalized(vectors: FloatArray) -> FloatArray:

@@ -55,8 +55,9 @@ def test_the_features_of_the_words_follow_with_a_weaker_penalty():
     x = features(encoder, "concat")
     u, v = numpy.split(x, 2, axis=1)
     compared = numpy.array([compare_words(*pair) for pair in PAIRS])
+    covered = encoder.network.word_coverage(*zip(*PAIRS)).numpy()
     cosines = [1 - paired_cosine_distances(u[:, :size], v[:, :size]) for size in (16, 32, 40)]
-    words = numpy.column_stack([*cosines, compared])
+    words = numpy.column_stack([*cosines, compared, covered])
     x, words = (StandardScaler().fit_transform(part) for part in (x, words))
     x = numpy.hstack([x, 10 * words])
     expected = Ridge(alpha=0.05 * len(x)).fit(x, SCORES)

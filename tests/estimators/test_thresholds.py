@@ -104,7 +104,7 @@ def test_the_cosine_is_one_feature(classifier):
     assert slope > 0
     assert classifier.head_.coef.shape == (2, 1)
     with_words = PairClassifier(tiny_encoder(), "cosine", True, l2=0.1).fit(PAIRS, LABELS)
-    assert with_words.head_.coef.shape == (2, 13)
+    assert with_words.head_.coef.shape == (2, 17)
 
 
 def test_what_is_loaded_has_no_threshold(classifier, tmp_path):

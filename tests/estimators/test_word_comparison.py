@@ -2,9 +2,16 @@
 
 from math import log
 
+import numpy
 import pytest
 
-from allennlp_sentmatch.estimators.word_comparison import compare_words
+from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch.estimators.word_comparison import (
+    compare_words,
+    num_features,
+    word_features,
+)
+from tests.estimators.tiny_encoder import tiny_encoder
 
 
 @pytest.mark.parametrize(
@@ -42,3 +49,30 @@ def test_lengths():
 def test_content_words(first, second, shared):
     assert compare_words(first, second)[10:] == pytest.approx(shared)
     assert compare_words(second, first, False)[10:] == pytest.approx(sorted(shared))
+
+
+class OtherEncoder:
+    """An encoder from another package, without vectors of words."""
+
+    def encode(self, sentences):
+        return numpy.ones((len(sentences), 2))
+
+
+def test_coverage_follows_where_the_encoder_has_vectors_of_words():
+    first, second = ["a cat sleeps", "a man"], ["a man runs", "a man sees a dog"]
+    encoder, other = SentenceEncoder(tiny_encoder()), SentenceEncoder(OtherEncoder())
+    compared = [compare_words(*pair) for pair in zip(first, second)]
+    numpy.testing.assert_allclose(word_features(first, second, "ordered", other), compared)
+    features = word_features(first, second, "ordered", encoder)
+    numpy.testing.assert_allclose(features[:, :12], compared)
+    covered = encoder.network.word_coverage(first, second)
+    numpy.testing.assert_array_equal(features[:, 12:], covered)
+    assert word_features(first, second, None, encoder) is None
+    assert [num_features(encoder), num_features(other)] == [16, 12]
+
+    unordered = word_features(first, second, "unordered", encoder)
+    exchanged = word_features(second, first, "unordered", encoder)
+    numpy.testing.assert_allclose(unordered, exchanged, atol=1e-6)
+    for column in (12, 14):
+        two = features[:, column : column + 2]
+        numpy.testing.assert_array_equal(unordered[:, column : column + 2], numpy.sort(two))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
 from allennlp_sentmatch.encoding import export_encoder
 from allennlp_sentmatch.nn import CellAwareLSTM, Pooling
+from allennlp_sentmatch.nn.word_coverage import word_coverage
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.splitters import RuleSplitter
@@ -53,6 +54,20 @@ def test_trees_are_not_sampled_in_training():
 def folder(tmp_path):
     make().save(tmp_path / "encoder")
     return tmp_path / "encoder"
+
+
+def test_word_coverage_is_of_the_words_vectors():
+    """Of pairs in batches, with unknown words, and of no pair."""
+    encoder = make()
+    encoder.indexer.max_length = 3
+    rows = {"a dog runs fast": [2, 3, 4], "dog": [3], "It runs": [1, 4]}
+    pairs = [(first, second) for first in rows for second in rows]
+    found = encoder.word_coverage(*zip(*pairs), batch_size=4)
+    for row, pair in zip(found, pairs):
+        words = [encoder.embedding.weight[rows[text]][None] for text in pair]
+        masks = [torch.ones(side.shape[:2], dtype=torch.bool) for side in words]
+        torch.testing.assert_close(row, word_coverage(*words, *masks)[0].detach())
+    assert encoder.word_coverage([], []).shape == (0, 4)
 
 
 @pytest.mark.parametrize("projection_size", [None, 5])
