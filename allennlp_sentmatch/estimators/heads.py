@@ -24,9 +24,10 @@ LINEAR_MATCHERS = (*MATCHERS, COSINE)
 
 SYMMETRIC = ("symmetric", "sum_difference", COSINE)  # they do not see the order of a pair
 
-WORD_WEIGHT = 10.0
+WORD_WEIGHTS = (10.0, 3.0)
 """By how much the cosines and the features of the words are larger than the others, after all have
-been standardized: they are penalized less."""
+been standardized: they are penalized less. Cross-validation chooses; 10 is better where all words
+count, and 3 where few words, such as "on" and "off", decide."""
 
 
 def prefix_sizes(vector_size: int) -> list[int]:
@@ -99,9 +100,11 @@ class LinearHead:
 
         Returns the positions (M,) of the pairs that were held out, and their outputs (M, C).
         """
-        scales = numpy.ones(features.shape[1])
+        scales = [numpy.ones(features.shape[1])]
         if self.words is not None:
-            scales[-self._num_weighty :] = WORD_WEIGHT
+            scales = [scales[0].copy() for _ in WORD_WEIGHTS]
+            for scale, weight in zip(scales, WORD_WEIGHTS):
+                scale[-self._num_weighty :] = weight
         self.coef, self.intercept, *held_out = fit_linear(
             features, targets, weights, scales, l2, random_state
         )

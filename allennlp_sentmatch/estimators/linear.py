@@ -14,7 +14,7 @@ most a hundred steps and little memory, for predictions from vectors of any widt
 """
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Optional
 
 import numpy
@@ -67,14 +67,15 @@ def fit_linear(
     features: Array,
     targets: Array,
     weights: Array,
-    feature_weights: Array,
+    feature_weights: Sequence[Array],
     l2: Optional[float],
     random_state: Optional[int],
 ) -> tuple[Array, Array, Array, Array]:
     """Fit labels (N,) from 0 to C - 1, which all occur, or scores (N,) (floats; C is 1).
 
-    The standardized features (N, F) are multiplied by `feature_weights` (F,): the larger, the less
-    they are penalized. Without `l2`, folds choose it, which `random_state` seeds.
+    The standardized features (N, F) are multiplied by the first of the `feature_weights` (F,): the
+    larger, the less they are penalized. Without `l2`, folds choose it, which `random_state` seeds,
+    and of fewer than `ONE_FOLD` examples also one of the `feature_weights`.
 
     Returns W (C, F) and b (C,) for features that are not standardized, and the positions (M,) of
     the examples that the folds held out with their outputs (M, C). Without folds, M is 0.
@@ -82,16 +83,22 @@ def fit_linear(
     weights = weights * (len(weights) / weights.sum())  # the scaler finds constants by their number
     scaler = _fitted_scaler(features, weights)
     scaled = scaler.transform(features.astype(float), copy=False)
-    scaled *= feature_weights
+    chosen = feature_weights[0]
     scale = 1.0
     if targets.dtype.kind == "f":
         scale = abs(targets).max() or 1.0  # squares of large scores overflow
         targets = targets / scale
     held_out, outputs = numpy.zeros(0, int), numpy.zeros(0)
     if l2 is None:
-        l2, held_out, outputs = _cross_validate(scaled, targets, weights, random_state)
+        results = []
+        for own in feature_weights if len(targets) < ONE_FOLD else feature_weights[:1]:
+            scaled *= own  # in place: many examples fill the memory
+            results.append((_cross_validate(scaled, targets, weights, random_state), own))
+            scaled /= own
+        (_, l2, held_out, outputs), chosen = min(results, key=lambda result: result[0][0])
+    scaled *= chosen
     coef, intercept = _minimum(scaled, targets, weights, l2, TOLERANCE)
-    coef *= scale * feature_weights / scaler.scale_
+    coef *= scale * chosen / scaler.scale_
     intercept = intercept * scale - coef @ scaler.mean_
     return coef, intercept, held_out, outputs * scale
 
@@ -121,8 +128,8 @@ def _fitted_scaler(features: Array, weights: Optional[Array] = None) -> Standard
 
 def _cross_validate(
     features: Array, targets: Array, weights: Array, random_state: Optional[int]
-) -> tuple[float, Array, Array]:
-    """The penalty with the lowest loss of M examples held out, their positions, and their outputs.
+) -> tuple[float, float, Array, Array]:
+    """The lowest loss of M examples held out, its penalty, their positions, and their outputs.
 
     A label with fewer examples than there are folds is learned in all of them, and never held out.
     """
@@ -131,7 +138,7 @@ def _cross_validate(
     counts = numpy.bincount(labels)
     num_folds = min(5, *numpy.sort(counts)[-2:])
     if num_folds < 2:
-        return DEFAULT_L2, numpy.zeros(0, int), numpy.zeros(0)
+        return numpy.inf, DEFAULT_L2, numpy.zeros(0, int), numpy.zeros(0)
     common = numpy.flatnonzero(counts[labels] >= num_folds)
     folds = StratifiedKFold(num_folds, shuffle=True, random_state=random_state)
     divisions = [common[held_out] for _, held_out in folds.split(common, labels[common])]
@@ -140,6 +147,7 @@ def _cross_validate(
 
     held_out = numpy.concatenate(divisions)
     outputs: dict[float, Array] = {}  # (M, C) by penalty
+    losses: dict[float, float] = {}
 
     def loss(l2: float) -> float:
         parts = []
@@ -153,11 +161,12 @@ def _cross_validate(
             errors = (own[:, 0] - targets[held_out]) ** 2
         else:
             errors = -log_softmax(own, axis=1)[range(len(own)), targets[held_out]]
-        return float(weights[held_out] @ errors)
+        losses[l2] = float(weights[held_out] @ errors)
+        return losses[l2]
 
     # Weaker penalties than the best one take the longest.
     best = best_penalty(((l2, loss(l2)) for l2 in L2_PENALTIES), stop_early=True)
-    return best, held_out, outputs[best]
+    return losses[best], best, held_out, outputs[best]
 
 
 def _minimum(

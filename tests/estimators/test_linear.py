@@ -84,11 +84,19 @@ def test_the_penalty_has_the_lowest_loss_of_examples_held_out(labels, monkeypatc
         return cross_val_predict(regression, x, targets, cv=folds, method="predict_proba")
 
     best = min(linear.L2_PENALTIES, key=lambda l2: log_loss(targets, predicted(l2)))
-    given = (x, targets, numpy.ones(len(x)), numpy.ones(10))
-    chosen, _, held_out, outputs = linear.fit_linear(*given, None, 0)
-    numpy.testing.assert_allclose(chosen, linear.fit_linear(*given, best, 0)[0])
-    expected = predicted(best)[held_out]
-    numpy.testing.assert_allclose(softmax(outputs, axis=1), expected, atol=5e-3)
+    given, right = (x, targets, numpy.ones(len(x))), numpy.ones(10)
+    wrong = numpy.where(numpy.arange(10) < 8, 1e-3, 1)  # which penalizes most of the features
+    for weights in ([right], [right, wrong], [wrong, right]):
+        chosen, _, held_out, outputs = linear.fit_linear(*given, weights, None, 0)
+        numpy.testing.assert_allclose(chosen, linear.fit_linear(*given, [right], best, 0)[0])
+        expected = predicted(best)[held_out]
+        numpy.testing.assert_allclose(softmax(outputs, axis=1), expected, atol=5e-3)
+    monkeypatch.setattr(linear, "ONE_FOLD", len(x))
+    for l2 in (best, None):  # the first weights, where no folds or one fold choose
+        first, both = (
+            linear.fit_linear(*given, weights, l2, 0)[0] for weights in ([wrong], [wrong, right])
+        )
+        numpy.testing.assert_array_equal(first, both)
 
 
 def test_a_minimum_that_is_not_reached_is_said(monkeypatch):

@@ -19,7 +19,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.class_weight import compute_sample_weight
 
 from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
-from allennlp_sentmatch.estimators import linear, pair_estimator
+from allennlp_sentmatch.estimators import heads, linear, pair_estimator
 from allennlp_sentmatch.estimators.word_comparison import compare_words
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 
@@ -92,6 +92,7 @@ def test_a_regressor_is_a_ridge_regression(encoder):
 def test_without_a_penalty_the_best_one_is_chosen(encoder, monkeypatch):
     """Here one of them is much too strong, and the other one right."""
     monkeypatch.setattr(linear, "L2_PENALTIES", (1e6, 0.01))
+    monkeypatch.setattr(heads, "WORD_WEIGHTS", heads.WORD_WEIGHTS[:1])  # a fixed penalty's
     chosen = PairClassifier(encoder).fit(PAIRS, LABELS)
     expected = PairClassifier(encoder, l2=0.01).fit(PAIRS, LABELS)
     numpy.testing.assert_allclose(chosen.predict_proba(PAIRS), expected.predict_proba(PAIRS))
