@@ -70,8 +70,9 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         and "mfb".
     compare_words : `bool`, optional (default = `None`)
         Whether to add the cosine, the cosines of the first 16, 32, 64 and so on dimensions, and the
-        features of `compare_words`, which see negation and numbers and are for English. By default,
-        all matchers but "cosine" do. Fine-tuning does not.
+        features of the words: those of `compare_words`, which see negation and numbers and are for
+        English, and the encoder's `word_coverage`, where it has vectors of words. By default, all
+        matchers but "cosine" do. Fine-tuning does not.
     l2 : `float`, optional (default = `None`)
         The penalty l2 / 2 * ||W||^2 beside the mean loss of an example, for standardized features.
         By default, cross-validation chooses it; it is 0.1 where fewer than two labels have two
