@@ -241,7 +241,10 @@ class StandaloneEncoder(nn.Module):
     def word_coverage(
         self, first: Sequence[str], second: Sequence[str], batch_size: int = 32
     ) -> Tensor:
-        """Compare the words' vectors of N pairs of texts: (N, 4), see `nn.word_coverage`."""
+        """How well the words of N pairs of texts cover each other: (N, 4), see `nn.word_coverage`.
+
+        The words' vectors are those that the network reads, whatever the other words are.
+        """
         weight = self.embedding.weight
         compared = [torch.empty(0, 4)]
         for start in range(0, len(first), batch_size):
