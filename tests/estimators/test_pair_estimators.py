@@ -90,16 +90,22 @@ def test_a_regressor_is_a_ridge_regression(encoder):
 
 
 def test_without_a_penalty_the_best_one_is_chosen(encoder, monkeypatch):
-    """Here one of them is much too strong, and the other one right."""
+    """Here one of them is much too strong, and the other one right; so are the words' weights."""
+    monkeypatch.setattr(heads, "WORD_WEIGHTS", (10.0,))
+    right = PairClassifier(encoder, l2=0.01).fit(PAIRS, LABELS).predict_proba(PAIRS)
+    scores = PairRegressor(encoder, l2=0.01).fit(PAIRS, SCORES).predict(PAIRS)
+    monkeypatch.setattr(heads, "WORD_WEIGHTS", (1e-6,))
+    wrong = PairClassifier(encoder, l2=0.01).fit(PAIRS, LABELS).predict_proba(PAIRS)
+    assert abs(wrong - right).max() > 0.01
     monkeypatch.setattr(linear, "L2_PENALTIES", (1e6, 0.01))
-    monkeypatch.setattr(heads, "WORD_WEIGHTS", heads.WORD_WEIGHTS[:1])  # a fixed penalty's
-    chosen = PairClassifier(encoder).fit(PAIRS, LABELS)
-    expected = PairClassifier(encoder, l2=0.01).fit(PAIRS, LABELS)
-    numpy.testing.assert_allclose(chosen.predict_proba(PAIRS), expected.predict_proba(PAIRS))
+    for weights in ((10.0,), (1e-6, 10.0)):
+        monkeypatch.setattr(heads, "WORD_WEIGHTS", weights)
+        chosen = PairClassifier(encoder).fit(PAIRS, LABELS)
+        numpy.testing.assert_allclose(chosen.predict_proba(PAIRS), right, rtol=1e-3)
     monkeypatch.setattr(linear, "ONE_FOLD", 10)
+    monkeypatch.setattr(heads, "WORD_WEIGHTS", (10.0, 1e-6))
     chosen = PairRegressor(encoder).fit(PAIRS, SCORES)
-    expected = PairRegressor(encoder, l2=0.01).fit(PAIRS, SCORES)
-    numpy.testing.assert_allclose(chosen.predict(PAIRS), expected.predict(PAIRS))
+    numpy.testing.assert_allclose(chosen.predict(PAIRS), scores)
 
 
 def test_a_pair_of_each_label_is_enough(encoder):
