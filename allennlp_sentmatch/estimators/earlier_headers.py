@@ -18,9 +18,9 @@ PARAMETERS = ("compare_words", "fine_tune", "l2", "matcher", "random_state", *NU
 def upgrade(header: dict[str, Any], tensors: dict[str, Tensor], encoder: SentenceEncoder) -> None:
     """Change the contents of a folder of an earlier format to the present format.
 
-    Before format 4, with the features of words came only the cosine and ten of `compare_words`; the
-    others, which follow them, get the weight 0. Contents that no version wrote are a `ValueError`
-    or a `TypeError`.
+    Formats before 4 have only the cosine and ten features of `compare_words` after the matcher's.
+    The features that follow them now get the weight 0. Contents that no version wrote are a
+    `ValueError` or a `TypeError`.
     """
     if header["format"] < 3:
         _upgrade_settings(header, tensors)

@@ -25,16 +25,17 @@ LINEAR_MATCHERS = (*MATCHERS, COSINE)
 SYMMETRIC = ("symmetric", "sum_difference", COSINE)  # they do not see the order of a pair
 
 WORD_WEIGHTS = (10.0, 3.0)
-"""By how much the cosines and the features of the words are larger than the others, after all have
-been standardized: they are penalized less. Cross-validation chooses: 10 is mostly better, but 3
-where single words, such as "on" and "off", decide. A fixed penalty takes the first one."""
+"""The factors of the cosines and of the features of the words, after all features have been
+standardized: these are penalized less. Cross-validation chooses one: 10 is mostly better, but 3
+where single words, such as "on" and "off", decide. With a fixed penalty, it is the first one."""
 
 
 def prefix_sizes(vector_size: int) -> list[int]:
-    """The numbers of first dimensions that have a cosine of their own: 16, 32, 64 and so on.
+    """List how many of the first dimensions have a cosine of their own: 16, 32, 64 and so on.
 
-    In nested vectors, such as those of this package's encoder, the first dimensions have less of a
-    sentence's form: by 64 of them, the answers to WikiQA's questions rank higher than by all 384.
+    In nested vectors, such as the vectors of this package's encoder, the first dimensions say less
+    about the form of a sentence: with 64 of them, the answers to WikiQA's questions rank higher
+    than with all 384.
     """
     return [2**n for n in range(4, (vector_size - 1).bit_length())]
 
@@ -81,7 +82,7 @@ class LinearHead:
         self.matcher = matcher
         self.words = words
         self._prefixes = [] if words is None else prefix_sizes(vector_size)
-        self._num_weighty = 1 + num_words + len(self._prefixes)
+        self._num_compared = 1 + num_words + len(self._prefixes)
         vector = numpy.zeros((1, vector_size), numpy.float32)
         given = None if words is None else numpy.zeros((1, num_words), numpy.float32)
         self.coef: Array
@@ -102,16 +103,19 @@ class LinearHead:
         """
         scales = [numpy.ones(features.shape[1])]
         if self.words is not None:
-            scales = [scales[0].copy() for _ in WORD_WEIGHTS]
-            for scale, weight in zip(scales, WORD_WEIGHTS):
-                scale[-self._num_weighty :] = weight
+            counts = features.shape[1] - self._num_compared, self._num_compared
+            scales = [numpy.repeat([1.0, weight], counts) for weight in WORD_WEIGHTS]
         self.coef, self.intercept, *held_out = fit_linear(
             features, targets, weights, scales, l2, random_state
         )
         return held_out[0], held_out[1]
 
     def features(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray]) -> FloatArray:
-        """The features (N, F) of N pairs: matcher, cosine, words, cosines of first dimensions."""
+        """Return the features (N, F) of N pairs.
+
+        The columns are the matcher's features, the cosine, the words' features and the cosines of
+        the first dimensions.
+        """
         u, v = normalized(u), normalized(v)
         parts = []
         if self.matcher != COSINE:

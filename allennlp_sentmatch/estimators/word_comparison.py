@@ -68,7 +68,7 @@ def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
 def word_features(
     first: Sequence[str], second: Sequence[str], order: Optional[str], encoder: SentenceEncoder
 ) -> Optional[FloatArray]:
-    """The features (N, K) of the words of N pairs, in one of `WORD_ORDERS`; see `num_features`."""
+    """Return the features (N, K) of the words of N pairs, in one of `WORD_ORDERS`."""
     if order is None:
         return None
     ordered = order == "ordered"
@@ -84,7 +84,7 @@ def word_features(
 
 
 def num_features(encoder: SentenceEncoder) -> int:
-    """K, the number of features of words: `compare_words`, and the encoder's `word_coverage`."""
+    """Count the features of words (K): `compare_words` and, if it can, the encoder's coverage."""
     return NUM_COMPARED if _coverage(encoder) is None else NUM_COMPARED + 4
 
 
@@ -95,12 +95,12 @@ def negations_and_numbers(text: str) -> tuple[int, frozenset[str]]:
 
 
 def _coverage(encoder: SentenceEncoder) -> Optional[Callable[..., Tensor]]:
-    """The method `word_coverage` of encoders that have vectors of words, such as this package's."""
+    """Return the method `word_coverage` of an encoder that has vectors of words, or `None`."""
     return getattr(encoder.network, "word_coverage", None)
 
 
 def _shared(first: set[Any], second: set[Any]) -> list[float]:
-    """The shares of each side's elements that the other one has."""
+    """Return the share of each side's elements that the other side has, too."""
     common = len(first & second)
     return [common / max(1, len(first)), common / max(1, len(second))]
 

@@ -241,9 +241,14 @@ class StandaloneEncoder(nn.Module):
     def word_coverage(
         self, first: Sequence[str], second: Sequence[str], batch_size: int = 32
     ) -> Tensor:
-        """How well the words of N pairs of texts cover each other: (N, 4), see `nn.word_coverage`.
+        """Compute how well the words of N pairs of texts cover each other.
 
-        The words' vectors are those that the network reads, whatever the other words are.
+        A word has the vector that the network reads, which does not depend on its neighbors.
+
+        # Returns
+
+        `Tensor`
+            (N, 4), float32, on the CPU; see `nn.word_coverage.word_coverage`.
         """
         weight = self.embedding.weight
         compared = [torch.empty(0, 4)]

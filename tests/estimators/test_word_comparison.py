@@ -11,6 +11,7 @@ from allennlp_sentmatch.estimators.word_comparison import (
     num_features,
     word_features,
 )
+from tests.estimators.test_estimator_folder import OtherEncoder
 from tests.estimators.tiny_encoder import tiny_encoder
 
 
@@ -49,13 +50,6 @@ def test_lengths():
 def test_content_words(first, second, shared):
     assert compare_words(first, second)[10:] == pytest.approx(shared)
     assert compare_words(second, first, False)[10:] == pytest.approx(sorted(shared))
-
-
-class OtherEncoder:
-    """An encoder from another package, without vectors of words."""
-
-    def encode(self, sentences):
-        return numpy.ones((len(sentences), 2))
 
 
 def test_coverage_follows_where_the_encoder_has_vectors_of_words():
