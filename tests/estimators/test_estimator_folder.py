@@ -198,7 +198,7 @@ def test_a_folder_of_format_3_keeps_its_predictions(repository, tmp_path):
     again = PairClassifier.load(tmp_path / "again")
     numpy.testing.assert_allclose(again._outputs(PAIRS), loaded._outputs(PAIRS), atol=1e-6)
     tensors = read_tensors(folder / TENSORS)
-    for coef in (tensors["coef"][:, :-1], tensors["coef"][0], None):
+    for coef in (tensors["coef"][:, :-1], tensors["coef"][0], torch.tensor(1.0), None):
         changed = {**tensors, "coef": coef}
         write_tensors(folder / TENSORS, {name: t for name, t in changed.items() if t is not None})
         with pytest.raises(ValueError, match=f"{TENSORS}: .*'coef'"):

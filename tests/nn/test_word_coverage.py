@@ -45,10 +45,12 @@ def test_the_figures_are_those_of_the_definition():
         assert row.tolist() == pytest.approx([share1, share2, lacks1, lacks2], abs=1e-12)
 
 
-def test_words_without_weight():
+def test_words_without_weight_or_with_opposite_vectors():
     words, mask = torch.zeros(1, 2, 3), torch.ones(1, 2, dtype=torch.bool)
     assert word_coverage(words, torch.ones(1, 2, 3), mask, mask).tolist()[0] == pytest.approx(
         [0, 0, 0, math.sqrt(3)]
     )
+    opposite = torch.ones(1, 2, 1)  # without padding, whose cosine is 0
+    assert word_coverage(opposite, -opposite, mask, mask).tolist()[0] == [0, 0, 1, 1]
     half = torch.ones(1, 2, 3, dtype=torch.bfloat16)
     assert word_coverage(half, half, mask, mask).dtype == torch.float32
