@@ -101,8 +101,15 @@ def plot(picture: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> 
 
 
 def _commit() -> Optional[str]:
-    command = ["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]
+    """Return the commit, with "-dirty" where files other than pages and results differ from it."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        commit = _git("rev-parse", "--short", "HEAD").strip()
+        changed = _git("status", "--porcelain", "--", ".", ":!docs", ":!benchmarks/results")
     except (OSError, subprocess.CalledProcessError):
         return None
+    return f"{commit}-dirty" if changed else commit
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(REPOSITORY), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
