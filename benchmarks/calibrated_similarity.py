@@ -29,13 +29,13 @@ from torch import device
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
 from allennlp_sentmatch.calibration.reliability import measure_reliability
-from benchmarks.few_labels import DRAWS, PACKAGE, RESULTS, TEST, Pairs, Vectors, read_set
+from benchmarks.few_labels import DRAWS, PACKAGE, RESULTS, Pairs, Vectors, read_set
 from benchmarks.report import machine, write
 
 OUTPUT = RESULTS / "calibrated_similarity.json"
 SIZES = (8, 16, 32, 64, 128, 256)
 SETS = ("SICK", "MSRP", "BANKING77")
-POOL = 1000
+POOL = TEST = 1000
 PRECISION = 0.8
 
 COLUMNS = {
