@@ -90,7 +90,7 @@ def gain(
     """Return the gain of an encoder in the first metric that its row has, and the standard error.
 
     The rows are the first ones with the configurations FOLDER/ENCODER and FOLDER/bilstm; `None`
-    where one is missing.
+    where one is missing. With one seed in a row, the error is 0.
     """
     names = [f"{folder}/{name}" for name in (encoder, "bilstm")]
     rows: list[Any] = [
@@ -103,8 +103,9 @@ def gain(
     scale = 1 if metric == "average" else 100
     values = [row["metrics"][metric] for row in rows]
     values = [[scale * x for x in (v if isinstance(v, list) else [v])] for v in values]
-    errors = [statistics.variance(v) / len(v) for v in values if len(v) > 1]
-    return statistics.mean(values[0]) - statistics.mean(values[1]), sum(errors) ** 0.5
+    several = min(map(len, values)) > 1
+    error = sum(statistics.variance(v) / len(v) for v in values) ** 0.5 if several else 0.0
+    return statistics.mean(values[0]) - statistics.mean(values[1]), error
 
 
 def training_size(data: str) -> int:

@@ -9,7 +9,7 @@
     allennlp transfer out/bilstm/1/model.tar.gz --data ../shared/data --output-file 1.json
     allennlp transfer out/bilstm/2/model.tar.gz --data ../shared/data --output-file 2.json
     python -m scripts.results.record transfer docs/results/transfer.json BiLSTM 1.json 2.json \
-        --configuration allnli_small/bilstm --revision 7883536 --command "allennlp transfer ..."
+        --configuration allnli_small/bilstm --revision 7883536d --command "allennlp transfer ..."
 
 Rows of the same name are replaced. A study has a file of its own. The reports of a transfer are one
 for each seed; the fields of the row that are not set here remain. `fill_tables.py` makes the tables

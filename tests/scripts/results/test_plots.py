@@ -44,6 +44,7 @@ def test_gains_in_points_with_standard_errors():
     # The variances of (50, 70) and (70, 80) are 200 and 50.
     assert (gain, error) == pytest.approx((15, (200 / 2 + 50 / 2) ** 0.5))
     assert plots.gain(TRANSFER, "subilstm_tied", ["average"], "/allnli") == (0.5, 0)
+    assert plots.gain(SICK, "subilstm", ["accuracy"]) == (-12.5, 0)  # one seed has no spread
     assert plots.gain(TRANSFER, "subilstm", ["average"], "/allnli") is None
     by_task, by_data = plots.gains_figure(TRANSFER, [SICK, OTHER]).axes
     assert [bar.get_height() for bar in by_task.patches] == pytest.approx([15] * 10 + [1.5])
