@@ -9,7 +9,6 @@ import csv
 import gzip
 import hashlib
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Callable, NamedTuple
 from xml.etree import ElementTree
@@ -19,7 +18,7 @@ from nltk.tree import Tree
 from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
 from allennlp_sentmatch.data.files.json_lines import json_rows
 from allennlp_sentmatch.data.files.lines import text_rows
-from allennlp_sentmatch.data.files.tables import read_sentences
+from allennlp_sentmatch.data.files.tables import Table
 from allennlp_sentmatch.data.text import unescape
 from scripts.encoder.read_texts import split
 
@@ -54,8 +53,12 @@ def pairs(format: str) -> Sentences:
 
 
 def columns(*names: str) -> Sentences:
-    """The values of some columns of a table."""
-    return lambda file: chain.from_iterable(read_sentences(file, name) for name in names)
+    """The values of some columns of a table; double quotes protect cells in csv files alone."""
+    return lambda file: (
+        row.text([name])
+        for name in names
+        for row in Table({"column": name}, quoted=file.suffix == ".csv").rows(file)
+    )
 
 
 def lines(encoding: str) -> Sentences:

@@ -95,8 +95,10 @@ class Source:
         The name of the reader of all files, in `READERS`.
     prose : `bool`, optional (default = `True`)
         Whether sentences must start and end as in running text.
-    paths : `str`, optional (default = `''`)
-        Paths on Debian's servers.
+    path : `str`, optional (default = `''`)
+        The path on Debian's servers. An index is the stable release's, which keeps its digest until
+        the next point release and is then in the snapshot: those of security updates change on any
+        day, and the snapshot need not have the one that was read.
     """
 
     name: str
@@ -111,7 +113,7 @@ class Source:
     files: str = ""
     reader: str = ""
     prose: bool = True
-    paths: str = ""
+    path: str = ""
 
     @property
     def file_name(self) -> str:
@@ -161,18 +163,18 @@ class Source:
             )
 
     def _from_debian(self) -> bytes:
-        """The files on Debian's servers, one after the other."""
+        """The file on Debian's servers."""
         digest = ""
         for server in SERVERS:
             try:
-                data = b"".join(_download(server, path) for path in self.paths.split())
+                data = _download(server, self.path)
             except urllib.error.URLError:
                 continue
             digest = hashlib.sha256(data).hexdigest()
             if digest == self.sha256:
                 return data
         raise ValueError(
-            f"{self.name}: no server has {self.paths} with the SHA-256 {self.sha256}"
+            f"{self.name}: no server has {self.path} with the SHA-256 {self.sha256}"
             + (f" (the last one: {digest})" if digest else "")
         )
 
