@@ -246,7 +246,8 @@ PLACES = [(x, y) for y in (0, 1, -1, 3, -3, 5, -5, 7, -7, 9, -9) for x in (1, -1
 def draw(records: list[dict[str, Any]], path: Path) -> None:
     """Draw quality against speed, each point as large as the encoder's files.
 
-    A label is in the first of `PLACES` where it touches neither a point nor another label.
+    A label is in the first of `PLACES` where it touches neither a point nor another label. The line
+    from it to its point is behind the labels that were placed before.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -271,7 +272,7 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
     centers = axes.transData.transform(list(zip(speeds, means)))  # (N, 2), in pixels
     radii = [numpy.sqrt(area) / 2 * figure.dpi / 72 for area in areas]
     taken = [Bbox([center - radius, center + radius]) for center, radius in zip(centers, radii)]
-    for record, speed, mean, area in zip(shown, speeds, means, areas):
+    for i, (record, speed, mean, area) in enumerate(zip(shown, speeds, means, areas)):
         for x, y in PLACES:
             distance = numpy.sqrt(area) / 2 + 3  # points
             label = axes.annotate(
@@ -284,6 +285,8 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
                     "relpos": ((1 - x) / 2, (1 - numpy.sign(y)) / 2),
                 },
                 fontsize=8,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+                zorder=2 + 1 / (i + 1),  # above the grid
                 ha={-1: "right", 0: "center", 1: "left"}[x],
                 va="center" if y == 0 else "bottom" if y > 0 else "top",
             )

@@ -16,10 +16,10 @@ def at_least_float32(x: Tensor) -> Tensor:
 def bfloat16_products() -> Iterator[None]:
     """Within the context, let torch round the factors of float32 products to bfloat16.
 
-    Sums and results stay in float32. Where a processor has instructions for it (AMX or
-    AVX512-BF16 with torch 2.1 or later; GPUs, which may take TensorFloat-32 instead), products are
-    faster and their relative error is about 2^-9. Elsewhere nothing changes. The setting holds for
-    all threads (`torch.set_float32_matmul_precision`).
+    Sums and results stay in float32. Where torch rounds (on processors with AMX, from torch 2.1 on,
+    and on GPUs, which may take TensorFloat-32 instead), products are faster and their relative
+    error is about 2^-9. Elsewhere, also with AVX512-BF16 alone, nothing is rounded. The setting
+    holds for all threads (`torch.set_float32_matmul_precision`).
     """
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium")
