@@ -72,8 +72,9 @@ def embeddings(encoder: Encoder, body: dict[str, Any]) -> Question:
     """The vector of each `input`, in OpenAI's form."""
     _check(body, encoder.model, "input", "encoding_format", "dimensions", "user")
     texts = _texts(body, "input")
-    if body.get("dimensions", encoder.vector_size) != encoder.vector_size:
-        raise RequestError(400, f"dimensions must be {encoder.vector_size}, the vectors' size.")
+    size = body.get("dimensions", encoder.vector_size)
+    if type(size) is not int or not 1 <= size <= encoder.vector_size:
+        raise RequestError(400, f"dimensions must be an integer from 1 to {encoder.vector_size}.")
     form = body.get("encoding_format", "float")
     if form not in ("float", "base64"):
         raise RequestError(400, "encoding_format must be 'float' or 'base64'.")
@@ -85,7 +86,7 @@ def embeddings(encoder: Encoder, body: dict[str, Any]) -> Question:
 
     def answer(vectors: list[FloatArray]) -> bytes:
         items = [
-            {"object": "embedding", "index": index, "embedding": shown(vector)}
+            {"object": "embedding", "index": index, "embedding": shown(vector[:size])}
             for index, vector in enumerate(vectors)
         ]
         total = sum(map(num_words, texts))

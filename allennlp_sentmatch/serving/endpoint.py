@@ -1,6 +1,7 @@
 """An HTTP endpoint that answers programs, and the page in a browser, with what a model computes."""
 
 import asyncio
+import time
 from collections.abc import Collection
 from itertools import chain
 from pathlib import Path
@@ -22,6 +23,7 @@ from allennlp_sentmatch.version import __version__
 
 MISSING_FASTAPI = "serving needs the extra [serve]: pip install fastapi uvicorn"
 
+MODELS = "/v1/models"
 ANSWER_SECONDS = 30  # the time in which an answer must be ready
 STATIC_FILES = Path(__file__).with_name("static")  # the page: HTML, CSS and JavaScript modules
 
@@ -36,9 +38,10 @@ def create_app(
 
     A POST of JSON to a path of the service's routes, such as `/predict`, is answered by JSON. `GET
     /health` says that the server answers, `GET /openapi.json` describes it to programs and `GET /`
-    to people: in a sentence, or by the page, which reads `GET /model`. `GET /metrics` counts
-    requests for Prometheus. An error is an object with its `detail`, or, at the
-    paths of OpenAI's form, with OpenAI's `error`.
+    to people: in a sentence, or by the page, which reads `GET /model`. `GET /v1/models` names the
+    sentence encoder, if there is one, in OpenAI's form. `GET /metrics` counts requests for
+    Prometheus. An error is an object with its `detail`, or, at the paths of OpenAI's form, with
+    OpenAI's `error`.
 
     See `Batcher` for `batch_size` and `max_words`, and `check_names` for `allowed_hosts`. A number
     below 1 is a `ValueError`, and so is a missing FastAPI.
@@ -51,6 +54,8 @@ def create_app(
         raise ValueError(MISSING_FASTAPI) from error
     batcher = Batcher(batch_size, max_words)
     paths = [*service.routes, HEALTH, "/metrics", "/"]
+    if service.encoder is not None:
+        paths.insert(len(service.routes), MODELS)
     counts = Metrics(paths)
     app = FastAPI(
         title=service.title,
@@ -96,6 +101,14 @@ def create_app(
     async def metrics() -> PlainTextResponse:
         """Counts of requests, their times, and the number of inputs that wait, for Prometheus."""
         return PlainTextResponse(counts.text(batcher.num_waiting), media_type=MEDIA_TYPE)
+
+    if service.encoder is not None:
+        encoder = {"id": service.encoder, "object": "model", "created": int(time.time())}
+
+        @app.get(MODELS)
+        async def models() -> dict[str, Any]:
+            """The sentence encoder, in OpenAI's form, which has lists of models."""
+            return {"object": "list", "data": [{**encoder, "owned_by": "allennlp_sentmatch"}]}
 
     for path, route in service.routes.items():
         media_type = {"schema": {"type": "object"}, "example": route.example}

@@ -38,6 +38,8 @@ class Service:
     routes: dict[str, Route]  # by the path
     page: Optional[dict[str, Any]] = None
     """The page's data about the model, see `with_page`; `None` for a server without a page."""
+    encoder: Optional[str] = None
+    """The name of its sentence encoder in requests; `None` for a service without vectors."""
 
 
 def encoded(value: Any) -> bytes:

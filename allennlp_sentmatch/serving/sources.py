@@ -57,7 +57,7 @@ def service_at(source: str) -> Service:
 def with_encoder(service: Service, encoder: SentenceEncoder, model: str) -> Service:
     """Add the vectors of an encoder to a service, under the name of a model."""
     routes = encoder_routes(encoder.encode, model, encoder.vector_size)
-    return replace(service, routes={**service.routes, **routes})
+    return replace(service, routes={**service.routes, **routes}, encoder=model)
 
 
 def _predicting(estimator: PairClassifier | PairRegressor) -> Job:

@@ -50,8 +50,19 @@ def test_embeddings_in_the_form_of_openai(http, expected):
     for item, row in zip(coded["data"], expected):
         vector = numpy.frombuffer(base64.b64decode(item["embedding"]), "<f4")
         assert vector == pytest.approx(row, abs=1e-5)
+    first = http.post("/v1/embeddings", json={"input": TEXTS, "dimensions": 64}).json()["data"]
+    vectors = numpy.array([item["embedding"] for item in first])
+    assert vectors == pytest.approx(expected[:, :64], abs=1e-5)
     unset = dict.fromkeys(["model", "encoding_format", "dimensions", "user"])
     assert http.post("/v1/embeddings", json={"input": TEXTS, **unset}).json() == answer
+
+
+def test_the_list_of_models(http):
+    (model,) = http.get("/v1/models").json()["data"]
+    assert http.post("/v1/embeddings", json={"input": "a", "model": model["id"]}).is_success
+    assert set(model) == {"id", "object", "created", "owned_by"}
+    assert '{path="/v1/models"' in http.get("/metrics").text
+    assert "error" in http.post("/v1/models", json={}).json()
 
 
 def test_the_answers_of_the_page(http):
@@ -100,7 +111,9 @@ def test_similarities_and_rankings(http, expected):
         ("/v1/embeddings", {"input": ["a"] * 2049}, 413, "2,048 texts; it has 2,049"),
         ("/v1/embeddings", {"input": "a", "model": "other"}, 404, "this server has 'package'"),
         ("/v1/embeddings", {"input": "a", "encoding_format": "int8"}, 400, "encoding_format"),
-        ("/v1/embeddings", {"input": "a", "dimensions": 5}, 400, "must be 384"),
+        ("/v1/embeddings", {"input": "a", "dimensions": 0}, 400, "from 1 to 384"),
+        ("/v1/embeddings", {"input": "a", "dimensions": 385}, 400, "from 1 to 384"),
+        ("/v1/embeddings", {"input": "a", "dimensions": True}, 400, "an integer"),
         ("/v1/embeddings", {"input": "a", "truncate": True}, 400, "'truncate' is not supported"),
         ("/similarity", {"first": "a", "second": ["b"]}, 400, "two strings"),
         ("/similarity", {"first": ["a", "b"], "second": ["b"]}, 400, "of one length"),
@@ -135,8 +148,9 @@ def test_errors_before_the_body_is_read_have_the_form_too(http):
 
 def test_the_description_has_examples_that_work(http):
     paths = http.get("/openapi.json").json()["paths"]
-    assert set(paths) == {"/health", "/metrics", "/v1/embeddings", "/similarity", "/rerank"}
-    for path in ("/v1/embeddings", "/similarity", "/rerank"):
+    posted = {"/v1/embeddings", "/similarity", "/rerank"}
+    assert set(paths) == {"/health", "/metrics", "/v1/models", *posted}
+    for path in posted:
         body = paths[path]["post"]["requestBody"]["content"]["application/json"]
         assert http.post(path, json=body["example"]).status_code == 200
 
