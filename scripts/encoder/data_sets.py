@@ -57,7 +57,7 @@ def columns(*names: str) -> Sentences:
     return lambda file: (
         row.text([name])
         for name in names
-        for row in Table({"column": name}, quoted=file.suffix == ".csv").rows(file)
+        for row in Table({"column": name}, quoted=".csv" in file.suffixes).rows(file)
     )
 
 

@@ -96,9 +96,9 @@ class Source:
     prose : `bool`, optional (default = `True`)
         Whether sentences must start and end as in running text.
     path : `str`, optional (default = `''`)
-        The path on Debian's servers. An index is the stable release's, which keeps its digest until
-        the next point release and is then in the snapshot: those of security updates change on any
-        day, and the snapshot need not have the one that was read.
+        The path on Debian's servers. An index is of the stable release: it keeps its digest until
+        the next point release, and the snapshot has it afterwards. The index of security updates
+        changes on any day, and the snapshot need not have the one that was read.
     """
 
     name: str
