@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Make the sentence encoder of the package again. Once the texts are there, this takes an estimated 15
-# minutes on an H100. On a CPU, the teachers alone take an estimated 14 hours of one core.
+# minutes on an H100. On a CPU, the teachers take an estimated 14 hours of one core, and the training
+# 11 hours.
 #
 #   bash scripts/encoder/make_sentence_encoder.sh ../shared/data data/encoder
 #
