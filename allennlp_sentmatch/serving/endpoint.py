@@ -53,9 +53,8 @@ def create_app(
     except ImportError as error:
         raise ValueError(MISSING_FASTAPI) from error
     batcher = Batcher(batch_size, max_words)
-    paths = [*service.routes, HEALTH, "/metrics", "/"]
-    if service.encoder is not None:
-        paths.insert(len(service.routes), MODELS)
+    lists = [] if service.encoder is None else [MODELS]
+    paths = [*service.routes, *lists, HEALTH, "/metrics", "/"]
     counts = Metrics(paths)
     app = FastAPI(
         title=service.title,
@@ -107,7 +106,7 @@ def create_app(
 
         @app.get(MODELS)
         async def models() -> dict[str, Any]:
-            """The sentence encoder, in OpenAI's form, which has lists of models."""
+            """List the sentence encoder, in OpenAI's form of a list of models."""
             return {"object": "list", "data": [{**encoder, "owned_by": "allennlp_sentmatch"}]}
 
     for path, route in service.routes.items():
