@@ -46,6 +46,24 @@ CONFIGURATIONS = {
             "trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "patience": 0},
         },
     ),
+    # Parameters are unfrozen after each epoch but the last, and the second is not validated.
+    "averaged": (
+        "training_config/quick_start.jsonnet",
+        {
+            **SMALL_QUICK_START,
+            "dataset_reader.max_instances": 64,
+            "data_loader.batch_size": 16,
+            "trainer.moving_average": {"type": "exponential", "decay": 0.9},
+            "trainer.optimizer.parameter_groups": [
+                [[f"^{part}"], {}] for part in ("_text_field_embedder", "_encoder", "_classifier")
+            ],
+            "trainer.learning_rate_scheduler": {
+                "type": "slanted_triangular",
+                "gradual_unfreezing": True,
+            },
+            "trainer.callbacks": [{"type": "should_validate_callback", "validation_interval": 2}],
+        },
+    ),
     "cs_lvm": (
         "fixtures/models/cs_lvm.jsonnet",
         {
@@ -122,6 +140,7 @@ def train(settings: Params, folder, interrupt_after: Optional[int] = None, recov
     [
         ("quick_start", {"save_every_num_batches": 2}),
         ("parts_of_a_pass", {}),
+        ("averaged", {}),
         ("cs_lvm", {"save_every_num_batches": 2}),
     ],
 )
