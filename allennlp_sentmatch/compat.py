@@ -8,6 +8,7 @@ function says what failed. `transformers_compat.py` patches the transformer comp
 
 import functools
 import inspect
+import re
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
@@ -23,11 +24,14 @@ from allennlp.commands import diff, find_learning_rate, predict
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path, open_compressed
+from allennlp.data import vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader, multiprocess_data_loader
 from allennlp.models import archival
 from allennlp.training import gradient_descent_trainer
 from allennlp.training import util as training_util
+from allennlp.training.callbacks import ShouldValidateCallback
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
+from allennlp.training.moving_average import MovingAverage
 
 from allennlp_sentmatch.data.text import did_you_mean
 
@@ -61,11 +65,59 @@ def patch_recovery() -> None:
     with NumPy (`cosine`, `slanted_triangular`) leave a `numpy.float64` in the training state, which
     it refuses: "Unsupported global: GLOBAL numpy._core.multiarray.scalar". This allows the three
     names that such a number is pickled with; they can make numbers and nothing else.
+
+    A moving average that was recovered followed copies of the parameters, which are in its state,
+    instead of the model's parameters: it stayed as it was, and the model was not averaged.
     """
     if hasattr(torch.serialization, "add_safe_globals"):
         number = numpy.float64(0.0)
         make_scalar: Any = number.__reduce__()[0]
         torch.serialization.add_safe_globals([make_scalar, numpy.dtype, type(number.dtype)])
+
+    def load_averages(self: Any, state_dict: dict[str, dict[str, torch.Tensor]]) -> None:
+        for name, average in state_dict["shadows"].items():
+            self._shadows[name].copy_(average)
+
+    moving_average: Any = MovingAverage
+    moving_average.load_state_dict = load_averages
+
+
+def patch_validation_interval() -> None:
+    """Keep the best weights where `should_validate_callback` leaves out validations.
+
+    It decided on the next epoch before this epoch's weights were saved as the best, and the weights
+    of an epoch without validation counted as the best: the archive held another epoch's weights
+    than `best_epoch` says. After `--recover` the validations were other ones.
+    """
+    callback: Any = ShouldValidateCallback
+
+    def on_start(self: Any, trainer: Any, *args: Any, **kwargs: Any) -> None:
+        epoch = trainer._start_after_epochs_completed
+        trainer._should_validate_this_epoch = self._should_validate(epoch)
+
+    def on_epoch(self: Any, trainer: Any, *args: Any, **kwargs: Any) -> None:
+        if not trainer._should_validate_this_epoch and trainer._validation_data_loader is not None:
+            trainer._metric_tracker._is_best_so_far = False
+            trainer._metric_tracker._epoch_number += 1  # it counts validations
+
+    def on_batch(
+        self: Any, trainer: Any, *args: Any, is_training: bool = True, **kwargs: Any
+    ) -> None:
+        if is_training:
+            epoch = trainer._epochs_completed
+            trainer._should_validate_this_epoch = self._should_validate(epoch)
+
+    callback.on_start, callback.on_epoch, callback.on_batch = on_start, on_epoch, on_batch
+
+
+def patch_vocabulary() -> None:
+    r"""Read the token "\r" from a vocabulary's file, as the tokenizer `character` makes it.
+
+    With its line feed it was taken for the line end of Windows: the token became an empty one, and
+    an archive read "\r" as an unknown word.
+    """
+    module: Any = vocabulary
+    module._NEW_LINE_REGEX = re.compile(r"(?<=[^\n])\r\n|\n")
 
 
 def patch_workers() -> None:
@@ -212,6 +264,8 @@ def patch_archives() -> None:
 
 patch_reduce_on_plateau()
 patch_recovery()
+patch_validation_interval()
+patch_vocabulary()
 patch_workers()
 patch_mixed_precision()
 patch_absent_data()

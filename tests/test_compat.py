@@ -1,5 +1,6 @@
 """Tests of the patches in `compat`; each fails without its patch."""
 
+import json
 import pathlib
 import pickle
 import resource
@@ -17,6 +18,7 @@ from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
+from tests.conftest import train_quick_start
 
 
 def test_reduce_on_plateau_takes_all_its_arguments():
@@ -100,6 +102,32 @@ def test_workers_hand_over_more_tensors_than_there_may_be_open_files(write, lazy
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     scores = torch.cat([batch["score"] for batch in batches])
     assert scores.tolist() == pytest.approx([i / 100 for i in range(400)])
+
+
+def test_the_best_weights_where_validations_are_left_out(tmp_path):
+    data = "fixtures/quick_start/test.tsv"
+    interval = {"type": "should_validate_callback", "validation_interval": 2}  # the first epoch
+    train_quick_start(
+        tmp_path / "out",
+        **{"test_data_path": data, "evaluate_on_test": True, "trainer.callbacks": [interval]},
+        **{"trainer.num_epochs": 2, "trainer.validation_metric": "-loss"},
+    )
+    figures = json.loads((tmp_path / "out/metrics.json").read_text())
+    assert figures["best_epoch"] == 0
+    assert figures["test_loss"] == pytest.approx(figures["best_validation_loss"])
+
+
+def test_a_vocabulary_s_file_may_have_any_line_end(tmp_path):
+    vocab = Vocabulary(tokens_to_add={"tokens": ["a", "\r", "b"]})
+    vocab.save_to_files(tmp_path / "vocabulary")
+    tokens = vocab.get_token_to_index_vocabulary()
+    read = Vocabulary.from_files(tmp_path / "vocabulary").get_token_to_index_vocabulary
+    assert read() == tokens
+    file = tmp_path / "vocabulary/tokens.txt"
+    file.write_bytes(b"@@UNKNOWN@@\r\na\r\nb\r\n")
+    assert list(Vocabulary.from_files(tmp_path / "vocabulary").get_token_to_index_vocabulary()) == [
+        "@@PADDING@@", "@@UNKNOWN@@", "a", "b"
+    ]  # fmt: skip
 
 
 def test_archives_are_compressed_with_gzips_own_level(small_archive):
