@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy
 import torch
-from allennlp.commands import diff, find_learning_rate, predict
+from allennlp.commands import build_vocab, count_instances, diff, find_learning_rate, predict
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path, open_compressed
@@ -171,12 +171,13 @@ def patch_mixed_precision() -> None:
     trainer.amp = SimpleNamespace(autocast=autocast, GradScaler=torch.amp.GradScaler)
 
 
-def patch_absent_data() -> None:
-    """Read no data for the vocabulary where `test_data_path` is null.
+def patch_data_of_the_vocabulary() -> None:
+    """Read the data that have a path, and by a loader of their own, for the vocabulary.
 
     A configuration cannot remove the path of one that it overrides. `allennlp train` takes null for
     no path, but the vocabulary of distributed training, of `allennlp build-vocab` and of
-    `allennlp find-lr` is made from all data that have a path, and null was read.
+    `allennlp find-lr` is made from all data that have a path, and null was read. It was also read
+    by the training's loader, such as "semi_supervised", which wants more examples than there are.
     """
     data_loaders_from_params = training_util.data_loaders_from_params
 
@@ -184,10 +185,27 @@ def patch_absent_data() -> None:
         for name in ("validation_data_path", "test_data_path"):
             if params.get(name, None) is None:
                 params.pop(name, None)
+        if params.get("validation_data_loader", None) is None:
+            params["validation_data_loader"] = {"batch_size": 1}
         return data_loaders_from_params(params, *args, **kwargs)
 
     for module in (training_util, find_learning_rate):
         setattr(module, "data_loaders_from_params", data_loaders)  # noqa: B010
+
+
+def patch_overrides() -> None:
+    """Let `allennlp build-vocab` and `count-instances` heed their `--overrides`.
+
+    Both read the configuration's file without them, and did not say so.
+    """
+
+    def from_file(file: str) -> Params:
+        command: Any = sys._getframe(1)  # the function of the command has its arguments
+        return Params.from_file(file, command.f_locals["args"].overrides)
+
+    module: Any
+    for module in (build_vocab, count_instances):
+        module.Params = SimpleNamespace(from_file=from_file)
 
 
 def patch_trainer_settings() -> None:
@@ -268,7 +286,8 @@ patch_validation_interval()
 patch_vocabulary()
 patch_workers()
 patch_mixed_precision()
-patch_absent_data()
+patch_data_of_the_vocabulary()
+patch_overrides()
 patch_trainer_settings()
 patch_prediction_input()
 patch_diff()
