@@ -176,8 +176,8 @@ def patch_data_of_the_vocabulary() -> None:
 
     A configuration cannot remove the path of one that it overrides. `allennlp train` takes null for
     no path, but the vocabulary of distributed training, of `allennlp build-vocab` and of
-    `allennlp find-lr` is made from all data that have a path, and null was read. It was also read
-    by the training's loader, such as "semi_supervised", which wants more examples than there are.
+    `allennlp find-lr` is made from all data that have a path, and null was read. Validation data
+    were read by the training's loader: "semi_supervised" may want more examples than they have.
     """
     data_loaders_from_params = training_util.data_loaders_from_params
 
