@@ -119,6 +119,10 @@ class Interrupter(TrainerCallback):
                 raise InterruptedError
 
 
+LOW_RATE = {"type": "minimum_learning_rate", "minimum": 1.0}
+"""Ends training after its first epoch."""
+
+
 @pytest.fixture(autouse=True)
 def in_the_repository(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
@@ -165,8 +169,9 @@ def test_equals_uninterrupted_training(name, checkpointer, tmp_path):
         ({"num_epochs": 2}, 1, 0),  # the best weights, then worse ones
         ({"num_epochs": 2, "patience": 1}, 2, 0),  # nothing was left to train
         ({"num_epochs": 4, "patience": 1}, 2, 0),  # patience had run out
+        ({"num_epochs": 4, "callbacks": [LOW_RATE]}, 1, 0),
     ],
-    ids=["best", "last", "patience"],
+    ids=["best", "last", "patience", "rate"],
 )
 def test_killed_right_after_the_checkpoint_of_an_epoch(
     settings, killed_after, best_epoch, tmp_path, monkeypatch
