@@ -8,6 +8,7 @@ function says what failed. `transformers_compat.py` patches the transformer comp
 
 import functools
 import inspect
+import random
 import re
 import sys
 import tarfile
@@ -121,18 +122,21 @@ def patch_vocabulary() -> None:
 
 
 def patch_workers() -> None:
-    """Give a `MultiProcessDataLoader`'s workers the right lock, and let them copy tensors.
+    """Give a `MultiProcessDataLoader`'s workers the right lock and a seed; let them copy tensors.
 
     AllenNLP hands every worker a lock of the default start method; with `start_method="spawn"`
     Python refuses it: "A SemLock created in a fork context is being shared with a process in a
     spawn context". torch hands over a file descriptor for each tensor, such as a pair's score,
-    which a process may have 1,024 of: "received 0 items of ancdata".
+    which a process may have 1,024 of: "received 0 items of ancdata". Python seeds a new process at
+    random, so that a worker shuffled in another order each time.
     """
 
     def with_the_context_s_lock(start: Callable[..., Any]) -> Callable[..., Any]:
         def start_workers(self: MultiProcessDataLoader, queue: Any, ctx: BaseContext) -> Any:
             module: Any = multiprocess_data_loader
             module.mp = SimpleNamespace(get_context=get_context, RLock=ctx.RLock)
+            loader: Any = self
+            loader._random_state = random.getstate()
             return start(self, queue, ctx)
 
         return start_workers
@@ -143,11 +147,12 @@ def patch_workers() -> None:
 
     def by_value(work: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(work)  # a started process finds it by its name
-        def work_by_value(self: MultiProcessDataLoader, *args: Any) -> None:
+        def work_by_value(self: Any, worker_id: int, *args: Any) -> None:
             ForkingPickler.register(
                 torch.Tensor, lambda tensor: (torch.from_numpy, (tensor.cpu().numpy(),))
             )
-            work(self, *args)
+            random.seed(f"worker {worker_id}, {self._random_state}")
+            work(self, worker_id, *args)
 
         return work_by_value
 

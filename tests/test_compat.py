@@ -3,6 +3,7 @@
 import json
 import pathlib
 import pickle
+import random
 import resource
 
 import numpy
@@ -85,6 +86,17 @@ def test_workers_of_either_start_method_read_the_data(
     )
     loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
     assert sum(len(batch["label"]) for batch in loader) == 40
+
+
+def test_a_worker_shuffles_by_the_seed(quick_start):
+    workers = {"num_workers": 1, "max_instances_in_memory": 40}
+    loader = MultiProcessDataLoader(*quick_start, batch_size=8, shuffle=True, **workers)
+    loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
+    orders = []
+    for seed in (1, 1, 2):
+        random.seed(seed)
+        orders.append([pair["premise"] for batch in loader for pair in batch["metadata"]])
+    assert orders[0] == orders[1] != orders[2]
 
 
 @pytest.mark.parametrize("lazy", [{}, {"max_instances_in_memory": 400}])  # instances, batches

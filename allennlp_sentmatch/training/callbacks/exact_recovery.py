@@ -37,9 +37,9 @@ class ExactRecovery(TrainerCallback):
     Exceptions: the training metrics of an epoch that was interrupted between two checkpoints within
     it (AllenNLP loses the sum of the losses before); operations without a deterministic
     implementation; the embedder "cached", which reads the texts again in other batches, so that
-    their vectors differ by rounding; loaders with worker processes (`num_workers`) that use random
-    numbers per instance; and, in distributed training, checkpoints within an epoch, after which all
-    workers continue from the random state of the first.
+    their vectors differ by rounding; loaders with several worker processes (`num_workers`), whose
+    data come in the order in which they are ready; and, in distributed training, checkpoints within
+    an epoch, after which all workers continue from the random state of the first.
 
     It is one of the trainer's default callbacks wherever this package is imported; with
     `"enable_default_callbacks": false`, list it under `callbacks`.
