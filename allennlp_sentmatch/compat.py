@@ -92,23 +92,20 @@ def patch_validation_interval() -> None:
     """
     callback: Any = ShouldValidateCallback
 
-    def on_start(self: Any, trainer: Any, *args: Any, **kwargs: Any) -> None:
-        epoch = trainer._start_after_epochs_completed
-        trainer._should_validate_this_epoch = self._should_validate(epoch)
+    def decide(
+        self: Any, trainer: Any, *args: Any, is_training: bool = True, **kwargs: Any
+    ) -> None:
+        if is_training:
+            epoch = max(trainer._epochs_completed, trainer._start_after_epochs_completed)
+            trainer._should_validate_this_epoch = self._should_validate(epoch)
 
     def on_epoch(self: Any, trainer: Any, *args: Any, **kwargs: Any) -> None:
         if not trainer._should_validate_this_epoch and trainer._validation_data_loader is not None:
             trainer._metric_tracker._is_best_so_far = False
             trainer._metric_tracker._epoch_number += 1  # it counts validations
 
-    def on_batch(
-        self: Any, trainer: Any, *args: Any, is_training: bool = True, **kwargs: Any
-    ) -> None:
-        if is_training:
-            epoch = trainer._epochs_completed
-            trainer._should_validate_this_epoch = self._should_validate(epoch)
-
-    callback.on_start, callback.on_epoch, callback.on_batch = on_start, on_epoch, on_batch
+    callback.on_start = callback.on_batch = decide
+    callback.on_epoch = on_epoch
 
 
 def patch_vocabulary() -> None:

@@ -138,4 +138,4 @@ class MinimumLearningRate(TrainerCallback):
             trainer._metric_tracker._patience = 0
 
     def _ends(self, trainer: GradientDescentTrainer) -> bool:
-        return max(group["lr"] for group in trainer.optimizer.param_groups) < self._minimum
+        return all(group["lr"] < self._minimum for group in trainer.optimizer.param_groups)
