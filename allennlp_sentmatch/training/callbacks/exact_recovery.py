@@ -154,9 +154,7 @@ class ExactRecovery(TrainerCallback):
         if tracker.should_stop_early():
             trainer._num_epochs = epochs
         is_sharded = getattr(trainer._ddp_wrapped_model, "is_sharded", False)
-        # The tracker counts validations: without any it calls every epoch the best; where there are
-        # fewer than epochs, the last one may not have been validated.
-        if is_sharded or not tracker.is_best_so_far() or tracker._epoch_number not in (0, epochs):
+        if is_sharded or not tracker.is_best_so_far():
             return
         trainer._best_model_filename = os.path.join(self.serialization_dir, "best.th")
         if is_primary:
