@@ -174,21 +174,22 @@ def patch_mixed_precision() -> None:
 
 
 def patch_data_of_the_vocabulary() -> None:
-    """Read the data that have a path, and by a loader of their own, for the vocabulary.
+    """Read the data that have a path, and all of them, for the vocabulary.
 
     A configuration cannot remove the path of one that it overrides. `allennlp train` takes null for
     no path, but the vocabulary of distributed training, of `allennlp build-vocab` and of
     `allennlp find-lr` is made from all data that have a path, and null was read. Validation data
-    were read by the training's loader: "semi_supervised" may want more examples than they have.
+    were read by the training's loader, and "semi_supervised" may want more examples than they have.
     """
     data_loaders_from_params = training_util.data_loaders_from_params
 
     def data_loaders(params: Params, *args: Any, **kwargs: Any) -> Any:
-        for name in ("validation_data_path", "test_data_path"):
+        for name in ("validation_data_path", "test_data_path", "validation_data_loader"):
             if params.get(name, None) is None:
                 params.pop(name, None)
-        if params.get("validation_data_loader", None) is None:
-            params["validation_data_loader"] = {"batch_size": 1}
+        loader = params.get("data_loader", {})
+        if loader.get("type", None) == "semi_supervised" and "validation_data_loader" not in params:
+            params["validation_data_loader"] = {"batch_size": loader["batch_size"]}
         return data_loaders_from_params(params, *args, **kwargs)
 
     for module in (training_util, find_learning_rate):

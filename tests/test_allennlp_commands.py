@@ -91,6 +91,7 @@ def test_commands_that_read_the_data(allennlp, tmp_path, command, made, validati
     loader = {"type": "semi_supervised", "num_labeled": 200, "labeled_only": True}
     changes = {f"data_loader.{name}": value for name, value in loader.items()}
     paths = {"test_data_path": None, "validation_data_path": validation}
+    paths["validation_data_loader"] = None
     allennlp(*words, "-o", overrides(**paths, **changes))
     if made is None:
         assert "contains 200 instances" in capsys.readouterr().out
