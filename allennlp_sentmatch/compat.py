@@ -8,6 +8,8 @@ function says what failed. `transformers_compat.py` patches the transformer comp
 
 import functools
 import inspect
+import random
+import re
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
@@ -19,15 +21,18 @@ from typing import Any
 
 import numpy
 import torch
-from allennlp.commands import diff, find_learning_rate, predict
+from allennlp.commands import build_vocab, count_instances, diff, find_learning_rate, predict
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path, open_compressed
+from allennlp.data import vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader, multiprocess_data_loader
 from allennlp.models import archival
 from allennlp.training import gradient_descent_trainer
 from allennlp.training import util as training_util
+from allennlp.training.callbacks import ShouldValidateCallback
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
+from allennlp.training.moving_average import MovingAverage
 
 from allennlp_sentmatch.data.text import did_you_mean
 
@@ -61,26 +66,74 @@ def patch_recovery() -> None:
     with NumPy (`cosine`, `slanted_triangular`) leave a `numpy.float64` in the training state, which
     it refuses: "Unsupported global: GLOBAL numpy._core.multiarray.scalar". This allows the three
     names that such a number is pickled with; they can make numbers and nothing else.
+
+    A moving average that was recovered followed copies of the parameters, which are in its state,
+    instead of the model's parameters: it stayed as it was, and the model was not averaged.
     """
     if hasattr(torch.serialization, "add_safe_globals"):
         number = numpy.float64(0.0)
         make_scalar: Any = number.__reduce__()[0]
         torch.serialization.add_safe_globals([make_scalar, numpy.dtype, type(number.dtype)])
 
+    def load_averages(self: Any, state_dict: dict[str, dict[str, torch.Tensor]]) -> None:
+        for name, average in state_dict["shadows"].items():
+            self._shadows[name].copy_(average)
+
+    moving_average: Any = MovingAverage
+    moving_average.load_state_dict = load_averages
+
+
+def patch_validation_interval() -> None:
+    """Keep the best weights where `should_validate_callback` leaves out validations.
+
+    It decided on the next epoch before this epoch's weights were saved as the best, and the weights
+    of an epoch without validation counted as the best: the archive held another epoch's weights
+    than `best_epoch` says. After `--recover` the validations were other ones.
+    """
+    callback: Any = ShouldValidateCallback
+
+    def decide(
+        self: Any, trainer: Any, *args: Any, is_training: bool = True, **kwargs: Any
+    ) -> None:
+        if is_training:
+            epoch = max(trainer._epochs_completed, trainer._start_after_epochs_completed)
+            trainer._should_validate_this_epoch = self._should_validate(epoch)
+
+    def on_epoch(self: Any, trainer: Any, *args: Any, **kwargs: Any) -> None:
+        if not trainer._should_validate_this_epoch and trainer._validation_data_loader is not None:
+            trainer._metric_tracker._is_best_so_far = False
+            trainer._metric_tracker._epoch_number += 1  # it counts validations
+
+    callback.on_start = callback.on_batch = decide
+    callback.on_epoch = on_epoch
+
+
+def patch_vocabulary() -> None:
+    r"""Read the token "\r" from a vocabulary's file, as the tokenizer `character` makes it.
+
+    With its line feed it was taken for the line end of Windows: the token became an empty one, and
+    an archive read "\r" as an unknown word.
+    """
+    module: Any = vocabulary
+    module._NEW_LINE_REGEX = re.compile(r"(?<=[^\n])\r\n|\n")
+
 
 def patch_workers() -> None:
-    """Give a `MultiProcessDataLoader`'s workers the right lock, and let them copy tensors.
+    """Give a `MultiProcessDataLoader`'s workers the right lock and a seed; let them copy tensors.
 
     AllenNLP hands every worker a lock of the default start method; with `start_method="spawn"`
     Python refuses it: "A SemLock created in a fork context is being shared with a process in a
     spawn context". torch hands over a file descriptor for each tensor, such as a pair's score,
-    which a process may have 1,024 of: "received 0 items of ancdata".
+    which a process may have 1,024 of: "received 0 items of ancdata". Python seeds a new process at
+    random, so that a worker shuffled in another order each time.
     """
 
     def with_the_context_s_lock(start: Callable[..., Any]) -> Callable[..., Any]:
         def start_workers(self: MultiProcessDataLoader, queue: Any, ctx: BaseContext) -> Any:
             module: Any = multiprocess_data_loader
             module.mp = SimpleNamespace(get_context=get_context, RLock=ctx.RLock)
+            loader: Any = self
+            loader._random_state = random.getstate()
             return start(self, queue, ctx)
 
         return start_workers
@@ -91,11 +144,12 @@ def patch_workers() -> None:
 
     def by_value(work: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(work)  # a started process finds it by its name
-        def work_by_value(self: MultiProcessDataLoader, *args: Any) -> None:
+        def work_by_value(self: Any, worker_id: int, *args: Any) -> None:
             ForkingPickler.register(
                 torch.Tensor, lambda tensor: (torch.from_numpy, (tensor.cpu().numpy(),))
             )
-            work(self, *args)
+            random.seed(f"worker {worker_id}, {self._random_state}")
+            work(self, worker_id, *args)
 
         return work_by_value
 
@@ -119,23 +173,42 @@ def patch_mixed_precision() -> None:
     trainer.amp = SimpleNamespace(autocast=autocast, GradScaler=torch.amp.GradScaler)
 
 
-def patch_absent_data() -> None:
-    """Read no data for the vocabulary where `test_data_path` is null.
+def patch_data_of_the_vocabulary() -> None:
+    """Read the data that have a path, and all of them, for the vocabulary.
 
     A configuration cannot remove the path of one that it overrides. `allennlp train` takes null for
     no path, but the vocabulary of distributed training, of `allennlp build-vocab` and of
-    `allennlp find-lr` is made from all data that have a path, and null was read.
+    `allennlp find-lr` is made from all data that have a path, and null was read. Validation data
+    were read by the training's loader, and "semi_supervised" may want more examples than they have.
     """
     data_loaders_from_params = training_util.data_loaders_from_params
 
     def data_loaders(params: Params, *args: Any, **kwargs: Any) -> Any:
-        for name in ("validation_data_path", "test_data_path"):
+        for name in ("validation_data_path", "test_data_path", "validation_data_loader"):
             if params.get(name, None) is None:
                 params.pop(name, None)
+        loader = params.get("data_loader", {})
+        if loader.get("type", None) == "semi_supervised" and "validation_data_loader" not in params:
+            params["validation_data_loader"] = {"batch_size": loader["batch_size"]}
         return data_loaders_from_params(params, *args, **kwargs)
 
     for module in (training_util, find_learning_rate):
         setattr(module, "data_loaders_from_params", data_loaders)  # noqa: B010
+
+
+def patch_overrides() -> None:
+    """Let `allennlp build-vocab` and `count-instances` heed their `--overrides`.
+
+    Both read the configuration's file without them, and did not say so.
+    """
+
+    def from_file(file: str) -> Params:
+        command: Any = sys._getframe(1)  # the function of the command has its arguments
+        return Params.from_file(file, command.f_locals["args"].overrides)
+
+    module: Any
+    for module in (build_vocab, count_instances):
+        module.Params = SimpleNamespace(from_file=from_file)
 
 
 def patch_trainer_settings() -> None:
@@ -212,9 +285,12 @@ def patch_archives() -> None:
 
 patch_reduce_on_plateau()
 patch_recovery()
+patch_validation_interval()
+patch_vocabulary()
 patch_workers()
 patch_mixed_precision()
-patch_absent_data()
+patch_data_of_the_vocabulary()
+patch_overrides()
 patch_trainer_settings()
 patch_prediction_input()
 patch_diff()

@@ -12,10 +12,12 @@ from allennlp.commands.train import TrainModel
 from allennlp.common import Lazy, Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import parse_overrides, with_overrides
+from allennlp.common.util import is_distributed
 from allennlp.data import DataLoader, DatasetReader, TensorDict
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.evaluation import SimpleEvaluator
 from allennlp.models import Model, archival
+from torch import distributed
 
 from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader, whole
 
@@ -102,6 +104,27 @@ def patch_training() -> None:
     train.from_partial_objects = classmethod(construct_for_all_data)
 
 
+def patch_distributed_test() -> None:
+    """Let `evaluate_on_test` follow distributed training.
+
+    The first process evaluated its share of the data alone and then waited for the metrics of the
+    others, which had ended: training crashed, or hung, without an archive.
+    """
+    train: Any = TrainModel
+    finish = train.finish
+
+    def finish_alone(self: Any, metrics: dict[str, Any]) -> None:
+        loader = self.evaluation_data_loader
+        is_read_in_shares = is_distributed() and isinstance(loader, MultiProcessDataLoader)
+        if self.evaluate_on_test and is_read_in_shares:
+            distributed.destroy_process_group()
+            loader.reader._set_distributed_info(None)
+            loader._instances = None  # read all of them
+        finish(self, metrics)
+
+    train.finish = finish_alone
+
+
 def patch_evaluate() -> None:
     """Let `allennlp evaluate` read all examples in their order, and keep the figures of each file.
 
@@ -134,4 +157,5 @@ def patch_evaluate() -> None:
 patch_empty_data()
 patch_archives()
 patch_training()
+patch_distributed_test()
 patch_evaluate()

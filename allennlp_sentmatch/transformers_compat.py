@@ -86,6 +86,26 @@ def patch_position_ids() -> None:
     embedder._load_from_state_dict = load
 
 
+def patch_type_ids() -> None:
+    """Read pairs with a transformer that does not number the two sentences.
+
+    AllenNLP's tokenizer numbers them for every transformer, and its embedder refuses the numbers if
+    the transformer has no vectors for them, as DistilBERT, MPNet and DeBERTa: "Found type ids too
+    large for the chosen transformer model". transformers leaves the numbers out.
+    """
+    embedder: Any = PretrainedTransformerEmbedder
+    forward = embedder.forward
+
+    @functools.wraps(forward)  # the text field embedder reads the signature
+    def forward_known(
+        self: Any, token_ids: Any, mask: Any, type_ids: Any = None, segment_concat_mask: Any = None
+    ) -> Any:
+        known = type_ids if self._number_of_token_type_embeddings() > 1 else None
+        return forward(self, token_ids, mask, known, segment_concat_mask)
+
+    embedder.forward = forward_known
+
+
 def patch_segments() -> None:
     """Let a transformer with `max_length` read a text without word pieces.
 
@@ -159,5 +179,6 @@ def patch_pretrained_modules() -> None:
 patch_special_tokens()
 patch_gradient_checkpointing()
 patch_position_ids()
+patch_type_ids()
 patch_segments()
 patch_pretrained_modules()

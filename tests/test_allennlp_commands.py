@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import torch
 from tests.conftest import SMALL_QUICK_START
 
 CONFIG = "training_config/quick_start.jsonnet"
+TEST = "fixtures/quick_start/test.tsv"
 
 
 def overrides(**changes: object) -> str:
@@ -58,9 +60,9 @@ def number_of_updates(folder: Path) -> int:
 
 @pytest.mark.slow
 def test_distributed_training_with_two_processes(allennlp, tmp_path):
-    """With half the batch size, there are as many updates as in one process."""
+    """With half the batch size, there are as many updates. All of the test data are read."""
     alone, out = tmp_path / "alone", tmp_path / "out"
-    changes = {"test_data_path": None, "evaluate_on_test": False}
+    changes = {"test_data_path": TEST, "evaluate_on_test": True}
     allennlp("train", CONFIG, "-s", alone, "-o", overrides(**changes))
     changes.update({"distributed": {"cuda_devices": [-1, -1]}, "data_loader.batch_size": 50})
     allennlp("train", CONFIG, "-s", out, "-o", overrides(**changes))
@@ -68,6 +70,9 @@ def test_distributed_training_with_two_processes(allennlp, tmp_path):
     assert 0.0 <= metrics(out)["best_validation_accuracy"] <= 1.0
     assert (out / "model.tar.gz").is_file()
     assert "worker_1_memory_MB" in " ".join(metrics(out))
+    allennlp("evaluate", out / "model.tar.gz", TEST, "--output-file", tmp_path / "figures.json")
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert {name: metrics(out)[f"test_{name}"] for name in figures} == pytest.approx(figures)
 
 
 @pytest.mark.parametrize(
@@ -75,13 +80,26 @@ def test_distributed_training_with_two_processes(allennlp, tmp_path):
     [
         ("find-lr CONFIG -s OUT --num-batches 12", "out/lr-losses.png"),
         ("build-vocab CONFIG OUT.tar.gz", "out.tar.gz"),
+        ("count-instances CONFIG", None),
     ],
 )
-def test_commands_that_read_the_data(allennlp, tmp_path, command, made):
+@pytest.mark.parametrize("validation", [None, {"path": TEST, "folds": {"number": 9, "keep": [0]}}])
+def test_commands_that_read_the_data(allennlp, tmp_path, command, made, validation, capsys):
+    """There may be no validation data, or fewer than the training's loader wants."""
     pytest.importorskip("matplotlib")
     words = command.replace("CONFIG", CONFIG).replace("OUT", str(tmp_path / "out")).split()
-    allennlp(*words, "-o", overrides(test_data_path=None, validation_data_path=None))
-    assert (tmp_path / made).stat().st_size > 0
+    loader = {"type": "semi_supervised", "num_labeled": 200, "labeled_only": True}
+    changes = {f"data_loader.{name}": value for name, value in loader.items()}
+    paths = {"test_data_path": None, "validation_data_path": validation}
+    paths["validation_data_loader"] = None
+    allennlp(*words, "-o", overrides(**paths, **changes))
+    if made is None:
+        assert "contains 200 instances" in capsys.readouterr().out
+    elif command.startswith("build-vocab"):
+        with tarfile.open(tmp_path / made) as archive:
+            assert "tokens.txt" in archive.getnames()  # of the overrides' token indexer
+    else:
+        assert (tmp_path / made).stat().st_size > 0
 
 
 def test_the_environment_prints_no_warning(tmp_path):

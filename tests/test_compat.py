@@ -1,7 +1,9 @@
 """Tests of the patches in `compat`; each fails without its patch."""
 
+import json
 import pathlib
 import pickle
+import random
 import resource
 
 import numpy
@@ -17,6 +19,7 @@ from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
+from tests.conftest import train_quick_start
 
 
 def test_reduce_on_plateau_takes_all_its_arguments():
@@ -85,6 +88,17 @@ def test_workers_of_either_start_method_read_the_data(
     assert sum(len(batch["label"]) for batch in loader) == 40
 
 
+def test_a_worker_shuffles_by_the_seed(quick_start):
+    workers = {"num_workers": 1, "max_instances_in_memory": 40}
+    loader = MultiProcessDataLoader(*quick_start, batch_size=8, shuffle=True, **workers)
+    loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
+    orders = []
+    for seed in (1, 1, 2):
+        random.seed(seed)
+        orders.append([pair["premise"] for batch in loader for pair in batch["metadata"]])
+    assert orders[0] == orders[1] != orders[2]
+
+
 @pytest.mark.parametrize("lazy", [{}, {"max_instances_in_memory": 400}])  # instances, batches
 def test_workers_hand_over_more_tensors_than_there_may_be_open_files(write, lazy):
     """A score is a tensor, and a batch has several."""
@@ -100,6 +114,32 @@ def test_workers_hand_over_more_tensors_than_there_may_be_open_files(write, lazy
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     scores = torch.cat([batch["score"] for batch in batches])
     assert scores.tolist() == pytest.approx([i / 100 for i in range(400)])
+
+
+def test_the_best_weights_where_validations_are_left_out(tmp_path):
+    data = "fixtures/quick_start/test.tsv"
+    interval = {"type": "should_validate_callback", "validation_interval": 2}  # the first epoch
+    train_quick_start(
+        tmp_path / "out",
+        **{"test_data_path": data, "evaluate_on_test": True, "trainer.callbacks": [interval]},
+        **{"trainer.num_epochs": 2, "trainer.validation_metric": "-loss"},
+    )
+    figures = json.loads((tmp_path / "out/metrics.json").read_text())
+    assert figures["best_epoch"] == 0
+    assert figures["test_loss"] == pytest.approx(figures["best_validation_loss"])
+
+
+def test_a_vocabulary_s_file_may_have_any_line_end(tmp_path):
+    vocab = Vocabulary(tokens_to_add={"tokens": ["a", "\r", "b"]})
+    vocab.save_to_files(tmp_path / "vocabulary")
+    tokens = vocab.get_token_to_index_vocabulary()
+    read = Vocabulary.from_files(tmp_path / "vocabulary").get_token_to_index_vocabulary
+    assert read() == tokens
+    file = tmp_path / "vocabulary/tokens.txt"
+    file.write_bytes(b"@@UNKNOWN@@\r\na\r\nb\r\n")
+    assert list(Vocabulary.from_files(tmp_path / "vocabulary").get_token_to_index_vocabulary()) == [
+        "@@PADDING@@", "@@UNKNOWN@@", "a", "b"
+    ]  # fmt: skip
 
 
 def test_archives_are_compressed_with_gzips_own_level(small_archive):

@@ -8,7 +8,9 @@ from allennlp.data.fields import TextField
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, WhitespaceTokenizer
 from allennlp.modules import TokenEmbedder
 from allennlp.modules.transformer import TransformerEmbeddings, TransformerStack
-from transformers import AutoModel
+from transformers import AutoModel, DistilBertConfig, DistilBertModel, DistilBertTokenizerFast
+
+from tests.tiny_bert import VOCABULARY
 
 
 @pytest.mark.parametrize("use_fast", [True, False])
@@ -29,6 +31,27 @@ def test_word_pieces_have_special_tokens_if_they_are_wanted(
 
 
 # The special tokens of a pair are tested by tests/data/dataset_readers/test_pair_joiner.py.
+
+
+def test_pairs_for_a_transformer_that_does_not_number_sentences(tmp_path):
+    folder = str(tmp_path)
+    own = DistilBertTokenizerFast(str(VOCABULARY))
+    own.save_pretrained(folder)
+    sizes = {"dim": 8, "n_layers": 1, "n_heads": 2, "hidden_dim": 8}
+    model = DistilBertModel(DistilBertConfig(vocab_size=len(own), **sizes)).eval()
+    model.save_pretrained(folder)
+    tokenizer = PretrainedTransformerTokenizer(folder, add_special_tokens=False)
+    pair = ["a man sleeps", "a dog"]
+    pieces = tokenizer.add_special_tokens(*map(tokenizer.tokenize, pair))
+    settings = {"type": "pretrained_transformer", "model_name": folder}
+    field = TextField(pieces, {"a": TokenIndexer.from_params(Params(dict(settings)))})
+    field.index(Vocabulary.empty())
+    tensors = field.as_tensor(field.get_padding_lengths())["a"]
+    assert tensors["type_ids"].max() == 1
+    embedder = TokenEmbedder.from_params(Params(settings)).eval()
+    embedded = embedder(**{name: tensor[None] for name, tensor in tensors.items()})
+    expected = model(**own(*pair, return_tensors="pt")).last_hidden_state
+    torch.testing.assert_close(embedded, expected)
 
 
 BOTH_KINDS = pytest.mark.parametrize(

@@ -124,10 +124,18 @@ class MinimumLearningRate(TrainerCallback):
             raise ConfigurationError(f"minimum must be more than 0, got {minimum}")
         self._minimum = minimum
 
+    def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
+        """Leave a recovered training that has ended as it is."""
+        epochs = trainer._start_after_epochs_completed
+        if epochs and not trainer._start_after_batches_in_epoch_completed and self._ends(trainer):
+            trainer._num_epochs = epochs
+
     def on_epoch(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Look at the learning rates of the next epoch."""
-        rates = [group["lr"] for group in trainer.optimizer.param_groups]
-        if max(rates) < self._minimum:
+        if self._ends(trainer):
             logger.info("The learning rate is below %g: the training ends here.", self._minimum)
             # The only thing that ends AllenNLP's loop early; checked after the epoch's checkpoint.
             trainer._metric_tracker._patience = 0
+
+    def _ends(self, trainer: GradientDescentTrainer) -> bool:
+        return all(group["lr"] < self._minimum for group in trainer.optimizer.param_groups)

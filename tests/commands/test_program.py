@@ -31,6 +31,17 @@ else:
 """
 
 
+COMMANDS_OF_OTHER_PLUGINS = """
+from allennlp.commands.subcommand import Subcommand
+for name in ("serve", "tune", "other"):
+    @Subcommand.register(name)
+    class Other(Subcommand):
+        pass
+    import allennlp_sentmatch
+    print(Subcommand.by_name(name).__module__)
+"""
+
+
 def run(*arguments: object, **environment: str) -> "CompletedProcess[str]":
     """The program in a process of its own, without allennlp-models, which prints when it loads."""
     unset = {"PYTHONPATH", "ALLENNLP_DEBUG", "ALLENNLP_LOG_LEVEL", "TQDM_DISABLE"}
@@ -53,6 +64,14 @@ def test_own_subcommands_print_results_and_progress_alone(small_archive, tmp_pat
     result = run("search", small_archive, sentences, vectors, "--query", "A man.")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("#\tA man.\n1\tA man is asleep.\t")
+
+
+def test_another_plugin_has_commands_of_the_same_names():
+    """It registers "serve" before this package does, "tune" and its own one later."""
+    result = run_python(COMMANDS_OF_OTHER_PLUGINS)
+    own = [f"allennlp_sentmatch.commands.{name}" for name in ("serve", "tune")]
+    assert result.stdout.splitlines() == [*own, "__main__"]
+    assert result.stderr.count("the command of __main__ is left out") == 2
 
 
 def test_a_mistake_is_one_sentence(tmp_path):

@@ -43,8 +43,8 @@ class Format:
     whose rows have labels of their own."""
     score_range: Optional[tuple[float, float]] = None
     """The lowest and the highest score; by default, a score may be any finite number."""
-    no_gold_label: Optional[str] = None
-    """The label of pairs on which the annotators did not agree, which are skipped."""
+    no_gold_labels: tuple[str, ...] = ()
+    """The labels of pairs on which the annotators did not agree, which are skipped."""
     rename_label: Callable[[str], str] = str
     """From the label in the file to the label in the instance."""
 
@@ -96,7 +96,8 @@ def _scitail_label(label: str) -> str:
 _STS = ("genre", "file", "year", "id", "score", "sentence1", "sentence2")
 _NLI = (("sentence1", "premise"), ("sentence2", "hypothesis"), ("gold_label", "label"))
 
-_snli = Format(json_rows, _pair(*_NLI, None, "pairID"), no_gold_label="-")
+# The copies on the Hugging Face Hub have numbers for the labels, and -1 where there is none.
+_snli = Format(json_rows, _pair(*_NLI, None, "pairID"), no_gold_labels=("-", "-1"))
 
 
 def _of_set(rows: Iterator[Row], column: str, chosen: Any, name: Any) -> Iterator[Row]:
@@ -147,7 +148,9 @@ PAIRS: dict[str, Format] = {
     "msrp": Format(
         delimited_rows, _pair("#1 String", "#2 String", "Quality", None, ("#1 ID", "#2 ID"))
     ),
-    "scitail": Format(_scitail_rows, _pair(*_NLI), no_gold_label="-", rename_label=_scitail_label),
+    "scitail": Format(
+        _scitail_rows, _pair(*_NLI), no_gold_labels=("-",), rename_label=_scitail_label
+    ),
     "sts": Format(
         partial(delimited_rows, columns=_STS),
         _pair("sentence1", "sentence2", None, "score", ("file", "year", "id")),

@@ -51,9 +51,9 @@ class SentencePairReader(FormattedReader):
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
     Labels are strings, even 0 and 1. In the formats `snli`, `multinli` and `scitail`, a pair with
-    the label `-` has no gold label and is skipped, and the log says how many were. A pair without a
-    label (no such column, or a JSON null) is read without one, for prediction. A list of paths is
-    read as one file (SNLI and MultiNLI together).
+    the label `-` (in the first two also -1) has no gold label and is skipped, and the log says how
+    many were. A pair without a label (no such column, or a JSON null) is read without one, for
+    prediction. A list of paths is read as one file (SNLI and MultiNLI together).
 
     An instance has the fields of AllenNLP's own readers of pairs:
 
@@ -151,7 +151,7 @@ class SentencePairReader(FormattedReader):
         form = self._format
         for row in form.rows(file_path, encoding=self._encoding):
             label = self._label(row)
-            if label is not None and label == form.no_gold_label:
+            if label in form.no_gold_labels:
                 self._left_out[f"with the label {label!r}, which stands for no gold label"] += 1
                 continue
             read += 1

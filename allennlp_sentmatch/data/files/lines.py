@@ -145,7 +145,10 @@ def not_empty(rows: Iterator[T], file_path: PathOrStr) -> Iterator[T]:
         empty = False
         yield row
     if empty:
-        raise ConfigurationError(f"{Source(file_path)} is empty: there is no row to read")
+        raise ConfigurationError(
+            f"{Source(file_path)} is empty: there is no row to read (the first line of a table is "
+            "its header, and only line feeds end a line)"
+        )
 
 
 def filled_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[Source, str]]:

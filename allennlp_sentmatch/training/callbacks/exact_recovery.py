@@ -30,15 +30,16 @@ class ExactRecovery(TrainerCallback):
     interruption ends with the weights and validation metrics of uninterrupted training.
 
     These are the random states of Python, NumPy, torch and the GPU, of the checkpoint and of the
-    start of each epoch (13 KB each), so that the loader shuffles as it did, and the scale of mixed
-    precision. `best.th`, which is written later, is restored after an interruption in between.
+    start of each epoch (13 KB each), so that the loader shuffles as it did, the scale of mixed
+    precision, and the names of frozen parameters, for `gradual_unfreezing`. `best.th`, which is
+    written later, is restored after an interruption in between.
 
     Exceptions: the training metrics of an epoch that was interrupted between two checkpoints within
     it (AllenNLP loses the sum of the losses before); operations without a deterministic
     implementation; the embedder "cached", which reads the texts again in other batches, so that
-    their vectors differ by rounding; loaders with worker processes (`num_workers`) that use random
-    numbers per instance; and, in distributed training, checkpoints within an epoch, after which all
-    workers continue from the random state of the first.
+    their vectors differ by rounding; loaders with several worker processes (`num_workers`), whose
+    data come in the order in which they are ready; and, in distributed training, checkpoints within
+    an epoch, after which all workers continue from the random state of the first.
 
     It is one of the trainer's default callbacks wherever this package is imported; with
     `"enable_default_callbacks": false`, list it under `callbacks`.
@@ -63,6 +64,9 @@ class ExactRecovery(TrainerCallback):
         )
         if not recovered:
             return
+        if "frozen" in self._checkpoint:
+            for name, parameter in trainer.model.named_parameters():
+                parameter.requires_grad_(name not in self._checkpoint["frozen"])
         if not self._checkpoint:
             logger.warning(
                 "The checkpoint in %s lacks random states: this training will differ from an "
@@ -104,13 +108,16 @@ class ExactRecovery(TrainerCallback):
             metrics.update(json.loads(last.read_text(encoding="utf-8")))
 
     def state_dict(self) -> dict[str, Any]:
-        """The random states at the start of each epoch and now; the scale of mixed precision."""
+        """The random states of each epoch's start and of now, and what else AllenNLP leaves out."""
         state: dict[str, Any] = {
             "epoch_starts": list(self._epoch_starts),
             "random_state": random_state(self._gpu()),
         }
-        if self.trainer is not None and self.trainer._scaler is not None:
-            state["grad_scaler"] = self.trainer._scaler.state_dict()
+        if self.trainer is not None:
+            parameters = self.trainer.model.named_parameters()
+            state["frozen"] = [name for name, x in parameters if not x.requires_grad]
+            if self.trainer._scaler is not None:
+                state["grad_scaler"] = self.trainer._scaler.state_dict()
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -147,9 +154,7 @@ class ExactRecovery(TrainerCallback):
         if tracker.should_stop_early():
             trainer._num_epochs = epochs
         is_sharded = getattr(trainer._ddp_wrapped_model, "is_sharded", False)
-        # The tracker counts validations: without any it calls every epoch the best; where there are
-        # fewer than epochs, the last one may not have been validated.
-        if is_sharded or not tracker.is_best_so_far() or tracker._epoch_number not in (0, epochs):
+        if is_sharded or not tracker.is_best_so_far():
             return
         trainer._best_model_filename = os.path.join(self.serialization_dir, "best.th")
         if is_primary:

@@ -178,6 +178,12 @@ SCORED = {"label": None, "score": "score"}
             "no example is read: left out 3 with the label '-'",
             {},
         ),
+        (
+            "multinli",  # as on the Hugging Face Hub
+            '{"premise": "a", "hypothesis": "b", "label": -1}\n',
+            "no example is read: left out 1 with the label '-1'",
+            {},
+        ),
     ],
 )
 def test_errors_name_file_and_line(write, format, content, message, settings):

@@ -46,6 +46,24 @@ CONFIGURATIONS = {
             "trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "patience": 0},
         },
     ),
+    # Parameters are unfrozen after each epoch but the last, and the second is not validated.
+    "averaged": (
+        "training_config/quick_start.jsonnet",
+        {
+            **SMALL_QUICK_START,
+            "dataset_reader.max_instances": 64,
+            "data_loader.batch_size": 16,
+            "trainer.moving_average": {"type": "exponential", "decay": 0.9},
+            "trainer.optimizer.parameter_groups": [
+                [[f"^{part}"], {}] for part in ("_text_field_embedder", "_encoder", "_classifier")
+            ],
+            "trainer.learning_rate_scheduler": {
+                "type": "slanted_triangular",
+                "gradual_unfreezing": True,
+            },
+            "trainer.callbacks": [{"type": "should_validate_callback", "validation_interval": 2}],
+        },
+    ),
     "cs_lvm": (
         "fixtures/models/cs_lvm.jsonnet",
         {
@@ -101,6 +119,10 @@ class Interrupter(TrainerCallback):
                 raise InterruptedError
 
 
+LOW_RATE = {"type": "minimum_learning_rate", "minimum": 1.0}
+"""Ends training after its first epoch."""
+
+
 @pytest.fixture(autouse=True)
 def in_the_repository(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
@@ -122,6 +144,7 @@ def train(settings: Params, folder, interrupt_after: Optional[int] = None, recov
     [
         ("quick_start", {"save_every_num_batches": 2}),
         ("parts_of_a_pass", {}),
+        ("averaged", {}),
         ("cs_lvm", {"save_every_num_batches": 2}),
     ],
 )
@@ -146,8 +169,9 @@ def test_equals_uninterrupted_training(name, checkpointer, tmp_path):
         ({"num_epochs": 2}, 1, 0),  # the best weights, then worse ones
         ({"num_epochs": 2, "patience": 1}, 2, 0),  # nothing was left to train
         ({"num_epochs": 4, "patience": 1}, 2, 0),  # patience had run out
+        ({"num_epochs": 4, "callbacks": [LOW_RATE]}, 1, 0),
     ],
-    ids=["best", "last", "patience"],
+    ids=["best", "last", "patience", "rate"],
 )
 def test_killed_right_after_the_checkpoint_of_an_epoch(
     settings, killed_after, best_epoch, tmp_path, monkeypatch
@@ -223,11 +247,9 @@ def test_training_on_a_gpu_goes_on_elsewhere(simulated_gpu):
     assert draw(gpu) != expected
 
 
-def pretended_trainer(epochs_tracked, best=True, moving_average=None):
+def pretended_trainer(best=True, moving_average=None):
     """After two epochs."""
-    tracker = SimpleNamespace(
-        should_stop_early=lambda: False, is_best_so_far=lambda: best, _epoch_number=epochs_tracked
-    )
+    tracker = SimpleNamespace(should_stop_early=lambda: False, is_best_so_far=lambda: best)
     return SimpleNamespace(
         data_loader=[1, 2],
         cuda_device=torch.device("cpu"),
@@ -244,17 +266,11 @@ def pretended_trainer(epochs_tracked, best=True, moving_average=None):
 
 
 @pytest.mark.parametrize(
-    ("epochs_tracked", "best", "is_primary", "written"),
-    [
-        (2, True, True, True),
-        (2, False, True, False),
-        (1, True, True, False),  # the second epoch was interrupted in its validation
-        (0, True, True, True),  # there is no validation: the last weights are the best ones
-        (2, True, False, False),
-    ],
+    ("best", "is_primary", "written"),
+    [(True, True, True), (False, True, False), (True, False, False)],
 )
-def test_the_best_weights_after_two_epochs(epochs_tracked, best, is_primary, written, tmp_path):
-    trainer = pretended_trainer(epochs_tracked, best)
+def test_the_best_weights_after_two_epochs(best, is_primary, written, tmp_path):
+    trainer = pretended_trainer(best)
     callback = ExactRecovery(str(tmp_path))
     callback.load_state_dict({"epoch_starts": []})
     callback.on_start(trainer, is_primary=is_primary)
@@ -272,7 +288,7 @@ def test_the_best_weights_are_moving_averages(tmp_path):
         def restore(self):
             trainer.model.bias.data -= 10
 
-    trainer = pretended_trainer(2, moving_average=Tens())
+    trainer = pretended_trainer(moving_average=Tens())
     trainer.model.bias.data.zero_()
     ExactRecovery(str(tmp_path)).on_start(trainer)
     assert torch.load(tmp_path / "best.th")["bias"].item() == 10
