@@ -202,13 +202,19 @@ def patch_overrides() -> None:
     Both read the configuration's file without them, and did not say so.
     """
 
-    def from_file(file: str) -> Params:
-        command: Any = sys._getframe(1)  # the function of the command has its arguments
-        return Params.from_file(file, command.f_locals["args"].overrides)
+    def with_overrides(module: Any, name: str) -> None:
+        command = getattr(module, name)
 
-    module: Any
-    for module in (build_vocab, count_instances):
-        module.Params = SimpleNamespace(from_file=from_file)
+        @functools.wraps(command)
+        def run(args: Any) -> Any:
+            from_file = functools.partial(Params.from_file, params_overrides=args.overrides)
+            module.Params = SimpleNamespace(from_file=from_file)
+            return command(args)
+
+        setattr(module, name, run)
+
+    with_overrides(build_vocab, "build_vocab_from_args")
+    with_overrides(count_instances, "count_instances_from_args")
 
 
 def patch_trainer_settings() -> None:
