@@ -99,7 +99,7 @@ class SentenceEncoder:
             self.network = _read(Path(source))
         elif source is None:
             self.network = StandaloneEncoder.load(SENTENCE_ENCODER)
-        elif callable(getattr(source, "encode", None)) and not isinstance(source, bytes):
+        elif callable(getattr(source, "encode", None)) and not isinstance(source, type):
             self.network = source
         else:
             raise TypeError(

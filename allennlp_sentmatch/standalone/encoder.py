@@ -251,7 +251,7 @@ class StandaloneEncoder(nn.Module):
             (N, 4), float32, on the CPU; see `nn.word_coverage.word_coverage`.
         """
         weight = self.embedding.weight
-        compared = [torch.empty(0, 4)]
+        compared = [torch.empty(0, 4, device="cpu")]
         for start in range(0, len(first), batch_size):
             block = slice(start, start + batch_size)
             sides = [

@@ -158,7 +158,7 @@ def test_bad_sources_are_refused(tmp_path):
     (tmp_path / "model.tar.gz").write_text("x")
     with pytest.raises(ValueError, match=r"model\.tar\.gz cannot be read as an archive"):
         SentenceEncoder(tmp_path / "model.tar.gz")
-    for source in (1, b"model.tar.gz", ["x"], SimpleNamespace(encode="not a method")):
+    for source in (1, b"x", ["x"], SimpleNamespace(encode="not a method"), Table):
         with pytest.raises(TypeError, match="an encoder must be a path, an object with a method"):
             SentenceEncoder(source)
 
@@ -237,8 +237,9 @@ def test_the_defaults_of_a_program_change_nothing(shipped):
     code = """
 import sys, numpy, torch
 from allennlp_sentmatch.__main__ import main
-from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch import PairClassifier, SentenceEncoder
 old = SentenceEncoder()
+pairs = [("a man", "a person"), ("a man", "rice")]
 expected = old.encode(["A man is asleep."])
 for set_default in (
     lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_device("meta")
@@ -248,6 +249,7 @@ for set_default in (
         assert encoder.network.encode(["a"]).device.type == "cpu"
         numpy.testing.assert_allclose(encoder.encode(["A man is asleep."]), expected, atol=1e-6)
         encoder.search("a man", ["a man", "rice"])
+        assert PairClassifier(encoder).fit(pairs, [1, 0]).predict(pairs).tolist() == [1, 0]
 """
     if hasattr(torch, "set_default_device"):  # since PyTorch 2.0
         result = run_python(code)
