@@ -5,6 +5,7 @@ See https://github.com/facebookresearch/faiss/wiki/The-index-factory.
 
 import math
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, NamedTuple, Optional
 
 from allennlp.common.checks import ConfigurationError
@@ -117,11 +118,13 @@ class IndexKind:
             raise ConfigurationError(f"{name}: {error}") from None
         for setting, value in self.settings.items():
             least = 2 if setting == "m" else 1
-            is_default = value is None and self.row.settings[setting] is None
-            if not is_default and (type(value) is not int or value < least):
+            if value is None and self.row.settings[setting] is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise ConfigurationError(
                     f"{setting} must be an integer of at least {least}, got {value!r}"
                 )
+            self.settings[setting] = int(value)
 
     @property
     def refine_factor(self) -> int:

@@ -143,7 +143,9 @@ def test_what_does_not_belong_together_is_refused(encoder, vectors, tmp_path):
         SentenceSearch(encoder, CORPUS, vectors[:, :4])
     with pytest.raises(ConfigurationError, match=r"row 0 .*'Nobody is swimming\.'.* not the model"):
         SentenceSearch(encoder, CORPUS[::-1], vectors)
-    SentenceSearch(encoder, CORPUS[1:], vectors[1:], tmp_path / "s.faiss")
+    with pytest.raises(ConfigurationError, match=r"the folder of .*s\.faiss does not exist"):
+        SentenceSearch(encoder, CORPUS, vectors, tmp_path / "none" / "s.faiss")
+    SentenceSearch(encoder, CORPUS[1:], vectors[1:].tolist(), tmp_path / "s.faiss")
     with pytest.raises(ConfigurationError, match=r"s\.faiss was made from other .*name another"):
         SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss")
 
