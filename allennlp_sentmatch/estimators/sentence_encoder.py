@@ -3,9 +3,9 @@
 import copy
 import logging
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import cached_property
+from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, Optional, Protocol, Union
@@ -49,6 +49,13 @@ class Encodes(Protocol):
 
 
 Source = Union[str, "os.PathLike[str]", Encodes, None]
+
+ALLENNLP = "allennlp.common.checks"
+REMEDIES = {
+    ALLENNLP: ("AllenNLP", "python -m allennlp_sentmatch install-allennlp"),
+    "sentence_transformers": ("sentence-transformers", "pip install sentence-transformers"),
+}
+"""For a module that may be missing, the name of its package and the command that installs it."""
 
 PRECISIONS = ("float32", "bfloat16", "auto")
 
@@ -277,14 +284,14 @@ def _rounded(network: Encodes, precision: str) -> Encodes:
     return copy.deepcopy(network).bfloat16() if is_fast or precision == "bfloat16" else network
 
 
-@contextmanager
-def _installed(what: str, package: str, remedy: str) -> Iterator[None]:
-    """Name the remedy where a package that a source needs is not installed."""
+def check_installed(what: str, module: str) -> None:
+    """Raise a `ModuleNotFoundError` with the remedy if `what` needs a module that is missing."""
+    package, remedy = REMEDIES[module]
     try:
-        yield
+        import_module(module)
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            f"{what} {package}, which is not installed; type `{remedy.format(package)}`"
+            f"{what} {package}, which is not installed; type `{remedy}`"
         ) from None
 
 
@@ -292,15 +299,16 @@ def _read(path: Path) -> Encodes:
     if (path / SETTINGS).exists():
         return StandaloneEncoder.load(path)
     if (path / "modules.json").exists():
-        with _installed(f"{path} is a folder of", "sentence-transformers", "pip install {}"):
-            from sentence_transformers import SentenceTransformer
+        check_installed(f"{path} is a folder of", "sentence_transformers")
+        from sentence_transformers import SentenceTransformer
+
         check_sentence_transformers_folder(path)
         transformer: Encodes = SentenceTransformer(os.fspath(path))
         return transformer
     if path.is_file() or (path / "vocabulary").exists():
-        remedy = "python -m allennlp_sentmatch install-allennlp"
-        with _installed(f"{path} is an archive of", "AllenNLP", remedy):
-            from allennlp.common.checks import ConfigurationError
+        check_installed(f"{path} is an archive of", ALLENNLP)
+        from allennlp.common.checks import ConfigurationError
+
         from allennlp_sentmatch.encoding import ArchiveEncoder
 
         try:

@@ -31,13 +31,15 @@ MAX_HEADER_SIZE = 100_000_000  # in bytes; the limit of the library safetensors
 
 
 def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Tensor]) -> None:
-    """Write floating-point and int8 tensors to a file."""
+    """Write floating-point and int8 tensors to a file; of others, NaN included, a `ValueError`."""
     _check_byte_order()
     header: dict[str, Any] = {}
     pieces = []
     end = 0
     for name, tensor in tensors.items():
         flat = tensor.detach().cpu().contiguous().view(-1)
+        if not flat.isfinite().all():
+            raise ValueError(f"{name!r} has a number that is not finite")
         pieces.append(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"")
         begin, end = end, end + len(pieces[-1])
         shape = list(tensor.shape)

@@ -214,7 +214,7 @@ def test_any_damage_is_found(vectors, tmp_path, name):
 def test_settings_that_are_too_small_unknown_or_too_large():
     for name, setting, least in (("hnsw", "m", 2), ("ivf", "nprobe", 1), ("ivfpq", "code_size", 1)):
         kept = IndexKind(name, {setting: numpy.int64(least)}).settings[setting]
-        assert type(kept) is int and kept == least
+        assert (type(kept), kept) == (int, least)
         for value in (least - 1, 2.5):
             message = f"{setting} must be an integer of at least {least}, got {value}"
             with pytest.raises(ConfigurationError, match=message):

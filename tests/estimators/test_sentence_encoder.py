@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import allennlp_sentmatch
+from allennlp_sentmatch import PairClassifier
 from allennlp_sentmatch.__main__ import main
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.estimators import sentence_encoder
@@ -177,6 +178,9 @@ def test_a_source_may_need_a_package(tmp_path, monkeypatch, file, module, remedy
         SentenceEncoder(tmp_path)
     with pytest.raises(SystemExit, match=f"^serve: {tmp_path} is an? .*; type `{remedy}`"):
         main(["serve", str(tmp_path)])
+    if module.startswith("allennlp"):
+        with pytest.raises(ModuleNotFoundError, match=f"^fine-tuning needs AllenNLP.*`{remedy}`"):
+            PairClassifier(Table(), fine_tune=True).fit([("x", "y")] * 2, [0, 1])
 
 
 def test_importing_the_package_imports_little():
