@@ -190,6 +190,17 @@ def test_the_table_has_a_line_for_each_rank():
     ]
 
 
+def test_the_sample_that_is_compared_is_not_warned_of(encoder, recwarn):
+    """Its positions are not the corpus's."""
+    corpus = ["A dog.", "Xyzzy."]
+    vectors = encoder.encode(corpus)
+    assert "(sentence 1)" in str(recwarn.pop(UserWarning).message)
+    search = SentenceSearch(encoder, corpus, vectors)
+    assert not recwarn
+    search.search(["A dog.", "A man.", "Zzz."])
+    assert "(sentence 2)" in str(recwarn.pop(UserWarning).message)
+
+
 def test_blank_sentences_are_not_found(encoder):
     corpus = ["", "A man is asleep.", " \t", "Two dogs run."]
     search = SentenceSearch(encoder, corpus, encoder.encode(corpus, show_progress=False))
