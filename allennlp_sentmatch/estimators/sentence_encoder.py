@@ -316,7 +316,9 @@ def _read(path: Path) -> Encodes:
         except ConfigurationError as error:
             raise ValueError(str(error)) from error
     if not path.exists():
-        raise FileNotFoundError(f"there is no file or folder {path}")
+        raise FileNotFoundError(
+            f"there is no file or folder {path}; for a model on a hub, give SentenceTransformer(name)"
+        )
     raise ValueError(
         f"{path} holds no sentence encoder: expected a folder of `allennlp export` (with {SETTINGS}"
         "), a folder of sentence-transformers (with modules.json) or an archive (model.tar.gz)"

@@ -152,8 +152,8 @@ def test_bad_vectors_of_other_encoders_are_refused(vectors, message, monkeypatch
 
 
 def test_bad_sources_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file or folder"):
-        SentenceEncoder(tmp_path / "missing")
+    with pytest.raises(FileNotFoundError, match=r"folder all-MiniLM; for a .*, give SentenceT"):
+        SentenceEncoder("all-MiniLM")
     with pytest.raises(ValueError, match="holds no sentence encoder: expected a folder of"):
         SentenceEncoder(tmp_path)
     (tmp_path / "model.tar.gz").write_text("x")
