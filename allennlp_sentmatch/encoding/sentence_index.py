@@ -170,12 +170,7 @@ class SentenceIndex:
         """
         with configuration_errors():
             check_positive(k=k)
-        k, vectors = int(k), numpy.asarray(vectors)
-        if vectors.ndim != 2 or vectors.shape[1] != self.vector_size:
-            raise ConfigurationError(
-                f"the index has vectors of size {self.vector_size}, the queries have the shape "
-                f"{vectors.shape}"
-            )
+        k, vectors = int(k), _table(numpy.asarray(vectors, numpy.float32), self.vector_size)
         queries = _read(vectors, numpy.arange(len(vectors)))
         wanted = min(k, self._index.ntotal)
         # Of each query: (-cosine, number) of distinct vectors in this order. What was found stays
@@ -388,7 +383,7 @@ def _table(vectors: Any, vector_size: Optional[int] = None) -> FloatArray:
     is_table = table.ndim == 2 and table.shape[1] > 0 and table.dtype.kind == "f"
     if not is_table or vector_size not in (None, table.shape[1]):
         raise ConfigurationError(
-            "expected vectors as a table of floating-point numbers (sentences, "
+            "expected vectors as a table of floating-point numbers (number, "
             f"{vector_size or 'size'}), got the shape {table.shape} of {table.dtype}"
         )
     return table

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 from functools import cached_property
 from importlib import import_module
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, Optional, Protocol, Union
 
@@ -220,8 +219,7 @@ class SentenceEncoder:
         not the encoder's for its sentence; the errors of `encode`.
         """
         query = checked_text(query, "the query")
-        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-            raise ValueError("count must be an integer of at least 1")
+        check_positive(count=count)
         texts = checked_sentences(sentences)
         number = len(texts) if vectors is None else min(len(texts), NUM_SAMPLES)
         sample = numpy.linspace(0, len(texts) - 1, number).astype(int)
@@ -316,9 +314,8 @@ def _read(path: Path) -> Encodes:
         except ConfigurationError as error:
             raise ValueError(str(error)) from error
     if not path.exists():
-        raise FileNotFoundError(
-            f"there is no file or folder {path}; for a model on a hub, give SentenceTransformer(name)"
-        )
+        remedy = "for a model on a hub, give SentenceTransformer(name)"
+        raise FileNotFoundError(f"there is no file or folder {path}; {remedy}")
     raise ValueError(
         f"{path} holds no sentence encoder: expected a folder of `allennlp export` (with {SETTINGS}"
         "), a folder of sentence-transformers (with modules.json) or an archive (model.tar.gz)"

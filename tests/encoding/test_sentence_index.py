@@ -54,14 +54,14 @@ def test_bad_input_is_named(vectors):
     index = SentenceIndex.build(vectors)
     with pytest.raises(ConfigurationError, match="at least 1, got 0"):
         index.search(vectors, k=0)
-    with pytest.raises(ConfigurationError, match=r"size 5, the queries .* \(23, 4\)"):
+    with pytest.raises(ConfigurationError, match=r"\(number, 5\), got the shape \(23, 4\)"):
         index.search(vectors[:, :4], k=1)
     with pytest.raises(ConfigurationError, match=r"the shape \(5,\)"):
         SentenceIndex.build(vectors[0])
     with pytest.raises(ConfigurationError, match="int64"):
         SentenceIndex.build(numpy.ones((2, 3), dtype="i8"))
     for size in (4, 6):
-        with pytest.raises(ConfigurationError, match=r"\(sentences, 5\), got the shape \(30, "):
+        with pytest.raises(ConfigurationError, match=r"\(number, 5\), got the shape \(30, "):
             index.extended(numpy.ones((30, size), "f4"))
     vectors[9, 1] = numpy.nan
     with pytest.raises(ConfigurationError, match="row 9 "):
