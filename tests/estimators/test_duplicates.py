@@ -198,7 +198,8 @@ def test_no_texts_and_nothing_to_compare_with():
         ({"classifier": PairClassifier()}, ValueError, "is not fitted yet"),
         ({"label": 1}, ValueError, "label needs a classifier"),
         ({"texts": ["a", " "]}, ValueError, "sentence 1 is blank"),
-        ({"against": "one"}, TypeError, "sentences must be a list"),
+        ({"against": "one"}, ValueError, "against: sentences must be a list"),
+        ({"against": ["a", None]}, ValueError, "against: sentence 1 must be a string, not None"),
     ],
 )
 def test_impossible_settings(settings, error, message):
