@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from functools import cached_property
 from importlib import import_module
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, Optional, Protocol, Union
 
@@ -219,7 +220,8 @@ class SentenceEncoder:
         not the encoder's for its sentence; the errors of `encode`.
         """
         query = checked_text(query, "the query")
-        check_positive(count=count)
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
+            raise ValueError("count must be an integer of at least 1")
         texts = checked_sentences(sentences)
         number = len(texts) if vectors is None else min(len(texts), NUM_SAMPLES)
         sample = numpy.linspace(0, len(texts) - 1, number).astype(int)

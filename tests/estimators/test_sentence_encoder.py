@@ -123,7 +123,7 @@ NAN = float("nan")
         (lambda e: e.similarity("x", ["x"]), "a single one goes into a list"),
         (lambda e: e.search(["x"], ["x"]), "the query must be a string, not list"),
         (lambda e: e.search(" ", ["x"]), "the query is blank"),
-        (lambda e: e.search("x", ["x"], count=0), "count must be at least 1, got 0"),
+        (lambda e: e.search("x", ["x"], count=0), "count must be an integer of at least 1"),
         (lambda e: e.search("x", ["x"], count=1.5), "count must be an integer"),
         (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["x"])), r"2 sentences.*\(1, 2\)"),
         (lambda e: e.search("x", ["x", "y"], vectors=[[3, 4], [1, NAN]]), "in row 1 has a comp"),
