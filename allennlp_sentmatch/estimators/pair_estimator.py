@@ -149,7 +149,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         self.encoder_ = SentenceEncoder(self.encoder)
         with noting_pairs(first, second):
             if self._tunes():
-                check_installed("fine-tuning needs", ALLENNLP)
+                check_installed("fine-tuning needs", *ALLENNLP)
                 from allennlp_sentmatch.estimators.fine_tuned_head import fine_tune
 
                 self.head_: Head
@@ -379,7 +379,7 @@ def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: i
     if settings["fine_tuned"]:
         if not isinstance(encoder.network, StandaloneEncoder):
             raise ValueError("a fine-tuned estimator needs the encoder in its folder")
-        check_installed("a fine-tuned estimator needs", ALLENNLP)
+        check_installed("a fine-tuned estimator needs", *ALLENNLP)
         from allennlp_sentmatch.estimators.fine_tuned_head import FineTunedHead
 
         return FineTunedHead(encoder.network, num_outputs, matcher)

@@ -50,12 +50,9 @@ class Encodes(Protocol):
 
 Source = Union[str, "os.PathLike[str]", Encodes, None]
 
-ALLENNLP = "allennlp.common.checks"
-REMEDIES = {
-    ALLENNLP: ("AllenNLP", "python -m allennlp_sentmatch install-allennlp"),
-    "sentence_transformers": ("sentence-transformers", "pip install sentence-transformers"),
-}
-"""For a module that may be missing, the name of its package and the command that installs it."""
+# Modules that may be missing, with their packages and the commands that install them.
+ALLENNLP = "allennlp.common.checks", "AllenNLP", "python -m allennlp_sentmatch install-allennlp"
+TRANSFORMERS = "sentence_transformers", "sentence-transformers", "pip install sentence-transformers"
 
 PRECISIONS = ("float32", "bfloat16", "auto")
 
@@ -284,29 +281,27 @@ def _rounded(network: Encodes, precision: str) -> Encodes:
     return copy.deepcopy(network).bfloat16() if is_fast or precision == "bfloat16" else network
 
 
-def check_installed(what: str, module: str) -> None:
+def check_installed(what: str, module: str, package: str, remedy: str) -> None:
     """Raise a `ModuleNotFoundError` with the remedy if `what` needs a module that is missing."""
-    package, remedy = REMEDIES[module]
     try:
         import_module(module)
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{what} {package}, which is not installed; type `{remedy}`"
-        ) from None
+        message = f"{what} {package}, which is not installed; type `{remedy}`"
+        raise ModuleNotFoundError(message) from None
 
 
 def _read(path: Path) -> Encodes:
     if (path / SETTINGS).exists():
         return StandaloneEncoder.load(path)
     if (path / "modules.json").exists():
-        check_installed(f"{path} is a folder of", "sentence_transformers")
+        check_installed(f"{path} is a folder of", *TRANSFORMERS)
         from sentence_transformers import SentenceTransformer
 
         check_sentence_transformers_folder(path)
         transformer: Encodes = SentenceTransformer(os.fspath(path))
         return transformer
     if path.is_file() or (path / "vocabulary").exists():
-        check_installed(f"{path} is an archive of", ALLENNLP)
+        check_installed(f"{path} is an archive of", *ALLENNLP)
         from allennlp.common.checks import ConfigurationError
 
         from allennlp_sentmatch.encoding import ArchiveEncoder

@@ -25,7 +25,7 @@ from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin, write_mode
 from allennlp_sentmatch.standalone.networks import load_state, sentence_network
 from allennlp_sentmatch.standalone.quantization import dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import splitter_from
-from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
 from allennlp_sentmatch.standalone.texts import checked_sentences, noting
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
@@ -169,6 +169,7 @@ class StandaloneEncoder(nn.Module):
         `int4_words` rounds the words' vectors to 4 bits, and other matrices to 8.
         """
         state = self.state_dict()
+        check_finite(state)
         if int8 or int4_words:
             state = quantized(state, ["embedding.weight"] if int4_words else [])
         write_tensors(folder / TENSORS, state)

@@ -31,15 +31,13 @@ MAX_HEADER_SIZE = 100_000_000  # in bytes; the limit of the library safetensors
 
 
 def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Tensor]) -> None:
-    """Write floating-point and int8 tensors to a file; of others, NaN included, a `ValueError`."""
+    """Write floating-point and int8 tensors to a file."""
     _check_byte_order()
     header: dict[str, Any] = {}
     pieces = []
     end = 0
     for name, tensor in tensors.items():
         flat = tensor.detach().cpu().contiguous().view(-1)
-        if not flat.isfinite().all():
-            raise ValueError(f"{name!r} has a number that is not finite")
         pieces.append(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"")
         begin, end = end, end + len(pieces[-1])
         shape = list(tensor.shape)
@@ -93,6 +91,13 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
             f"{path} is damaged, or not a file of floating-point and int8 tensors: {error}"
         ) from error
     return tensors
+
+
+def check_finite(tensors: Mapping[str, Tensor]) -> None:
+    """Raise a `ValueError` that names the first tensor with a number that is not finite."""
+    for name, tensor in tensors.items():
+        if not tensor.isfinite().all():
+            raise ValueError(f"{name!r} has a number that is not finite")
 
 
 def _check_byte_order() -> None:
