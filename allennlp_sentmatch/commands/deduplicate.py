@@ -51,10 +51,11 @@ class Deduplicate(Command):
         # Every command of `allennlp` would wait for scikit-learn.
         from allennlp_sentmatch import PairClassifier, find_duplicates
 
-        outputs = [path for path in (args.report, args.output_file) if path is not None]
-        for path in outputs:
+        given = [path for path in (args.report, args.output_file) if path is not None]
+        for path in given:
             check_absent(path)
-        if len(set(map(os.path.realpath, outputs))) < len(outputs):
+        outputs = [*map(os.path.realpath, given)]  # a link stays
+        if len(set(outputs)) < len(outputs):
             raise ValueError("the output and --report must be two files")
         texts, against = _texts(args.input_file, args), None
         for text in texts:

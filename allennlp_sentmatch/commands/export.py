@@ -56,7 +56,9 @@ class Export(Command):
     def run(self, args: argparse.Namespace) -> None:
         path = args.archive_file
         exported = SENTENCE_ENCODER if path == "package" else Path(path)
-        if args.onnx and (exported / SETTINGS).is_file():
+        if (exported / SETTINGS).is_file():
+            if not args.onnx:
+                raise ValueError(f"{path} is exported already; --onnx writes it in another form")
             encoder = load_exported(exported)
             origin = PACKAGE if exported == SENTENCE_ENCODER else UNKNOWN
         else:

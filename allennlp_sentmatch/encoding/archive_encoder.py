@@ -144,7 +144,7 @@ class ArchiveEncoder:
                 f"are encoded already; this model is a {type(model).__name__}"
             )
         device = next(model.parameters()).device
-        vectors = [torch.tensor(x).to(device) for x in (first_vectors, second_vectors)]
+        vectors = [torch.tensor(x).float().to(device) for x in (first_vectors, second_vectors)]
         with evaluation_mode(model):
             output = model.compare(*vectors)
         refuse_nan(model, None, output)

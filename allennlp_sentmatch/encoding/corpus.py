@@ -41,6 +41,7 @@ from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
 from allennlp_sentmatch.standalone.files import check_absent
+from allennlp_sentmatch.standalone.texts import noting
 
 logger = logging.getLogger(__name__)
 
@@ -188,7 +189,8 @@ def check_sample(
     """Raise a `ConfigurationError` if vectors in some rows are not the encoder's for a sentence."""
     if not sentences:
         return
-    (encoded,) = encoder.encode_blocks([[*sentences]], len(sentences))
+    with noting(()):  # whoever encoded the sentences was warned
+        (encoded,) = encoder.encode_blocks([[*sentences]], len(sentences))
     same = (numpy.abs(normalized(vectors[rows]) - normalized(encoded)) <= TOLERANCE).all(axis=1)
     for row, sentence in zip(numpy.array(rows)[~same], compress(sentences, ~same)):
         raise ConfigurationError(

@@ -5,11 +5,14 @@ See https://github.com/facebookresearch/faiss/wiki/The-index-factory.
 
 import math
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, NamedTuple, Optional
 
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn.checks import check_names
+from allennlp_sentmatch.standalone.files import errors_name
 
 MAX_FLAT = 200_000  # the most vectors that are all compared with a query, in some 30 ms
 MAX_HNSW = 2_000_000  # the most vectors that are linked to a graph, which takes minutes
@@ -111,17 +114,17 @@ class IndexKind:
         self.name = name
         self.row = KINDS[name]
         self.settings = {**self.row.settings, **(settings or {})}
-        try:
+        with configuration_errors(), errors_name(name):
             check_names("setting", self.settings, self.row.settings)
-        except ValueError as error:
-            raise ConfigurationError(f"{name}: {error}") from None
         for setting, value in self.settings.items():
             least = 2 if setting == "m" else 1
-            is_default = value is None and self.row.settings[setting] is None
-            if not is_default and (type(value) is not int or value < least):
+            if value is None and self.row.settings[setting] is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise ConfigurationError(
                     f"{setting} must be an integer of at least {least}, got {value!r}"
                 )
+            self.settings[setting] = int(value)
 
     @property
     def refine_factor(self) -> int:

@@ -25,6 +25,8 @@ from allennlp_sentmatch.encoding.index_kinds import (
     default_kind,
     faiss_library,
 )
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
 
 logger = logging.getLogger(__name__)
@@ -84,6 +86,7 @@ class SentenceIndex:
         self._vectors = vectors
         self._rows = None if rows is None else numpy.asarray(rows, numpy.int64)
         self._distinct = distinct
+        self._is_mapped = False
         if distinct is not None:
             self._positions = numpy.argsort(distinct, kind="stable")  # of each vector, in order
             self._starts = numpy.append(0, numpy.bincount(distinct).cumsum())
@@ -110,11 +113,7 @@ class SentenceIndex:
         the kind, see `default_kind`; see the class for `rows`. Anything but a table of finite
         numbers, and settings of the kind that do not suit the vectors, are a `ConfigurationError`.
         """
-        if vectors.ndim != 2 or vectors.shape[1] == 0 or vectors.dtype.kind != "f":
-            raise ConfigurationError(
-                "expected vectors as a table of floating-point numbers (sentences, size), got "
-                f"the shape {vectors.shape} of {vectors.dtype}"
-            )
+        vectors = _table(vectors)
         chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)
         kind = kind or default_kind(len(chosen))
         index = kind.create(vectors.shape[1], len(chosen))
@@ -135,8 +134,11 @@ class SentenceIndex:
 
         The kinds "ivf" and "ivfpq" keep the lists that the first vectors made. See `build` for the
         arguments. Compare the first vectors by `holds`; here, it is a `ConfigurationError` only if
-        others of them are equal.
+        others of them are equal. So are vectors of another size, and an index that is mapped.
         """
+        vectors = _table(vectors, self.vector_size)
+        if self._is_mapped:  # FAISS would end the process
+            raise ConfigurationError("a mapped index is not extended; load it with mapped=False")
         index, num_before = self._index, len(self)
         chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)
         # A graph of equal vectors would be a trap for searches, which never leave it.
@@ -163,16 +165,13 @@ class SentenceIndex:
         Returns the cosines and the neighbors' positions in the index, both (Q, min(k, N)), the
         nearest first, and of equal cosines the first position first: the neighbors of a smaller `k`
         are the first of them. Where an index that is not exact finds fewer, the rest has position
-        -1. Vectors of another size, and a `k` below 1, are a `ConfigurationError`.
+        -1. Vectors of another size or with a number that is not finite, and a `k` below 1, are a
+        `ConfigurationError`.
         """
-        if k < 1:
-            raise ConfigurationError(f"the number of neighbors must be at least 1, got {k}")
-        if vectors.ndim != 2 or vectors.shape[1] != self.vector_size:
-            raise ConfigurationError(
-                f"the index has vectors of size {self.vector_size}, the queries have the shape "
-                f"{vectors.shape}"
-            )
-        queries = normalized(vectors)
+        with configuration_errors():
+            check_positive(k=k)
+        k, vectors = int(k), _table(numpy.asarray(vectors, numpy.float32), self.vector_size)
+        queries = _read(vectors, numpy.arange(len(vectors)))
         wanted = min(k, self._index.ntotal)
         # Of each query: (-cosine, number) of distinct vectors in this order. What was found stays
         # when more are asked for, since it must not depend on how many are wanted.
@@ -348,6 +347,7 @@ class SentenceIndex:
             if distinct is not None and len(numpy.bincount(distinct)) != index.ntotal:
                 raise RuntimeError(f"its positions do not have {index.ntotal} vectors")
             loaded = cls(index, kind or file_kind, vectors, rows, distinct)
+            loaded._is_mapped = flag != 0
             sample = loaded.vectors(evenly(len(loaded), NUM_CHECKED))
         except (RuntimeError, MemoryError, ValueError, OSError) as error:
             raise ConfigurationError(f"{expected}, or it is damaged: {error}; {remedy}") from error
@@ -375,6 +375,18 @@ def _distinct(path: Union[str, "os.PathLike[str]"]) -> Optional[IntArray]:
 def evenly(number: int, limit: int) -> IntArray:
     """At most `limit` of the positions from 0 to `number` - 1, the first and the last included."""
     return numpy.unique(numpy.linspace(0, number - 1, min(number, limit)).astype(numpy.int64))
+
+
+def _table(vectors: Any, vector_size: Optional[int] = None) -> FloatArray:
+    """Vectors (N, E) as an array, or a memory map as it is; `vector_size` is E, if it is given."""
+    table: FloatArray = numpy.asanyarray(vectors)
+    is_table = table.ndim == 2 and table.shape[1] > 0 and table.dtype.kind == "f"
+    if not is_table or vector_size not in (None, table.shape[1]):
+        raise ConfigurationError(
+            "expected vectors as a table of floating-point numbers (number, "
+            f"{vector_size or 'size'}), got the shape {table.shape} of {table.dtype}"
+        )
+    return table
 
 
 def _read(vectors: FloatArray, rows: IntArray) -> FloatArray:

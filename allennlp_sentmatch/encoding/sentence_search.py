@@ -19,8 +19,10 @@ from allennlp_sentmatch.encoding.archive_encoder import PREDICTED, ArchiveEncode
 from allennlp_sentmatch.encoding.corpus import NUM_SAMPLES, check_sample
 from allennlp_sentmatch.encoding.index_kinds import IndexKind
 from allennlp_sentmatch.encoding.sentence_index import SentenceIndex, evenly
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
 from allennlp_sentmatch.standalone.encoder import FloatArray
+from allennlp_sentmatch.standalone.files import check_absent
 from allennlp_sentmatch.standalone.texts import is_blank
 
 logger = logging.getLogger(__name__)
@@ -85,6 +87,7 @@ class SentenceSearch:
         index_kind: Optional[IndexKind] = None,
         deleted: Collection[str] = (),
     ) -> None:
+        vectors = numpy.asanyarray(vectors)
         if vectors.ndim != 2 or len(vectors) != len(sentences):
             raise ConfigurationError(
                 f"the corpus has {len(sentences)} sentences, but the vectors have the shape "
@@ -131,6 +134,9 @@ class SentenceSearch:
                 index.save(index_file, digest, replace=True)
                 logger.info("added the sentences that are new to %s", index_file)
         else:
+            if index_file is not None:
+                with configuration_errors():
+                    check_absent(index_file)  # building may take long
             self._index = SentenceIndex.build(vectors, self._rows, kind=index_kind)
             if index_file is not None:
                 self._index.save(index_file, sentences_digest(sentences).hexdigest())

@@ -14,6 +14,7 @@ from allennlp_sentmatch.estimators.pair_estimators import PairClassifier
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
 from allennlp_sentmatch.estimators.word_comparison import negations_and_numbers
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
+from allennlp_sentmatch.standalone.files import errors_name
 from allennlp_sentmatch.standalone.texts import Sentences, checked_sentences, collecting, noting
 
 BLOCK_SIZE, POOL_SIZE, ENCODED_TOGETHER = 512, 16_384, 8192
@@ -114,7 +115,8 @@ def find_duplicates(
     impossible threshold, and for a classifier that is not fitted or does not have the label.
     """
     all_texts = checked_sentences(texts)
-    given = checked_sentences([] if against is None else against)
+    with errors_name("against"):
+        given = checked_sentences([] if against is None else against)
     threshold = (0.9 if classifier is None else 0.5) if threshold is None else threshold
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold <= 1:
         raise ValueError(f"threshold must be a number above 0 and at most 1, got {threshold!r:.50}")

@@ -16,7 +16,7 @@ from allennlp_sentmatch.standalone.files import (
     written_folder,
 )
 from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin, write_model_card
-from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
 
 HEADER = "pair_estimator.json"
 TENSORS = "pair_estimator.safetensors"
@@ -109,9 +109,7 @@ def read_folder(
         encoder = SentenceEncoder(source, header.pop("dimensions", None))
     tensors = read_tensors(folder / TENSORS)
     with errors_name(folder / TENSORS):
-        for name, tensor in tensors.items():
-            if not tensor.isfinite().all():
-                raise ValueError(f"{name!r} has a number that is not finite")
+        check_finite(tensors)
         expected, vectors = tensors.pop("probe", None), encoder.encode(PROBE)
         if (
             expected is None

@@ -79,7 +79,7 @@ class FineTunedHead:
             for label in range(num_outputs):
                 vocab.add_token_to_namespace(str(label), "labels")
             self.model = SiameseClassifier(**below, **layers)
-        self.model.float().eval()  # whatever the default type of the process is
+        self.model.float().cpu().eval()  # whatever the process's default type and device are
         above = ("_matcher", "_classifier", "_scorer")
         parts = {name: part for name, part in self.model.named_children() if name in above}
         self.layers = torch.nn.ModuleDict(parts)
@@ -117,6 +117,7 @@ class FineTunedHead:
         load_state(self.layers, own)
 
 
+@torch.inference_mode(False)  # with gradients, wherever it is called
 def fine_tune(
     settings: FineTuning,
     encoder: SentenceEncoder,
@@ -136,7 +137,7 @@ def fine_tune(
             f"{len(first)} pairs are few for fine-tuning: of other data, 2,490 lost four points of "
             "accuracy against the linear model, and 8,330 gained 2.6; compare the two by "
             "cross_val_score",
-            stacklevel=4,
+            stacklevel=5,
         )
     if encoder.dimensions is not None:
         raise ValueError("fine-tuning needs all dimensions of the encoder; give it none")

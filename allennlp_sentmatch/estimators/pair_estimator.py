@@ -24,7 +24,12 @@ from allennlp_sentmatch.estimators.heads import (
 )
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
-from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
+from allennlp_sentmatch.estimators.sentence_encoder import (
+    ALLENNLP,
+    SentenceEncoder,
+    Source,
+    check_installed,
+)
 from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, checked_numbers
 from allennlp_sentmatch.estimators.thresholds import HeldOut
 from allennlp_sentmatch.estimators.word_comparison import (
@@ -144,6 +149,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         self.encoder_ = SentenceEncoder(self.encoder)
         with noting_pairs(first, second):
             if self._tunes():
+                check_installed("fine-tuning needs", *ALLENNLP)
                 from allennlp_sentmatch.estimators.fine_tuned_head import fine_tune
 
                 self.head_: Head
@@ -373,6 +379,7 @@ def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: i
     if settings["fine_tuned"]:
         if not isinstance(encoder.network, StandaloneEncoder):
             raise ValueError("a fine-tuned estimator needs the encoder in its folder")
+        check_installed("a fine-tuned estimator needs", *ALLENNLP)
         from allennlp_sentmatch.estimators.fine_tuned_head import FineTunedHead
 
         return FineTunedHead(encoder.network, num_outputs, matcher)

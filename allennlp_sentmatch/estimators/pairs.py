@@ -85,7 +85,7 @@ def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any
     """
     kind, form = ("score", "a number") if numeric else ("label", "a string or a number")
     values = [
-        value.item() if isinstance(value, numpy.generic) else value
+        value.item() if getattr(value, "ndim", 1) == 0 else value  # of NumPy, torch and others
         for value in listed(y, f"expected a list of {kind}s")
     ]
     if len(values) != count:
@@ -100,6 +100,7 @@ def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any
                     f"the label of pair {position} has half of a UTF-16 pair, or ends in a null "
                     "character, and cannot be saved"
                 )
+            values[position] = str.__str__(value)  # `str` gives the name of an enum's member
         elif not abs(value) <= sys.float_info.max:
             shown = value if isinstance(value, float) else "too large a number"
             raise ValueError(f"the {kind} of pair {position} is {shown}; leave the pair out")

@@ -3,9 +3,9 @@
 import copy
 import logging
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import cached_property
+from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, Optional, Protocol, Union
@@ -49,6 +49,10 @@ class Encodes(Protocol):
 
 
 Source = Union[str, "os.PathLike[str]", Encodes, None]
+
+# Modules that may be missing, with their packages and the commands that install them.
+ALLENNLP = "allennlp.common.checks", "AllenNLP", "python -m allennlp_sentmatch install-allennlp"
+TRANSFORMERS = "sentence_transformers", "sentence-transformers", "pip install sentence-transformers"
 
 PRECISIONS = ("float32", "bfloat16", "auto")
 
@@ -99,7 +103,7 @@ class SentenceEncoder:
             self.network = _read(Path(source))
         elif source is None:
             self.network = StandaloneEncoder.load(SENTENCE_ENCODER)
-        elif callable(getattr(source, "encode", None)) and not isinstance(source, bytes):
+        elif callable(getattr(source, "encode", None)) and not isinstance(source, type):
             self.network = source
         else:
             raise TypeError(
@@ -277,30 +281,29 @@ def _rounded(network: Encodes, precision: str) -> Encodes:
     return copy.deepcopy(network).bfloat16() if is_fast or precision == "bfloat16" else network
 
 
-@contextmanager
-def _installed(what: str, package: str, remedy: str) -> Iterator[None]:
-    """Name the remedy where a package that a source needs is not installed."""
+def check_installed(what: str, module: str, package: str, remedy: str) -> None:
+    """Raise a `ModuleNotFoundError` with the remedy if `what` needs a module that is missing."""
     try:
-        yield
+        import_module(module)
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{what} {package}, which is not installed; type `{remedy.format(package)}`"
-        ) from None
+        message = f"{what} {package}, which is not installed; type `{remedy}`"
+        raise ModuleNotFoundError(message) from None
 
 
 def _read(path: Path) -> Encodes:
     if (path / SETTINGS).exists():
         return StandaloneEncoder.load(path)
     if (path / "modules.json").exists():
-        with _installed(f"{path} is a folder of", "sentence-transformers", "pip install {}"):
-            from sentence_transformers import SentenceTransformer
+        check_installed(f"{path} is a folder of", *TRANSFORMERS)
+        from sentence_transformers import SentenceTransformer
+
         check_sentence_transformers_folder(path)
         transformer: Encodes = SentenceTransformer(os.fspath(path))
         return transformer
     if path.is_file() or (path / "vocabulary").exists():
-        remedy = "python -m allennlp_sentmatch install-allennlp"
-        with _installed(f"{path} is an archive of", "AllenNLP", remedy):
-            from allennlp.common.checks import ConfigurationError
+        check_installed(f"{path} is an archive of", *ALLENNLP)
+        from allennlp.common.checks import ConfigurationError
+
         from allennlp_sentmatch.encoding import ArchiveEncoder
 
         try:
@@ -308,7 +311,8 @@ def _read(path: Path) -> Encodes:
         except ConfigurationError as error:
             raise ValueError(str(error)) from error
     if not path.exists():
-        raise FileNotFoundError(f"there is no file or folder {path}")
+        remedy = "for a model on a hub, give SentenceTransformer(name)"
+        raise FileNotFoundError(f"there is no file or folder {path}; {remedy}")
     raise ValueError(
         f"{path} holds no sentence encoder: expected a folder of `allennlp export` (with {SETTINGS}"
         "), a folder of sentence-transformers (with modules.json) or an archive (model.tar.gz)"

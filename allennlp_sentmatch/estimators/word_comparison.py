@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from math import log1p
 from typing import Any, Optional
+from unicodedata import normalize
 
 import numpy
 from torch import Tensor
@@ -36,6 +37,7 @@ _FUNCTION_WORDS = {
     "under", "until", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which",
     "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 }  # fmt: skip
+_MARKED = re.compile(r"(?<![\w.])(?:-\.?|\.)\d+(?:[.,]\d+)*")  # "-5" and ".5", whose word is "5"
 _WORD = re.compile(r"n't\b|\w+?(?=n't\b)|\w+(?:[.,]\d+)*")
 
 
@@ -89,9 +91,11 @@ def num_features(encoder: SentenceEncoder) -> int:
 
 
 def negations_and_numbers(text: str) -> tuple[int, frozenset[str]]:
-    """How often a text negates, and its words with a digit, numbers as digits."""
+    """How often a text negates, and its words with a digit, numbers as digits and with a sign."""
     words = _words(text)
-    return _num_negations(words), frozenset(w for w in words if any(map(str.isdigit, w)))
+    numbers = {w for w in words if any(c.isnumeric() and not c.isalpha() for c in w)}  # also ½
+    numbers.update(_MARKED.findall(text.replace("\u2212", "-")))
+    return _num_negations(words), frozenset(numbers)
 
 
 def _coverage(encoder: SentenceEncoder) -> Optional[Callable[..., Tensor]]:
@@ -106,7 +110,8 @@ def _shared(first: set[Any], second: set[Any]) -> list[float]:
 
 
 def _words(text: str) -> list[str]:
-    words = _WORD.findall(text.lower().replace("\u2019", "'"))
+    # An accent that is a character of its own is no part of a word.
+    words = _WORD.findall(normalize("NFC", text.lower()).replace("\u2019", "'"))
     return [_NUMBERS.get(word, word) for word in words]
 
 

@@ -26,6 +26,7 @@ from allennlp.common import Params, Registrable
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.meta import META_NAME
+from allennlp.common.util import int_to_device
 from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, Archive, archive_model, get_weights_path
 from torch import Tensor
@@ -84,6 +85,7 @@ def load_archive(
         AllenNLP does: this can run any code.
     cuda_device, overrides, weights_file : as AllenNLP has them
     """
+    int_to_device(cuda_device)  # a missing GPU is no fault of the archive
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)
         try:

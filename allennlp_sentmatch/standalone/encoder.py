@@ -25,7 +25,7 @@ from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin, write_mode
 from allennlp_sentmatch.standalone.networks import load_state, sentence_network
 from allennlp_sentmatch.standalone.quantization import dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import splitter_from
-from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
 from allennlp_sentmatch.standalone.texts import checked_sentences, noting
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
@@ -169,6 +169,7 @@ class StandaloneEncoder(nn.Module):
         `int4_words` rounds the words' vectors to 4 bits, and other matrices to 8.
         """
         state = self.state_dict()
+        check_finite(state)
         if int8 or int4_words:
             state = quantized(state, ["embedding.weight"] if int4_words else [])
         write_tensors(folder / TENSORS, state)
@@ -251,7 +252,7 @@ class StandaloneEncoder(nn.Module):
             (N, 4), float32, on the CPU; see `nn.word_coverage.word_coverage`.
         """
         weight = self.embedding.weight
-        compared = [torch.empty(0, 4)]
+        compared = [torch.empty(0, 4, device="cpu")]
         for start in range(0, len(first), batch_size):
             block = slice(start, start + batch_size)
             sides = [

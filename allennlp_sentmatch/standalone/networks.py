@@ -17,6 +17,7 @@ from allennlp_sentmatch.nn.rcrn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.nn.subilstm import SuffixBiLSTM
 from allennlp_sentmatch.standalone.files import errors_name
+from allennlp_sentmatch.standalone.tensor_file import check_finite
 
 
 class Identity(nn.Module):
@@ -179,6 +180,4 @@ def load_state(module: nn.Module, tensors: dict[str, Tensor]) -> None:
                 f"{tuple(own[name].shape)}"
             )
     module.load_state_dict(tensors)
-    for name, tensor in own.items():  # converted to the type of the parameters
-        if not tensor.isfinite().all():
-            raise ValueError(f"{name!r} has a number that is not finite")
+    check_finite(own)  # converted to the type of the parameters

@@ -20,6 +20,7 @@ from allennlp_sentmatch.standalone.quantization import (
     rounded_rows,
 )
 from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter, WhitespaceSplitter
+from allennlp_sentmatch.standalone.tensor_file import check_finite
 from allennlp_sentmatch.standalone.text_indexer import PADDING, PADDING_WORD, TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 
@@ -63,10 +64,12 @@ def write_onnx(
 
     `ImportError` if `onnx` is not installed. An encoder of other layers than `lstm`, `gru` and
     `pass_through` needs `onnxscript`, too, and torch 2.7: else, an `ImportError` or `RuntimeError`.
-    `ValueError` or `OSError` for the folder; see `written_folder`.
+    `ValueError` for weights that are not finite; `ValueError` or `OSError` for the folder, see
+    `written_folder`.
     """
     import onnx
 
+    check_finite(encoder.state_dict())
     with written_folder(folder) as path:
         onnx.save(_Graph(encoder).model(), path / ENCODER)
         tokenizer, usage = tokenizer_of(encoder.indexer, encoder.words), USAGE

@@ -24,7 +24,10 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def _define_module() -> Any:
-    from sentence_transformers.models import InputModule
+    try:
+        from sentence_transformers.sentence_transformer.modules import InputModule
+    except ImportError:  # its place in earlier versions
+        from sentence_transformers.models import InputModule
 
     class StandaloneModule(InputModule):  # type: ignore[misc]
         """The one module of a `SentenceTransformer`: from sentences to their vectors."""

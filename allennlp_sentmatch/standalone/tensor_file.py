@@ -93,6 +93,13 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
     return tensors
 
 
+def check_finite(tensors: Mapping[str, Tensor]) -> None:
+    """Raise a `ValueError` that names the first tensor with a number that is not finite."""
+    for name, tensor in tensors.items():
+        if not tensor.isfinite().all():
+            raise ValueError(f"{name!r} has a number that is not finite")
+
+
 def _check_byte_order() -> None:
     if sys.byteorder != "little":
         raise NotImplementedError("tensors are only read and written on little-endian CPUs")

@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Optional
+from typing import Any, Optional
 
 import torch
 from torch import Tensor
@@ -50,6 +50,11 @@ class TextIndexer:
         # `None` for a chunk that depends on its neighbors.
         self._chunks: dict[str, Optional[Indices]] = {}
         self._size = len(vocabulary)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what was remembered: digests of a pickle, as of `datasets`, stay the same."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "_wordless"}
+        return {**kept, "_chunks": {}}
 
     def indices(self, text: str) -> list[int]:
         """Return the indices of a text's words, at least one; nothing is noted."""

@@ -20,13 +20,13 @@ from tests.conftest import REPOSITORY, SMALL_QUICK_START
 from tests.fresh_process import run_allennlp, run_python
 
 GPU_THAT_IS_NOT_THERE = """
-from allennlp.common import util
 from allennlp_sentmatch.commands import program
+from allennlp_sentmatch.models.archival import load_archive
 try:
-    util.int_to_device(0)
+    load_archive("none", 0)
 except RuntimeError as error:
     print(program.mistake(error))
-else:
+except FileNotFoundError:
     print("found")
 """
 

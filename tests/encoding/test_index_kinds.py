@@ -146,6 +146,8 @@ def test_a_saved_index_is_extended(vectors, queries, tmp_path, name):
         assert len(one) == len(rows)
         for ours, theirs in zip(one.search(queries, 30), expected):
             numpy.testing.assert_allclose(ours, theirs, atol=1e-6)
+    with pytest.raises(ConfigurationError, match="load it with mapped=False"):
+        again.extended(grown, rows)
     changed = grown.copy()
     changed[2] = changed[4]  # were two vectors
     with pytest.raises(ConfigurationError, match="the first vectors are not those that the index"):
@@ -211,7 +213,8 @@ def test_any_damage_is_found(vectors, tmp_path, name):
 
 def test_settings_that_are_too_small_unknown_or_too_large():
     for name, setting, least in (("hnsw", "m", 2), ("ivf", "nprobe", 1), ("ivfpq", "code_size", 1)):
-        IndexKind(name, {setting: least})
+        kept = IndexKind(name, {setting: numpy.int64(least)}).settings[setting]
+        assert (type(kept), kept) == (int, least)
         for value in (least - 1, 2.5):
             message = f"{setting} must be an integer of at least {least}, got {value}"
             with pytest.raises(ConfigurationError, match=message):

@@ -4,6 +4,7 @@ import sys
 
 import numpy
 import pytest
+import torch
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.encoding import SentenceIndex
@@ -42,17 +43,29 @@ def test_no_more_neighbors_than_vectors(vectors):
     assert SentenceIndex.build(vectors).search(vectors[:0], k=9)[1].shape == (0, 9)
 
 
+def test_tensors_and_lists_are_vectors(vectors):
+    expected = SentenceIndex.build(vectors).search(vectors, k=numpy.int64(3))
+    for given in (torch.from_numpy(vectors), vectors.tolist()):
+        found = SentenceIndex.build(given).search(given, k=3)
+        numpy.testing.assert_array_equal(found[1], expected[1])
+
+
 def test_bad_input_is_named(vectors):
     index = SentenceIndex.build(vectors)
     with pytest.raises(ConfigurationError, match="at least 1, got 0"):
         index.search(vectors, k=0)
-    with pytest.raises(ConfigurationError, match=r"size 5, the queries .* \(23, 4\)"):
+    with pytest.raises(ConfigurationError, match=r"\(number, 5\), got the shape \(23, 4\)"):
         index.search(vectors[:, :4], k=1)
     with pytest.raises(ConfigurationError, match=r"the shape \(5,\)"):
         SentenceIndex.build(vectors[0])
     with pytest.raises(ConfigurationError, match="int64"):
         SentenceIndex.build(numpy.ones((2, 3), dtype="i8"))
+    for size in (4, 6):
+        with pytest.raises(ConfigurationError, match=r"\(number, 5\), got the shape \(30, "):
+            index.extended(numpy.ones((30, size), "f4"))
     vectors[9, 1] = numpy.nan
+    with pytest.raises(ConfigurationError, match="row 9 "):
+        index.search(vectors, k=1)
     with pytest.raises(ConfigurationError, match="row 9 "):
         SentenceIndex.build(vectors, rows=[3, 9, 4], block_size=2)
 

@@ -143,7 +143,9 @@ def test_what_does_not_belong_together_is_refused(encoder, vectors, tmp_path):
         SentenceSearch(encoder, CORPUS, vectors[:, :4])
     with pytest.raises(ConfigurationError, match=r"row 0 .*'Nobody is swimming\.'.* not the model"):
         SentenceSearch(encoder, CORPUS[::-1], vectors)
-    SentenceSearch(encoder, CORPUS[1:], vectors[1:], tmp_path / "s.faiss")
+    with pytest.raises(ConfigurationError, match=r"the folder of .*s\.faiss does not exist"):
+        SentenceSearch(encoder, CORPUS, vectors, tmp_path / "none" / "s.faiss")
+    SentenceSearch(encoder, CORPUS[1:], vectors[1:].tolist(), tmp_path / "s.faiss")
     with pytest.raises(ConfigurationError, match=r"s\.faiss was made from other .*name another"):
         SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss")
 
@@ -186,6 +188,17 @@ def test_the_table_has_a_line_for_each_rank():
         "#\tNot in the model's vocabulary, and read as one unknown word: “xyzzy”, “Zz”.",
         "#\tThe model knows no word of this query: these neighbors say nothing.",
     ]
+
+
+def test_the_sample_that_is_compared_is_not_warned_of(encoder, recwarn):
+    """Its positions are not the corpus's."""
+    corpus = ["A dog.", "Xyzzy."]
+    vectors = encoder.encode(corpus)
+    assert "(sentence 1)" in str(recwarn.pop(UserWarning).message)
+    search = SentenceSearch(encoder, corpus, vectors)
+    assert not recwarn
+    search.search(["A dog.", "A man.", "Zzz."])
+    assert "(sentence 2)" in str(recwarn.pop(UserWarning).message)
 
 
 def test_blank_sentences_are_not_found(encoder):

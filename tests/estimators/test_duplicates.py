@@ -143,6 +143,10 @@ def test_a_label_of_any_type(shipped):
         ("I have 3 cards.", "I have 4 cards."),
         ("I have three cards.", "I have 4 cards."),
         ("The A320 is late.", "The A321 is late."),
+        ("It is -5 degrees.", "It is 5 degrees."),
+        ("It is (\u22125.5).", "It is (5.5)."),
+        ("It rose .5 percent.", "It rose 5 percent."),
+        ("Add ½ cup.", "Add ⅓ cup."),
         ("The man owns a dog.", "The man does not own a dog."),
         ("I can pay.", "I can’t pay."),
     ],
@@ -194,7 +198,8 @@ def test_no_texts_and_nothing_to_compare_with():
         ({"classifier": PairClassifier()}, ValueError, "is not fitted yet"),
         ({"label": 1}, ValueError, "label needs a classifier"),
         ({"texts": ["a", " "]}, ValueError, "sentence 1 is blank"),
-        ({"against": "one"}, TypeError, "sentences must be a list"),
+        ({"against": "one"}, ValueError, "against: sentences must be a list"),
+        ({"against": ["a", None]}, ValueError, "against: sentence 1 must be a string, not None"),
     ],
 )
 def test_impossible_settings(settings, error, message):

@@ -3,6 +3,7 @@
 import traceback
 import warnings
 from collections import Counter, OrderedDict, UserDict, UserList, deque, namedtuple
+from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
@@ -130,8 +131,14 @@ def test_bad_targets_are_refused(targets, numeric, message):
     assert "\n" not in str(error.value)
 
 
-def test_numpy_s_numbers_are_targets():
+class Label(str, Enum):
+    SAME = "same"
+
+
+def test_numpy_s_numbers_tensors_and_enums_are_targets():
     assert checked_targets([numpy.int64(3), 1], 2, False).tolist() == [3, 1]
+    assert checked_targets(torch.tensor([3, 1]), 2, False).tolist() == [3, 1]
+    assert checked_targets([Label.SAME, "x"], 2, False).tolist() == ["same", "x"]
     assert checked_targets(list(numpy.float32([0.5, 2])), 2, True).tolist() == [0.5, 2]
     assert checked_targets(numpy.array(["a", "b"]), 2, False).tolist() == ["a", "b"]
 

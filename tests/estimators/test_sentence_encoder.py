@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import allennlp_sentmatch
+from allennlp_sentmatch import PairClassifier
 from allennlp_sentmatch.__main__ import main
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.estimators import sentence_encoder
@@ -151,14 +152,14 @@ def test_bad_vectors_of_other_encoders_are_refused(vectors, message, monkeypatch
 
 
 def test_bad_sources_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file or folder"):
-        SentenceEncoder(tmp_path / "missing")
+    with pytest.raises(FileNotFoundError, match=r"folder all-MiniLM; for a .*, give SentenceT"):
+        SentenceEncoder("all-MiniLM")
     with pytest.raises(ValueError, match="holds no sentence encoder: expected a folder of"):
         SentenceEncoder(tmp_path)
     (tmp_path / "model.tar.gz").write_text("x")
     with pytest.raises(ValueError, match=r"model\.tar\.gz cannot be read as an archive"):
         SentenceEncoder(tmp_path / "model.tar.gz")
-    for source in (1, b"model.tar.gz", ["x"], SimpleNamespace(encode="not a method")):
+    for source in (1, b"x", ["x"], SimpleNamespace(encode="not a method"), Table):
         with pytest.raises(TypeError, match="an encoder must be a path, an object with a method"):
             SentenceEncoder(source)
 
@@ -177,6 +178,9 @@ def test_a_source_may_need_a_package(tmp_path, monkeypatch, file, module, remedy
         SentenceEncoder(tmp_path)
     with pytest.raises(SystemExit, match=f"^serve: {tmp_path} is an? .*; type `{remedy}`"):
         main(["serve", str(tmp_path)])
+    if module.startswith("allennlp"):
+        with pytest.raises(ModuleNotFoundError, match=f"^fine-tuning needs AllenNLP.*`{remedy}`"):
+            PairClassifier(Table(), fine_tune=True).fit([("x", "y")] * 2, [0, 1])
 
 
 def test_importing_the_package_imports_little():
@@ -237,8 +241,9 @@ def test_the_defaults_of_a_program_change_nothing(shipped):
     code = """
 import sys, numpy, torch
 from allennlp_sentmatch.__main__ import main
-from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch import PairClassifier, SentenceEncoder
 old = SentenceEncoder()
+pairs = [("a man", "a person"), ("a man", "rice")]
 expected = old.encode(["A man is asleep."])
 for set_default in (
     lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_device("meta")
@@ -248,6 +253,7 @@ for set_default in (
         assert encoder.network.encode(["a"]).device.type == "cpu"
         numpy.testing.assert_allclose(encoder.encode(["A man is asleep."]), expected, atol=1e-6)
         encoder.search("a man", ["a man", "rice"])
+        assert PairClassifier(encoder).fit(pairs, [1, 0]).predict(pairs).tolist() == [1, 0]
 """
     if hasattr(torch, "set_default_device"):  # since PyTorch 2.0
         result = run_python(code)

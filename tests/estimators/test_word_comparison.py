@@ -27,6 +27,7 @@ from tests.estimators.tiny_encoder import tiny_encoder
         ("Two men", "1,000 men", [1 / 2, 1 / 2, 0, 0], [0, 0, 0], 1),
         ("can't 3.5", "3", [0, 0, 0, 0], [1, 0, 1], 1),
         ("...", "?", [0, 0, 0, 0], [0, 0, 0], 0),
+        ("the caf\u00e9", "the cafe\u0301", [1, 1, 1, 1], [0, 0, 0], 0),
     ],
 )
 def test_features(first, second, shared, negations, numbers):

@@ -114,6 +114,15 @@ def test_vectors_of_our_own_layers(tmp_path, network):
     check_vectors(encoder_of(WhitespaceSplitter(), network, projection_size=5), tmp_path)
 
 
+def test_what_is_not_finite_is_not_written(tmp_path):
+    encoder = encoder_of(WhitespaceSplitter(), recurrent("lstm"))
+    encoder.embedding.weight.data[2] = float("nan")
+    for write in (StandaloneEncoder.save, write_onnx):
+        with pytest.raises(ValueError, match=r"'embedding\.weight' has a number that is not f"):
+            write(encoder, tmp_path / "encoder")
+    assert not any(tmp_path.iterdir())
+
+
 def test_rounded_matrices_stay_small(tmp_path):
     words = [*WORDS, *(str(number) for number in range(100, 3000))]
     encoder = encoder_of(WhitespaceSplitter(), recurrent("lstm"), words, projection_size=5)

@@ -13,6 +13,7 @@ pytest.importorskip("sentence_transformers", minversion="5.3")
 LOAD = """
 import copy, pickle, sys, warnings
 warnings.simplefilter("error", FutureWarning)
+warnings.filterwarnings("error", "Importing from 'sentence_transformers")
 import numpy
 from sentence_transformers import SentenceTransformer
 

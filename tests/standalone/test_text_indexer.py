@@ -1,3 +1,5 @@
+import pickle
+
 import pytest
 
 from allennlp_sentmatch.standalone import text_indexer
@@ -12,9 +14,11 @@ VOCABULARY = {"a": 2, "dog": 3, "runs": 4, "A": 5}
 def test_indices(monkeypatch, remembered):
     monkeypatch.setattr(text_indexer, "CACHE_SIZE", remembered)
     indexer = TextIndexer(WhitespaceSplitter(), VOCABULARY, unknown=1, empty=6)
+    content = pickle.dumps(indexer)
     for _ in range(2):
-        assert indexer.indices("A dog and a\tdog runs") == [5, 3, 1, 2, 3, 4]
+        assert indexer.rows(["A dog and a\tdog runs"]) == [[5, 3, 1, 2, 3, 4]]
     assert len(indexer._chunks) == min(remembered, 5)
+    assert pickle.dumps(indexer) == content  # of which others make digests
     indexer.indices("a" * 101)  # a visitor could send many
     assert len(indexer._chunks) == min(remembered, 5)
 

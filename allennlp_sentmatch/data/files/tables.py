@@ -4,7 +4,7 @@ import csv
 import logging
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Optional
 
 from allennlp.common.checks import ConfigurationError
@@ -155,7 +155,12 @@ class Table:
 
     def rows(self, file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
         """Yield the file's rows; each has all the columns."""
-        for row in self._all_rows(file_path, encoding):
+        for number, row in enumerate(self._all_rows(file_path, encoding)):
+            if self._by_position and number == 0 and _is_numbering(row.values.values()):
+                raise ConfigurationError(
+                    f"{row.source}: the row numbers the columns, as pandas does where they have no "
+                    "names; delete it, or write the table with `header=False`"
+                )
             for setting, column in self._columns.items():
                 remedy = f"; name it in the setting {setting!r}"
                 if setting in self._optional:
@@ -187,6 +192,12 @@ class Table:
         cells = [cell.strip('"') for cell in line.split(delimiter)]
         present = range(len(cells)) if self._by_position else cells
         return all(column in present for column in self._columns.values())
+
+
+def _is_numbering(cells: Iterable[str]) -> bool:
+    """Whether cells are "0", "1" and so on, perhaps after an empty one above pandas' index."""
+    numbers = [cell for cell in cells if cell]
+    return numbers == [*map(str, range(len(numbers) or 1))]
 
 
 def read_sentences(

@@ -184,6 +184,8 @@ def test_sentences(write, content, settings, expected):
         ("s.tsv", "id\ttext\n1\tone\n", {"column": "body"}, ", line 2: there is no column 'body'"),
         ("s.txt", "one;two\n", {"delimiter": ";"}, "delimiter=';' needs a column"),
         ("s.txt", "id\ttext\n1\tone\n", {}, "s.txt is a table, it seems; .*--column"),
+        ("s.csv", "0\none\n", {"column": 0}, "line 1: the row numbers the columns, as pandas"),
+        ("s.tsv", "\t0\t1\n0\ta\tb\n", {"column": 1}, "write the table with `header=False`"),
         *(
             (name, "one\n", {}, f"{name} is a table, it seems; name the column")
             for name in ("s.CSV", "s.jsonl", "s.tsv.gz")
