@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled
-from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing
+from allennlp_sentmatch.nn.ops.common.execution import has_values
 from allennlp_sentmatch.nn.ops.common.packing import check_order
 from allennlp_sentmatch.nn.ops.common.packing import mask_of as mask_of
 
@@ -58,7 +58,7 @@ def check_padded(
         raise TypeError(
             f"{mask_name} must be bool, true at tokens, got {mask.dtype}; call {mask_name}.bool()"
         )
-    if mask.device.type == "cpu" and not is_compiling_or_tracing():
+    if mask.device.type == "cpu" and has_values(mask):
         check_order(mask, mask_name)
     return inputs.to(dtype), mask
 
