@@ -35,11 +35,11 @@ from torch import Tensor
 from allennlp_sentmatch.nn import gumbel_softmax
 from allennlp_sentmatch.nn.checks import check_choice, check_positive
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
-from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing, is_exporting
+from allennlp_sentmatch.nn.ops.common.execution import has_values, is_exporting
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import Choices, TreeWeights
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.recurrence import tree_recurrence
 from allennlp_sentmatch.nn.padding import check_padded, mask_of
-from allennlp_sentmatch.nn.recurrent_networks import lstm_states
+from allennlp_sentmatch.nn.recurrent_networks import StatesLSTM
 
 
 class TreeComposition(NamedTuple):
@@ -48,6 +48,14 @@ class TreeComposition(NamedTuple):
     hidden: Tensor  # (B, H)
     cell: Tensor  # (B, H)
     merges: Tensor  # (B, T - 1), long, as in the module's docstring
+
+
+class Composition(torch.nn.Linear):
+    """The linear map of (3.1), whose call returns its weight and bias, so that its hooks run."""
+
+    def forward(self) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+        """Return W_comp (5H, 2H) and b_comp (5H)."""
+        return self.weight, self.bias
 
 
 class GumbelTreeLSTM(torch.nn.Module):
@@ -92,11 +100,11 @@ class GumbelTreeLSTM(torch.nn.Module):
         if leaf == "affine":
             self.leaf = torch.nn.Linear(input_size, 2 * hidden_size)
         else:
-            self.leaf = torch.nn.LSTM(
+            self.leaf = StatesLSTM(
                 input_size, hidden_size, batch_first=True, bidirectional=leaf == "bilstm"
             )
         node_size = self.output_size
-        self.composition = torch.nn.Linear(2 * node_size, 5 * node_size)
+        self.composition = Composition(2 * node_size, 5 * node_size)
         self.query = torch.nn.Parameter(torch.empty(node_size))
         torch.nn.init.normal_(self.query, std=0.01)  # thesis section 3.5.1
 
@@ -137,14 +145,16 @@ class GumbelTreeLSTM(torch.nn.Module):
                 B, T = full_mask.shape
                 of_layers = hidden.new_empty(B, T * (T - 1) // 2)
                 noise = gumbel_softmax.gumbel_noise(of_layers).split(list(range(T - 1, 0, -1)), 1)
-            weights = TreeWeights(self.composition.weight, self.composition.bias, self.query)
+            weight, bias = self.composition()
+            weights = TreeWeights(weight, bias, self.query)
             choices = Choices(merges, noise, self.temperature)
             return TreeComposition(*tree_recurrence(hidden, cell, mask, weights, choices))
 
     def _leaves(self, inputs: Tensor, mask: Optional[Tensor]) -> tuple[Tensor, Tensor]:
         """Return h and c of each token, (B, T, H) each and zero at padding."""
         if isinstance(self.leaf, torch.nn.LSTM):
-            return lstm_states(self.leaf, inputs, mask)
+            states: tuple[Tensor, Tensor] = self.leaf(inputs, mask)
+            return states
         padding = ~mask_of(inputs, mask).unsqueeze(-1)  # (B, T, 1)
         # Clear the padding: NaN in it would reach the weights' gradients.
         leaves = self.leaf(inputs.masked_fill(padding, 0.0)).masked_fill(padding, 0.0)
@@ -187,7 +197,7 @@ def check_merges(merges: Tensor, mask: Tensor) -> None:
             f"merges must have the shape (batch_size, sequence_length - 1) = "
             f"{(mask.size(0), steps)}, got {tuple(merges.shape)}"
         )
-    if is_compiling_or_tracing():
+    if not has_values(merges):
         return
     pairs = mask.sum(1, keepdim=True) - 1 - torch.arange(steps, device=mask.device)  # (B, T - 1)
     wrong = ((merges < 0) | (merges >= pairs)) & (pairs > 0)
