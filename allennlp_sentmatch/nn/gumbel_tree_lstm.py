@@ -34,6 +34,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn import gumbel_softmax
 from allennlp_sentmatch.nn.checks import check_choice, check_positive
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule, handed_out
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.execution import has_values, is_exporting
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import Choices, TreeWeights
@@ -50,20 +51,26 @@ class TreeComposition(NamedTuple):
     merges: Tensor  # (B, T - 1), long, as in the module's docstring
 
 
-class Composition(torch.nn.Linear):
-    """The linear map of (3.1), whose call returns its weight and bias, so that its hooks run."""
+class Composition(ConfiguredModule):
+    """The parameters of the linear map of (3.1), `weight` (5H, 2H) and `bias` (5H)."""
 
-    def forward(self) -> tuple[Tensor, Tensor]:  # type: ignore[override]
-        """Return W_comp (5H, 2H) and b_comp (5H)."""
-        return self.weight, self.bias
+    def __init__(self, node_size: int) -> None:
+        super().__init__()
+        self.node_size = node_size
+        linear = torch.nn.Linear(2 * node_size, 5 * node_size)
+        self.weight, self.bias = linear.weight, linear.bias
+
+    def forward(self) -> tuple[Tensor, ...]:
+        """Return the parameters. A call of the module, so that its hooks run, as of pruning."""
+        return handed_out(self, self.weight, self.bias)
 
 
 class GumbelTreeLSTM(torch.nn.Module):
     """The Gumbel Tree-LSTM sentence encoder (equations in the module's docstring).
 
     Its parts are `leaf`, a one-layer `torch.nn.LSTM` or a `torch.nn.Linear(input_size, 2H)` whose
-    output is [h; c]; `composition`, a `torch.nn.Linear(2H, 5H)` whose rows have the blocks i, f_l,
-    f_r, o, g; and the parameter `query` (H). H, the size of a node, is `hidden_size`, or with the
+    output is [h; c]; `composition`, `weight` (5H, 2H) and `bias` (5H) with the blocks i, f_l, f_r,
+    o, g; and the parameter `query` (H). H, the size of a node, is `hidden_size`, or with the
     leaf "bilstm" twice as large.
 
     It computes in the precision of its parameters, under autocast as well.
@@ -104,9 +111,13 @@ class GumbelTreeLSTM(torch.nn.Module):
                 input_size, hidden_size, batch_first=True, bidirectional=leaf == "bilstm"
             )
         node_size = self.output_size
-        self.composition = Composition(2 * node_size, 5 * node_size)
+        self.composition = Composition(node_size)
         self.query = torch.nn.Parameter(torch.empty(node_size))
-        torch.nn.init.normal_(self.query, std=0.01)  # thesis section 3.5.1
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the query as in the thesis, section 3.5.1."""
+        torch.nn.init.normal_(self.query, std=0.01)
 
     @property
     def output_size(self) -> int:

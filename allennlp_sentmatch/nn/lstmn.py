@@ -14,14 +14,13 @@ token t, with h~ and c~ the summaries of the tapes,
 with h~_1 = c~_1 = 0, because the tapes are empty.
 """
 
-import math
 from typing import NamedTuple, Optional, Union
 
 import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.configured_module import SequenceEncoder
+from allennlp_sentmatch.nn.configured_module import SequenceEncoder, uniform_parameter
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
@@ -89,14 +88,8 @@ class LSTMN(SequenceEncoder):
                 ("attention_previous", (attention_size, hidden_size)),
                 ("attention_vector", (attention_size,)),
             ]:
-                self.register_parameter(name + suffix, torch.nn.Parameter(torch.empty(shape)))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Initialize parameters from U(-1/sqrt(H), 1/sqrt(H)), as `torch.nn.LSTM` does."""
-        bound = 1 / math.sqrt(self.hidden_size)
-        for parameter in self.parameters():
-            torch.nn.init.uniform_(parameter, -bound, bound)
+                parameter = uniform_parameter(*shape, bound=hidden_size**-0.5)
+                self.register_parameter(name + suffix, parameter)
 
     def read(
         self,

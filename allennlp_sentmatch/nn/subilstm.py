@@ -30,6 +30,7 @@ from allennlp_sentmatch.nn.checks import check_at_least, check_choice, check_pos
 from allennlp_sentmatch.nn.configured_module import (
     ConfiguredModule,
     SequenceEncoder,
+    handed_out,
     uniform_parameter,
 )
 from allennlp_sentmatch.nn.ops.common.execution import has_values, is_exporting
@@ -60,7 +61,7 @@ class SuffixCell(ConfiguredModule):
 
     def forward(self) -> SuffixWeights:
         """Return the parameters. A call of the module, so that its hooks run, as of pruning."""
-        return SuffixWeights(self.weight_ih_l0, self.weight_hh_l0, self.bias_l0)
+        return SuffixWeights(*handed_out(self, self.weight_ih_l0, self.weight_hh_l0, self.bias_l0))
 
 
 class SuffixBiLSTM(SequenceEncoder):

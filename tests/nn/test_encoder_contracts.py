@@ -360,6 +360,21 @@ def test_tensors_without_values_have_shapes(variant):
 
 
 @every_variant
+def test_parameters_can_be_drawn_again(variant):
+    """By each part for itself, as FSDP does after it gave them memory."""
+    encoder = variant.build()
+    for parameter in encoder.parameters():
+        parameter.data.fill_(torch.nan)
+    for part in encoder.modules():
+        if [*part.parameters(recurse=False)]:
+            part.reset_parameters()
+    bound = H**-0.5 if not isinstance(encoder, (Pooling, GumbelTreeLSTM)) else 2.0
+    for name, parameter in encoder.named_parameters():
+        is_zero = name.startswith("vertical_logit")
+        assert (parameter == 0).all() if is_zero else 0 < parameter.abs().max() <= bound, name
+
+
+@every_variant
 def test_hooks_of_parts_run(variant):
     """The weights of pruned parts are made by hooks, from the state that was loaded last."""
     encoder, other = variant.build(seed=0).eval(), variant.build(seed=1).eval()
@@ -375,6 +390,17 @@ def test_hooks_of_parts_run(variant):
     assert called == {name for name, _ in other.named_modules()}
     encoder.load_state_dict(other.state_dict())
     assert_same(encoder(inputs, mask), expected, 1e-6)
+
+    def free(part, *_):  # as FSDP does
+        for parameter in part.parameters():
+            parameter.data.fill_(torch.nan)
+
+    encoder = variant.build().eval()
+    expected = encoder(inputs, mask)
+    for part in [*encoder.modules()][1:]:
+        part.register_forward_hook(free)
+    with torch.no_grad():
+        assert_same(encoder(inputs, mask), expected, 1e-6)
 
 
 @every_variant
