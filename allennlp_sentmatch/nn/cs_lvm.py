@@ -121,6 +121,8 @@ class UncertaintyWeighting(ConfiguredModule):
 
     def forward(self, losses: Sequence[Tensor]) -> Tensor:
         """The weighted sum, a scalar, of K scalars."""
+        if len(losses) != self.num_losses:
+            raise ValueError(f"losses must be {self.num_losses}, got {len(losses)}")
         weighted = torch.stack(list(losses)) * torch.exp(-self.log_variances)
         return (weighted + self.log_variances / 2).sum()
 
