@@ -31,6 +31,9 @@ def check_padded(
     under `torch.compile` and `torch.export`.
     """
     inputs_name, mask_name = names
+    for name, x in zip(names, (inputs, mask)):
+        if x is not None and (not isinstance(x, Tensor) or x.is_nested):
+            raise TypeError(f"{name} must be a padded tensor, got a {type(x).__name__}")
     if inputs.dim() != 3 or inputs.size(2) != input_size:
         raise ValueError(
             f"{inputs_name} must have the shape (batch_size, num_tokens, {input_size}), "
