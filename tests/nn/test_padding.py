@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch.nested import nested_tensor as nested
 from torch.nn.utils.rnn import pack_sequence
 
 from allennlp_sentmatch.nn import stack_padded
@@ -65,7 +64,6 @@ INPUTS = torch.zeros(3, 3, 2)
         (INPUTS, MASK.long(), TypeError, r"names must be bool, .* torch.int64; .*names.bool\(\)"),
         (pack_sequence([*INPUTS]), MASK, TypeError, "name must be .* tensor, got a PackedSeq"),
         (INPUTS, MASK.tolist(), TypeError, "names must be a padded tensor, got a list"),
-        (nested([*INPUTS]), None, TypeError, "name must be a padded tensor, got a"),
         (INPUTS.long(), MASK, TypeError, r"name must be floating .*int64; .* name.to\(torch.float"),
         (INPUTS.double(), MASK, TypeError, r"float32, got torch.float64; call name.to\(.*float32"),
         (INPUTS.half(), MASK, TypeError, r"or encoder.to\(torch.float16\)"),
