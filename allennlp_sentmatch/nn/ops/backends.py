@@ -3,7 +3,7 @@
 A recurrence has some of these implementations, its backends, which agree to rounding.
 
 - "naive": the equations, token by token, as operations of torch that autograd differentiates. Runs
-  everywhere, in any precision, compiled too, and has derivatives of any order.
+  everywhere, in any precision, compiled and within `torch.func`, and has derivatives of any order.
 - "scan": the same with tensors of fixed shapes, so that `torch.export` can record the loop over
   the tokens for any length. It runs there; elsewhere on request, for tests.
 - "eager": whole batches without their padding in a few operations of torch, with an analytic
