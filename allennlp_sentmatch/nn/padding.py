@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled
+from allennlp_sentmatch.nn.ops.common.autograd import zero_of
 from allennlp_sentmatch.nn.ops.common.execution import has_values
 from allennlp_sentmatch.nn.ops.common.packing import check_order
 from allennlp_sentmatch.nn.ops.common.packing import mask_of as mask_of
@@ -72,8 +73,7 @@ def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) 
     They have the type of the parameters or, without any, of the inputs. The gradients of the
     inputs and the parameters are zeros.
     """
-    no_numbers = [x.flatten()[:0] for x in (inputs, *module.parameters())]
-    zero = sum((x.sum() for x in no_numbers[1:]), no_numbers[0].sum())
+    zero = zero_of(inputs, *module.parameters())
     return zero.new_zeros(shape) + zero
 
 

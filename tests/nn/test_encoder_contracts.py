@@ -145,7 +145,10 @@ def test_without_a_mask_nothing_is_padding(variant, device):
 @every_variant_on(*ACCELERATORS)
 @pytest.mark.parametrize("num_tokens", [0, 2])
 def test_batch_of_empty_sentences(variant, device, num_tokens):
-    """It has the shape, the type and the gradients of any other batch; all are zero."""
+    """It has the shape, the type and the gradients of any other batch; all are zero.
+
+    No gradient is missing, for which `DistributedDataParallel` would wait.
+    """
     encoder = variant.build().to(device)
     steps = () if variant.encodes_whole_sentences else (num_tokens,)
     for training, dtype in ((True, None), (False, None), (True, torch.bfloat16)):
@@ -158,7 +161,16 @@ def test_batch_of_empty_sentences(variant, device, num_tokens):
         assert not outputs.any()
         outputs.sum().backward()
         for tensor in (inputs, *encoder.parameters()):
-            assert tensor.grad is None or not tensor.grad.any()
+            assert tensor.grad is not None
+            assert not tensor.grad.any()
+
+
+@every_variant_on(*ACCELERATORS)
+def test_no_gradient_of_a_single_token_is_missing(variant, device):
+    encoder = variant.build().to(device)
+    inputs, mask = batch(device, lengths=(1, 1), num_tokens=1)
+    encoder(inputs.requires_grad_(), mask).sum().backward()
+    assert not [name for name, x in encoder.named_parameters() if x.grad is None]
 
 
 @every_accelerator

@@ -79,6 +79,14 @@ class _Analytic(torch.autograd.Function):
         return (None, None, None, None, *leaves)
 
 
+def zero_of(*tensors: Tensor) -> Tensor:
+    """Return zero, a scalar, with a gradient of zeros for tensors that a batch does not use.
+
+    Without one, distributed training would wait for their gradients.
+    """
+    return torch.cat([x.flatten()[:0] for x in tensors]).sum()
+
+
 def writable(saved: Tensor) -> Tensor:
     """Return a tensor of the same values that a backward pass may write to.
 
