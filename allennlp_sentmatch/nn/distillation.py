@@ -85,7 +85,7 @@ def similarity_loss(student: Tensor, teacher: Tensor) -> Tensor:
 
     The loss of a single sentence is 0.
     """
-    size = len(student)
+    size = student.size(0)
     student = nn.functional.normalize(student, dim=1)
     teacher = nn.functional.normalize(teacher, dim=1)
     difference = student @ student.t() - teacher @ teacher.t()  # (B, B)
