@@ -32,18 +32,14 @@ def is_compiling_or_tracing() -> bool:
 def is_transformed(x: Tensor) -> bool:
     """Return whether operations do something else than compute values.
 
-    They do within `torch.func` and forward-mode differentiation, and on a CPU where a mode watches
-    them, such as `FlopCounterMode`, or for a class of tensors with operations of its own, such as
-    `FakeTensor`.
+    They do within `torch.func` and forward-mode differentiation, and on a CPU for a class of
+    tensors with operations of its own, such as `FakeTensor`.
     """
     return (
         _in_transform()
         or _is_batched(x)
         or torch.autograd.forward_ad._current_level >= 0
-        or (
-            x.device.type == "cpu"
-            and (_num_modes() > 0 or getattr(type(x), _DISPATCH, None) is not _dispatch)
-        )
+        or (x.device.type == "cpu" and getattr(type(x), _DISPATCH, None) is not _dispatch)
     )
 
 
@@ -51,7 +47,6 @@ def is_transformed(x: Tensor) -> bool:
 _DISPATCH = "__torch_dispatch__"
 _dispatch = getattr(Tensor, _DISPATCH, None)
 _in_transform = getattr(torch._C, "_are_functorch_transforms_active", lambda: False)
-_num_modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
 _is_batched = getattr(
     getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", lambda x: False
 )
