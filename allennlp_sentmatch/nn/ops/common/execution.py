@@ -39,17 +39,18 @@ def is_transformed(x: Tensor) -> bool:
         _in_transform()
         or _is_batched(x)
         or torch.autograd.forward_ad._current_level >= 0
-        or (x.device.type == "cpu" and getattr(type(x), _DISPATCH, None) is not _dispatch)
+        or (x.device.type == "cpu" and _operations_of(type(x)) is not _operations_of(Tensor))
     )
 
 
-# An old torch may have none of these.
-_DISPATCH = "__torch_dispatch__"
-_dispatch = getattr(Tensor, _DISPATCH, None)
+# Of an old torch, which has none
+_functorch = getattr(torch._C, "_functorch", None)
+_is_batched = getattr(_functorch, "is_legacy_batchedtensor", lambda x: False)
 _in_transform = getattr(torch._C, "_are_functorch_transforms_active", lambda: False)
-_is_batched = getattr(
-    getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", lambda x: False
-)
+
+
+def _operations_of(kind: type) -> object:
+    return getattr(kind, "__torch_dispatch__", None)
 
 
 def has_values(x: Tensor) -> bool:
