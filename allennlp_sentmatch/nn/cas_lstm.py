@@ -111,9 +111,10 @@ class CellAwareLSTM(LayeredEncoder):
         for layer in range(num_layers):
             for suffix in self._suffixes:
                 for name, shape in self._parameter_shapes(layer):
-                    parameter = uniform_parameter(*shape, bound=hidden_size**-0.5)
                     if name == "vertical_logit":  # a trainable lambda starts at 0.5
                         parameter = nn.Parameter(torch.zeros(shape))
+                    else:
+                        parameter = uniform_parameter(*shape, bound=hidden_size**-0.5)
                     self.register_parameter(f"{name}_l{layer}{suffix}", parameter)
 
     def _parameter_shapes(self, layer: int) -> Iterator[tuple[str, tuple[int, ...]]]:
