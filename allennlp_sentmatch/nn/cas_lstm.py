@@ -16,7 +16,6 @@ no lambda either, and its vertical gate takes the cells instead of the left hidd
     v_t = sigmoid(W_v h'_t + p_left * c_{t-1} + p_lower * c'_t + b_v)
 """
 
-import math
 import warnings
 from collections.abc import Iterator
 from numbers import Real
@@ -26,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
-from allennlp_sentmatch.nn.configured_module import LayeredEncoder
+from allennlp_sentmatch.nn.configured_module import LayeredEncoder, uniform_parameter
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.padding import check_padded
@@ -112,10 +111,11 @@ class CellAwareLSTM(LayeredEncoder):
         for layer in range(num_layers):
             for suffix in self._suffixes:
                 for name, shape in self._parameter_shapes(layer):
-                    self.register_parameter(
-                        f"{name}_l{layer}{suffix}", nn.Parameter(torch.empty(shape))
-                    )
-        self.reset_parameters()
+                    if name == "vertical_logit":  # a trainable lambda starts at 0.5
+                        parameter = nn.Parameter(torch.zeros(shape))
+                    else:
+                        parameter = uniform_parameter(*shape, bound=hidden_size**-0.5)
+                    self.register_parameter(f"{name}_l{layer}{suffix}", parameter)
 
     def _parameter_shapes(self, layer: int) -> Iterator[tuple[str, tuple[int, ...]]]:
         H = self.hidden_size
@@ -128,15 +128,6 @@ class CellAwareLSTM(LayeredEncoder):
             yield "peephole_lower", (H,)
         elif layer and self.vertical_weight == "trainable":
             yield "vertical_logit", (H,)
-
-    def reset_parameters(self) -> None:
-        """Draw the parameters as `torch.nn.LSTM` does; a trainable lambda starts at 0.5."""
-        bound = 1 / math.sqrt(self.hidden_size)
-        for name, parameter in self.named_parameters():
-            if name.startswith("vertical_logit"):
-                nn.init.zeros_(parameter)
-            else:
-                nn.init.uniform_(parameter, -bound, bound)
 
     def forward(
         self,

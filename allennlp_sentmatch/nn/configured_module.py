@@ -21,6 +21,18 @@ class ConfiguredModule(torch.nn.Module):
             if hasattr(self, name)  # in a subclass elsewhere, perhaps not
         )
 
+    def reset_parameters(self) -> None:
+        """Draw the parameters of this module, not of its parts, as its constructor does."""
+        names = inspect.signature(type(self)).parameters
+        new = type(self)(**{name: getattr(self, name) for name in names})
+        for name, parameter in new.named_parameters(recurse=False):
+            self.get_parameter(name).data.copy_(parameter)
+
+
+def handed_out(module: torch.nn.Module, *parameters: Tensor) -> tuple[Tensor, ...]:
+    """Return parameters from a module's call; copies, if a hook may free them, as of FSDP."""
+    return tuple(x.clone() for x in parameters) if module._forward_hooks else parameters
+
 
 def uniform_parameter(*shape: int, bound: Optional[float] = None) -> torch.nn.Parameter:
     """Draw from U(-bound, bound), by default 1/sqrt(number of columns) as in `Linear`."""

@@ -32,6 +32,7 @@ from torch.distributions import Distribution
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule
 
 
 def generative_loss(log_likelihood: Tensor, kl_divergence: Tensor, num_labels: int) -> Tensor:
@@ -100,7 +101,7 @@ def mean_direction_constraint(mean_directions: Tensor, normalize: bool = False) 
     return -(1 - mean_directions @ center).mean()
 
 
-class UncertaintyWeighting(torch.nn.Module):
+class UncertaintyWeighting(ConfiguredModule):
     """Homoscedastic uncertainty weighting (Kendall et al. 2018), eq. 6.23.
 
     The trained parameters are log sigma_k^2 in `log_variances` (K,), initially 0 (section 6.4.5).
@@ -115,10 +116,13 @@ class UncertaintyWeighting(torch.nn.Module):
     def __init__(self, num_losses: int) -> None:
         super().__init__()
         check_positive(num_losses=num_losses)
+        self.num_losses = num_losses
         self.log_variances = torch.nn.Parameter(torch.zeros(num_losses))
 
     def forward(self, losses: Sequence[Tensor]) -> Tensor:
         """The weighted sum, a scalar, of K scalars."""
+        if len(losses) != self.num_losses:
+            raise ValueError(f"losses must be {self.num_losses}, got {len(losses)}")
         weighted = torch.stack(list(losses)) * torch.exp(-self.log_variances)
         return (weighted + self.log_variances / 2).sum()
 

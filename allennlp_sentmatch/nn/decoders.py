@@ -60,7 +60,7 @@ class RecurrentDecoder(nn.Module, ABC):
 
         Return the top layer's hidden state (B, hidden_size) and the state after the step.
         """
-        hidden = cast_to_parameter(inputs, next(self.lstm.parameters()))
+        hidden = cast_to_parameter(inputs, self.lstm.weight_ih_l0)  # type: ignore[arg-type]
         last_hidden, last_cell = (cast_to_parameter(x, hidden) for x in state)  # (B, L, H) each
         cell: Optional[Tensor] = None
         hiddens, cells = [], []
@@ -117,7 +117,7 @@ class LSTMDecoder(RecurrentDecoder):
 
     def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take all steps of a known sequence in one call; see `RecurrentDecoder`."""
-        inputs = cast_to_parameter(inputs, next(self.lstm.parameters()))
+        inputs = cast_to_parameter(inputs, self.lstm.weight_ih_l0)  # type: ignore[arg-type]
         layers_first = tuple(x.transpose(0, 1).contiguous().to(inputs.dtype) for x in state)
         with without_autocast(inputs.device):  # (num_layers, B, H) each
             outputs, (hidden, cell) = self.lstm(inputs, layers_first)

@@ -58,8 +58,15 @@ class DistillationLoss(ConfiguredModule):
     def forward(self, student: Tensor, teacher: Tensor) -> Tensor:
         """Return the loss of the vectors of B sentences, (B, E) each.
 
-        The scalar has the wider precision of the two, and float32 at least.
+        For the similarity alone, the widths may differ. The scalar has the wider precision of the
+        two, and float32 at least.
         """
+        num_equal = 2 if self.cosine_weight or self.squared_error_weight else 1
+        if student.shape[:num_equal] != teacher.shape[:num_equal]:
+            raise ValueError(
+                "student and teacher must have vectors of as many sentences and of one width, got "
+                f"{tuple(student.shape)} and {tuple(teacher.shape)}"
+            )
         student, teacher = at_least_float32(student), at_least_float32(teacher)
         loss = student.new_zeros(())
         if self.cosine_weight:
@@ -78,7 +85,7 @@ def similarity_loss(student: Tensor, teacher: Tensor) -> Tensor:
 
     The loss of a single sentence is 0.
     """
-    size = len(student)
+    size = student.size(0)
     student = nn.functional.normalize(student, dim=1)
     teacher = nn.functional.normalize(teacher, dim=1)
     difference = student @ student.t() - teacher @ teacher.t()  # (B, B)

@@ -203,7 +203,8 @@ class VonMisesFisher(Distribution):
                 denominator = 1 - (1 - own_b) * e
                 log_ratio = own_k * (2 * own_b / (1 + own_b) - 2 * own_b * e / denominator)
                 log_ratio = log_ratio + degrees * torch.log((1 + own_b) / (2 * denominator))
-                accept = log_ratio >= torch.log(torch.rand_like(e))
+                # A concentration of NaN or infinity, where the ratio is NaN, accepts any proposal.
+                accept = ~(log_ratio < torch.log(torch.rand_like(e)))
                 accepted_e[pending[accept]] = e[accept]
                 pending = pending[~accept]
             e = accepted_e.view(shape)

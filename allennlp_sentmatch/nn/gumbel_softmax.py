@@ -22,7 +22,7 @@ def gumbel_noise(logits: Tensor, generator: Optional[torch.Generator] = None) ->
     They are float32 at least, because half-precision uniform variates are too coarse.
     """
     dtype = torch.promote_types(logits.dtype, torch.float32)
-    exponential = torch.empty(logits.shape, dtype=dtype, device=logits.device)
+    exponential = torch.empty_like(logits, dtype=dtype, memory_format=torch.contiguous_format)
     # If u is uniform, -log u is exponential.
     exponential.exponential_(generator=generator)
     return -exponential.clamp_min(torch.finfo(dtype).tiny).log()

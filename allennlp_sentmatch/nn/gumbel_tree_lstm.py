@@ -34,12 +34,13 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn import gumbel_softmax
 from allennlp_sentmatch.nn.checks import check_choice, check_positive
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule, handed_out
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
-from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing, is_exporting
+from allennlp_sentmatch.nn.ops.common.execution import has_values, is_exporting
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import Choices, TreeWeights
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.recurrence import tree_recurrence
 from allennlp_sentmatch.nn.padding import check_padded, mask_of
-from allennlp_sentmatch.nn.recurrent_networks import lstm_states
+from allennlp_sentmatch.nn.recurrent_networks import StatesLSTM
 
 
 class TreeComposition(NamedTuple):
@@ -50,12 +51,26 @@ class TreeComposition(NamedTuple):
     merges: Tensor  # (B, T - 1), long, as in the module's docstring
 
 
+class Composition(ConfiguredModule):
+    """The parameters of the linear map of (3.1), `weight` (5H, 2H) and `bias` (5H)."""
+
+    def __init__(self, node_size: int) -> None:
+        super().__init__()
+        self.node_size = node_size
+        linear = torch.nn.Linear(2 * node_size, 5 * node_size)
+        self.weight, self.bias = linear.weight, linear.bias
+
+    def forward(self) -> tuple[Tensor, ...]:
+        """Return the parameters. A call of the module, so that its hooks run, as of pruning."""
+        return handed_out(self, self.weight, self.bias)
+
+
 class GumbelTreeLSTM(torch.nn.Module):
     """The Gumbel Tree-LSTM sentence encoder (equations in the module's docstring).
 
     Its parts are `leaf`, a one-layer `torch.nn.LSTM` or a `torch.nn.Linear(input_size, 2H)` whose
-    output is [h; c]; `composition`, a `torch.nn.Linear(2H, 5H)` whose rows have the blocks i, f_l,
-    f_r, o, g; and the parameter `query` (H). H, the size of a node, is `hidden_size`, or with the
+    output is [h; c]; `composition`, `weight` (5H, 2H) and `bias` (5H) with the blocks i, f_l, f_r,
+    o, g; and the parameter `query` (H). H, the size of a node, is `hidden_size`, or with the
     leaf "bilstm" twice as large.
 
     It computes in the precision of its parameters, under autocast as well.
@@ -92,13 +107,17 @@ class GumbelTreeLSTM(torch.nn.Module):
         if leaf == "affine":
             self.leaf = torch.nn.Linear(input_size, 2 * hidden_size)
         else:
-            self.leaf = torch.nn.LSTM(
+            self.leaf = StatesLSTM(
                 input_size, hidden_size, batch_first=True, bidirectional=leaf == "bilstm"
             )
         node_size = self.output_size
-        self.composition = torch.nn.Linear(2 * node_size, 5 * node_size)
+        self.composition = Composition(node_size)
         self.query = torch.nn.Parameter(torch.empty(node_size))
-        torch.nn.init.normal_(self.query, std=0.01)  # thesis section 3.5.1
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the query as in the thesis, section 3.5.1."""
+        torch.nn.init.normal_(self.query, std=0.01)
 
     @property
     def output_size(self) -> int:
@@ -137,14 +156,16 @@ class GumbelTreeLSTM(torch.nn.Module):
                 B, T = full_mask.shape
                 of_layers = hidden.new_empty(B, T * (T - 1) // 2)
                 noise = gumbel_softmax.gumbel_noise(of_layers).split(list(range(T - 1, 0, -1)), 1)
-            weights = TreeWeights(self.composition.weight, self.composition.bias, self.query)
+            weight, bias = self.composition()
+            weights = TreeWeights(weight, bias, self.query)
             choices = Choices(merges, noise, self.temperature)
             return TreeComposition(*tree_recurrence(hidden, cell, mask, weights, choices))
 
     def _leaves(self, inputs: Tensor, mask: Optional[Tensor]) -> tuple[Tensor, Tensor]:
         """Return h and c of each token, (B, T, H) each and zero at padding."""
         if isinstance(self.leaf, torch.nn.LSTM):
-            return lstm_states(self.leaf, inputs, mask)
+            states: tuple[Tensor, Tensor] = self.leaf(inputs, mask)
+            return states
         padding = ~mask_of(inputs, mask).unsqueeze(-1)  # (B, T, 1)
         # Clear the padding: NaN in it would reach the weights' gradients.
         leaves = self.leaf(inputs.masked_fill(padding, 0.0)).masked_fill(padding, 0.0)
@@ -187,7 +208,7 @@ def check_merges(merges: Tensor, mask: Tensor) -> None:
             f"merges must have the shape (batch_size, sequence_length - 1) = "
             f"{(mask.size(0), steps)}, got {tuple(merges.shape)}"
         )
-    if is_compiling_or_tracing():
+    if not has_values(merges):
         return
     pairs = mask.sum(1, keepdim=True) - 1 - torch.arange(steps, device=mask.device)  # (B, T - 1)
     wrong = ((merges < 0) | (merges >= pairs)) & (pairs > 0)

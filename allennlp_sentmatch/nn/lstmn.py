@@ -14,14 +14,13 @@ token t, with h~ and c~ the summaries of the tapes,
 with h~_1 = c~_1 = 0, because the tapes are empty.
 """
 
-import math
 from typing import NamedTuple, Optional, Union
 
 import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.configured_module import SequenceEncoder
+from allennlp_sentmatch.nn.configured_module import SequenceEncoder, uniform_parameter
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
@@ -89,24 +88,8 @@ class LSTMN(SequenceEncoder):
                 ("attention_previous", (attention_size, hidden_size)),
                 ("attention_vector", (attention_size,)),
             ]:
-                self.register_parameter(name + suffix, torch.nn.Parameter(torch.empty(shape)))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Initialize parameters from U(-1/sqrt(H), 1/sqrt(H)), as `torch.nn.LSTM` does."""
-        bound = 1 / math.sqrt(self.hidden_size)
-        for parameter in self.parameters():
-            torch.nn.init.uniform_(parameter, -bound, bound)
-
-    def forward(
-        self, inputs: Tensor, mask: Optional[Tensor] = None, return_attention: bool = False
-    ) -> Union[Tensor, tuple[Tensor, Attention]]:
-        """Return the hidden tape; see `SequenceEncoder`.
-
-        With `return_attention`, return a pair of `hidden` and `attention` of `read`.
-        """
-        tapes = self.read(inputs, mask)
-        return (tapes.hidden, tapes.attention) if return_attention else tapes.hidden
+                parameter = uniform_parameter(*shape, bound=hidden_size**-0.5)
+                self.register_parameter(name + suffix, parameter)
 
     def read(
         self,
@@ -118,6 +101,23 @@ class LSTMN(SequenceEncoder):
 
         `initial_state` is h~ and c~ at the first token of each direction, when the tapes are empty:
         (B, output_size) each, zero by default.
+        """
+        # A call of the module, so that its hooks run.
+        tapes: Tapes = self(inputs, mask, return_tapes=True, initial_state=initial_state)
+        return tapes
+
+    def forward(
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_attention: bool = False,
+        return_tapes: bool = False,
+        initial_state: Optional[tuple[Tensor, Tensor]] = None,
+    ) -> Union[Tensor, tuple[Tensor, Attention], Tapes]:
+        """Return the hidden tape; see `SequenceEncoder`.
+
+        With `return_attention`, return a pair of `hidden` and `attention` of `read`, and with
+        `return_tapes` what it returns, from the `initial_state`.
         """
         weights = [
             LSTMNWeights(*(getattr(self, name + suffix) for name in LSTMNWeights._fields))
@@ -137,8 +137,11 @@ class LSTMN(SequenceEncoder):
             halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]
             start = cast_to_parameter(torch.stack(halves), weights[0].bias_l0)  # (2, S, B, H)
         hidden, cell, attention = lstmn_recurrence(inputs, mask, weights, start)
-        if not self.bidirectional:
-            return Tapes(hidden, cell, attention[0])
-        row, source = reversed_indices(full_mask)  # (B, 1), (B, T)
-        from_right = attention[1][row.unsqueeze(2), source.unsqueeze(2), source.unsqueeze(1)]
-        return Tapes(hidden, cell, (attention[0], from_right))
+        weights_of_tokens: Attention = attention[0]
+        if self.bidirectional:
+            row, source = reversed_indices(full_mask)  # (B, 1), (B, T)
+            from_right = attention[1][row.unsqueeze(2), source.unsqueeze(2), source.unsqueeze(1)]
+            weights_of_tokens = (attention[0], from_right)
+        if return_tapes:
+            return Tapes(hidden, cell, weights_of_tokens)
+        return (hidden, weights_of_tokens) if return_attention else hidden

@@ -74,10 +74,7 @@ class ElementwiseBilinear(ConfiguredModule):
         self.output_size = num_interactions * input_size
         self.commutative = commutative
         self.weight = torch.nn.Parameter(torch.empty(num_interactions * input_size, 3, 3))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Apply He initialization, as in the thesis; each output has nine coefficients."""
+        # He initialization, as in the thesis; each output has nine coefficients.
         torch.nn.init.kaiming_normal_(self.weight)
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:

@@ -102,7 +102,7 @@ class BatchNorm(torch.nn.BatchNorm1d):
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalize `input` (B, size)."""
-        if len(input) > 1 or not self.training:
+        if not self.training or input.size(0) > 1:
             normalized: Tensor = super().forward(input)
             return normalized
         return F.batch_norm(

@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled
-from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing
+from allennlp_sentmatch.nn.ops.common.autograd import zero_of
+from allennlp_sentmatch.nn.ops.common.execution import has_values
 from allennlp_sentmatch.nn.ops.common.packing import check_order
 from allennlp_sentmatch.nn.ops.common.packing import mask_of as mask_of
 
@@ -31,6 +32,9 @@ def check_padded(
     under `torch.compile` and `torch.export`.
     """
     inputs_name, mask_name = names
+    for name, x in zip(names, (inputs, mask)):
+        if x is not None and (not isinstance(x, Tensor) or x.is_nested):
+            raise TypeError(f"{name} must be a padded tensor, got a {type(x).__name__}")
     if inputs.dim() != 3 or inputs.size(2) != input_size:
         raise ValueError(
             f"{inputs_name} must have the shape (batch_size, num_tokens, {input_size}), "
@@ -58,7 +62,7 @@ def check_padded(
         raise TypeError(
             f"{mask_name} must be bool, true at tokens, got {mask.dtype}; call {mask_name}.bool()"
         )
-    if mask.device.type == "cpu" and not is_compiling_or_tracing():
+    if mask.device.type == "cpu" and has_values(mask):
         check_order(mask, mask_name)
     return inputs.to(dtype), mask
 
@@ -69,8 +73,7 @@ def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) 
     They have the type of the parameters or, without any, of the inputs. The gradients of the
     inputs and the parameters are zeros.
     """
-    no_numbers = [x.flatten()[:0] for x in (inputs, *module.parameters())]
-    zero = sum((x.sum() for x in no_numbers[1:]), no_numbers[0].sum())
+    zero = zero_of(inputs, *module.parameters())
     return zero.new_zeros(shape) + zero
 
 

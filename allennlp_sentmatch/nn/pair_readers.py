@@ -31,7 +31,7 @@ from allennlp_sentmatch.nn.lstmn import LSTMN
 from allennlp_sentmatch.nn.ops.common.packing import last_states
 from allennlp_sentmatch.nn.padding import check_padded, mask_of
 from allennlp_sentmatch.nn.pooling import additive_attention
-from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states
+from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, precision_of
 
 #: Sentences (B, T, D) and their mask (B, T).
 Padded = tuple[Tensor, Tensor]
@@ -108,7 +108,7 @@ class LSTMPair(PairReader):
     def read(self, premise: Padded, hypothesis: Padded) -> tuple[Tensor, PairAttention]:
         """Return the last hidden states of the second LSTM; see `PairReader.forward`."""
         for sentences in (premise, hypothesis):
-            check_padded(*sentences, self.input_size, next(self.parameters()).dtype)
+            check_padded(*sentences, self.input_size, precision_of(self.premise_reader))
         _, *last = lstm_final_states(self.premise_reader, *premise)  # (B, 1, H) each
         outputs, *_ = lstm_final_states(self.hypothesis_reader, *hypothesis, (last[0], last[1]))
         return last_states(outputs, hypothesis[1]), PairAttention()

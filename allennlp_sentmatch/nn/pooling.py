@@ -40,7 +40,7 @@ from allennlp_sentmatch.nn.precision import at_least_float32
 POOLINGS = ("max", "mean", "min", "last", "attention")
 
 
-class Pooling(torch.nn.Module):
+class Pooling(ConfiguredModule):
     """Poolings over the unmasked steps of a sentence, concatenated in the order given.
 
     Their `output_size` is `input_size` times the number of poolings. The vector of an empty
@@ -79,16 +79,12 @@ class Pooling(torch.nn.Module):
                 f"got {input_size}"
             )
         self.input_size = input_size
-        self.poolings = poolings
+        self.pooling = self.poolings = poolings
         self.bidirectional = bidirectional
         self.output_size = input_size * len(poolings)
         if "attention" in poolings:
             self.attention_projection = torch.nn.Linear(input_size, input_size)
             self.attention_vector = uniform_parameter(input_size)
-
-    def extra_repr(self) -> str:
-        """Return the settings, in the constructor's order."""
-        return f"{self.input_size}, {list(self.poolings)}, bidirectional={self.bidirectional}"
 
     def forward(
         self, inputs: Tensor, mask: Optional[Tensor] = None, return_attention: bool = False

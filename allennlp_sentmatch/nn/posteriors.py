@@ -70,8 +70,9 @@ class GaussianInferenceNetwork(InferenceNetwork):
 
     def forward(self, sentence: Tensor) -> Distribution:
         """q(z | x) of `sentence` (B, input_size), with batch shape (B,) and event shape (m,)."""
-        mean = self.mean_projection(sentence)
-        scale = torch.exp(self.log_variance_projection(sentence) / 2)
+        # Half precision is too coarse for a divergence.
+        mean = at_least_float32(self.mean_projection(sentence))
+        scale = torch.exp(at_least_float32(self.log_variance_projection(sentence)) / 2)
         return Independent(Normal(mean, scale, validate_args=False), 1, validate_args=False)
 
     def kl_divergence(self, posterior: Distribution) -> Tensor:

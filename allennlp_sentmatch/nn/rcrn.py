@@ -21,7 +21,7 @@ from allennlp_sentmatch.nn.configured_module import SequenceEncoder
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.rcrn.recurrence import controlled_recurrence
 from allennlp_sentmatch.nn.padding import check_padded
-from allennlp_sentmatch.nn.recurrent_networks import run_networks
+from allennlp_sentmatch.nn.recurrent_networks import precision_of, run_networks
 
 
 class RecurrentlyControlledRNN(SequenceEncoder):
@@ -73,7 +73,7 @@ class RecurrentlyControlledRNN(SequenceEncoder):
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode a batch of sentences; see `SequenceEncoder`."""
-        dtype = self.listener.all_weights[0][0].dtype
+        dtype = precision_of(self.listener)
         inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
         h1, h2, h3 = run_networks(  # (B, T, output_size)
             (self.forget_controller, self.output_controller, self.listener), inputs, mask

@@ -11,8 +11,8 @@ from torch.nn.utils.rnn import PackedSequence
 from allennlp_sentmatch.nn.ops.backends import resolve_network
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
-from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
-from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing
+from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+from allennlp_sentmatch.nn.ops.common.execution import has_values
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.gru.naive import GRUWeights
@@ -22,6 +22,12 @@ from allennlp_sentmatch.nn.padding import mask_of, zero_outputs
 Network = Union[torch.nn.LSTM, torch.nn.GRU]
 States = tuple[Tensor, Tensor]
 """h and c."""
+
+
+def precision_of(network: Network) -> torch.dtype:
+    """Return the type of the parameters, also of a replica, in which they are plain tensors."""
+    weights = getattr(network, "all_weights", None)  # a quantized network takes float32
+    return weights[0][0].dtype if weights else torch.float32
 
 
 def run_networks(
@@ -49,13 +55,15 @@ def lstm_final_states(
     return outputs, hidden, cell
 
 
-def lstm_states(lstm: torch.nn.LSTM, inputs: Tensor, mask: Optional[Tensor]) -> States:
-    """Run a one-layer LSTM and return h and c at every step; torch returns h alone.
+class StatesLSTM(torch.nn.LSTM):
+    """A one-layer LSTM that returns h and c at every step; torch returns h alone."""
 
-    They are (B, T, num_directions * hidden_size) each, zero at padding.
-    """
-    (states,) = lstm_recurrence(inputs, mask, _layer_stack(_layers(lstm)[0]))
-    return states.hidden, states.cell
+    def forward(  # type: ignore[override]
+        self, inputs: Tensor, mask: Optional[Tensor] = None
+    ) -> States:
+        """Return (B, T, num_directions * hidden_size) each, zero at padding."""
+        (states,) = lstm_recurrence(inputs, mask, _layer_stack(_layers(self)[0]))
+        return states.hidden, states.cell
 
 
 def _run(
@@ -70,7 +78,8 @@ def _run(
     if T == 0 and not needs_last:
         sizes = [network.hidden_size * (1 + network.bidirectional) for network in networks]
         return [(zero_outputs(x, inputs, (B, 0, E)), ()) for x, E in zip(networks, sizes)]
-    inputs = cast_to_parameter(inputs, networks[0].all_weights[0][0])
+    dtype = precision_of(networks[0])
+    inputs = inputs.to(dtype)
     if mask is not None:  # Padding must not matter, not even NaN in a product with zero.
         inputs = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
     packing: Optional[Packing] = None
@@ -87,7 +96,7 @@ def _run(
             else:
                 packing = packing or Packing.of(inputs, mask, bidirectional=False)
                 outputs, last = _run_packed(network, inputs, packing, initial, needs_last)
-            outputs = outputs.to(network.all_weights[0][0].dtype)
+            outputs = outputs.to(dtype)
             if mask is not None:
                 outputs = outputs.masked_fill(~mask.unsqueeze(-1), 0.0)
             results.append((outputs, last))
@@ -120,7 +129,7 @@ def _run_own(
 
 def _run_padded(network: Network, inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
     """Return the outputs by torch, which also reads the padding and has no last states then."""
-    if mask is None or (not is_compiling_or_tracing() and mask.all()):
+    if mask is None or (has_values(mask) and mask.all()):
         outputs: Tensor = network(inputs)[0]
         return outputs
     reversal = reversed_indices(mask)

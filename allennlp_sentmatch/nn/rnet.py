@@ -38,7 +38,11 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.additive_scores import additive_scores
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.configured_module import RecurrentModule, uniform_parameter
+from allennlp_sentmatch.nn.configured_module import (
+    ConfiguredModule,
+    RecurrentModule,
+    uniform_parameter,
+)
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.cells import gru_cell
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
@@ -235,7 +239,7 @@ class GatedSelfMatching(RecurrentModule):
         return states, attention
 
 
-class PointerNetwork(torch.nn.Module):
+class PointerNetwork(ConfiguredModule):
     """A pointer network of two steps (equations 9 and 10 of the module's docstring).
 
     Its parameters are `attention_passage` (A, P), `attention_previous` (A, Q) and
@@ -251,6 +255,9 @@ class PointerNetwork(torch.nn.Module):
         super().__init__()
         A = passage_size if attention_size is None else attention_size
         check_positive(passage_size=passage_size, question_size=question_size, attention_size=A)
+        self.passage_size = passage_size
+        self.question_size = question_size
+        self.attention_size = A
         self.attention_passage = uniform_parameter(A, passage_size)
         self.attention_previous = uniform_parameter(A, question_size)
         self.attention_vector = uniform_parameter(A)
@@ -282,7 +289,7 @@ class PointerNetwork(torch.nn.Module):
         return (hidden_layer @ self.attention_vector).to(state.dtype)
 
 
-class QuestionPooling(torch.nn.Module):
+class QuestionPooling(ConfiguredModule):
     """Attention pooling (equation 11 of the module's docstring).
 
     Its parameters are `attention_question` (A, Q), `attention_query` (A, A), `attention_vector` (A)
@@ -295,6 +302,8 @@ class QuestionPooling(torch.nn.Module):
         super().__init__()
         A = question_size if attention_size is None else attention_size
         check_positive(question_size=question_size, attention_size=A)
+        self.question_size = question_size
+        self.attention_size = A
         self.attention_question = uniform_parameter(A, question_size)
         self.attention_query = uniform_parameter(A, A)
         self.attention_vector = uniform_parameter(A)

@@ -14,12 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule
 
 INITIAL_BIAS = -2.0
 """The weight of a word is softplus(-2) = 0.127 at first, of the order of a hinge loss's margin."""
 
 
-class SharedWords(torch.nn.Module):
+class SharedWords(ConfiguredModule):
     """Scores pairs of texts by their shared words; the equation is in the module's docstring.
 
     `input_size` is D, the size of a word's vector; `weight` is v (D), initially zero; `bias` is b.
@@ -28,6 +29,7 @@ class SharedWords(torch.nn.Module):
     def __init__(self, input_size: int) -> None:
         super().__init__()
         check_positive(input_size=input_size)
+        self.input_size = input_size
         self.weight = torch.nn.Parameter(torch.zeros(input_size))
         self.bias = torch.nn.Parameter(torch.tensor(INITIAL_BIAS))
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
 from allennlp_sentmatch.nn.configured_module import LayeredEncoder
 from allennlp_sentmatch.nn.padding import check_padded
-from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, run_networks
+from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, precision_of, run_networks
 
 
 class StackedRNN(LayeredEncoder):
@@ -76,9 +76,9 @@ class StackedRNN(LayeredEncoder):
 
         With `return_states`, return what `last_states` does. A `ValueError` if it is a GRU.
         """
-        inputs, _ = check_padded(inputs, mask, self.input_size, next(self.parameters()).dtype)
+        inputs, _ = check_padded(inputs, mask, self.input_size, precision_of(self.network))
         if return_states:
-            if not isinstance(self.network, torch.nn.LSTM):
+            if isinstance(self.network, torch.nn.GRU):
                 raise ValueError('the last states need cell="lstm": a GRU has no memory cells')
             return lstm_final_states(self.network, inputs, mask)
         (outputs,) = run_networks([self.network], inputs, mask)

@@ -30,9 +30,10 @@ from allennlp_sentmatch.nn.checks import check_at_least, check_choice, check_pos
 from allennlp_sentmatch.nn.configured_module import (
     ConfiguredModule,
     SequenceEncoder,
+    handed_out,
     uniform_parameter,
 )
-from allennlp_sentmatch.nn.ops.common.execution import is_exporting
+from allennlp_sentmatch.nn.ops.common.execution import has_values, is_exporting
 from allennlp_sentmatch.nn.ops.common.packing import order_by_length
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.subilstm.naive import SuffixWeights
@@ -57,6 +58,10 @@ class SuffixCell(ConfiguredModule):
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.num_gates = num_gates
+
+    def forward(self) -> SuffixWeights:
+        """Return the parameters. A call of the module, so that its hooks run, as of pruning."""
+        return SuffixWeights(*handed_out(self, self.weight_ih_l0, self.weight_hh_l0, self.bias_l0))
 
 
 class SuffixBiLSTM(SequenceEncoder):
@@ -129,9 +134,9 @@ class SuffixBiLSTM(SequenceEncoder):
         """Encode a batch of sentences; see `SequenceEncoder`."""
         dtype = self.forward_cell.bias_l0.dtype
         inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
-        if is_exporting():  # which can have no lengths as numbers
-            return self._encode_batch(inputs, full_mask, full_mask.t())
         B, T = inputs.shape[:2]
+        if T > 0 and not has_values(full_mask):  # nor lengths as numbers
+            return self._encode_batch(inputs, full_mask, full_mask.t())
         if mask is None:
             sizes = [B] * T if B else []
         else:
@@ -173,7 +178,7 @@ class SuffixBiLSTM(SequenceEncoder):
         tokens = tokens.transpose(1, 2)  # (2, T, B, D)
 
         def run(cells: tuple[SuffixCell, SuffixCell], num_starts: int) -> tuple[Tensor, Tensor]:
-            weights = [SuffixWeights(c.weight_ih_l0, c.weight_hh_l0, c.bias_l0) for c in cells]
+            weights = [cell() for cell in cells]
             encodings = suffix_recurrence(tokens, weights, sizes, window, num_starts, self.cell)
             return encodings[0].transpose(1, 2), encodings[1].transpose(1, 2)
 

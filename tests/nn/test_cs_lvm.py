@@ -95,6 +95,8 @@ def test_uncertainty_weighting_by_hand():
     weighting(losses).backward()
     # d/ds (exp(-s) R + s/2) = -exp(-s) R + 1/2
     torch.testing.assert_close(weighting.log_variances.grad, tensor(0.0, -2.5, 20.5))
+    with pytest.raises(ValueError, match="losses must be 3, got 1"):
+        weighting(losses[:1])
 
 
 def test_restores_what_was_trainable():

@@ -43,6 +43,11 @@ def test_the_terms_by_hand(student, teacher, weights):
 def test_similarity_of_vectors_of_different_widths(student, teacher):
     wider = torch.cat([teacher, torch.zeros(B, 2, dtype=torch.float64)], dim=1)
     torch.testing.assert_close(similarity_loss(student, wider), similarity_loss(student, teacher))
+    DistillationLoss(0, 0, 1)(student, wider)
+    with pytest.raises(ValueError, match="of one width, got"):
+        DistillationLoss()(student, teacher[:, :1])
+    with pytest.raises(ValueError, match="as many sentences"):
+        DistillationLoss(0, 0, 1)(student, teacher[:1])
 
 
 def test_a_single_sentence_has_no_pairs(student, teacher):

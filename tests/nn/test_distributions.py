@@ -134,6 +134,14 @@ def test_everything_is_finite_and_precise(dim, concentration, dtype):
         assert torch.isfinite(gradient).all()
 
 
+@pytest.mark.parametrize("concentration", [math.nan, math.inf])
+def test_sampling_ends(concentration):
+    """Near infinity, all of the distribution is at `loc`; NaN, as of a diverged model, stays."""
+    sample = VonMisesFisher(unit(3), torch.tensor([concentration]), False).sample((9,))
+    expected = unit(3) if concentration > 0 else torch.full((3,), math.nan).double()
+    torch.testing.assert_close(sample, expected.expand(9, 3), equal_nan=True)
+
+
 def test_samples_close_to_the_mean_direction_are_precise_in_single_precision():
     """There 1 - w^2 is about (m - 1) / kappa, less than the rounding of w."""
     torch.manual_seed(6)

@@ -7,6 +7,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.autograd import forward_ad
+from torch.nn.utils import prune
 
 from allennlp_sentmatch.nn import (
     LSTMN,
@@ -24,6 +26,8 @@ from tests.nn import equations
 from tests.simulated_device import SimulatedDevice
 
 if hasattr(torch, "func"):
+    from torch._subclasses import FakeTensorMode
+
     functional_call = torch.func.functional_call
 else:  # torch < 2.0
     from torch.nn.utils.stateless import functional_call
@@ -140,7 +144,10 @@ def test_without_a_mask_nothing_is_padding(variant, device):
 @every_variant_on(*ACCELERATORS)
 @pytest.mark.parametrize("num_tokens", [0, 2])
 def test_batch_of_empty_sentences(variant, device, num_tokens):
-    """It has the shape, the type and the gradients of any other batch; all are zero."""
+    """It has the shape, the type and the gradients of any other batch; all are zero.
+
+    No gradient is missing, for which `DistributedDataParallel` would wait.
+    """
     encoder = variant.build().to(device)
     steps = () if variant.encodes_whole_sentences else (num_tokens,)
     for training, dtype in ((True, None), (False, None), (True, torch.bfloat16)):
@@ -153,7 +160,16 @@ def test_batch_of_empty_sentences(variant, device, num_tokens):
         assert not outputs.any()
         outputs.sum().backward()
         for tensor in (inputs, *encoder.parameters()):
-            assert tensor.grad is None or not tensor.grad.any()
+            assert tensor.grad is not None
+            assert not tensor.grad.any()
+
+
+@every_variant_on(*ACCELERATORS)
+def test_no_gradient_of_a_single_token_is_missing(variant, device):
+    encoder = variant.build().to(device)
+    inputs, mask = batch(device, lengths=(1, 1), num_tokens=1)
+    encoder(inputs.requires_grad_(), mask).sum().backward()
+    assert not [name for name, x in encoder.named_parameters() if x.grad is None]
 
 
 @every_accelerator
@@ -311,6 +327,107 @@ def test_parameters_can_be_other_tensors(variant, device):
     for name, tensor in tensors.items():
         if name != "query":  # the choice of a tree has no gradient in evaluation
             assert tensor.grad.any(), name
+
+
+@pytest.mark.skipif(not hasattr(torch, "func"), reason="this torch has no torch.func")
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # torch's own
+@every_variant
+def test_transforms_of_torch(variant):
+    """Gradients of each sentence by `torch.func`, and forward-mode differentiation."""
+    encoder = variant.build().double().eval()
+    inputs, mask = batch(dtype=torch.float64, lengths=(3, 0, 2), num_tokens=4)
+    leaf = inputs.clone().requires_grad_()
+    encoder(leaf, mask).square().sum().backward()
+
+    def loss(parameters, x, x_mask):
+        outputs = functional_call(encoder, parameters, (x.unsqueeze(0), x_mask.unsqueeze(0)))
+        return outputs.square().sum()
+
+    parameters = {name: x.detach() for name, x in encoder.named_parameters()}
+    of_parameters, of_inputs = torch.func.vmap(torch.func.grad(loss, (0, 1)), (None, 0, 0))(
+        parameters, inputs, mask
+    )
+    assert_same(of_inputs, leaf.grad, 1e-9)
+    for name, parameter in encoder.named_parameters():
+        if name != "query":
+            assert_same(of_parameters[name].sum(0), parameter.grad, 1e-9)
+    direction = torch.linspace(-1, 1, inputs.numel()).view_as(inputs).double()
+    with torch.no_grad(), forward_ad.dual_level():
+        outputs = encoder(forward_ad.make_dual(inputs, direction), mask)
+        value, derivative = forward_ad.unpack_dual(outputs)
+    assert_same((2 * value * derivative).sum(), (leaf.grad * direction).sum(), 1e-9)
+
+
+@pytest.mark.skipif(not hasattr(torch, "func"), reason="this torch is too old")
+@every_variant
+def test_tensors_without_values_have_shapes(variant):
+    inputs, mask = batch(lengths=(2, 1), num_tokens=3)
+    shape = variant.build()(inputs, mask).shape
+    with torch.device("meta"):
+        encoder = variant.build()
+    assert encoder(inputs.to("meta"), mask.to("meta")).shape == shape
+    with FakeTensorMode() as mode:
+        outputs = variant.build()(mode.from_tensor(inputs), mode.from_tensor(mask))
+    assert outputs.shape == shape
+
+
+@every_variant
+def test_parameters_can_be_drawn_again(variant):
+    """By each part for itself, as FSDP does after it gave them memory."""
+    encoder = variant.build()
+    for parameter in encoder.parameters():
+        parameter.data.fill_(torch.nan)
+    for part in encoder.modules():
+        if [*part.parameters(recurse=False)]:
+            part.reset_parameters()
+    bound = H**-0.5 if not isinstance(encoder, (Pooling, GumbelTreeLSTM)) else 2.0
+    for name, parameter in encoder.named_parameters():
+        is_zero = name.startswith("vertical_logit")
+        assert (parameter == 0).all() if is_zero else 0 < parameter.abs().max() <= bound, name
+
+
+@every_variant
+def test_hooks_of_parts_run(variant):
+    """The weights of pruned parts are made by hooks, from the state that was loaded last."""
+    encoder, other = variant.build(seed=0).eval(), variant.build(seed=1).eval()
+    called = set()
+    for pruned in (encoder, other):
+        for name, part in pruned.named_modules():
+            part.register_forward_hook(lambda *_, name=name: called.add(name))
+            for weight, parameter in list(part.named_parameters(recurse=False)):
+                if parameter.dim() == 2:
+                    prune.l1_unstructured(part, weight, 0.3)
+    inputs, mask = batch()
+    expected = other(inputs, mask)
+    assert called == {name for name, _ in other.named_modules()}
+    encoder.load_state_dict(other.state_dict())
+    assert_same(encoder(inputs, mask), expected, 1e-6)
+
+    def free(part, *_):  # as FSDP does
+        for parameter in part.parameters():
+            parameter.data.fill_(torch.nan)
+
+    encoder = variant.build().eval()
+    expected = encoder(inputs, mask)
+    for part in [*encoder.modules()][1:]:
+        part.register_forward_hook(free)
+    with torch.no_grad():
+        assert_same(encoder(inputs, mask), expected, 1e-6)
+
+
+@every_variant
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:torch.quantize_per")  # torch's
+def test_parts_may_be_replaced(variant):
+    """By quantized ones; and parameters, by attributes, as in the replicas of `DataParallel`."""
+    encoder = variant.build().eval()
+    inputs, mask = batch()
+    expected = encoder(inputs, mask)
+    assert_same(torch.ao.quantization.quantize_dynamic(encoder)(inputs, mask), expected, 0.1)
+    for part in encoder.modules():
+        parameters = dict(part._parameters)
+        part._parameters.clear()
+        vars(part).update(parameters)
+    assert_same(encoder(inputs, mask), expected, 1e-6)
 
 
 @every_variant

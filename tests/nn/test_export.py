@@ -22,7 +22,7 @@ NEEDS_EXPORT = pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot expo
 EXPORTED = [
     *("cas_lstm-num_layers=1-bidirectional=True", "subilstm-combination=max-cell=lstm"),
     *("rcrn-bidirectional=False-output_gate=identity", "gumbel_tree_lstm-leaf=affine"),
-    "lstmn-attention_size=3-bidirectional=True",
+    *("lstmn-attention_size=3-bidirectional=True", "pooled-pooling=last"),
 ]
 OTHERS = [
     "cas_lstm-vertical_weight=trainable-bidirectional=True",

@@ -15,6 +15,14 @@ def test_noise_follows_the_gumbel_distribution():
     assert stats.kstest(noise.numpy(), stats.gumbel_r.cdf).pvalue > 1e-3
 
 
+@pytest.mark.skipif(not hasattr(torch, "func"), reason="this torch has no torch.func")
+@pytest.mark.parametrize("randomness", ["different", "same"])
+def test_noise_of_a_mapped_batch(randomness: str):
+    noise = torch.func.vmap(gumbel_noise, randomness=randomness)(torch.zeros(2, 3))
+    assert noise.shape == (2, 3)
+    assert torch.equal(noise[0], noise[1]) == (randomness == "same")
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
 def test_noise_is_finite_and_at_least_float32(dtype: torch.dtype):
     noise = gumbel_noise(torch.empty(1_000_000, dtype=dtype), generator())

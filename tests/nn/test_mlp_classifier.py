@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import MLPClassifier
+from allennlp_sentmatch.nn.ops.common.execution import CAN_RECORD
 from tests.nn.equations import assert_same, normal
 
 
@@ -32,6 +33,15 @@ def test_equations(num_layers, activation, between_layers):
         if between_layers or layer == num_layers - 1:
             x = batch_norm(x, next(weights), next(weights))
     assert_same(classifier(features), x @ next(weights).T + next(weights))
+
+
+@pytest.mark.skipif(not CAN_RECORD, reason="this torch is too old")
+def test_exported_for_batches_of_any_size():
+    classifier = MLPClassifier(5, 3, hidden_size=4).eval()
+    sizes = {0: torch.export.Dim("batch_size")}
+    exported = torch.export.export(classifier, (torch.randn(7, 5),), dynamic_shapes=(sizes,))
+    features = torch.randn(2, 5)
+    torch.testing.assert_close(exported.module()(features), classifier(features))
 
 
 def test_without_batch_norm_a_row_does_not_see_its_batch():

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch.nn.utils.rnn import pack_sequence
 
 from allennlp_sentmatch.nn import stack_padded
 from allennlp_sentmatch.nn.ops.common.packing import order_by_length
@@ -61,6 +62,8 @@ INPUTS = torch.zeros(3, 3, 2)
     ("inputs", "mask", "error", "message"),
     [
         (INPUTS, MASK.long(), TypeError, r"names must be bool, .* torch.int64; .*names.bool\(\)"),
+        (pack_sequence([*INPUTS]), MASK, TypeError, "name must be .* tensor, got a PackedSeq"),
+        (INPUTS, MASK.tolist(), TypeError, "names must be a padded tensor, got a list"),
         (INPUTS.long(), MASK, TypeError, r"name must be floating .*int64; .* name.to\(torch.float"),
         (INPUTS.double(), MASK, TypeError, r"float32, got torch.float64; call name.to\(.*float32"),
         (INPUTS.half(), MASK, TypeError, r"or encoder.to\(torch.float16\)"),

@@ -23,6 +23,18 @@ def test_von_mises_fisher_under_autocast():
     torch.testing.assert_close(sample.norm(dim=-1), torch.ones(3))
 
 
+def test_gaussian_under_autocast():
+    """The divergence of its own mean and variance, not rounded to bfloat16's three digits."""
+    network = GaussianInferenceNetwork(4, 50, kl_annealing_rate=1.0)
+    network.advance()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        posterior = network(torch.randn(3, 4))
+        divergence = network.kl_divergence(posterior)
+    mean, variance = posterior.mean.double(), posterior.variance.double()
+    expected = (variance + mean**2 - 1 - variance.log()).sum(-1) / 2
+    torch.testing.assert_close(divergence.double(), expected, rtol=1e-5, atol=0)
+
+
 @pytest.mark.parametrize(
     ("network", "settings", "message"),
     [

@@ -3,7 +3,7 @@
 A recurrence has some of these implementations, its backends, which agree to rounding.
 
 - "naive": the equations, token by token, as operations of torch that autograd differentiates. Runs
-  everywhere, in any precision, compiled too, and has derivatives of any order.
+  everywhere, in any precision, compiled and within `torch.func`, and has derivatives of any order.
 - "scan": the same with tensors of fixed shapes, so that `torch.export` can record the loop over
   the tokens for any length. It runs there; elsewhere on request, for tests.
 - "eager": whole batches without their padding in a few operations of torch, with an analytic
@@ -32,10 +32,12 @@ import torch
 from allennlp_sentmatch.nn.ops.common import native
 from allennlp_sentmatch.nn.ops.common.activations import tanh_by_sigmoid
 from allennlp_sentmatch.nn.ops.common.execution import (
+    has_values,
     is_compiling_or_tracing,
     is_exporting,
     is_on_gpu,
     is_traced,
+    is_transformed,
 )
 from allennlp_sentmatch.nn.ops.common.products import MKLProducts, Products, fastest_products
 
@@ -148,6 +150,8 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
         return f"it computes in float32 and float64, not in {dtype}"
     if device.type == "meta":
         return "it reads values, which are not on meta"
+    if any(map(is_transformed, tensors)):
+        return "its operations are transformed, as by torch.func or by a class of tensors"
     if name == "cpu" and device.type != "cpu":
         return f"its tensors are on {device}"
     if name == "cpu" and native.why_missing is not None:
@@ -186,8 +190,15 @@ def resolve_network(
     The arguments are as in `run_networks`. Torch's networks over padded batches do not have the
     sentences' last states; cuDNN takes packed batches as they are.
     """
-    if is_exporting():
+    if is_exporting() or is_transformed(inputs):
         return "own"
+    if has_values(inputs) and (
+        not isinstance(network, (torch.nn.LSTM, torch.nn.GRU))  # but quantized
+        or network._forward_pre_hooks  # which only a call of the network runs, as of pruning
+        or network._forward_hooks
+        or "forward" in vars(network)
+    ):
+        return "packed"
     if needs_last_states:
         return "packed" if is_on_gpu(inputs) and inputs.size(1) > 0 else "own"
     if inputs.device.type != "cpu":

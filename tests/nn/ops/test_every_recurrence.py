@@ -279,9 +279,10 @@ def assert_same(actual, expected, tolerance=1e-12):
     not hasattr(torch, "amp") or not hasattr(torch.amp, "custom_fwd"),
     reason="torch 2.4 is the first that can",
 )
-# The steps of SuBiLSTM depend on the lengths, which the compiler does not know. torch runs GRUs
-# there, which the compiler does not record.
-@pytest.mark.parametrize("name", ["CellAwareLSTM", "LSTMN", "GumbelTreeLSTM", "GatedMatching"])
+# torch runs GRUs there, which the compiler does not record.
+@pytest.mark.parametrize(
+    "name", ["CellAwareLSTM", "LSTMN", "SuffixBiLSTM", "GumbelTreeLSTM", "GatedMatching"]
+)
 def test_torch_compile_records_one_graph(name):
     encoder, (inputs, mask) = build(name).eval(), batch()
     torch._dynamo.reset()

@@ -12,7 +12,7 @@ import torch
 
 def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
     """Return a context in which products keep the precision of their arguments."""
-    if device.type != "meta" and is_autocast_enabled(device.type):
+    if is_autocast_enabled(device.type):
         return torch.autocast(device.type, enabled=False)
     return nullcontext()
 
@@ -27,6 +27,8 @@ def cast_to_parameter(inputs: torch.Tensor, parameter: torch.Tensor) -> torch.Te
 
 def is_autocast_enabled(device_type: str) -> bool:
     """Return whether autocast is on for a type of device."""
+    if device_type == "meta":  # torch has none there
+        return False
     try:
         return torch.is_autocast_enabled(device_type)
     except TypeError:  # torch < 2.4 has a function for each device

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+from allennlp_sentmatch.nn.ops.common.execution import is_transformed
 
 #: The gradients of several tensors; `None` where there is none or none is needed.
 Gradients = tuple[Optional[Tensor], ...]
@@ -58,11 +59,12 @@ class _Analytic(torch.autograd.Function):
         # `torch.autograd.function.once_differentiable` complains only where the incoming gradient
         # has a graph itself. Where it has none, it returns a gradient that is a constant to
         # autograd, and a penalty on that gradient would silently train nothing.
-        if torch.is_grad_enabled():  # which is what create_graph=True makes of a backward pass
+        # create_graph=True enables gradients in a backward pass; vectorize=True calls it by vmap.
+        if torch.is_grad_enabled() or any(x is not None and is_transformed(x) for x in gradients):
             raise RuntimeError(
-                "This encoder's backward pass has no derivative itself. Call the encoder within "
-                '`allennlp_sentmatch.nn.use_backend("naive")` to backpropagate with '
-                "create_graph=True."
+                "This encoder's backward pass has no derivative itself and takes no batch of "
+                'gradients. Call the encoder within `allennlp_sentmatch.nn.use_backend("naive")` '
+                "to backpropagate with create_graph=True or is_grads_batched=True."
             )
         if all(x is None for x in gradients):
             return (None,) * len(ctx.needs_input_grad)
@@ -75,6 +77,14 @@ class _Analytic(torch.autograd.Function):
             result = ctx.backward(*ctx.fixed, arguments, kept, gradients, needed)
         leaves = (x if is_for else None for x, is_for in zip(tree_flatten(result)[0], is_needed))
         return (None, None, None, None, *leaves)
+
+
+def zero_of(*tensors: Tensor) -> Tensor:
+    """Return zero, a scalar, with a gradient of zeros for tensors that a batch does not use.
+
+    Without one, distributed training would wait for their gradients.
+    """
+    return torch.cat([x.flatten()[:0] for x in tensors]).sum()
 
 
 def writable(saved: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing, is_on_gpu
+from allennlp_sentmatch.nn.ops.common.execution import has_values, is_on_gpu
 
 
 def lstm_cell(x: Tensor, u: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
@@ -11,7 +11,7 @@ def lstm_cell(x: Tensor, u: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
 
     `u` is U h, (..., 4H), with the blocks i, f, g, o; the shape of `x`, W x + b, expands to it.
     """
-    if is_on_gpu(u) and not is_compiling_or_tracing():
+    if is_on_gpu(u) and has_values(u):
         H = cell.size(-1)  # torch's kernel takes rows
         rows = [x.expand_as(u).reshape(-1, 4 * H), u.reshape(-1, 4 * H), cell.reshape(-1, H)]
         hidden, new_cell, _ = torch.ops.aten._thnn_fused_lstm_cell(*rows)

@@ -27,3 +27,32 @@ def is_compiling_or_tracing() -> bool:
     compiler = getattr(torch, "compiler", None)  # torch < 2.1 has no `is_compiling`
     is_compiling = getattr(compiler, "is_compiling", lambda: False)
     return bool(is_compiling() or is_traced())
+
+
+def is_transformed(x: Tensor) -> bool:
+    """Return whether operations do something else than compute values.
+
+    They do within `torch.func` and forward-mode differentiation, and on a CPU for a class of
+    tensors with operations of its own, such as `FakeTensor`.
+    """
+    return (
+        _in_transform()
+        or _is_batched(x)
+        or torch.autograd.forward_ad._current_level >= 0
+        or (x.device.type == "cpu" and _operations_of(type(x)) is not _operations_of(Tensor))
+    )
+
+
+# Of an old torch, which has none
+_functorch = getattr(torch._C, "_functorch", None)
+_is_batched = getattr(_functorch, "is_legacy_batchedtensor", lambda x: False)
+_in_transform = getattr(torch._C, "_are_functorch_transforms_active", lambda: False)
+
+
+def _operations_of(kind: type) -> object:
+    return getattr(kind, "__torch_dispatch__", None)
+
+
+def has_values(x: Tensor) -> bool:
+    """Return whether a program may read a tensor's values."""
+    return x.device.type != "meta" and not is_compiling_or_tracing() and not is_transformed(x)

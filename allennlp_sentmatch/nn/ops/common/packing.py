@@ -103,7 +103,7 @@ def last_states(states: Tensor, mask: Tensor, num_directions: int = 1) -> Tensor
     if states.size(1) == 0:
         return states.sum(1)  # zeros
     lengths = mask.sum(1)
-    rows = torch.arange(len(states), device=states.device)
+    rows = torch.arange(states.size(0), device=states.device)
     forward, *backward = states.chunk(num_directions, -1)  # (B, T, H) each
     last = [forward[rows, (lengths - 1).clamp(min=0)], *(x[:, 0] for x in backward)]
     return torch.cat(last, -1).masked_fill((lengths == 0).unsqueeze(1), 0.0)

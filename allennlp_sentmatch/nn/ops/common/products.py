@@ -135,6 +135,8 @@ class OneDNNProducts(_CPUProducts):
     def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
         if x.numel() == 0 and not weight.is_mkldnn:  # of no rows, which oneDNN refuses
             return Products.linear(x, weight, bias)
+        if bias is not None:
+            bias = bias.contiguous()  # oneDNN reads it without its strides
         result: Tensor = _onednn_linear(x, weight, bias, "none", [], "")  # type: ignore[misc]
         return result
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.ops.common.autograd import zero_of
 from allennlp_sentmatch.nn.ops.common.execution import is_exporting
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 from allennlp_sentmatch.nn.ops.common.straight_through import straight_through
@@ -59,10 +60,12 @@ def tree_recurrence(
             choices.temperature,
         )
         chosen.append(merges)
-    no_merges = torch.empty(len(mask), 0, dtype=torch.long, device=mask.device)
     # One node is left, or none if the batch has no steps; hence the sums.
     root_hidden, root_cell = nodes.sum(1).chunk(2, -1)
-    return root_hidden, root_cell, torch.stack(chosen, 1) if chosen else no_merges
+    if chosen:
+        return root_hidden, root_cell, torch.stack(chosen, 1)
+    no_merges = torch.empty(len(mask), 0, dtype=torch.long, device=mask.device)
+    return root_hidden + zero_of(*weights), root_cell, no_merges
 
 
 def scanned_recurrence(

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.ops.common.autograd import zero_of
 from allennlp_sentmatch.nn.ops.common.cells import lstm_cell
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
@@ -42,7 +43,7 @@ def lstmn_recurrence(
     """
     num_tokens, H = inputs.size(1), directions[0].weight_hh_l0.size(1)
     if num_tokens == 0:  # run one padded step instead, which is dropped again below
-        inputs, mask = (x.new_zeros(x.size(0), 1, *x.shape[2:]) for x in (inputs, mask))
+        inputs, mask = F.pad(inputs, (0, 0, 0, 1)), F.pad(mask, (0, 1))
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)
     # Clear the padding: NaN in it would reach the weights' gradients.
     inputs = inputs.masked_fill(padding, 0.0)
@@ -87,9 +88,10 @@ def _tapes(gates: Tensor, queries: Tensor, summary: Tensor, step: "_Step") -> tu
         row, from_summary = step.write(x, summary)
         tapes = torch.cat([tapes, row.unsqueeze(2)], 2)
     attention = gates.new_zeros(S, B, T, T)
-    if weights:
-        index, before = torch.tril_indices(T, T, -1, device=gates.device)
-        attention[:, :, index, before] = torch.cat(weights, 2)
+    if not weights:
+        return tapes + zero_of(queries, step.vector), attention
+    index, before = torch.tril_indices(T, T, -1, device=gates.device)
+    attention[:, :, index, before] = torch.cat(weights, 2)
     return tapes, attention
 
 
@@ -127,7 +129,7 @@ class _Step:
         from_summary = torch.cat([weights.weight_hh_l0, weights.attention_previous], 1)
         self._from_summary = from_summary.transpose(1, 2)  # (S, H, 4H + A)
         self._key = weights.attention_hidden.transpose(1, 2)  # (S, H, A)
-        self._vector = weights.attention_vector.unsqueeze(2)  # (S, A, 1)
+        self.vector = weights.attention_vector.unsqueeze(2)  # (S, A, 1)
         self._sizes = [4 * self._key.size(1), self._key.size(2)]
 
     def read(
@@ -141,7 +143,7 @@ class _Step:
         A = self._sizes[1]
         states, keys = tapes.split([tapes.size(3) - A, A], 3)
         layer = torch.tanh(keys + query.unsqueeze(2))  # (S, B, t, A)
-        scores = layer.flatten(1, 2).bmm(self._vector).view(layer.shape[:3])
+        scores = layer.flatten(1, 2).bmm(self.vector).view(layer.shape[:3])
         s = scores.softmax(2) if is_before is None else masked_softmax(scores, is_before)
         summary = s.flatten(0, 1).unsqueeze(1).bmm(states.flatten(0, 1))  # (S * B, 1, 2H)
         return s, summary.view(len(tapes), -1, summary.size(2))

@@ -2,6 +2,7 @@ from functools import partial
 
 import pytest
 import torch
+from torch.autograd.functional import jacobian
 
 from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, GumbelTreeLSTM, StackedRNN, SuffixBiLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
@@ -55,7 +56,10 @@ def test_no_encoder_hands_out_a_gradient_without_its_graph(encoder_class):
     mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
     with pytest.raises(RuntimeError, match=r"use_backend\(\"naive\"\)"):
         torch.autograd.grad(encoder(inputs, mask).sum(), inputs, create_graph=True)
+    with pytest.raises(RuntimeError, match=r"use_backend\(\"naive\"\)"):
+        jacobian(lambda x: encoder(x, mask).sum(-1), inputs, vectorize=True)
     with use_backend("naive"), torch.backends.mkldnn.flags(enabled=False):
+        jacobian(lambda x: encoder(x, mask).sum(-1), inputs, vectorize=True)
         (gradient,) = torch.autograd.grad(encoder(inputs, mask).sum(), inputs, create_graph=True)
     gradient.square().sum().backward()
     assert all(p.grad is not None for n, p in encoder.named_parameters() if "weight_hh" in n)

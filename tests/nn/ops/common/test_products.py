@@ -26,6 +26,7 @@ def test_products_of_all_layouts(products, dtype, tolerance):
     """Rows, slices of rows and transposed matrices, against sums written out in float64."""
     torch.manual_seed(0)
     wide = torch.randn(5, 7, dtype=dtype)
+    biases = [torch.randn(4, dtype=dtype), wide[:4, 1], wide[0, :1].expand(4)]
     for x, weight in [
         (torch.randn(5, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype)),
         (wide[:, 2:5], torch.randn(4, 3, dtype=dtype)),
@@ -33,13 +34,13 @@ def test_products_of_all_layouts(products, dtype, tolerance):
         (torch.randn(0, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype)),
         (torch.randn(1, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype)),
     ]:
-        y, bias = torch.randn(len(x), 2, dtype=dtype), torch.randn(4, dtype=dtype)
+        y = torch.randn(len(x), 2, dtype=dtype)
         expected = (x.double().unsqueeze(1) * weight.double()).sum(-1)
         column_product = (x.double().unsqueeze(2) * y.double().unsqueeze(1)).sum(0)
         for actual, value in [
             (products.linear(x, weight), expected),
             (products.linear(x, products.prepacked(weight)), expected),
-            (products.linear(x, weight, bias), expected + bias.double()),
+            *((products.linear(x, weight, b), expected + b.double()) for b in biases),
             (products.product_over_rows(x, y), column_product),
         ]:
             assert actual.dtype == dtype
