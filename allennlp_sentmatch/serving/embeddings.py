@@ -139,7 +139,10 @@ def rerank(encoder: Encoder, body: dict[str, Any]) -> Question:
 READERS: dict[str, tuple[Callable[[Encoder, dict[str, Any]], Question], dict[str, Any]]] = {
     "/v1/embeddings": (embeddings, {"input": ["How do I cook rice?", "Where does rice grow?"]}),
     "/similarity": (similarity, {"first": "How do I cook rice?", "second": "How is rice boiled?"}),
-    "/rerank": (rerank, {"query": "How do I cook rice?", "documents": ["Boil it.", "It grows."]}),
+    **dict.fromkeys(
+        ("/rerank", "/v1/rerank", "/v2/rerank"),  # the latter for Cohere's clients
+        (rerank, {"query": "How do I cook rice?", "documents": ["Boil it.", "It grows."]}),
+    ),
 }
 """How a request to each path is read, and an example."""
 

@@ -96,6 +96,9 @@ def test_similarities_and_rankings(http, expected):
     assert [row["relevance_score"] for row in ranked] == pytest.approx(cosines[0], abs=1e-5)
     best = http.post("/rerank", json={**body, "top_n": 1, "return_documents": False}).json()
     assert [[*row] for row in best["results"]] == [["index", "relevance_score"]]
+    for path in ("/v1/rerank", "/v2/rerank", "/rerank/"):
+        answered = http.post(path, json=body)  # httpx follows no redirects
+        assert answered.json()["results"] == ranked
 
 
 @pytest.mark.parametrize(
@@ -148,7 +151,7 @@ def test_errors_before_the_body_is_read_have_the_form_too(http):
 
 def test_the_description_has_examples_that_work(http):
     paths = http.get("/openapi.json").json()["paths"]
-    posted = {"/v1/embeddings", "/similarity", "/rerank"}
+    posted = {"/v1/embeddings", "/similarity", "/rerank", "/v1/rerank", "/v2/rerank"}
     assert set(paths) == {"/health", "/metrics", "/v1/models", *posted}
     for path in posted:
         body = paths[path]["post"]["requestBody"]["content"]["application/json"]
