@@ -123,8 +123,11 @@ class RequestLimits:
             await self._app(scope, receive, send)
             return
 
-        # FastAPI would redirect, to an address that may not be the proxy's.
-        scope = {**scope, "path": scope["path"].rstrip("/") or "/"}
+        # Without the path at which another application mounts this one, and without a slash at the
+        # end: FastAPI would redirect from it, to an address that may not be the proxy's.
+        root = scope.get("root_path", "")
+        path = scope["path"][len(root) if scope["path"].startswith(root) else 0 :].rstrip("/")
+        scope = {**scope, "root_path": "", "path": path or "/"}
         start = time.monotonic()
 
         async def send_with_headers(event: Any) -> None:

@@ -192,6 +192,17 @@ def test_the_log_says_once_that_no_word_of_a_text_is_known(caplog):
     assert re.search("knows no word of 1 text .*'Xyzzy'.*; later texts of this kind", message)
 
 
+def test_another_application_may_mount_the_server():
+    routing = pytest.importorskip("starlette.routing")
+    service = Service("-", "", encoder_routes(SentenceEncoder(tiny_encoder()).encode, "tiny", 16))
+    with serving(routing.Router([routing.Mount("/models", create_app(service))])) as port:
+        address = f"http://127.0.0.1:{port}/models"
+        same = httpx.post(f"{address}/similarity", json={"first": "a man", "second": "a man"})
+        assert same.json() == {"similarity": pytest.approx(1)}
+        assert [httpx.get(address + path).status_code for path in ("/", "/health")] == [200, 200]
+        assert '{path="/similarity",status="200"} 1' in httpx.get(f"{address}/metrics").text
+
+
 @pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
 def test_a_saved_estimator(tmp_path, kind):
     labels = [label == "same" for label in LABELS]
