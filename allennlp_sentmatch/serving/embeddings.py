@@ -69,7 +69,7 @@ def num_words(text: str) -> int:
 
 
 def embeddings(encoder: Encoder, body: dict[str, Any]) -> Question:
-    """The vector of each `input`, in OpenAI's form."""
+    """The vector of each `input`, of length 1, in OpenAI's form."""
     _check(body, encoder.model, "input", "encoding_format", "dimensions", "user")
     texts = _texts(body, "input")
     size = body.get("dimensions", encoder.vector_size)
@@ -85,9 +85,10 @@ def embeddings(encoder: Encoder, body: dict[str, Any]) -> Question:
         return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
     def answer(vectors: list[FloatArray]) -> bytes:
+        # OpenAI's have the length 1, and clients compare them by the dot product.
         items = [
-            {"object": "embedding", "index": index, "embedding": shown(vector[:size])}
-            for index, vector in enumerate(vectors)
+            {"object": "embedding", "index": index, "embedding": shown(vector)}
+            for index, vector in enumerate(normalized(numpy.stack(vectors)[:, :size]))
         ]
         total = sum(map(num_words, texts))
         usage = {"prompt_tokens": total, "total_tokens": total}
