@@ -109,7 +109,8 @@ def similarity(encoder: Encoder, body: dict[str, Any]) -> Question:
         found = cosines(*numpy.split(normalized(numpy.stack(vectors)), 2)).tolist()
         return encoded({"similarity": found[0] if is_one else found})
 
-    return Question(encoder.job, [*first, *second], answer)
+    names = [f"{key} {n + 1}" for key in ("first", "second") for n in range(len(first))]
+    return Question(encoder.job, [*first, *second], answer, names)
 
 
 def rerank(encoder: Encoder, body: dict[str, Any]) -> Question:
@@ -134,7 +135,8 @@ def rerank(encoder: Encoder, body: dict[str, Any]) -> Question:
                 rows[-1]["document"] = {"text": texts[index]}
         return encoded({"results": rows, "model": encoder.model})
 
-    return Question(encoder.job, [query, *texts], answer)
+    names = ["the query", *(f"document {n + 1}" for n in range(len(texts)))]
+    return Question(encoder.job, [query, *texts], answer, names)
 
 
 READERS: dict[str, tuple[Callable[[Encoder, dict[str, Any]], Question], dict[str, Any]]] = {
