@@ -109,7 +109,7 @@ def _predict(predictor: Predictor, inputs: JsonDict) -> JsonDict:
     """
     if not is_lone_sentence(predictor, inputs):
         return predictor.predict_json(inputs)
-    output = predictor.predict(inputs["sentence"], inputs["sentence"])
+    output = predictor.predict_json(dict.fromkeys(("premise", "hypothesis"), inputs["sentence"]))
     return {"tree": output["premise_tree"]} if "premise_tree" in output else {}
 
 
