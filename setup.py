@@ -10,6 +10,11 @@ HERE = Path(__file__).parent
 NATIVE = "allennlp_sentmatch/nn/ops/native"
 SOURCES = sorted((HERE / NATIVE).glob("*.[ch]*"))
 COMPILE_ARGS = ["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+# Modules of an earlier build that are gone since would be in the wheel, and register names twice.
+for library in (HERE / "build").glob("lib*"):
+    for file in library.rglob("*.py"):
+        if not (HERE / file.relative_to(library)).exists():
+            file.unlink()
 HOME = re.search(r'^Homepage = "(.+?)"', (HERE / "pyproject.toml").read_text(), re.MULTILINE).group(
     1
 )

@@ -7,12 +7,12 @@ is accessible only from this machine, unless `--host` is given.
 
 import argparse
 import logging
-from contextlib import suppress
+import signal
+import sys
 from functools import partial
 from typing import Any, ClassVar
 
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common.util import SigTermReceived
 from allennlp.models import Archive
 from allennlp.predictors import Predictor
 
@@ -53,6 +53,8 @@ class Serve(Command):
         add_server_options(parser, self.port)
 
     def run(self, args: argparse.Namespace) -> None:
+        # AllenNLP's handler raises an `Exception`, which what loads an archive may catch.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit())
         if needs_archive(args.archive_file):
             service, words = self._archive_service(args)
         else:
@@ -62,8 +64,7 @@ class Serve(Command):
             service, words = service_at(args.archive_file), MOST_WORDS
         words = args.max_words if args.max_words is not None else words
         app = create_app(service, args.batch_size, args.allowed_host, words)
-        with suppress(SigTermReceived):
-            serve(app, args.host, args.port, self.served)
+        serve(app, args.host, args.port, self.served)
 
     def _archive_service(self, args: argparse.Namespace) -> tuple[Service, int]:
         archive = load_archive(

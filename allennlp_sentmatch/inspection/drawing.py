@@ -123,10 +123,16 @@ def draw_trees(title: str, trees: Mapping[str, str]) -> Drawing:
 
 
 def _layout(tree: str) -> Any:
-    svgling, nltk = import_plots("svgling"), import_plots("nltk.tree")
-    # The Penn Treebank's notation needs a label for each node.
-    labeled = tree.replace("(", "(• ") if tree.startswith("(") else f"(• {tree})"
-    return svgling.draw_tree(nltk.Tree.fromstring(labeled))
+    # Not by nltk's reader: it takes a backslash before a parenthesis for an escape.
+    open_nodes: list[list[Any]] = [["•"]]  # each with its label, then its parts
+    for part in re.findall(r"[()]|[^ ()]+", tree):
+        if part == "(":
+            open_nodes.append(["•"])
+        else:
+            closed = open_nodes.pop() if part == ")" else part
+            open_nodes[-1].append(closed)
+    (root,) = open_nodes
+    return import_plots("svgling").draw_tree(root[1] if tree.startswith("(") else root)
 
 
 def _tree_drawing(title: str, image: Any) -> Drawing:

@@ -64,9 +64,9 @@ def has_vertical_gates(model: torch.nn.Module) -> bool:
     return any(_stacks(model))
 
 
-def is_sentence(inputs: dict[str, Any]) -> bool:
-    """Whether a JSON object has a `sentence` and nothing else."""
-    return set(inputs) == {"sentence"}
+def is_lone_sentence(predictor: Predictor, inputs: dict[str, Any]) -> bool:
+    """Whether a predictor for pairs is given a `sentence` and nothing else."""
+    return isinstance(predictor, SentencePairPredictor) and set(inputs) == {"sentence"}
 
 
 def collect_gates(
@@ -117,11 +117,12 @@ def collect_gates(
         for stack in stacks:
             hooks.enter_context(stack.register_forward_pre_hook(collect))
         for batch in lazy_groups_of(inputs, batch_size):
-            if isinstance(predictor, SentencePairPredictor) and all(map(is_sentence, batch)):
+            others = [one for one in batch if not is_lone_sentence(predictor, one)]
+            if len(others) < len(batch):
                 encoder = ArchiveEncoder(model, predictor._dataset_reader)
-                encoder.encode([inputs["sentence"] for inputs in batch])
-            else:
-                predictor.predict_batch_json(batch)
+                encoder.encode([one["sentence"] for one in batch if one not in others])
+            if others:
+                predictor.predict_batch_json(others)
     if not sums:
         raise ConfigurationError("the sentences have no token, and so no gates")
     histograms = []
@@ -149,7 +150,7 @@ def draw_gates(
         row = list(quantities).index(histogram.quantity)
         axes = all_axes[row, layers.index(histogram.layer)]
         centers = (edges[1:] + edges[:-1]) / 2
-        axes.hist(centers, NUM_BINS, limits, density=True, weights=histogram.counts)
+        axes.hist(centers, bins=NUM_BINS, range=limits, density=True, weights=histogram.counts)
         axes.set(xlim=limits, xlabel=label, ylabel="Density")
         figures = f"{histogram.mean:.2f} ± {histogram.standard_deviation:.2f}"
         if histogram.quantity == "cell":

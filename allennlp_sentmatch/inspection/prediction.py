@@ -21,11 +21,10 @@ from allennlp_sentmatch.inspection.gates import (
     collect_gates,
     draw_gates,
     has_vertical_gates,
-    is_sentence,
+    is_lone_sentence,
 )
 from allennlp_sentmatch.inspection.saliency import draw_saliency, has_saliency
 from allennlp_sentmatch.inspection.word_pieces import join_subwords
-from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 from allennlp_sentmatch.standalone.files import write_json, written_folder
 
@@ -87,7 +86,8 @@ def draw_into_folder(
                 drawings += _draw_trees(outputs)
             if "attention" in kinds:
                 drawings += draw_attention_of(first, outputs[first_name])
-            if "saliency" in kinds and has_saliency(first):
+            is_alone = is_lone_sentence(first, json_dict)
+            if "saliency" in kinds and has_saliency(first) and not is_alone:
                 drawings.append(draw_saliency(first, json_dict, saliency_method))
             for one in drawings:
                 file = temporary / f"{number:04d}_{one.file_name}"
@@ -107,9 +107,9 @@ def _predict(predictor: Predictor, inputs: JsonDict) -> JsonDict:
     """The output for one input. A model of pairs reads a lone `sentence` as both of its texts, and
     the output has only the sentence's tree, if any: its encoder reads each text by itself.
     """
-    if not (isinstance(predictor, SentencePairPredictor) and is_sentence(inputs)):
+    if not is_lone_sentence(predictor, inputs):
         return predictor.predict_json(inputs)
-    output = predictor.predict(inputs["sentence"], inputs["sentence"])
+    output = predictor.predict_json(dict.fromkeys(("premise", "hypothesis"), inputs["sentence"]))
     return {"tree": output["premise_tree"]} if "premise_tree" in output else {}
 
 

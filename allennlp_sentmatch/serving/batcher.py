@@ -71,9 +71,12 @@ class Batcher:
         # Copied, since the thread takes inputs out meanwhile.
         return [one.size for one in [*self._waiting] if not one.answer.cancelled()]
 
-    async def __call__(self, job: Job, inputs: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
+    async def __call__(
+        self, job: Job, inputs: Sequence[Any], sizes: Sequence[int], names: Sequence[str]
+    ) -> list[Any]:
         """The answers to some inputs of `sizes` characters; a `RequestError` if too many inputs
-        wait already, if one cannot be read or costs too much, and if the model fails.
+        wait already, if one, which it names, cannot be read or costs too much, and if the model
+        fails.
         """
         new = [_Waiting(job, x, job.weight * max(size, SMALLEST)) for x, size in zip(inputs, sizes)]
         before = sum(self._sizes())
@@ -84,12 +87,12 @@ class Batcher:
             self._thread.submit(self._compute_next)
         waiting = [asyncio.wrap_future(one.answer) for one in new]
         answers = await asyncio.gather(*waiting, return_exceptions=True)
-        for number, answer in enumerate(answers, start=1):
+        for name, answer in zip(names, answers):
             if isinstance(answer, RequestError):
-                raise RequestError(answer.status, f"Input {number}: {answer}")
+                raise RequestError(answer.status, f"{name.capitalize()}: {answer}")
             if isinstance(answer, BaseException):
                 reason = f": {answer}" if isinstance(answer, job.mistakes) else "."
-                raise RequestError(500, f"The model failed on input {number}{reason}")
+                raise RequestError(500, f"The model failed on {name}{reason}")
         return answers
 
     def _compute_next(self) -> None:

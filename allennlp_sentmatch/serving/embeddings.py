@@ -69,7 +69,7 @@ def num_words(text: str) -> int:
 
 
 def embeddings(encoder: Encoder, body: dict[str, Any]) -> Question:
-    """The vector of each `input`, in OpenAI's form."""
+    """The vector of each `input`, of length 1, in OpenAI's form."""
     _check(body, encoder.model, "input", "encoding_format", "dimensions", "user")
     texts = _texts(body, "input")
     size = body.get("dimensions", encoder.vector_size)
@@ -85,9 +85,10 @@ def embeddings(encoder: Encoder, body: dict[str, Any]) -> Question:
         return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
     def answer(vectors: list[FloatArray]) -> bytes:
+        # OpenAI's have the length 1, and clients compare them by the dot product.
         items = [
-            {"object": "embedding", "index": index, "embedding": shown(vector[:size])}
-            for index, vector in enumerate(vectors)
+            {"object": "embedding", "index": index, "embedding": shown(vector)}
+            for index, vector in enumerate(normalized(numpy.stack(vectors)[:, :size]))
         ]
         total = sum(map(num_words, texts))
         usage = {"prompt_tokens": total, "total_tokens": total}
@@ -108,7 +109,8 @@ def similarity(encoder: Encoder, body: dict[str, Any]) -> Question:
         found = cosines(*numpy.split(normalized(numpy.stack(vectors)), 2)).tolist()
         return encoded({"similarity": found[0] if is_one else found})
 
-    return Question(encoder.job, [*first, *second], answer)
+    names = [f"{key} {n + 1}" for key in ("first", "second") for n in range(len(first))]
+    return Question(encoder.job, [*first, *second], answer, names)
 
 
 def rerank(encoder: Encoder, body: dict[str, Any]) -> Question:
@@ -133,13 +135,17 @@ def rerank(encoder: Encoder, body: dict[str, Any]) -> Question:
                 rows[-1]["document"] = {"text": texts[index]}
         return encoded({"results": rows, "model": encoder.model})
 
-    return Question(encoder.job, [query, *texts], answer)
+    names = ["the query", *(f"document {n + 1}" for n in range(len(texts)))]
+    return Question(encoder.job, [query, *texts], answer, names)
 
 
 READERS: dict[str, tuple[Callable[[Encoder, dict[str, Any]], Question], dict[str, Any]]] = {
     "/v1/embeddings": (embeddings, {"input": ["How do I cook rice?", "Where does rice grow?"]}),
     "/similarity": (similarity, {"first": "How do I cook rice?", "second": "How is rice boiled?"}),
-    "/rerank": (rerank, {"query": "How do I cook rice?", "documents": ["Boil it.", "It grows."]}),
+    **dict.fromkeys(
+        ("/rerank", "/v1/rerank", "/v2/rerank"),  # the latter for Cohere's clients
+        (rerank, {"query": "How do I cook rice?", "documents": ["Boil it.", "It grows."]}),
+    ),
 }
 """How a request to each path is read, and an example."""
 

@@ -85,8 +85,9 @@ def create_app(
         path = request.url.path
         try:
             question = service.routes[path].read(parsed_body(await request.body()))
-            sizes = [_size(one, number) for number, one in enumerate(question.inputs, start=1)]
-            waiting = batcher(question.job, question.inputs, sizes)
+            names = question.names or [f"input {n + 1}" for n in range(len(question.inputs))]
+            sizes = [*map(_size, question.inputs, names)]
+            waiting = batcher(question.job, question.inputs, sizes, names)
             answers = await asyncio.wait_for(waiting, ANSWER_SECONDS)
         except asyncio.TimeoutError:
             sentence = "The model is too busy; try again later."
@@ -134,13 +135,12 @@ def create_app(
     return RequestLimits(app, allowed_hosts=allowed_hosts, count=counts.add)
 
 
-def _size(inputs: Any, number: int) -> int:
+def _size(inputs: Any, name: str) -> int:
     """The characters of an input's texts; raises a `RequestError` for too many."""
     values = inputs.values() if isinstance(inputs, dict) else [inputs]
     texts = chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
     size = sum(len(text) for text in texts if isinstance(text, str))
     if size > MAX_TEXT:
-        raise RequestError(
-            413, f"Input {number}: the texts have {size:,} characters; the limit is {MAX_TEXT:,}."
-        )
+        sentence = f"the texts have {size:,} characters; the limit is {MAX_TEXT:,}."
+        raise RequestError(413, f"{name.capitalize()}: {sentence}")
     return size

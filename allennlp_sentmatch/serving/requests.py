@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import json
+import re
 import time
 from collections.abc import Collection
 from contextlib import suppress
@@ -66,7 +67,11 @@ def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
     for origin in _values(scope, b"origin"):
         is_own = origin.lower() in (f"http://{host}", f"https://{host}")
         if not is_own and _host_name(origin) not in allowed_hosts:
-            raise RequestError(403, "Pages of other origins cannot use this server.")
+            raise RequestError(
+                403,
+                f"Pages at {origin!r:.100} cannot use this server. Start it with --allowed-host if "
+                "they should.",
+            )
     return name
 
 
@@ -106,6 +111,10 @@ class RequestLimits:
     ) -> None:
         self._app = app
         self._count = count
+        for host in allowed_hosts:
+            if not re.fullmatch(r"[\w.-]+", host) and isinstance(_address(host), str):
+                expected = "expected a name such as demo.example, without a port"
+                raise ValueError(f"--allowed-host {host}: {expected}")
         self._allowed_hosts = {host.lower() for host in allowed_hosts}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -114,6 +123,11 @@ class RequestLimits:
             await self._app(scope, receive, send)
             return
 
+        # Without the path at which another application mounts this one, and without a slash at the
+        # end: FastAPI would redirect from it, to an address that may not be the proxy's.
+        root = scope.get("root_path", "")
+        path = scope["path"][len(root) if scope["path"].startswith(root) else 0 :].rstrip("/")
+        scope = {**scope, "root_path": "", "path": path or "/"}
         start = time.monotonic()
 
         async def send_with_headers(event: Any) -> None:

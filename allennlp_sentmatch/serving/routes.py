@@ -18,6 +18,8 @@ class Question(NamedTuple):
     inputs: Sequence[Any]
     answer: Callable[[list[Any]], bytes]
     """Makes the body of the response from what the job computes, which may take long."""
+    names: Sequence[str] = ()
+    """What errors call the inputs, if it is not "input 1" and so on."""
 
 
 class Route(NamedTuple):

@@ -13,6 +13,7 @@ from allennlp_sentmatch.serving import requests
 
 SHUTDOWN_SECONDS = 5  # the time in which requests are still answered after the signal to end
 MAX_CONNECTIONS = 1000  # the most that are open; at most half of the files that may be open
+KEEP_ALIVE_SECONDS = 620  # without a request; a proxy that waits for less never meets a closed one
 
 
 def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
@@ -53,7 +54,7 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
         """Closes connections that send no whole request for `REQUEST_SECONDS`, that do not read an
         answer for twice as long, and the oldest without a whole request where there are too many.
 
-        Uvicorn closes only those that send nothing after an answer.
+        Uvicorn closes only those that send nothing after an answer, for `KEEP_ALIVE_SECONDS`.
         """
 
         def connection_made(self, transport: Any) -> None:
@@ -76,10 +77,10 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
             self.transport.write((head + body).encode())
             self.transport.close()
 
-        def on_response_complete(self) -> None:
-            answered = self.cycle
-            super().on_response_complete()
-            self.loop.call_later(requests.REQUEST_SECONDS, self._close_unless_asked, answered)
+        def data_received(self, data: bytes) -> None:
+            if self.timeout_keep_alive_task is not None:  # the first data since an answer
+                self.loop.call_later(requests.REQUEST_SECONDS, self._close_unless_asked, self.cycle)
+            super().data_received(data)
 
         def pause_writing(self) -> None:  # the client has yet to read
             super().pause_writing()
@@ -121,9 +122,11 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
         listener.close()
         reason = getattr(error, "strerror", None) or error
         raise ValueError(f"cannot serve at --host {host} --port {port}: {reason}") from error
-    bound = listener.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
-    print(f"The {name} is at http://{shown}:{bound}/ (Ctrl-C ends it).", flush=True)
+    address, bound = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
+    others = "" if shown == address else " and at this machine's other addresses"
+    shown = f"[{shown}]" if ":" in shown else shown
+    print(f"The {name} is at http://{shown}:{bound}/{others} (Ctrl-C ends it).", flush=True)
     config = uvicorn.Config(
         app,
         http=LimitedProtocol,
@@ -133,6 +136,7 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
         ws="none",
         proxy_headers=False,
         log_level="warning",
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     # After shutting down, uvicorn raises the signal that ended it.

@@ -7,8 +7,8 @@ file that imports it when Python starts. Nothing changes for programs that do no
   torchvision is not installed, a process that has begun to import AllenNLP finds an empty module
   instead, whose functions raise an error that says what is missing. Other packages in this process
   find it, too. In all other processes torchvision remains absent.
-- fairscale 0.4.6, which AllenNLP imports, calls two functions that torch has deprecated. Users of
-  AllenNLP cannot do anything about these warnings, so these alone are ignored.
+- fairscale 0.4.6, which AllenNLP imports, calls functions that torch has deprecated. Users of
+  AllenNLP cannot do anything about these warnings, so they are ignored while it is imported.
 - AllenNLP's plugins include `allennlp_sentmatch`, without a file that names it. They are imported
   for `allennlp diff`, too.
 - Where another package keeps AllenNLP from being imported, the program `allennlp` names it.
@@ -95,11 +95,18 @@ def _execute_commands(execute: Execute, module: types.ModuleType) -> None:
     module.Diff.requires_plugins = True
 
 
+def _execute_without_warnings(execute: Execute, module: types.ModuleType) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        execute(module)
+
+
 EXECUTIONS = {
     "allennlp.common.plugins": _execute_plugins,
     "allennlp.commands": _execute_commands,
+    "fairscale": _execute_without_warnings,
 }
-"""The modules of AllenNLP that are executed in another way."""
+"""The modules, once AllenNLP is being imported, that are executed in another way."""
 
 
 class _AllenNLPFinder:
@@ -109,7 +116,7 @@ class _AllenNLPFinder:
     def find_spec(
         fullname: str, path: Optional[Sequence[str]] = None, target: Any = None
     ) -> Optional[ModuleSpec]:
-        if fullname not in EXECUTIONS:
+        if fullname not in EXECUTIONS or "allennlp" not in sys.modules:
             return None
         spec = PathFinder.find_spec(fullname, path, target)
         loader: Any = spec and spec.loader
@@ -121,6 +128,3 @@ class _AllenNLPFinder:
 if _TorchvisionFinder not in sys.meta_path:
     sys.meta_path.insert(0, _AllenNLPFinder)
     sys.meta_path.append(_TorchvisionFinder)
-    warnings.filterwarnings(
-        "ignore", message=r"`torch\.cuda\.amp\.custom_(fwd|bwd)", category=FutureWarning
-    )

@@ -1,3 +1,6 @@
+import signal
+from contextlib import suppress
+
 import pytest
 from allennlp.common.checks import ConfigurationError
 
@@ -27,6 +30,22 @@ def test_serves_this_machine_alone_with_the_model_s_predictor(allennlp, small_ar
     ((predictor, batch_size, *others),) = served
     assert type(predictor) is SentencePairPredictor
     assert (batch_size, others) == (32, [[], 500, "127.0.0.1", 8000])
+
+
+def test_sigterm_ends_it_while_the_archive_is_loaded(allennlp, small_archive, monkeypatch):
+    def load(*arguments, **settings):
+        with suppress(Exception):  # as h5py's import does
+            signal.raise_signal(signal.SIGTERM)
+        raise AssertionError
+
+    monkeypatch.setattr(serve, "load_archive", load)
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            allennlp("serve", small_archive)
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    assert ended.value.code is None
 
 
 def test_serves_with_other_settings(allennlp, small_archive, served):

@@ -7,7 +7,12 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.inspection import collect_gates, draw_gates, has_vertical_gates
+from allennlp_sentmatch.inspection import (
+    collect_gates,
+    draw_gates,
+    draw_into_folder,
+    has_vertical_gates,
+)
 from allennlp_sentmatch.nn import CellAwareLSTM
 
 SENTENCES = [{"sentence": "who was it ?"}, {"sentence": "where"}, {"sentence": "when and how ?"}]
@@ -86,17 +91,21 @@ def test_the_histograms_are_those_of_the_equations(predictor):
         assert (histogram.minimum, histogram.maximum) == pytest.approx(extremes, abs=1e-6)
 
 
-def test_a_model_of_pairs_reads_sentences(untrained_predictor):
+def test_a_model_of_pairs_reads_sentences(untrained_predictor, tmp_path):
     encoder = {"type": "cas_lstm", "input_size": 4, "hidden_size": 3}
     pooled = {"type": "pooled", "encoder": encoder, "pooling": "max"}
     pairs = untrained_predictor("similarity_regressor", encoder=pooled)
     (histogram, *_) = collect_gates(pairs, SENTENCES)
     assert sum(histogram.counts) == 3 * sum(len(x["sentence"].split()) for x in SENTENCES)
     first, second = SENTENCES[0]["sentence"], SENTENCES[2]["sentence"]
-    expected = collect_gates(pairs, [{"premise": first, "hypothesis": second}])
+    pair = {"premise": first, "hypothesis": second}
+    expected = collect_gates(pairs, [pair])
     assert collect_gates(pairs, [SENTENCES[0], SENTENCES[2]])[0].counts == expected[0].counts
-    with pytest.raises(ConfigurationError, match="expected premise/hypothesis"):
-        collect_gates(pairs, [SENTENCES[0], {"premise": first, "hypothesis": second}])
+    mixed = collect_gates(pairs, [SENTENCES[0], pair, SENTENCES[2]])
+    assert mixed[0].counts == [2 * count for count in expected[0].counts]
+    assert [*draw_into_folder(tmp_path / "drawn", {"": pairs}, [SENTENCES[0], pair])] == []
+    drawn = {file.name for file in (tmp_path / "drawn").glob("*.*l")}
+    assert drawn == {"0002_saliency_simple_gradients.html"}
 
 
 def test_what_has_no_gates_is_refused(untrained_predictor, predictor):

@@ -37,7 +37,8 @@ class Model:
 
 
 def ask(batcher, *texts, size=1, **more):
-    return batcher([{"text": text, **more} for text in texts], [size] * len(texts))
+    names = [f"input {n}" for n, _ in enumerate(texts, start=1)]
+    return batcher([{"text": text, **more} for text in texts], [size] * len(texts), names)
 
 
 async def after_the_first(model, batcher, *callers):

@@ -39,20 +39,22 @@ def expected():
 
 
 def test_embeddings_in_the_form_of_openai(http, expected):
+    unit = expected / numpy.linalg.norm(expected, axis=1, keepdims=True)
     for body, count in (({"input": TEXTS[0]}, 1), ({"input": TEXTS, "model": "package"}, 3)):
         answer = http.post("/v1/embeddings", json=body).json()
         assert (answer["object"], answer["model"]) == ("list", "package")
         assert [item["index"] for item in answer["data"]] == [*range(count)]
         vectors = numpy.array([item["embedding"] for item in answer["data"]])
-        assert vectors == pytest.approx(expected[:count], abs=1e-5)
+        assert vectors == pytest.approx(unit[:count], abs=1e-5)
     assert answer["usage"] == {"prompt_tokens": 16, "total_tokens": 16}  # words and marks
     coded = http.post("/v1/embeddings", json={"input": TEXTS, "encoding_format": "base64"}).json()
-    for item, row in zip(coded["data"], expected):
+    for item, row in zip(coded["data"], unit):
         vector = numpy.frombuffer(base64.b64decode(item["embedding"]), "<f4")
         assert vector == pytest.approx(row, abs=1e-5)
     first = http.post("/v1/embeddings", json={"input": TEXTS, "dimensions": 64}).json()["data"]
     vectors = numpy.array([item["embedding"] for item in first])
-    assert vectors == pytest.approx(expected[:, :64], abs=1e-5)
+    shortened = unit[:, :64] / numpy.linalg.norm(unit[:, :64], axis=1, keepdims=True)
+    assert vectors == pytest.approx(shortened, abs=1e-5)
     unset = dict.fromkeys(["model", "encoding_format", "dimensions", "user"])
     assert http.post("/v1/embeddings", json={"input": TEXTS, **unset}).json() == answer
 
@@ -96,6 +98,9 @@ def test_similarities_and_rankings(http, expected):
     assert [row["relevance_score"] for row in ranked] == pytest.approx(cosines[0], abs=1e-5)
     best = http.post("/rerank", json={**body, "top_n": 1, "return_documents": False}).json()
     assert [[*row] for row in best["results"]] == [["index", "relevance_score"]]
+    for path in ("/v1/rerank", "/v2/rerank", "/rerank/"):
+        answered = http.post(path, json=body)  # httpx follows no redirects
+        assert answered.json()["results"] == ranked
 
 
 @pytest.mark.parametrize(
@@ -117,6 +122,9 @@ def test_similarities_and_rankings(http, expected):
         ("/v1/embeddings", {"input": "a", "truncate": True}, 400, "'truncate' is not supported"),
         ("/similarity", {"first": "a", "second": ["b"]}, 400, "two strings"),
         ("/similarity", {"first": ["a", "b"], "second": ["b"]}, 400, "of one length"),
+        ("/similarity", {"first": ["a"] * 2, "second": ["b", " "]}, 400, "Second 2: the text is"),
+        ("/rerank", {"query": " ", "documents": ["b"]}, 400, "The query: the text is blank"),
+        ("/rerank", {"query": "a", "documents": ["b", " "]}, 400, "Document 2: the text is blank"),
         ("/rerank", {"query": ["a"], "documents": ["b"]}, 400, "query must be a string"),
         ("/rerank", {"query": "a", "documents": [{"text": "b"}]}, 400, "documents must be"),
         ("/rerank", {"query": "a", "documents": ["b"], "top_n": 0}, 400, "top_n"),
@@ -148,7 +156,7 @@ def test_errors_before_the_body_is_read_have_the_form_too(http):
 
 def test_the_description_has_examples_that_work(http):
     paths = http.get("/openapi.json").json()["paths"]
-    posted = {"/v1/embeddings", "/similarity", "/rerank"}
+    posted = {"/v1/embeddings", "/similarity", "/rerank", "/v1/rerank", "/v2/rerank"}
     assert set(paths) == {"/health", "/metrics", "/v1/models", *posted}
     for path in posted:
         body = paths[path]["post"]["requestBody"]["content"]["application/json"]
@@ -189,6 +197,17 @@ def test_the_log_says_once_that_no_word_of_a_text_is_known(caplog):
     assert re.search("knows no word of 1 text .*'Xyzzy'.*; later texts of this kind", message)
 
 
+def test_another_application_may_mount_the_server():
+    routing = pytest.importorskip("starlette.routing")
+    service = Service("-", "", encoder_routes(SentenceEncoder(tiny_encoder()).encode, "tiny", 16))
+    with serving(routing.Router([routing.Mount("/models", create_app(service))])) as port:
+        address = f"http://127.0.0.1:{port}/models"
+        same = httpx.post(f"{address}/similarity", json={"first": "a man", "second": "a man"})
+        assert same.json() == {"similarity": pytest.approx(1)}
+        assert [httpx.get(address + path).status_code for path in ("/", "/health")] == [200, 200]
+        assert '{path="/similarity",status="200"} 1' in httpx.get(f"{address}/metrics").text
+
+
 @pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
 def test_a_saved_estimator(tmp_path, kind):
     labels = [label == "same" for label in LABELS]
@@ -208,7 +227,8 @@ def test_a_saved_estimator(tmp_path, kind):
         assert [one["score"] for one in answers] == pytest.approx(expected, abs=1e-5)
     assert answers[0].items() >= pairs[0].items()
     (embedded,) = answer(service, "/v1/embeddings", {"input": "a", "model": "saved"})["data"]
-    assert embedded["embedding"] == pytest.approx(tiny_encoder().encode(["a"])[0], abs=1e-5)
+    vector = tiny_encoder().encode(["a"])[0]
+    assert embedded["embedding"] == pytest.approx(vector / vector.norm(), abs=1e-5)
     job = service.routes["/predict"].read(pairs[0]).job
     for broken in ({}, {"premise": "a"}, {"premise": " ", "hypothesis": "a"}):
         with pytest.raises(job.mistakes, match="premise"):

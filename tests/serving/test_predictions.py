@@ -26,7 +26,7 @@ MODELS = {
 
 def answer(service, path, body):
     """What a service answers to the JSON of a request."""
-    job, inputs, answer = service.routes[path].read(body)
+    job, inputs, answer, _ = service.routes[path].read(body)
     return json.loads(answer([*job.compute([job.read(one)[0] for one in inputs])]))
 
 

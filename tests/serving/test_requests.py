@@ -100,6 +100,13 @@ def test_other_origins_are_refused(origin, status):
         assert respond("localhost:7860", **settings)[0] == status
 
 
+@pytest.mark.parametrize("host", ["*", "*.example", "demo.example:80", "https://demo.example", ""])
+def test_allowed_hosts_that_are_no_names(host):
+    with pytest.raises(ValueError, match=rf"--allowed-host {re.escape(host)}: expected a name"):
+        RequestLimits(None, [host])
+    RequestLimits(None, ["demo.example", "2001:db8::1", "my_service"])
+
+
 def test_a_body_is_read_whole_and_passed_on():
     chunks = [b'{"premise": ', b'"a"}']
     assert respond("localhost", chunks=chunks) == (200, b"".join(chunks))

@@ -172,6 +172,31 @@ def test_answers_that_nobody_reads_do_not_stay_in_memory(monkeypatch, number):
         wait_until(lambda: lost)
 
 
+def test_only_a_request_that_has_begun_must_arrive_in_time(monkeypatch):
+    """Proxies keep connections for a minute or longer, and meet an error where one was closed."""
+    monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.2)
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    with serving(app) as port, socket.create_connection(("127.0.0.1", port), 20) as client:
+        for _ in range(2):
+            client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert client.recv(1000).startswith(b"HTTP/1.1 204")
+            time.sleep(0.5)
+        client.sendall(b"GET / HTTP/1.1\r\n")
+        assert client.recv(1000) == b""
+
+
+@pytest.mark.parametrize(("host", "shown"), [("0.0.0.0", "127.0.0.1"), ("localhost", "127.0.0.1")])
+def test_a_server_answers_at_the_address_that_it_prints(predictor, capsys, host, shown):
+    with serving(create_app(service_of(predictor), max_words=100), host) as port:
+        address = f"http://{shown}:{port}/"
+        assert f"at {address} " in capsys.readouterr().out
+        assert httpx.get(f"{address}metrics").status_code == 200
+
+
 def test_ports_that_do_not_exist_or_are_taken():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         number = taken.getsockname()[1]

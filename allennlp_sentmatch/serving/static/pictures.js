@@ -113,7 +113,7 @@ function drawnTree(title, brackets) {
   const words = [];
   let right = 0;
   const open = [[]];
-  for (const part of brackets.match(/[()]|[^\s()]+/g) ?? []) {
+  for (const part of brackets.match(/[()]|[^ ()]+/g) ?? []) {
     if (part === "(") {
       open.push([]);
     } else if (part === ")" && open.length > 1) {
