@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import recurrent_networks, use_backend
+from allennlp_sentmatch.nn.ops.backends import resolve_network
 from allennlp_sentmatch.nn.ops.common.products import HAS_ONEDNN, MKLProducts, OneDNNProducts
 from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, run_networks
 from tests.nn import equations
@@ -171,3 +172,12 @@ def test_last_states_are_torch_s(bidirectional, started, form, monkeypatch):
         torch.testing.assert_close(outputs[row, :length], expected[0])
         for actual, of_each in zip(last, expected_last):
             torch.testing.assert_close(actual[row], of_each[:, 0].reshape(3, -1))
+
+
+@pytest.mark.parametrize("lengths", [[6, 6], [6, 1, 1]])
+def test_a_hook_that_looks_changes_no_decision(lengths):
+    """AllenNLP's trainer hooks every module in the first batch, also after a recovery."""
+    network, (inputs, mask) = make(torch.nn.LSTM).float(), batch(lengths, 6)
+    before = resolve_network(network, inputs.float(), mask)
+    network.register_forward_hook(lambda *_: None)
+    assert resolve_network(network, inputs.float(), mask) == before != "packed"

@@ -188,14 +188,14 @@ def resolve_network(
     """Decide if this package's recurrences run one of torch's networks, or torch does, and how.
 
     The arguments are as in `run_networks`. Torch's networks over padded batches do not have the
-    sentences' last states; cuDNN takes packed batches as they are.
+    sentences' last states; cuDNN takes packed batches as they are. Forward hooks do not matter:
+    AllenNLP hooks every module for one batch, whose numbers must not differ from another run's.
     """
     if is_exporting() or is_transformed(inputs):
         return "own"
     if has_values(inputs) and (
         not isinstance(network, (torch.nn.LSTM, torch.nn.GRU))  # but quantized
         or network._forward_pre_hooks  # which only a call of the network runs, as of pruning
-        or network._forward_hooks
         or "forward" in vars(network)
     ):
         return "packed"
