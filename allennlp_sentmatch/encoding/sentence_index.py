@@ -138,7 +138,7 @@ class SentenceIndex:
         """
         vectors = _table(vectors, self.vector_size)
         if self._is_mapped:  # FAISS would end the process
-            raise ConfigurationError("a mapped index is not extended; load it with mapped=False")
+            raise ConfigurationError("a mapped index cannot be extended; load it with mapped=False")
         index, num_before = self._index, len(self)
         chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)
         # A graph of equal vectors would be a trap for searches, which never leave it.

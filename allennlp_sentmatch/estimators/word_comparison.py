@@ -110,7 +110,7 @@ def _shared(first: set[Any], second: set[Any]) -> list[float]:
 
 
 def _words(text: str) -> list[str]:
-    # An accent that is a character of its own is no part of a word.
+    # `\w` does not match an accent that is a separate character.
     words = _WORD.findall(normalize("NFC", text.lower()).replace("\u2019", "'"))
     return [_NUMBERS.get(word, word) for word in words]
 

@@ -117,10 +117,10 @@ def collect_gates(
         for stack in stacks:
             hooks.enter_context(stack.register_forward_pre_hook(collect))
         for batch in lazy_groups_of(inputs, batch_size):
+            alone = [one["sentence"] for one in batch if is_lone_sentence(predictor, one)]
+            if alone:
+                ArchiveEncoder(model, predictor._dataset_reader).encode(alone)
             others = [one for one in batch if not is_lone_sentence(predictor, one)]
-            if len(others) < len(batch):
-                encoder = ArchiveEncoder(model, predictor._dataset_reader)
-                encoder.encode([one["sentence"] for one in batch if one not in others])
             if others:
                 predictor.predict_batch_json(others)
     if not sums:

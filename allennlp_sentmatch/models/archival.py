@@ -85,7 +85,7 @@ def load_archive(
         AllenNLP does: this can run any code.
     cuda_device, overrides, weights_file : as AllenNLP has them
     """
-    int_to_device(cuda_device)  # a missing GPU is no fault of the archive
+    int_to_device(cuda_device)  # before errors that blame the archive, where a GPU is missing
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)
         try:

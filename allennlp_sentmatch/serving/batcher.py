@@ -74,9 +74,10 @@ class Batcher:
     async def __call__(
         self, job: Job, inputs: Sequence[Any], sizes: Sequence[int], names: Sequence[str]
     ) -> list[Any]:
-        """The answers to some inputs of `sizes` characters; a `RequestError` if too many inputs
-        wait already, if one, which it names, cannot be read or costs too much, and if the model
-        fails.
+        """The answers to some inputs of `sizes` characters.
+
+        A `RequestError` if too many inputs wait already, if one cannot be read or costs too much,
+        and if the model fails; it uses the `names` of the inputs.
         """
         new = [_Waiting(job, x, job.weight * max(size, SMALLEST)) for x, size in zip(inputs, sizes)]
         before = sum(self._sizes())

@@ -143,7 +143,7 @@ READERS: dict[str, tuple[Callable[[Encoder, dict[str, Any]], Question], dict[str
     "/v1/embeddings": (embeddings, {"input": ["How do I cook rice?", "Where does rice grow?"]}),
     "/similarity": (similarity, {"first": "How do I cook rice?", "second": "How is rice boiled?"}),
     **dict.fromkeys(
-        ("/rerank", "/v1/rerank", "/v2/rerank"),  # the latter for Cohere's clients
+        ("/rerank", "/v1/rerank", "/v2/rerank"),  # the last two for Cohere's clients
         (rerank, {"query": "How do I cook rice?", "documents": ["Boil it.", "It grows."]}),
     ),
 }

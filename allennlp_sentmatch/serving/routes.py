@@ -19,7 +19,7 @@ class Question(NamedTuple):
     answer: Callable[[list[Any]], bytes]
     """Makes the body of the response from what the job computes, which may take long."""
     names: Sequence[str] = ()
-    """What errors call the inputs, if it is not "input 1" and so on."""
+    """The names of the inputs in errors; by default, "input 1" and so on."""
 
 
 class Route(NamedTuple):
