@@ -104,8 +104,9 @@ def find_duplicates(
     encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
         What the constructor of `SentenceEncoder` takes; by default the package's encoder.
     compare_words : `bool`, optional (default = `True`)
-        Whether to keep texts that differ in their numbers, or in how often they negate, whatever
-        their score: the vectors of such texts are nearly equal. For English.
+        Whether to keep texts that differ in their numbers, or in the order of their numbers, or in
+        how often they negate, whatever their score: the vectors of such texts are nearly equal. For
+        English.
     label : `Any`, optional (default = `None`)
         The classifier's label of duplicates; by default 1 or `True`.
 

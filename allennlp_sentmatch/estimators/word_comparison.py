@@ -37,8 +37,8 @@ _FUNCTION_WORDS = {
     "under", "until", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which",
     "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 }  # fmt: skip
-_MARKED = re.compile(r"(?<![\w.])(?:-\.?|\.)\d+(?:[.,]\d+)*")  # "-5" and ".5", whose word is "5"
 _WORD = re.compile(r"n't\b|\w+?(?=n't\b)|\w+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"(?:(?<![\w.])(?:-\.?|\.)(?=\d))?\w+(?:[.,]\d+)*")  # "-5", ".5", or a word
 
 
 def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
@@ -90,12 +90,14 @@ def num_features(encoder: SentenceEncoder) -> int:
     return NUM_COMPARED if _coverage(encoder) is None else NUM_COMPARED + 4
 
 
-def negations_and_numbers(text: str) -> tuple[int, frozenset[str]]:
-    """How often a text negates, and its words with a digit, numbers as digits and with a sign."""
-    words = _words(text)
-    numbers = {w for w in words if any(c.isnumeric() and not c.isalpha() for c in w)}  # also ½
-    numbers.update(_MARKED.findall(text.replace("\u2212", "-")))
-    return _num_negations(words), frozenset(numbers)
+def negations_and_numbers(text: str) -> tuple[int, tuple[str, ...]]:
+    """How often a text negates, and its words with a digit in their order.
+
+    Numbers are in digits and have their signs.
+    """
+    words = _words(text.replace("\u2212", "-"), _NUMBER)
+    numbers = (w for w in words if any(c.isnumeric() and not c.isalpha() for c in w))  # also ½
+    return _num_negations(_words(text)), tuple(numbers)
 
 
 def _coverage(encoder: SentenceEncoder) -> Optional[Callable[..., Tensor]]:
@@ -109,9 +111,9 @@ def _shared(first: set[Any], second: set[Any]) -> list[float]:
     return [common / max(1, len(first)), common / max(1, len(second))]
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str, pattern: re.Pattern[str] = _WORD) -> list[str]:
     # `\w` does not match an accent that is a separate character.
-    words = _WORD.findall(normalize("NFC", text.lower()).replace("\u2019", "'"))
+    words = pattern.findall(normalize("NFC", text.lower()).replace("\u2019", "'"))
     return [_NUMBERS.get(word, word) for word in words]
 
 

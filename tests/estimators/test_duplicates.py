@@ -147,6 +147,8 @@ def test_a_label_of_any_type(shipped):
         ("It is (\u22125.5).", "It is (5.5)."),
         ("It rose .5 percent.", "It rose 5 percent."),
         ("Add ½ cup.", "Add ⅓ cup."),
+        ("I have 3 cats and 4 dogs.", "I have 4 cats and 3 dogs."),
+        ("It went from -5 to 5 degrees.", "It went from 5 to -5 degrees."),
         ("The man owns a dog.", "The man does not own a dog."),
         ("I can pay.", "I can’t pay."),
     ],
