@@ -293,3 +293,13 @@ def test_the_best_weights_are_moving_averages(tmp_path):
     ExactRecovery(str(tmp_path)).on_start(trainer)
     assert torch.load(tmp_path / "best.th")["bias"].item() == 10
     assert trainer.model.bias.item() == 0
+
+
+def test_the_trainer_gets_its_loader_back(tmp_path):
+    trainer = pretended_trainer(best=False)
+    own = trainer.data_loader
+    callback = ExactRecovery(str(tmp_path))
+    callback.on_start(trainer)
+    assert trainer.data_loader is not own
+    callback.on_end(trainer)
+    assert trainer.data_loader is own
