@@ -1,16 +1,14 @@
 r"""Measure `find_duplicates`: whether it is exact, its time, and which pairs it merges.
 
-The texts are sentences of files, in random order. The result for the first of them is compared with
-the result of all their cosines, taken text by text. Times are the processor's, on one thread,
-without the encoding. Pairs that mean the same (Quora's duplicates, MSRP's paraphrases) should be
-merged. Pairs that differ in a negation (ScoNe's sentences with one and without it, WikiFactCheck's
-negated claims) or in a number (a number of a text of the files plus 1) should not be. The
-classifier is fitted to pairs of MSRP's training data, and to duplicates of Quora and negated claims
-of WikiFactCheck that are not tested.
+The texts are the sentences of the data sets for learning (`scripts/encoder/data_sets.py`), in
+random order. The result for the first of them is compared with the result of all their cosines,
+taken text by text. Times are the processor's, on one thread, without the encoding. Pairs that mean
+the same (Quora's duplicates, MSRP's paraphrases) should be merged. Pairs that differ in a negation
+(ScoNe's sentences with one and without it, WikiFactCheck's negated claims) or in a number (a number
+of a text plus 1) should not be. The classifier is fitted to pairs of MSRP's training data, and to
+duplicates of Quora and negated claims of WikiFactCheck that are not tested.
 
-    python -m benchmarks.duplicates DATA sentences.txt [more.txt ...]
-
-DATA is a folder with scone/, wikifactcheck/, quora/ and msrp/.
+    python -m benchmarks.duplicates ../shared/data
 """
 
 import argparse
@@ -25,11 +23,11 @@ import numpy
 import torch
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
-from allennlp_sentmatch.encoding import read_sentences
 from allennlp_sentmatch.estimators.duplicates import CANDIDATE_COSINE, find_duplicates
 from allennlp_sentmatch.estimators.word_comparison import negations_and_numbers
 from allennlp_sentmatch.standalone.encoder import normalized
 from benchmarks.report import RESULTS, machine, write
+from scripts.encoder.data_sets import FREE, RESTRICTED
 
 THRESHOLD = 0.9
 NUM_COMPARED = 20_000
@@ -117,26 +115,17 @@ def pairs_of(data: Path, texts: list[str]) -> dict[str, tuple[bool, list[tuple[s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("data", type=Path, help="the folder of the pairs' data")
-    parser.add_argument("sentences", type=Path, nargs="+", help="files of a sentence on each line")
-    parser.add_argument("--sizes", type=int, nargs="*", default=[20_000, 50_000, 100_000])
-    parser.add_argument("--vectors", type=Path, help="a file of the texts' vectors")
+    parser.add_argument("data", type=Path, help="the folder of the data sets")
+    parser.add_argument("--sizes", type=int, nargs="*", default=[20_000, 40_000, 80_000, 160_000])
     options = parser.parse_args()
     torch.set_num_threads(1)
     info = machine(torch.device("cpu"))
-    files = " ".join(path.name for path in options.sentences)
-    sizes = " ".join(map(str, options.sizes))
-    info["command"] = f"python -m benchmarks.duplicates DATA {files} --sizes {sizes}"
-    texts = list(dict.fromkeys(s for file in options.sentences for s in read_sentences(file)))
+    data_sets = {**FREE, **RESTRICTED}.values()
+    texts = list(dict.fromkeys(s for one in data_sets for s in one.sentences(options.data) if s))
     numpy.random.default_rng(0).shuffle(texts)
     texts = texts[: max(options.sizes, default=NUM_COMPARED)]
     encoder = SentenceEncoder()
-    if options.vectors is not None and options.vectors.exists():
-        vectors = numpy.load(options.vectors)[: len(texts)]
-        sample = slice(0, None, len(texts) // 50)
-        numpy.testing.assert_allclose(encoder.encode(texts[sample]), vectors[sample], atol=1e-4)
-    else:
-        vectors = encoder.encode(texts)
+    vectors = encoder.encode(texts)
     records: list[dict[str, Any]] = []
     for size in sorted(options.sizes):
         encoded = Encoded(texts[:size], vectors)
