@@ -68,7 +68,7 @@ def address_in(log, process) -> str:
 
 
 @contextmanager
-def serving(app, host="127.0.0.1"):
+def serving(app, host="127.0.0.1", port=0):
     """The port of a server of the application, in a thread."""
     uvicorn = pytest.importorskip("uvicorn")
     servers = []
@@ -80,7 +80,7 @@ def serving(app, host="127.0.0.1"):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uvicorn, "Server", Stoppable)
-        thread = threading.Thread(target=serve, args=(app, host, 0, "server"), daemon=True)
+        thread = threading.Thread(target=serve, args=(app, host, port, "server"), daemon=True)
         thread.start()
         try:
             while not (servers and servers[0].started):

@@ -189,12 +189,24 @@ def test_only_a_request_that_has_begun_must_arrive_in_time(monkeypatch):
         assert client.recv(1000) == b""
 
 
-@pytest.mark.parametrize(("host", "shown"), [("0.0.0.0", "127.0.0.1"), ("localhost", "127.0.0.1")])
-def test_a_server_answers_at_the_address_that_it_prints(predictor, capsys, host, shown):
+@pytest.mark.parametrize(
+    ("host", "others"), [("0.0.0.0", "and at this machine's other addresses "), ("localhost", "")]
+)
+def test_a_server_answers_at_the_address_that_it_prints(predictor, capsys, host, others):
     with serving(create_app(service_of(predictor), max_words=100), host) as port:
-        address = f"http://{shown}:{port}/"
-        assert f"at {address} " in capsys.readouterr().out
+        address = f"http://127.0.0.1:{port}/"
+        assert f"at {address} {others}(" in capsys.readouterr().out
         assert httpx.get(f"{address}metrics").status_code == 200
+
+
+def test_the_same_port_again(predictor):
+    """The kernel still waits for packets of a connection that the first server has closed."""
+    app = create_app(service_of(predictor), max_words=100)
+    request = b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    with serving(app) as port:
+        assert b" 200 " in sent(port, request)
+    with serving(app, port=port):
+        assert b" 200 " in sent(port, request)
 
 
 def test_ports_that_do_not_exist_or_are_taken():
