@@ -21,6 +21,13 @@ def check_at_least(least: float, **numbers: Optional[float]) -> None:
             raise ValueError(f"{name} must be at least {least}, got {number}")
 
 
+def check_above(bound: float, **numbers: float) -> None:
+    """Raise a `ValueError` that names the first number that is not above `bound`."""
+    for name, number in numbers.items():
+        if not number > bound:  # also if it is NaN
+            raise ValueError(f"{name} must be above {bound}, got {number}")
+
+
 def check_fraction(**fractions: float) -> None:
     """Raise a `ValueError` that names the first number that is not at least 0 and below 1."""
     for name, fraction in fractions.items():

@@ -33,7 +33,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn import gumbel_softmax
-from allennlp_sentmatch.nn.checks import check_choice, check_positive
+from allennlp_sentmatch.nn.checks import check_above, check_choice, check_positive
 from allennlp_sentmatch.nn.configured_module import ConfiguredModule, handed_out
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.execution import has_values, is_exporting
@@ -97,8 +97,7 @@ class GumbelTreeLSTM(torch.nn.Module):
         super().__init__()
         check_positive(input_size=input_size, hidden_size=hidden_size)
         check_choice("lstm", "bilstm", "affine", leaf=leaf)
-        if not temperature > 0:
-            raise ValueError(f"temperature must be positive, got {temperature}")
+        check_above(0, temperature=temperature)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.leaf_kind = leaf

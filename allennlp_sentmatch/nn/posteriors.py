@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import Distribution, Independent, Normal, kl_divergence
 
-from allennlp_sentmatch.nn.checks import check_at_least, check_positive
+from allennlp_sentmatch.nn.checks import check_above, check_at_least, check_positive
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 from allennlp_sentmatch.nn.precision import at_least_float32
 from allennlp_sentmatch.nn.schedules import LinearSchedule
@@ -64,6 +64,7 @@ class GaussianInferenceNetwork(InferenceNetwork):
         self, input_size: int, latent_size: Optional[int] = None, kl_annealing_rate: float = 1e-4
     ) -> None:
         super().__init__(input_size, latent_size)
+        check_above(0, kl_annealing_rate=kl_annealing_rate)
         self.mean_projection = torch.nn.Linear(input_size, self.latent_size)
         self.log_variance_projection = torch.nn.Linear(input_size, self.latent_size)
         self.kl_weight = LinearSchedule(start=0.0, end=1.0, rate=kl_annealing_rate)
@@ -110,8 +111,7 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
     ) -> None:
         super().__init__(input_size, latent_size)
         check_at_least(2, latent_size=self.latent_size)  # for a sphere
-        if not concentration > 0:
-            raise ValueError(f"concentration is {concentration}; it must be positive")
+        check_above(0, concentration=concentration)
         self.projection = torch.nn.Linear(input_size, self.latent_size)
         self.register_buffer("concentration", torch.tensor([float(concentration)]))
 

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.checks import check_above
+
 
 class LinearSchedule(torch.nn.Module):
     """A schedule with the value start + sign * rate * t at training step t, up to `end`.
@@ -17,8 +19,7 @@ class LinearSchedule(torch.nn.Module):
 
     def __init__(self, start: float, end: float, rate: float) -> None:
         super().__init__()
-        if not rate > 0:
-            raise ValueError(f"rate is {rate}; it is the change per step and must be positive")
+        check_above(0, rate=rate)
         self.start = start
         self.end = end
         self.rate = rate

@@ -32,7 +32,7 @@ def test_several_are_weighted_in_their_order():
             for names in ([], ["w"], ["y", "y"])
         ),
         ({"max_length": 0}, "^max_length must be at least 1, got 0"),
-        ({"temperature_rate": 0}, "^temperature_rate must be positive, got 0"),
+        ({"temperature_rate": 0}, "^temperature_rate must be above 0, got 0"),
     ],
 )
 def test_impossible_settings(settings, message):

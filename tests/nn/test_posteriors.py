@@ -38,8 +38,8 @@ def test_gaussian_under_autocast():
 @pytest.mark.parametrize(
     ("network", "settings", "message"),
     [
-        (GaussianInferenceNetwork, {"kl_annealing_rate": -1}, "rate is -1"),
-        (VonMisesFisherInferenceNetwork, {"concentration": 0}, "concentration is 0"),
+        (GaussianInferenceNetwork, {"kl_annealing_rate": -1}, "^kl_annealing_rate must be above 0"),
+        (VonMisesFisherInferenceNetwork, {"concentration": 0}, "^concentration must be above 0"),
         (VonMisesFisherInferenceNetwork, {"latent_size": 1}, "latent_size must be at least 2"),
     ],
 )
