@@ -1,6 +1,7 @@
 """The base classes of this package's readers."""
 
 import logging
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from inspect import signature
@@ -24,6 +25,7 @@ from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
 from allennlp_sentmatch.data.dataset_readers.formats import Format
 from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.files.lines import check_encoding
 from allennlp_sentmatch.data.files.row import AllOrNone, Column, Row, Source
 from allennlp_sentmatch.data.files.tables import Table
@@ -68,7 +70,12 @@ class ConfiguredReader(DatasetReader):
         """By cause, how many examples of the present path are left out."""
 
     def read(self, file_path: Any) -> Iterator[Instance]:
-        """Read the instances of a data path. There is an error if none is left."""
+        """Read the instances of a data path. There is an error if none is left.
+
+        A path that is an object may be its JSON, as in `allennlp predict --use-dataset-reader`.
+        """
+        if isinstance(file_path, str) and re.match(r'\s*{\s*"', file_path):
+            file_path = parse_json_object(file_path, "the data path", "an object")
         self._num_texts.clear()
         self._left_out.clear()
         number = 0

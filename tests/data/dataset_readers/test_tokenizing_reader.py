@@ -108,7 +108,8 @@ def test_columns_by_position_in_a_compressed_file_of_another_encoding(write, kin
 def test_folds_workers_and_a_largest_number(write, kind):
     path = write(FILES["tsv"])
     folds = {"path": str(path), "folds": {"number": 3, "drop": [1]}}
-    assert list(map(values, make(kind).read(folds))) == expected(kind, ROWS[::2])
+    for data_path in (folds, json.dumps(folds)):
+        assert list(map(values, make(kind).read(data_path))) == expected(kind, ROWS[::2])
     assert list(map(values, make(kind, max_instances=2).read(path))) == expected(kind, ROWS[:2])
     shares = []
     for worker in range(2):
