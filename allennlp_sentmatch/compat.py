@@ -202,19 +202,14 @@ def patch_overrides() -> None:
     Both read the configuration's file without them, and did not say so.
     """
 
-    def with_overrides(module: Any, name: str) -> None:
-        command = getattr(module, name)
+    # The parser gets both functions before plugins are imported: replacing them has no effect.
+    def from_file(file: str) -> Params:
+        command: Any = sys._getframe(1)
+        return Params.from_file(file, command.f_locals["args"].overrides)
 
-        @functools.wraps(command)
-        def run(args: Any) -> Any:
-            from_file = functools.partial(Params.from_file, params_overrides=args.overrides)
-            module.Params = SimpleNamespace(from_file=from_file)
-            return command(args)
-
-        setattr(module, name, run)
-
-    with_overrides(build_vocab, "build_vocab_from_args")
-    with_overrides(count_instances, "count_instances_from_args")
+    module: Any
+    for module in (build_vocab, count_instances):
+        module.Params = SimpleNamespace(from_file=from_file)
 
 
 def patch_trainer_settings() -> None:

@@ -1,5 +1,6 @@
 """AllenNLP's own commands with this package's components."""
 
+import argparse
 import json
 import subprocess
 import sys
@@ -8,7 +9,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from allennlp.commands import Subcommand
 
+import allennlp_sentmatch  # noqa: F401  (patches the commands)
 from tests.conftest import SMALL_QUICK_START
 
 CONFIG = "training_config/quick_start.jsonnet"
@@ -73,6 +76,14 @@ def test_distributed_training_with_two_processes(allennlp, tmp_path):
     allennlp("evaluate", out / "model.tar.gz", TEST, "--output-file", tmp_path / "figures.json")
     figures = json.loads((tmp_path / "figures.json").read_text())
     assert {name: metrics(out)[f"test_{name}"] for name in figures} == pytest.approx(figures)
+
+
+@pytest.mark.parametrize("name", Subcommand.list_available())
+def test_no_patch_replaces_a_command_that_the_parser_has_before_plugins_are_imported(name):
+    """`allennlp` would still run AllenNLP's function, unlike the tests here."""
+    parsers = argparse.ArgumentParser().add_subparsers()
+    function = Subcommand.by_name(name)().add_subparser(parsers).get_default("func")
+    assert not hasattr(function, "__wrapped__")
 
 
 @pytest.mark.parametrize(
