@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
+import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
 from torch import Tensor
@@ -42,6 +43,7 @@ class GumbelTreeLstmEncoder(Seq2VecEncoder):
         without padding, as the roots of their trees (B, output size); with `return_internals` the
         result is a pair of these and `{"merges": ...}`, as `GumbelTreeLSTM.compose` has them.
         """
+        mask = _as_bool(mask)
         if return_internals:
             composition = self.module.compose(inputs, mask)
             return composition.hidden, {"merges": composition.merges}
@@ -96,7 +98,7 @@ class PooledEncoder(Seq2VecEncoder):
         `return_internals` the result is a pair of these and the internals of the encoder, with
         `pooling_attention` (B, T) if there is one.
         """
-        mask = mask_of(inputs, mask)  # not every encoder of AllenNLP does without one
+        mask = mask_of(inputs, _as_bool(mask))  # not every encoder of AllenNLP does without one
         outputs, internals = encode_with_internals(self.encoder, inputs, mask)
         pooled = self.pooling(outputs, mask, return_attention=self._attends())
         if isinstance(pooled, tuple):
@@ -125,6 +127,11 @@ class PooledEncoder(Seq2VecEncoder):
 
     def _attends(self) -> bool:
         return "attention" in self.pooling.poolings
+
+
+def _as_bool(mask: Optional[Tensor]) -> Optional[Tensor]:
+    """Return a mask as bool: AllenNLP's embedder `character_encoding` hands over integers."""
+    return mask.bool() if mask is not None and mask.dtype == torch.long else mask
 
 
 def _rename_attention(state_dict: dict[str, Tensor], prefix: str, *_: Any) -> None:

@@ -5,6 +5,7 @@ import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
+from allennlp.modules.token_embedders import Embedding, TokenCharactersEncoder
 from allennlp.nn.util import get_final_encoder_states, masked_max, masked_mean
 
 from allennlp_sentmatch.modules.seq2vec_encoders import PooledEncoder
@@ -69,3 +70,23 @@ def test_defaults_empty_sentence_and_no_mask():
 def test_impossible_settings_are_configuration_errors():
     with pytest.raises(ConfigurationError, match=r"pooling must be one of max, .*; got 'sum'"):
         pooled_lstm(pooling="sum")
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        {"type": "pooled", "encoder": {"type": "cas_lstm", "input_size": 4, "hidden_size": 3}},
+        {"type": "pooled", "encoder": {"type": "highway", "input_size": 4}},
+        {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3},
+    ],
+    ids=str,
+)
+def test_encodes_the_characters_of_words(encoder):
+    """In AllenNLP's `character_encoding`, whose masks are integers."""
+    encoder = Seq2VecEncoder.from_params(Params(encoder)).eval()
+    embedder = TokenCharactersEncoder(Embedding(embedding_dim=4, num_embeddings=9), encoder).eval()
+    characters = torch.tensor([[[3, 1, 8], [5, 6, 0]], [[2, 0, 0], [0, 0, 0]]])
+    for row, words in zip(characters, embedder(characters)):
+        for word, vector in zip(row, words):
+            alone = embedder._embedding._module(word[word > 0].unsqueeze(0))
+            torch.testing.assert_close(vector, encoder(alone)[0])
