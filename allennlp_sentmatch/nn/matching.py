@@ -20,6 +20,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.configured_module import ConfiguredModule
+from allennlp_sentmatch.nn.precision import at_least_float32
 
 
 def concat(a: Tensor, b: Tensor) -> Tensor:
@@ -140,7 +141,8 @@ class FactorizedBilinear(ConfiguredModule):
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         """Match `a` and `b`, each (..., d), and return features (..., output_size)."""
         product = self.first(a) * self.second(b)  # (..., output_size * k)
-        sums = product.unflatten(-1, (self.output_size, -1)).sum(-1)  # (..., output_size)
+        # The epsilon of half precision is not below the sums.
+        sums = at_least_float32(product).unflatten(-1, (self.output_size, -1)).sum(-1)
         # The square root has no gradient at zero.
         roots = sums.sign() * sums.abs().clamp_min(torch.finfo(sums.dtype).eps).sqrt()
-        return torch.nn.functional.normalize(roots, dim=-1)
+        return torch.nn.functional.normalize(roots, dim=-1).to(product.dtype)

@@ -113,8 +113,10 @@ class Pooling(ConfiguredModule):
             if pooling == "max":
                 parts.append(max_pooling(inputs, mask))
             elif pooling == "mean":
-                total = inputs.masked_fill(~mask.unsqueeze(-1), 0.0).sum(dim=1)  # (B, E)
-                parts.append(total / mask.sum(dim=1, keepdim=True).clamp(min=1))  # (B, E)
+                # The sum may be too large for float16.
+                steps = at_least_float32(inputs.masked_fill(~mask.unsqueeze(-1), 0.0))
+                mean = steps.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)  # (B, E)
+                parts.append(mean.to(inputs.dtype))
             elif pooling == "min":
                 parts.append(-max_pooling(-inputs, mask))
             elif pooling == "last":

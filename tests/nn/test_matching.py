@@ -94,6 +94,18 @@ def test_mfb_is_sum_pooling_then_both_normalizations_of_yu_et_al(vectors):
         assert row == pytest.approx([z / math.hypot(*roots) for z in roots], abs=1e-12)
 
 
+def test_mfb_of_small_vectors_in_half_precision():
+    matcher = FactorizedBilinear(2, output_size=4, num_factors=1)
+    torch.nn.init.zeros_(matcher.first.bias)
+    torch.nn.init.ones_(matcher.second.bias)
+    torch.nn.init.zeros_(matcher.second.weight)
+    matcher.first.weight.data[:, 0] = torch.tensor([1.0, 4, 9, 16])  # the sums, times 2^-13
+    vector = torch.tensor([2.0**-13, 0])
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output = matcher(vector, vector)
+    assert output.tolist() == pytest.approx([x / 30**0.5 for x in (1, 2, 3, 4)], rel=2**-8)
+
+
 def test_mfb_of_zeros_has_finite_gradients():
     matcher = FactorizedBilinear(3, output_size=2)
     for linear in (matcher.first, matcher.second):

@@ -71,6 +71,13 @@ def test_without_autocast_the_type_is_that_of_the_inputs():
     assert Pooling(6)(INPUTS.bfloat16(), MASK).dtype == torch.bfloat16
 
 
+def test_a_mean_in_float16_whose_sum_has_no_float16():
+    inputs = torch.full((1, 100, 1), 1000.0, dtype=torch.float16)
+    mean = Pooling(1, "mean")(inputs)
+    assert mean.dtype == torch.float16
+    assert mean.item() == 1000
+
+
 def test_equations_of_attentive_pooling():
     torch.manual_seed(0)  # some tokens score below zero against all of the other sentence
     pooling = AttentivePooling(5).double()
