@@ -23,6 +23,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.checks import check_at_least, check_positive
 from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise, straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.padding import check_mask
 
 
 class LSTMState(NamedTuple):
@@ -39,6 +40,7 @@ def teacher_forcing(
 
     `tokens` (B, T) are word indices without sentence boundaries, and `mask` (B, T) is right-padded.
     """
+    check_mask(mask)
     inputs = F.pad(tokens, (1, 0), value=start_index)
     targets = F.pad(tokens, (0, 1)).scatter(1, mask.sum(dim=1, keepdim=True), end_index)
     return inputs, targets, F.pad(mask, (1, 0), value=True)
@@ -48,6 +50,7 @@ def append_end(embedded: Tensor, mask: Tensor, end: Tensor) -> tuple[Tensor, Ten
     """Append the embedding of </s>, `end` (D,), to every one of the sentences (B, T, D) with the
     right-padded `mask` (B, T): (B, T + 1, D) and its mask (B, T + 1).
     """
+    check_mask(mask)
     longer = F.pad(mask, (1, 0), value=True)
     is_end = (longer & ~F.pad(mask, (0, 1))).unsqueeze(-1)  # (B, T + 1, 1)
     return torch.where(is_end, end, F.pad(embedded, (0, 0, 0, 1))), longer

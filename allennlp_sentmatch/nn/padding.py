@@ -58,13 +58,18 @@ def check_padded(
             f"{inputs_name} must have the type of the encoder's parameters, {dtype}, got "
             f"{inputs.dtype}; call {inputs_name}.to({dtype}) or encoder.to({inputs.dtype})"
         )
+    check_mask(mask, mask_name)
+    return inputs.to(dtype), mask
+
+
+def check_mask(mask: Tensor, name: str = "mask") -> None:
+    """Check the type of a mask (B, T) and, where `check_padded` does, that it is right-padded."""
     if mask.dtype != torch.bool:
         raise TypeError(
-            f"{mask_name} must be bool, true at tokens, got {mask.dtype}; call {mask_name}.bool()"
+            f"{name} must be bool, true at tokens, got {mask.dtype}; call {name}.bool()"
         )
     if mask.device.type == "cpu" and has_values(mask):
-        check_order(mask, mask_name)
-    return inputs.to(dtype), mask
+        check_order(mask, name)
 
 
 def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) -> Tensor:

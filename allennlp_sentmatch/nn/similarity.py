@@ -51,6 +51,11 @@ def expected_grade(logits: Tensor, lowest: float, highest: float) -> Tensor:
 
 def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: float) -> Tensor:
     """Return the mean of KL(p || q), a scalar, from q's `logits` (B, K) and true `scores` (B,)."""
+    if scores.shape != logits.shape[:-1]:  # the divergence would broadcast them
+        raise ValueError(
+            f"scores must have the shape of logits without the grades, {tuple(logits.shape[:-1])}, "
+            f"got {tuple(scores.shape)}"
+        )
     logits = at_least_float32(logits)
     targets = grade_distribution(scores, lowest, highest).to(logits.dtype)
     return F.kl_div(logits.log_softmax(dim=-1), targets, reduction="batchmean")

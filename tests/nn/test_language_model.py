@@ -7,7 +7,12 @@ import pytest
 import torch
 from scipy.special import expit
 
-from allennlp_sentmatch.nn import ConditionalLanguageModel, generate_relaxed, teacher_forcing
+from allennlp_sentmatch.nn import (
+    ConditionalLanguageModel,
+    append_end,
+    generate_relaxed,
+    teacher_forcing,
+)
 
 PADDING, START, END, A, B = range(5)  # "a" and "b" are the two words of the language
 
@@ -42,6 +47,15 @@ def reference_log_probs(module, words, prefix, latent, label):
         hidden = expit(o) * numpy.tanh(cell)
     logits = words.numpy() @ hidden + state["output_bias"]
     return logits - numpy.log(numpy.exp(logits).sum())
+
+
+def test_masks_are_bool_and_right_padded():
+    left_padded = torch.tensor([[PADDING, A]])
+    for mask, error in ((left_padded > 0, ValueError), (left_padded, TypeError)):
+        with pytest.raises(error, match="mask must be"):
+            teacher_forcing(left_padded, mask, START, END)
+        with pytest.raises(error, match="mask must be"):
+            append_end(torch.ones(1, 2, 3), mask, torch.zeros(3))
 
 
 @pytest.mark.parametrize("num_labels", [0, 2])

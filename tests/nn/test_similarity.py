@@ -98,3 +98,9 @@ def test_autocast_costs_no_digits(dtype):
     a, b = a.float(), b.float()
     for result, expected in zip(narrow, results()):
         torch.testing.assert_close(result, expected)
+
+
+def test_scores_of_another_shape_are_refused():
+    """As targets of regressions are, (B, 1), of which each would be compared with all logits."""
+    with pytest.raises(ValueError, match=r"scores must have .* \(2,\), got \(2, 1\)"):
+        grade_divergence(torch.zeros(2, 5), torch.ones(2, 1), 1, 5)
