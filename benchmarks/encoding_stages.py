@@ -39,9 +39,9 @@ def main() -> None:
     sentences = list(dict.fromkeys(s for column in columns for s in read_sentences(*column)))
     info["sentences"] = len(sentences)
     encoder, slow = (ArchiveEncoder.from_archive(options.archive) for _ in range(2))
-    slow.__dict__["_indexer"] = None  # the cached property: no short cut
+    slow.__dict__["indexer"] = None  # the cached property: no short cut
     model: Any = encoder._model
-    indexer: Any = encoder._indexer
+    indexer: Any = encoder.indexer
     rows = sorted(map(indexer.indices, sentences), key=len)
     batches = [rows[i : i + options.batch_size] for i in range(0, len(rows), options.batch_size)]
     tensors = [padded(batch) for batch in batches]

@@ -167,7 +167,7 @@ class ArchiveEncoder:
         return isinstance(self._model, ClassificationModel)
 
     @cached_property
-    def _indexer(self) -> Optional[TextIndexer]:
+    def indexer(self) -> Optional[TextIndexer]:
         """`None` for readers, tokenizers and indexers that need instances, which take longer."""
         try:
             return text_indexer(self._reader, self._model.vocab)
@@ -181,17 +181,17 @@ class ArchiveEncoder:
 
     def _prepare(self, sentences: list[str]) -> Sequence[Prepared]:
         """The sentences as `_encode_batch` takes them."""
-        if self._indexer is None:
+        if self.indexer is None:
             # A batch is tokenized when it is encoded: thousands of sentences' tokens in memory
             # would keep Python's garbage collector busy.
             return sentences
-        return self._indexer.rows(sentences)
+        return self.indexer.rows(sentences)
 
     @torch.no_grad()
     def _encode_batch(self, prepared: Sequence[Any]) -> FloatArray:
         device = next(self._model.parameters()).device
         tokens: Any
-        if self._indexer is None:
+        if self.indexer is None:
             batch = Batch([self._instance(sentence) for sentence in prepared])
             for sentence, instance in zip(prepared, batch.instances):
                 if knows_no_word(instance, self._model.vocab):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from numbers import Real
 from typing import Any, Optional
 
@@ -15,6 +15,7 @@ from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Sour
 from allennlp_sentmatch.estimators.word_comparison import negations_and_numbers
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
 from allennlp_sentmatch.standalone.files import errors_name
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.texts import Sentences, checked_sentences, collecting, noting
 
 BLOCK_SIZE, POOL_SIZE, ENCODED_TOGETHER = 512, 16_384, 8192
@@ -87,7 +88,8 @@ def find_duplicates(
     the `threshold`; the kept text with the highest score, of equal ones the nearest, is the reason.
     So each removed text is within reach of the one that is kept for it, and no two kept texts are
     within reach of each other. Equal texts are always duplicates, and have one reason. A text
-    without a word that the encoder knows is a duplicate of equal texts alone.
+    without a word that the encoder knows is a duplicate of equal texts alone. Texts that differ in
+    words that it does not know, such as emoji, are duplicates only with `compare_words=False`.
 
     # Parameters
 
@@ -193,9 +195,12 @@ def _encoded(
             block = texts[start : start + ENCODED_TOGETHER]
             vectors[start : start + len(block)] = normalized(encoder.encode(Sentences(block)))
     groups: dict[Any, list[int]] = {}
-    for number, text in enumerate(texts):
+    indexer = getattr(encoder.network, "indexer", None)
+    has_words = compare_words and isinstance(indexer, TextIndexer)
+    unread = indexer.unknown_words(map(str.lower, texts)) if has_words else repeat(())
+    for number, (text, words) in enumerate(zip(texts, unread)):
         if text not in unknown:
-            group = negations_and_numbers(text) if compare_words else None
+            group = (negations_and_numbers(text), frozenset(words)) if compare_words else None
             groups.setdefault(group, []).append(number)
     return vectors, list(groups.values())
 

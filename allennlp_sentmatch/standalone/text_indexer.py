@@ -1,7 +1,7 @@
 """From texts to the indices of their words."""
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Optional
 
@@ -63,6 +63,27 @@ class TextIndexer:
     def knows_no_word(self, indices: Sequence[int]) -> bool:
         """Return whether all indices are of unknown words, at least one, and of punctuation."""
         return self.unknown in indices and self._wordless.issuperset(indices)
+
+    def unknown_words(self, texts: Iterable[str]) -> Iterator[list[str]]:
+        """For each text, the parts between spaces that have an unknown or a spelled word.
+
+        A word is spelled if two of its word pieces in a row are single characters that are not
+        ASCII: nothing was learned of words in that script.
+        """
+        # Of such pieces, whether they are within a word.
+        single = {
+            index: word[:2] == "##"
+            for word, index in self.vocabulary.items()
+            if len(word.removeprefix("##")) == 1 and not word.isascii()
+        }
+        for text in texts:
+            found = []
+            for part in text.split():
+                indices = self.indices(part)
+                pairs = zip(indices, indices[1:])
+                if self.unknown in indices or any(a in single and single.get(b) for a, b in pairs):
+                    found.append(part)
+            yield found
 
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
         """The indices of the words of texts; texts that are cut, or unknown, are noted."""

@@ -86,7 +86,7 @@ def test_products_in_bfloat16(small_archive, encoder, monkeypatch):
 def test_instances_give_the_same_vectors(encoder, small_archive, monkeypatch):
     """They are made for tokenizers and indexers that have no short cut."""
     slow = ArchiveEncoder.from_archive(small_archive)
-    monkeypatch.setitem(slow.__dict__, "_indexer", None)
+    monkeypatch.setitem(slow.__dict__, "indexer", None)
     made = []
     instance = slow._instance
     monkeypatch.setattr(slow, "_instance", lambda text: made.append(text) or instance(text))
@@ -99,7 +99,7 @@ def test_instances_give_the_same_vectors(encoder, small_archive, monkeypatch):
 def test_one_warning_names_the_sentences_of_unknown_words(small_archive, monkeypatch, is_fast):
     encoder = ArchiveEncoder.from_archive(small_archive)
     if not is_fast:
-        monkeypatch.setitem(encoder.__dict__, "_indexer", None)
+        monkeypatch.setitem(encoder.__dict__, "indexer", None)
     with pytest.warns(UserWarning, match=r"of 2 texts \(sentence 1, sentence 3\)") as all:
         encoder.encode(["A cat.", "Xyzzy plugh!", "A xyzzy.", "Zzz"], batch_size=2)
     assert len(all) == 1

@@ -10,6 +10,7 @@ from allennlp_sentmatch import PairClassifier, SentenceEncoder
 from allennlp_sentmatch.estimators import duplicates
 from allennlp_sentmatch.estimators.duplicates import Duplicate, find_duplicates
 from tests.conftest import REPOSITORY
+from tests.estimators.tiny_encoder import tiny_encoder
 
 NAMES = [f"text {chr(97 + i // 26 % 26)}{chr(97 + i % 26)} {'x' * (i // 676)}" for i in range(1500)]
 
@@ -151,6 +152,11 @@ def test_a_label_of_any_type(shipped):
         ("It went from -5 to 5 degrees.", "It went from 5 to -5 degrees."),
         ("The man owns a dog.", "The man does not own a dog."),
         ("I can pay.", "I can’t pay."),
+        ("I love it \U0001f600", "I love it \U0001f621"),
+        ("Tesla Model 3 购买流程", "Tesla Model 3 电池更换"),
+        ("ソファで猫が寝ています。", "ソファで男が本を読んでいます。"),
+        ("Где находится библиотека?", "Сколько стоит этот билет?"),
+        ("أنا أحبك", "أنا أكرهك"),
     ],
 )
 def test_a_number_or_a_negation_tells_texts_apart(shipped, first, second):
@@ -166,6 +172,14 @@ def test_texts_of_unknown_words_are_not_alike():
     with pytest.warns(UserWarning, match="knows no word of 2 texts"):
         result = find_duplicates(texts, 0.5)
     assert [(one.position, one.kept_position) for one in result.filtered] == [(3, 1)]
+
+
+def test_names_that_the_encoder_does_not_know_tell_texts_apart():
+    """An exported encoder reads both as one unknown word."""
+    texts = ["a man sees Ann", "a man sees Bob", "A man sees Bob"]
+    result = find_duplicates(texts, encoder=tiny_encoder())
+    assert [one.position for one in result.filtered] == [2]
+    assert len(find_duplicates(texts, encoder=tiny_encoder(), compare_words=False).filtered) == 2
 
 
 def test_the_reason_for_a_removal(shipped):

@@ -6,6 +6,7 @@ from allennlp_sentmatch.standalone import text_indexer
 from allennlp_sentmatch.standalone.splitters import RuleSplitter, WhitespaceSplitter
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.texts import collecting
+from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 
 VOCABULARY = {"a": 2, "dog": 3, "runs": 4, "A": 5}
 
@@ -37,6 +38,16 @@ def test_the_word_of_the_padding_is_no_padding():
     vocabulary = {**VOCABULARY, "@@padding@@": 7}
     indexer = TextIndexer(WhitespaceSplitter(), vocabulary, 1, 6, lowercase=True)
     assert indexer.indices("@@PADDING@@ @@Padding@@") == [6, 7]
+
+
+def test_unknown_and_spelled_words():
+    """For English, so that a word in another script is at most read by its letters."""
+    pieces = ["[PAD]", "[UNK]", "cost", "x", "##y", "10", "##€", "д", "##о", "##м", "он", "."]
+    splitter = WordPieceSplitter(pieces)
+    indexer = TextIndexer(splitter, {x: i for i, x in enumerate(pieces)}, unknown=1, empty=1)
+    texts = ["Costs? cost.", "cost 10€ xy", "cost дом. он д", "дом 10€€"]
+    expected = [["Costs?"], [], ["дом."], ["дом", "10€€"]]
+    assert [*indexer.unknown_words(texts)] == expected
 
 
 def test_chunks_that_depend_on_their_neighbors_are_not_remembered():
