@@ -13,7 +13,7 @@ from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.commands.command import Command, add_table_options
 from allennlp_sentmatch.data.files.tables import located_sentences
-from allennlp_sentmatch.standalone.files import check_absent
+from allennlp_sentmatch.standalone.files import check_absent, written_text
 from allennlp_sentmatch.standalone.texts import Sentences, checked_text, noting
 
 logger = logging.getLogger(__name__)
@@ -54,15 +54,15 @@ class Deduplicate(Command):
         given = [path for path in (args.report, args.output_file) if path is not None]
         for path in given:
             check_absent(path)
-        outputs = [*map(os.path.realpath, given)]  # a link stays
-        if len(set(outputs)) < len(outputs):
+        if len({*map(os.path.realpath, given)}) < len(given):
             raise ValueError("the output and --report must be two files")
         texts, against = _texts(args.input_file, args), None
-        for text in texts:
+        for row, text in enumerate(texts):
             if "\n" in text or "\r" in text:
                 raise ValueError(
-                    f"the sentence {text!r:.100} has a line end, but the output has one "
-                    "sentence per line; replace the line end by a space"
+                    f"{args.input_file}, row {row} (counted from 0): the sentence {text!r:.100} "
+                    "has a line end, but the output has one sentence per line; replace it by a "
+                    "space"
                 )
         if args.against is not None:
             against = _texts(args.against, args)
@@ -84,10 +84,9 @@ class Deduplicate(Command):
             json.dumps({**asdict(one), "differing_words": one.differing_words}, ensure_ascii=False)
             for one in found.filtered
         )
-        for path, lines in zip(outputs[::-1], (found.selected, reasons)):
-            with open(f"{path}.partial", "w", encoding="utf-8") as file:
+        for path, lines in zip(given[::-1], (found.selected, reasons)):
+            with written_text(path) as file:
                 file.writelines(f"{line}\n" for line in lines)
-            os.replace(f"{path}.partial", path)  # as a whole
         print(f"{args.output_file}: {len(found.selected):,} of {len(texts):,} sentences are kept")
 
 

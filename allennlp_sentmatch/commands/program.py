@@ -15,6 +15,7 @@ cannot be replaced then. What is set is `sys.excepthook`, and only in a process 
 `allennlp`: a program that imports the package keeps its own.
 """
 
+import errno
 import logging
 import os
 import sys
@@ -97,6 +98,8 @@ def mistake(error: BaseException) -> Optional[str]:
         )
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EPIPE):
+        return f"the output cannot be written: {error.strerror}"
     if isinstance(error, FileNotFoundError):  # of a path or URL that AllenNLP looked for
         return str(error)
     if isinstance(error, ModuleNotFoundError) and error.name is not None:

@@ -23,7 +23,7 @@ from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.encoding.index_kinds import IndexKind
 from allennlp_sentmatch.encoding.sentence_search import lines
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.standalone.files import check_absent
+from allennlp_sentmatch.standalone.files import check_absent, written_text
 from allennlp_sentmatch.standalone.texts import is_blank
 
 
@@ -114,7 +114,7 @@ class Search(Command):
         else:
             queries, batch_size = _prompt(), 1
         output = args.output_file
-        with open(output, "x", encoding="utf-8") if output else nullcontext() as file:
+        with written_text(output) if output else nullcontext() as file:
             for batch in lazy_groups_of(queries, batch_size):
                 found = search.search(batch, args.top_k, args.rescore is not None, args.candidates)
                 for query, neighbors in zip(batch, found):

@@ -20,6 +20,7 @@ from allennlp_sentmatch.data.files.digests import files_digest
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.models.archival import archive_digest
+from allennlp_sentmatch.standalone.files import written_text
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
     check_sentence_transformers_folder,
 )
@@ -108,7 +109,7 @@ class Transfer(Command):
         benchmark = TransferBenchmark(args.data or ".", _tasks(args), args.folds, args.seed)
         if args.list_sentences is not None:
             sentences = benchmark.sentences()
-            with open(args.list_sentences, "x", encoding="utf-8") as file:
+            with written_text(args.list_sentences) as file:
                 file.writelines(f"{sentence}\n" for sentence in sentences)
             print(f"wrote {len(sentences)} sentences to {args.list_sentences}")
             return

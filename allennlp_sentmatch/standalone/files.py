@@ -1,4 +1,4 @@
-"""Files from anybody, read without running anything in them, and folders that appear as a whole."""
+"""Files from anybody, read without running anything in them, and files that appear as a whole."""
 
 import errno
 import json
@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, TextIO, Union
 
 
 def read_file(path: Union[str, "os.PathLike[str]"]) -> bytes:
@@ -70,6 +70,27 @@ def check_absent(path: Union[str, "os.PathLike[str]"], kind: str = "file") -> No
         raise ValueError(f"{path} exists already; delete it or name another {kind}")
     if kind == "file" and not Path(os.path.realpath(path)).parent.is_dir():
         raise ValueError(f"the folder of {path} does not exist")
+
+
+@contextmanager
+def written_text(path: Union[str, "os.PathLike[str]"]) -> Iterator[TextIO]:
+    """Yield a new text file, which is moved to its place once it is whole.
+
+    A file that cannot be written is an `OSError` that names it.
+    """
+    place = Path(os.path.realpath(path))  # a link stays
+    check_absent(path)
+    temporary = place.with_name(f"{place.name}.{uuid.uuid4().hex}.partial")
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            yield file
+        os.replace(temporary, place)
+    except OSError as error:
+        if error.errno is None or error.filename is not None:  # of another file
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """How the `allennlp` program prints with this package loaded."""
 
+import errno
 import json
 import os
 import sys
@@ -119,6 +120,8 @@ class TestMistake:
             (_raised(cached_path, missing), f"file {missing} not found"),
             (_raised(Params.from_file, config), f"{config}:2:6: "),
             (_raised(Params.from_file, no_data), "no data (jsonnet: runtime error)"),
+            (BrokenPipeError(errno.EPIPE, "Broken pipe"), "the output cannot be written: Broken"),
+            (OSError(errno.ENOSPC, "No space"), "the output cannot be written: No space"),
             (_raised(__import__, "nothing.sdk"), "the package nothing is not installed; install"),
         ):
             assert str(program.mistake(raised)).startswith(sentence)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.files import written_folder
+from allennlp_sentmatch.standalone.files import written_folder, written_text
 from tests.standalone.test_encoder import WORDS, make
 
 
@@ -75,6 +75,26 @@ def test_of_two_writers_one_fails(tmp_path):
         both()
     assert [file.name for file in tmp_path.iterdir()] == ["folder"]
     assert (tmp_path / "folder" / "settings").read_text() == "new"
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), KeyboardInterrupt()])
+def test_a_text_that_is_not_whole_is_not_there(tmp_path, error):
+    (tmp_path / "link").symlink_to("text")
+
+    def write_half():
+        with written_text(tmp_path / "link") as file:
+            file.write("half of th")
+            raise error
+
+    with pytest.raises(type(error)) as raised:
+        write_half()
+    assert not isinstance(error, OSError) or raised.value.filename == str(tmp_path / "link")
+    assert [*tmp_path.iterdir()] == [tmp_path / "link"]
+    with written_text(tmp_path / "link") as file:
+        file.write("é\n")
+    assert (tmp_path / "text").read_bytes() == b"\xc3\xa9\n"
+    with pytest.raises(ValueError, match="link exists already"), written_text(tmp_path / "link"):
+        pass
 
 
 def test_a_full_disk(tmp_path):
