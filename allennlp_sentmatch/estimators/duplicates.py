@@ -196,11 +196,13 @@ def _encoded(
             vectors[start : start + len(block)] = normalized(encoder.encode(Sentences(block)))
     groups: dict[Any, list[int]] = {}
     indexer = getattr(encoder.network, "indexer", None)
-    has_words = compare_words and isinstance(indexer, TextIndexer)
-    unread = indexer.unknown_words(map(str.lower, texts)) if has_words else repeat(())
+    unread: Iterable[Iterable[str]] = repeat(())
+    if compare_words and isinstance(indexer, TextIndexer):
+        unread = indexer.unknown_words(texts)
     for number, (text, words) in enumerate(zip(texts, unread)):
         if text not in unknown:
-            group = (negations_and_numbers(text), frozenset(words)) if compare_words else None
+            compared = negations_and_numbers(text) if compare_words else None
+            group = compared, frozenset(map(str.lower, words))
             groups.setdefault(group, []).append(number)
     return vectors, list(groups.values())
 
