@@ -146,7 +146,7 @@ def _folds(targets: Array, num_folds: int, seed: int) -> Array:
     if smallest < num_folds:
         raise ConfigurationError(
             f"{'there are' if is_score else 'a label has'} {smallest} examples, too few for "
-            f"{num_folds} folds: each needs one"
+            f"{num_folds} folds, each of which needs one: choose fewer (--folds) or add examples"
         )
     splitter = (KFold if is_score else StratifiedKFold)(num_folds, shuffle=True, random_state=seed)
     folds = numpy.empty(len(targets), int)
