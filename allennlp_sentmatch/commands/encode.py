@@ -56,7 +56,7 @@ class Encode(Command):
             "--engine",
             choices=["local", "ray"],
             default="local",
-            help="what encodes: this process (default), or workers of Ray",
+            help="what encodes: this process, or workers of Ray",
         )
         parser.add_argument(
             "--ray-address",

@@ -32,12 +32,15 @@ class Inspect(Command):
             "input_file", help="JSON lines as `allennlp predict` takes them, one input per line"
         )
         parser.add_argument("output_dir", help="a folder that does not exist yet")
-        parser.add_argument("--what", nargs="+", choices=KINDS, default=KINDS, help="default: all")
+        parser.add_argument("--what", nargs="+", choices=KINDS, default=KINDS, help="what to draw")
         parser.add_argument(
             "--beside", metavar="ARCHIVE", help="another model, whose trees are drawn, too"
         )
         parser.add_argument(
-            "--saliency-method", choices=SALIENCY_METHODS, default="simple", help="default: simple"
+            "--saliency-method",
+            choices=SALIENCY_METHODS,
+            default="simple",
+            help="the gradients that give the saliency",
         )
         parser.add_argument(
             "--sample",
