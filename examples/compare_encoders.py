@@ -6,7 +6,7 @@
 # three paths below by your own files, which have a pair and its label on each line.
 #
 # Run it from a clone of the repository, with AllenNLP (`python -m allennlp_sentmatch
-# install-allennlp`): `python examples/compare_encoders.py`. It takes less than a minute on a core.
+# install-allennlp`): `python examples/compare_encoders.py`. It takes one to two minutes on a core.
 #
 # [1]: ../fixtures/quick_start/train.tsv
 

@@ -41,9 +41,8 @@ for duplicate in result.filtered[:8]:
 # Here the answers are known. Precision is the share of the removed questions whose kept question
 # has the same answer. Of the questions, 96 repeat an answer; recall is the share of these that were
 # rightly removed. The cosine finds other wordings of a question. It does not find questions that
-# ask for the same in quite different words, and below 0.8 it takes different questions for
-# duplicates.
-# Label some pairs of your own to choose a threshold
+# ask for the same in quite different words, and below 0.9 it takes some different questions for
+# duplicates. Label some pairs of your own to choose a threshold
 # ([choose_a_threshold.py](choose_a_threshold.py)).
 
 # %%

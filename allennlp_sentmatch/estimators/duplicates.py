@@ -86,10 +86,10 @@ def find_duplicates(
 
     The texts are taken in their order. A text is removed if its score with a kept text is at least
     the `threshold`; the kept text with the highest score, of equal ones the nearest, is the reason.
-    So each removed text is within reach of the one that is kept for it, and no two kept texts are
-    within reach of each other. Equal texts are always duplicates, and have one reason. A text
-    without a word that the encoder knows is a duplicate of equal texts alone. Texts that differ in
-    words that it does not know, such as emoji, are duplicates only with `compare_words=False`.
+    So each removed text is within reach of the one that is kept for it. By the cosine, no two kept
+    texts are within reach of each other, unless `compare_words` keeps both. Equal texts are always
+    duplicates, and have one reason. A text without a word that the encoder knows is a duplicate of
+    equal texts alone.
 
     # Parameters
 
@@ -106,9 +106,9 @@ def find_duplicates(
     encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
         What the constructor of `SentenceEncoder` takes; by default the package's encoder.
     compare_words : `bool`, optional (default = `True`)
-        Whether to keep texts that differ in their numbers, or in the order of their numbers, or in
-        how often they negate, whatever their score: the vectors of such texts are nearly equal. For
-        English.
+        Whether to keep texts, whatever their score, that differ in their numbers or the order of
+        these, in how often they negate, or in words that the encoder does not know, such as emoji:
+        the vectors of such texts are nearly equal. For English.
     label : `Any`, optional (default = `None`)
         The classifier's label of duplicates; by default 1 or `True`.
 

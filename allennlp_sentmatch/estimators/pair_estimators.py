@@ -33,7 +33,8 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
     class_weight : `Union[str, dict]`, optional (default = `None`)
         How much the pairs of each label count: a number above 0 for each, or "balanced" for labels
-        that count equally, however many pairs they have. `PairEstimator` has the others.
+        that count equally, however many pairs they have. `PairEstimator` (its base class) has the
+        others.
 
     # Attributes
 
@@ -176,7 +177,7 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
     It is a scikit-learn estimator: a ridge regression, otherwise as `PairClassifier`. After
     fine-tuning, the scores of predictions lie between the lowest and the highest one in `fit`.
 
-    `PairEstimator` has the parameters.
+    Its base class `PairEstimator` has the parameters.
     """
 
     _numeric = True
