@@ -29,7 +29,9 @@ class LearnBpe(Command):
             "Moses abbreviates it; give it twice for a joint encoding of two languages",
         )
         size = parser.add_mutually_exclusive_group()
-        size.add_argument("--merges", type=int, default=10000, help="pairs to merge (default: %(default)s)")
+        size.add_argument(
+            "--merges", type=int, default=10000, help="pairs to merge (default: %(default)s)"
+        )
         size.add_argument("--vocabulary-size", type=int, help="characters and merges together")
         parser.add_argument("--lowercase", action="store_true", help="lower-case the text")
 
