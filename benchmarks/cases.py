@@ -104,7 +104,7 @@ CASES = [
         # In each direction a token is projected once, and read by (T + 1) / 2 suffixes on average.
         products=lambda T: 2 * 4 * 300 * (300 + 300 * (T + 1) / 2),
         memory=(250, 0.2),
-        naive_memory=(100, 9),
+        naive_memory=(100, 21),
         baseline_bidirectional=True,
     ),
     Case(
@@ -115,7 +115,7 @@ CASES = [
             2 * 4 * 300 * (300 + 300 * sum(min(t, CONTEXT) for t in range(1, T + 1)) / T)
         ),
         memory=(100, 0),  # of a long sentence, whose steps are computed twice
-        naive_memory=(100, 9),
+        naive_memory=(100, 21),
         baseline_bidirectional=True,
     ),
     Case(

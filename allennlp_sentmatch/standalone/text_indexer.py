@@ -70,7 +70,7 @@ class TextIndexer:
         A word is spelled if two of its word pieces in a row are single characters that are not
         ASCII: nothing was learned of words in that script.
         """
-        # Of such pieces, whether they are within a word.
+        # The single characters that are not ASCII, and whether each continues a word.
         single = {
             index: word[:2] == "##"
             for word, index in self.vocabulary.items()
