@@ -61,7 +61,7 @@ demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (abou
 	$(BIN)/python -m scripts.demo
 
 test: $(VENV)/.installed-test  ## Run the test suite
-	echo "== Running the tests: $(JOBS) processes; on two cores this takes 5 to 9 minutes"
+	echo "== Running the tests: $(JOBS) processes; on two cores this takes 4 to 9 minutes"
 	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal \
 		-m "not slow and not browser" $(TESTS)
 

@@ -56,14 +56,7 @@ class Deduplicate(Command):
             check_absent(path)
         if len({*map(os.path.realpath, given)}) < len(given):
             raise ValueError("the output and --report must be two files")
-        texts, against = _texts(args.input_file, args), None
-        for row, text in enumerate(texts):
-            if "\n" in text or "\r" in text:
-                raise ValueError(
-                    f"{args.input_file}, row {row} (counted from 0): the sentence {text!r:.100} "
-                    "has a line end, but the output has one sentence per line; replace it by a "
-                    "space"
-                )
+        texts, against = _texts(args.input_file, args, as_lines=True), None
         if args.against is not None:
             against = _texts(args.against, args)
         classifier, label = None, args.label
@@ -90,6 +83,13 @@ class Deduplicate(Command):
         print(f"{args.output_file}: {len(found.selected):,} of {len(texts):,} sentences are kept")
 
 
-def _texts(path: str, args: argparse.Namespace) -> Sentences:
-    located = located_sentences(path, args.column, args.delimiter)
-    return Sentences(checked_text(text, f"{source}: the sentence") for source, text in located)
+def _texts(path: str, args: argparse.Namespace, as_lines: bool = False) -> Sentences:
+    texts = []
+    for source, text in located_sentences(path, args.column, args.delimiter):
+        texts.append(checked_text(text, f"{source}: the sentence"))
+        if as_lines and ("\n" in text or "\r" in text):
+            raise ValueError(
+                f"{source}: the sentence {text!r:.100} has a line end, but the output has one "
+                "sentence per line; replace the line end by a space"
+            )
+    return Sentences(texts)

@@ -141,7 +141,7 @@ class FactorizedBilinear(ConfiguredModule):
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         """Match `a` and `b`, each (..., d), and return features (..., output_size)."""
         product = self.first(a) * self.second(b)  # (..., output_size * k)
-        # The epsilon of half precision is not below the sums.
+        # (..., output_size), in float32: most sums are smaller than the epsilon of half precision.
         sums = at_least_float32(product).unflatten(-1, (self.output_size, -1)).sum(-1)
         # The square root has no gradient at zero.
         roots = sums.sign() * sums.abs().clamp_min(torch.finfo(sums.dtype).eps).sqrt()

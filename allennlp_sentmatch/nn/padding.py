@@ -63,7 +63,7 @@ def check_padded(
 
 
 def check_mask(mask: Tensor, name: str = "mask") -> None:
-    """Check the type of a mask (B, T) and, where `check_padded` does, that it is right-padded."""
+    """Check that a mask (B, T) is bool and, on a CPU and outside of tracing, right-padded."""
     if mask.dtype != torch.bool:
         raise TypeError(
             f"{name} must be bool, true at tokens, got {mask.dtype}; call {name}.bool()"

@@ -113,7 +113,7 @@ class Pooling(ConfiguredModule):
             if pooling == "max":
                 parts.append(max_pooling(inputs, mask))
             elif pooling == "mean":
-                # The sum may be too large for float16.
+                # (B, T, E), in float32: the sum may be too large for float16.
                 steps = at_least_float32(inputs.masked_fill(~mask.unsqueeze(-1), 0.0))
                 mean = steps.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)  # (B, E)
                 parts.append(mean.to(inputs.dtype))

@@ -84,6 +84,7 @@ def written_text(path: Union[str, "os.PathLike[str]"]) -> Iterator[TextIO]:
     try:
         with open(temporary, "w", encoding="utf-8") as file:
             yield file
+        check_absent(path)  # another process may have written it meanwhile
         os.replace(temporary, place)
     except OSError as error:
         if error.errno is None or error.filename is not None:  # of another file

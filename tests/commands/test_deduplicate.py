@@ -53,7 +53,7 @@ def test_a_classifier_and_another_file(allennlp, corpus, tmp_path):
         ("a\n", ["--report", "s.txt"], r"s\.txt exists already; delete it or name another file"),
         ("a\n", ["--report", "none/r.txt"], r"the folder of .*/none/r\.txt does not exist"),
         ("a\n", ["--report", "k.txt"], "the output and --report must be two files"),
-        ('t,n\na,1\n"b\nc",2\n', ["--column", "t"], r"s\.txt, row 1 .*'b\\nc' has a line end"),
+        ('t,n\na,1\n\n"b\nc",2\n', ["--column", "t"], r"s\.txt, line 4: .*'b\\nc' has a line end"),
     ],
 )
 def test_impossible_input(allennlp, tmp_path, content, options, message):

@@ -97,6 +97,17 @@ def test_a_text_that_is_not_whole_is_not_there(tmp_path, error):
         pass
 
 
+def test_of_two_writers_of_a_text_the_second_fails(tmp_path):
+    def write_twice():
+        with written_text(tmp_path / "text"):
+            (tmp_path / "text").write_text("of another process")
+
+    with pytest.raises(ValueError, match="text exists already"):
+        write_twice()
+    assert (tmp_path / "text").read_text() == "of another process"
+    assert [*tmp_path.iterdir()] == [tmp_path / "text"]
+
+
 def test_a_full_disk(tmp_path):
     def fill_disk():
         with written_folder(tmp_path / "folder") as outer, written_folder(outer / "in") as inner:
