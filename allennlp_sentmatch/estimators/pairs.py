@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, Optional
 
@@ -29,7 +29,8 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
 
     X : `Any`
         A list of pairs of strings, a NumPy array (N, 2), a data frame of two columns, or records:
-        mappings with the same two keys, such as rows of `datasets` and of an Arrow table.
+        mappings with the same two keys, such as rows of `datasets` and of an Arrow table, named
+        tuples, and rows of a structured array.
     names : `Iterable[str]`, optional (default = `None`)
         Those of the columns in `fit`. A data frame must have them in this order; records are read
         by them, in whatever order their keys are.
@@ -38,20 +39,9 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
 
     `TypeError` or `ValueError` for anything else, naming the pair (counted from 0).
     """
-    columns: Optional[tuple[Any, ...]] = None
-    if hasattr(X, "to_pylist"):  # of Arrow
-        X = X.to_pylist()
-    elif hasattr(X, "to_numpy") and hasattr(X, "columns"):  # of pandas or Polars
-        columns, X = tuple(X.columns), X.to_numpy()
-    pairs = listed(
-        X,
-        "pairs must be a list of pairs of strings or of records, an array, or a data frame",
-        "join two columns, such as list(zip(first, second))",
-    )
-    if not pairs:
-        raise ValueError("there are 0 pairs; at least one is needed")
+    columns, pairs = _columns_and_pairs(X)
     keys: tuple[Any, ...] = ()  # of records
-    if columns is None and hasattr(pairs[0], "keys"):
+    if columns is None:
         keys, _ = _contents(pairs[0], 0)
         if names is not None and set(keys) == set(names):
             keys = tuple(names)
@@ -60,14 +50,14 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
     for position, pair in enumerate(pairs):
         found, texts = _contents(pair, position)
         if set(found) != set(keys):
-            needed = f"the keys {', '.join(map(repr, keys))}" if keys else "no keys"
+            needed = f"the keys {_quoted(keys)}" if keys else "no keys"
             raise TypeError(f"pair {position} must have {needed}, like pair 0")
         if found != keys:
             texts = [texts[found.index(key)] for key in keys]
         for side, ordinal, text in zip(sides, ("first", "second"), texts):
             name = f"pair {position}: the {ordinal} sentence"
             side.append(checked_text(text, name))
-    if columns is None or not all(isinstance(column, str) for column in columns):
+    if not columns or not all(isinstance(column, str) for column in columns):
         return Pairs(*sides, None)
     if names is not None and columns != tuple(names):
         raise ValueError(
@@ -75,6 +65,36 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
             f"{', '.join(names)}; got {', '.join(columns)}"
         )
     return Pairs(*sides, columns)
+
+
+def _columns_and_pairs(X: Any) -> tuple[Optional[tuple[Any, ...]], list[Any]]:
+    """The names of a data frame's two columns, or `None` for anything else, and the pairs."""
+    columns: Optional[tuple[Any, ...]] = None
+    if hasattr(X, "to_pylist"):  # of Arrow
+        X = X.to_pylist()
+    elif hasattr(X, "to_numpy") and hasattr(X, "columns"):  # of pandas or Polars
+        columns = tuple(X.columns)
+        if len(columns) != 2:
+            raise ValueError(
+                "expected a data frame with the two columns of the sentences only, such as "
+                f"X[['first', 'second']]; this one has the columns {_quoted(columns)}"
+            )
+        X = X.to_numpy()
+    elif isinstance(X, Mapping) and all(isinstance(text, str) for text in X.values()):
+        X = list(X.values())  # a single record, which is refused below
+    pairs = listed(
+        X,
+        "pairs must be a list of pairs of strings or of records, an array, or a data frame",
+        "join two columns, such as list(zip(first, second))",
+    )
+    if not pairs:
+        raise ValueError("there are 0 pairs; at least one is needed")
+    if len(pairs) == 2 and all(isinstance(pair, str) for pair in pairs):
+        raise TypeError(
+            "expected a list of pairs, not two strings; a single pair goes into a list, as "
+            "[(first, second)]"
+        )
+    return columns, pairs
 
 
 def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any]:
@@ -116,15 +136,32 @@ def _contents(pair: Any, position: int) -> tuple[tuple[Any, ...], list[Any]]:
     described = type(pair).__name__
     if not isinstance(pair, (str, bytes, set, frozenset)):
         try:
-            if hasattr(pair, "keys"):
+            fields = _fields(pair)
+            if fields is None and hasattr(pair, "keys"):
                 keys = tuple(pair.keys())
                 elements = [pair[key] for key in keys]
             else:
+                keys = fields or ()
                 elements = list(islice(pair, 3))
             described = f"a {described} of {len(pair)}"
         except TypeError:  # a number has no elements, and a generator no length
             pass
     if len(elements) == 2:
         return keys, elements
+    if len(keys) > 2:
+        described += f"; leave out all keys but two of {_quoted(keys)}"
     kind = ValueError if elements and not keys else TypeError
     raise kind(f"pair {position} must be two sentences, not {described}")
+
+
+def _fields(pair: Any) -> Optional[tuple[str, ...]]:
+    """The names of the elements of a named tuple or a row of a structured array; others: `None`."""
+    if isinstance(pair, numpy.void):
+        return pair.dtype.names
+    if isinstance(pair, Sequence) and hasattr(pair, "_fields"):
+        return tuple(pair._fields)
+    return None
+
+
+def _quoted(names: Iterable[Any]) -> str:
+    return ", ".join(f"{name!r:.50}" for name in islice(names, 10))

@@ -26,6 +26,7 @@ RECORDS = [dict(zip(NAMES, pair)) for pair in P]
 REVERSED = [dict(reversed(record.items())) for record in RECORDS]
 FRAME = pandas.DataFrame(P, columns=NAMES)
 Pair = namedtuple("Pair", NAMES)
+Reversed = namedtuple("Reversed", NAMES[::-1])
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,10 @@ Pair = namedtuple("Pair", NAMES)
         (P, None),
         (numpy.array(P), None),
         (zip(*zip(*P)), None),
-        ([Pair(*pair) for pair in P], None),
+        ([Pair(*pair) for pair in P], NAMES),
+        (FRAME.itertuples(index=False), NAMES),
+        ([Pair(*P[0]), Reversed(*P[1][::-1])], NAMES),
+        (FRAME.to_records(index=False), NAMES),
         ([deque(pair) for pair in P], None),
         ([record.values() for record in RECORDS], None),
         (pandas.Series(P, index=[5, 2]), None),
@@ -65,13 +69,17 @@ def test_tables_of_datasets_and_arrow():
 
 
 def test_columns_have_the_names_of_fit():
-    for pairs in (RECORDS, REVERSED, FRAME, P, numpy.array(P), FRAME.to_numpy()):
+    exchanged = FRAME[list(NAMES[::-1])]
+    by_name = exchanged.itertuples(index=False), exchanged.to_records(index=False)
+    for pairs in (*by_name, RECORDS, REVERSED, FRAME, P, numpy.array(P), FRAME.to_numpy()):
         assert checked_pairs(pairs, numpy.array(NAMES, dtype=object))[:2] == checked_pairs(P)[:2]
     for names in (NAMES[::-1], ("text_a", "text_c")):
         with pytest.raises(ValueError, match=r"feature names should match those .* during fit: te"):
             checked_pairs(FRAME.set_axis(list(names), axis=1), NAMES)
     with pytest.raises(ValueError, match="feature names should match"):
         checked_pairs([{"q1": "a", "q2": "b"}], NAMES)
+    with pytest.raises(ValueError, match="feature names should match"):  # pandas names these _0, _1
+        checked_pairs(FRAME.set_axis(["text a", "text b"], axis=1).itertuples(index=False), NAMES)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +101,14 @@ def test_columns_have_the_names_of_fit():
         ([], "there are 0 pairs"),
         (["ab"], "pair 0 must be two sentences, not str"),
         ([*P, ("a",)], "pair 2 must be two sentences, not a tuple of 1"),
-        (pandas.DataFrame({"a": ["x"]}), "pair 0 must be two sentences, not a ndarray of 1"),
+        (pandas.DataFrame({"a": ["x"]}), "the two columns of the .*; this one has the columns 'a'"),
+        (FRAME.assign(label=["yes", "no"]), r"such as X\[\[.*; .* 'text_b', 'label'"),
+        (FRAME.itertuples(), "not a Pandas of 3; leave out all keys but two of 'Index', 'text_a'"),
+        (FRAME.to_records(), "not a record of 3; leave out all keys but two of 'index', 'text_a'"),
+        (P[0], r"not two strings; a single pair goes into a list, as \[\(first, second\)\]"),
+        (Pair(*P[0]), "a single pair goes into a list"),
+        (RECORDS[0], "a single pair goes into a list"),
+        (FRAME.iloc[0], "a single pair goes into a list"),
         ([("a", "b"), ("a", "b\ud800")], "pair 1: the second sentence has the lone surrogate"),
     ],
     # The order of a set differs between processes.
