@@ -233,6 +233,26 @@ def patch_trainer_settings() -> None:
     trainer.from_partial_objects = classmethod(construct_strictly)
 
 
+def patch_training_data() -> None:
+    """Show a model its training data before the trainer uses it, by its `prepare_training`.
+
+    AllenNLP gives a model the vocabulary only, whose counts may include the validation data. The
+    weights "balanced" of a classifier are those of the labels that it is trained with.
+    """
+    trainer: Any = gradient_descent_trainer.GradientDescentTrainer
+    construct = trainer.from_partial_objects.__func__
+
+    @functools.wraps(construct)
+    def construct_prepared(cls: type, *args: Any, **kwargs: Any) -> Any:
+        settings = inspect.signature(construct).bind(cls, *args, **kwargs).arguments
+        prepare_training = getattr(settings["model"], "prepare_training", None)
+        if prepare_training is not None:
+            prepare_training(settings["data_loader"])
+        return construct(cls, *args, **kwargs)
+
+    trainer.from_partial_objects = classmethod(construct_prepared)
+
+
 def patch_prediction_input() -> None:
     """Hand all lines of the input of `allennlp predict` over to this package's predictors.
 
@@ -293,6 +313,7 @@ patch_mixed_precision()
 patch_data_of_the_vocabulary()
 patch_overrides()
 patch_trainer_settings()
+patch_training_data()
 patch_prediction_input()
 patch_diff()
 patch_archives()

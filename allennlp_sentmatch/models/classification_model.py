@@ -1,15 +1,23 @@
 """The base class of models that predict a label."""
 
-from typing import Any, Optional
+from collections.abc import Mapping
+from typing import Any, Optional, Union
 
 import torch
+import torch.nn.functional as F
 from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Vocabulary
+from allennlp.data import DataLoader, Vocabulary
 from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from torch import Tensor
 
 from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.models.class_weights import (
+    BALANCED,
+    balanced_weights,
+    count_labels,
+    weights_by_label,
+)
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.nn import MLPClassifier
@@ -33,6 +41,12 @@ class ClassificationModel(TextModel):
     positive_label : `str`, optional (default = `None`)
         The label whose F1 is reported with the accuracy, as `f1_<label>`. By default, a binary
         task has the F1 of each of its labels and, as `f1_macro`, their mean; other tasks have none.
+    class_weights : `Union[str, dict[str, float]]`, optional (default = `None`)
+        The weight of each label in the loss of training: numbers from 1e-9 to 1e9 by label, 1 for a
+        label that is not named, such as `{"yes": 3}`; or "balanced", N / (K * N_k) for a label that
+        N_k of the N training examples have, of K labels. The loss of an example is multiplied by
+        its label's weight, before the mean over the examples of a batch. The loss of a validation
+        or evaluation, and all metrics, have no weights; nor have archives any.
     settings : see `TextModel`
 
     # Attributes
@@ -47,6 +61,8 @@ class ClassificationModel(TextModel):
     gold_field = "label"
 
     temperature: Tensor
+    _class_weights: Optional[Tensor]
+    """The weights (num_labels,) of the labels, in the order of the logits."""
 
     @inherits_settings(TextModel)
     def __init__(
@@ -54,6 +70,7 @@ class ClassificationModel(TextModel):
         vocab: Vocabulary,
         label_namespace: str = "labels",
         positive_label: Optional[str] = None,
+        class_weights: Optional[Union[str, Mapping[str, float]]] = None,
         **settings: Any,
     ) -> None:
         super().__init__(vocab, **settings)
@@ -88,7 +105,12 @@ class ClassificationModel(TextModel):
         if positive_label is not None:
             scored = [positive_label]
         self._f1 = {label: F1Measure(labels[label]) for label in sorted(scored)}
-        self._loss = torch.nn.CrossEntropyLoss()
+        self._is_balanced = class_weights == BALANCED
+        weights = None
+        if class_weights is not None and not self._is_balanced:
+            weights = weights_by_label(class_weights, self.labels)
+        # An archive has none: they only count in training, whose configuration and data give them.
+        self.register_buffer("_class_weights", weights, persistent=False)
 
     @property
     def labels(self) -> list[str]:
@@ -116,7 +138,7 @@ class ClassificationModel(TextModel):
         if metadata is not None:
             output["metadata"] = metadata
         if label is not None:
-            output["loss"] = self._loss(logits, label.long())
+            output["loss"] = self._label_loss(logits, label)
             self._accuracy(logits, label)
             for f1 in self._f1.values():
                 f1(logits, label)
@@ -139,6 +161,35 @@ class ClassificationModel(TextModel):
         if len(scores) == 2:
             metrics["f1_macro"] = sum(scores) / 2
         return metrics
+
+    def prepare_training(self, data_loader: DataLoader) -> None:
+        """Take the weights "balanced" from the labels of the training data, before they are used.
+
+        AllenNLP's trainer does so when it is constructed (`compat.py`). In distributed training,
+        all processes count together.
+        """
+        if self._is_balanced:
+            counts = count_labels(data_loader.iter_instances(), self.gold_field)
+            weights = balanced_weights(counts, self.labels)
+            self._class_weights = weights.to(self.temperature.device)
+
+    def _label_loss(self, logits: Tensor, label: Tensor) -> Tensor:
+        """The mean cross entropy, a scalar, of B logits and labels, with the classes' weights."""
+        weights = self._weights_of(label)
+        if weights is None:
+            return F.cross_entropy(logits, label.long())
+        return (F.cross_entropy(logits, label.long(), reduction="none") * weights).mean()
+
+    def _weights_of(self, label: Tensor) -> Optional[Tensor]:
+        """The weights (B,) of B labels in training; `None` if all of them count alike."""
+        if not self.training:
+            return None
+        if self._is_balanced and self._class_weights is None:
+            raise ConfigurationError(
+                'class_weights "balanced" must count the labels of the training data first: call '
+                "prepare_training with its data loader, or give a weight by label"
+            )
+        return None if self._class_weights is None else self._class_weights[label.long()]
 
     def _construct_classifier(self, classifier: Lazy[Classifier], input_size: int) -> MLPClassifier:
         return classifier.construct(input_size=input_size, num_labels=len(self.labels)).module

@@ -211,6 +211,9 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         """Eq. 6.14."""
         generative = self._generative_losses(pair, label.unsqueeze(-1)).squeeze(-1)  # (B,)
         discriminative = F.cross_entropy(pair.logits, label.long(), reduction="none")
+        weights = self._weights_of(label)
+        if weights is not None:
+            discriminative = discriminative * weights
         self._record("generative_loss", generative)
         self._record("classification_loss", discriminative)
         return (generative + self._classification_weight * discriminative).mean()

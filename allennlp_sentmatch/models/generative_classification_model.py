@@ -51,6 +51,7 @@ class GenerativeClassificationModel(ClassificationModel):
     generator : `Lazy[SentenceGenerator]`, optional
         A configuration states only its `label_embedding_size`.
     settings : see `ClassificationModel`
+        `class_weights` are for the classifier's loss of labeled pairs, and not for the generator's.
     """
 
     match_latents = False

@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import torch.nn.functional as F
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
@@ -62,7 +61,7 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         return _Pair((premise, hypothesis), posteriors, latents, logits)
 
     def _labeled_loss(self, pair: _Pair, label: Tensor) -> Tensor:
-        discriminative = F.cross_entropy(pair.logits / self.temperature, label.long())
+        discriminative = self._label_loss(pair.logits / self.temperature, label)
         self._record("classification_loss", discriminative)
         auto_encoding = self._record("auto_encoding_loss", self._unlabeled_losses(pair))
         return auto_encoding + self._classification_weight * discriminative

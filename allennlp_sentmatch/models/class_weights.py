@@ -1,0 +1,73 @@
+"""Weights of the labels in the loss of a classifier."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import is_distributed
+from allennlp.data import Instance
+from torch import Tensor, distributed
+
+from allennlp_sentmatch.data.text import did_you_mean, shorten
+
+BALANCED = "balanced"
+"""The name of the weights by which all labels count alike, however often they occur."""
+
+LOWEST_WEIGHT = 1e-9
+HIGHEST_WEIGHT = 1e9
+
+
+def weights_by_label(given: Any, labels: Sequence[str]) -> Tensor:
+    """Return the weights (num_labels,) of `labels`, 1 for those that are not in `given`.
+
+    Raises a `ConfigurationError` that names `class_weights` if `given` is not a dictionary of some
+    of the labels and of numbers from 1e-9 to 1e9.
+    """
+    expected = f'class_weights must be "{BALANCED}", or the weights of labels, {{"yes": 3}}'
+    if not isinstance(given, Mapping):
+        raise ConfigurationError(f"{expected}; got {shorten(given)}")
+    for label, weight in given.items():
+        if label not in labels:
+            hint = did_you_mean(str(label), labels)
+            raise ConfigurationError(
+                f"class_weights: {shorten(label)} is not among the labels {sorted(labels)}{hint}"
+            )
+        is_number = isinstance(weight, Real) and not isinstance(weight, bool)
+        if not is_number or not LOWEST_WEIGHT <= weight <= HIGHEST_WEIGHT:
+            raise ConfigurationError(
+                f"class_weights: the weight of {label!r} must be a number from {LOWEST_WEIGHT:g} "
+                f"to {HIGHEST_WEIGHT:g}, got {shorten(weight)}"
+            )
+    return torch.tensor([float(given.get(label, 1.0)) for label in labels])
+
+
+def balanced_weights(counts: Mapping[str, int], labels: Sequence[str]) -> Tensor:
+    """Return the weights (num_labels,) N / (K * N_k), by which each of K labels has the same sum.
+
+    N_k is the label's count and N the sum of all counts; a label without an example does not belong
+    to the K, and has the weight 1. These are scikit-learn's weights of the same name.
+    """
+    total = sum(counts[label] for label in labels)
+    num_labels = sum(1 for label in labels if counts[label])
+    weights = [total / (num_labels * counts[label]) if counts[label] else 1.0 for label in labels]
+    return torch.tensor(weights)
+
+
+def count_labels(instances: Iterable[Instance], field: str) -> Counter[str]:
+    """Count the labels in the field of instances; those without one, unlabeled, do not count.
+
+    In distributed training, whose processes read shares of the data, these are the sums of all.
+    """
+    counts: Counter[str] = Counter()
+    for instance in instances:
+        if field in instance.fields:
+            label_field: Any = instance.fields[field]
+            counts[label_field.label] += 1
+    if not is_distributed():
+        return counts
+    shares: list[Counter[str]] = [Counter()] * distributed.get_world_size()
+    distributed.all_gather_object(shares, counts)
+    return sum(shares, Counter())
