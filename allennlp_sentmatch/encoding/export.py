@@ -1,11 +1,13 @@
 """Sentence encoders for programs without AllenNLP."""
 
 import os
+from copy import deepcopy
 from typing import Any, Union
 
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
+from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.models import Model
 from allennlp.modules.seq2seq_encoders import PassThroughEncoder, PytorchSeq2SeqWrapper
 from allennlp.modules.seq2vec_encoders import BagOfEmbeddingsEncoder
@@ -13,12 +15,16 @@ from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding
 from torch import Tensor
 
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.encoding.text_indexing import text_indexer
 from allennlp_sentmatch.models import DistilledEncoder, SentenceClassifier, SiameseModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
 from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, PooledEncoder
-from allennlp_sentmatch.modules.token_embedders import PretrainedEmbedding
+from allennlp_sentmatch.modules.token_embedders import (
+    ExportedEncoderEmbedder,
+    PretrainedEmbedding,
+)
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.files import write_json, written_folder
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin
@@ -67,8 +73,12 @@ def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> Standalon
         )
     projection = model.projection if isinstance(model, DistilledEncoder) else None
     try:
+        embedder = _only_embedder(model._text_field_embedder)
+        if isinstance(embedder, ExportedEncoderEmbedder):
+            _check_whole_sentences(model, dataset_reader, embedder)
+            return _trained_further(embedder)
         indexer = text_indexer(dataset_reader, model.vocab)
-        embedding = _embedding(model._text_field_embedder)
+        embedding = _checked_embedding(embedder)
         settings, tensors = _sentence_encoder(model._encoder)
         tensors = {f"encoder.{name}": tensor for name, tensor in tensors.items()}
         tensors["embedding.weight"] = embedding.weight
@@ -84,22 +94,58 @@ def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> Standalon
     return exported.eval()
 
 
-def _embedding(embedder: torch.nn.Module) -> Embedding:
-    """The only part of an embedder of words."""
+def _only_embedder(embedder: torch.nn.Module) -> torch.nn.Module:
+    """Return the only part of an embedder of words."""
     if type(embedder) is not BasicTextFieldEmbedder:
         raise ConfigurationError(f"its embedder is a {type(embedder).__name__}")
     parts = list(embedder._token_embedders.values())
-    (embedding,) = parts if len(parts) == 1 else (None,)
-    is_plain = type(embedding) in (Embedding, PretrainedEmbedding)
-    if not isinstance(embedding, Embedding) or not is_plain:
+    if len(parts) != 1:
+        names = ", ".join(type(part).__name__ for part in parts)
+        raise ConfigurationError(f"its words must have one token embedder, not {names}")
+    part: torch.nn.Module = parts[0]
+    return part
+
+
+def _checked_embedding(embedder: torch.nn.Module) -> Embedding:
+    """Return the embedder if it is a plain table of vectors; the others are refused."""
+    is_plain = type(embedder) in (Embedding, PretrainedEmbedding)
+    if not isinstance(embedder, Embedding) or not is_plain:
         raise ConfigurationError(
-            "its words must be embedded by one token embedder of type 'embedding' or "
-            "'pretrained_embedding', not by "
-            f"{', '.join(type(part).__name__ for part in parts)}"
+            "its words must be embedded by one token embedder of type 'embedding', "
+            f"'pretrained_embedding' or 'exported_encoder', not by {type(embedder).__name__}"
         )
-    if embedding._projection is not None or embedding.max_norm is not None:
+    if embedder._projection is not None or embedder.max_norm is not None:
         raise ConfigurationError("its embedding has a projection_dim or a max_norm")
-    return embedding
+    return embedder
+
+
+def _check_whole_sentences(
+    model: Model, reader: DatasetReader, embedder: ExportedEncoderEmbedder
+) -> None:
+    """Raise a `ConfigurationError` unless the model's vectors are those of the embedder's encoder.
+
+    A tokenizer that splits texts at more than spaces may lead to other word pieces.
+    """
+    encoder: Any = model._encoder
+    is_mean = type(encoder) is BagOfEmbeddingsEncoder and encoder._averaged
+    if not (embedder.whole_sentence and is_mean) or isinstance(model, DistilledEncoder):
+        raise ConfigurationError(
+            "a model over exported_encoder must have its vectors of sentences: whole_sentence, and "
+            "a bag_of_embeddings with averaged as the encoder"
+        )
+    is_own = isinstance(reader, TokenizingReader)
+    if not is_own or type(reader._tokenizer) is not WhitespaceTokenizer or reader._max_length:
+        raise ConfigurationError(
+            "a model over exported_encoder must have a reader of this package with the tokenizer "
+            "'whitespace' and without max_length; set them and train again"
+        )
+
+
+def _trained_further(embedder: ExportedEncoderEmbedder) -> StandaloneEncoder:
+    """Return a copy of an embedder's encoder that cuts no text, like the embedder."""
+    exported = deepcopy(embedder.encoder).requires_grad_(False)
+    exported.indexer.max_length = None
+    return exported.eval()
 
 
 def _sentence_encoder(encoder: torch.nn.Module) -> _Described:

@@ -12,7 +12,9 @@ from allennlp.modules.token_embedders import Embedding
 from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
 from allennlp_sentmatch.encoding import ArchiveEncoder, export_encoder
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.text_indexer import padded
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
+from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
+from tests.standalone.test_word_pieces import PIECES
 
 SENTENCES = ["A cat isn't a dog :)", "Dogs run.", "", "a Dog", "Xyzzy -- plugh!?", "(a) dog:)"]
 VOCAB = Vocabulary(tokens_to_add={"tokens": ["a", "cat", "is", "n't", "dog", ":)", "run", "A"]})
@@ -104,6 +106,68 @@ def test_readers(tmp_path, settings):
 def test_another_model(tmp_path, untrained_predictor):
     predictor = untrained_predictor("sentence_classifier")
     check(predictor._model, predictor._dataset_reader, tmp_path / "exported")
+
+
+def word_piece_encoder(folder):
+    """Save a small encoder of word pieces. Return the settings of an embedder of its vectors."""
+    torch.manual_seed(0)
+    known = {piece: index for index, piece in enumerate(PIECES)}
+    indexer = TextIndexer(WordPieceSplitter(PIECES), known, unknown=1, empty=1, max_length=4)
+    network = {"type": "pooled", "encoder": {"type": "pass_through", "input_size": 4}}
+    StandaloneEncoder(indexer, PIECES, 4, {**network, "pooling": "mean"}).save(folder)
+    return {"type": "exported_encoder", "folder": str(folder), "trainable": True}
+
+
+def sentence_classifier(words):
+    encoder = {"type": "bag_of_embeddings", "embedding_dim": 4, "averaged": True}
+    embedder = {"token_embedders": {"tokens": words}}
+    params = {
+        "type": "sentence_classifier",
+        "text_field_embedder": embedder,
+        "encoder": encoder,
+        "classifier": {"hidden_size": 2},
+    }
+    vocab = Vocabulary(tokens_to_add={"labels": ["yes", "no"]})
+    return Model.from_params(Params(params), vocab=vocab).eval()
+
+
+def reader_of_pieces(folder, **settings):
+    indexer = {"type": "exported_encoder", "folder": str(folder)}
+    params = {"tokenizer": "whitespace", "token_indexers": {"tokens": indexer}, **settings}
+    return SentenceVectorsReader.from_params(Params(params))
+
+
+def test_an_encoder_that_was_trained_further(tmp_path):
+    words = word_piece_encoder(tmp_path / "before")
+    model = sentence_classifier({**words, "whole_sentence": True})
+    with torch.no_grad():  # the training
+        for parameter in model.parameters():
+            parameter.add_(torch.rand_like(parameter))
+    reader = reader_of_pieces(tmp_path / "before")
+    texts = ["Unaffable dogs, xyzzy!", "dogs", "don't x-x dogs dogs dogs"]
+    expected = ArchiveEncoder(model, reader).encode(texts)
+    export_encoder(model, reader, tmp_path / "after")
+    vectors = StandaloneEncoder.load(tmp_path / "after").encode(texts)
+    numpy.testing.assert_allclose(vectors, expected, atol=1e-6)
+    before = StandaloneEncoder.load(tmp_path / "before").encode(texts)
+    assert (vectors - before).abs().max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("whole_sentence", "settings", "message"),
+    [
+        (False, {}, "vectors of sentences: whole_sentence"),
+        (True, {"tokenizer": "spacy_blank"}, "the tokenizer 'whitespace'"),
+        (True, {"max_length": 2}, "without max_length"),
+    ],
+)
+def test_other_uses_of_an_encoder_are_not_exported(tmp_path, whole_sentence, settings, message):
+    words = word_piece_encoder(tmp_path / "before")
+    model = sentence_classifier({**words, "whole_sentence": whole_sentence})
+    reader = reader_of_pieces(tmp_path / "before", **settings)
+    with pytest.raises(ConfigurationError, match=f"cannot be exported: .*{message}"):
+        export_encoder(model, reader, tmp_path / "after")
+    assert not (tmp_path / "after").exists()
 
 
 def test_weights_that_are_not_finite_are_not_exported(tmp_path):

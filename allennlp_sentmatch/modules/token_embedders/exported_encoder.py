@@ -53,13 +53,13 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         super().__init__()
         self._folder = folder or SHIPPED
         self._trainable = trainable
-        self._whole_sentence = whole_sentence
+        self.whole_sentence = whole_sentence
         self._use(load_exported(folder))
 
     def _use(self, encoder: StandaloneEncoder) -> None:
         self.encoder = encoder.requires_grad_(self._trainable)
         self.register_buffer("digest", torch.tensor(list(encoder.digest()), dtype=torch.uint8))
-        if not self._whole_sentence:
+        if not self.whole_sentence:
             if not isinstance(self.encoder.encoder, Pooled):
                 raise ConfigurationError(
                     "exported_encoder: only a pooled encoder has vectors of words"
@@ -69,7 +69,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
                     sentences_only.requires_grad_(False)
 
     def get_output_dim(self) -> int:
-        if self._whole_sentence:
+        if self.whole_sentence:
             return self.encoder.vector_size
         size: int = self.encoder.encoder.encoder.output_size
         return WORD_SIZE if self._folder == SHIPPED else size
@@ -82,7 +82,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         """
         network = self.encoder
         vectors: Tensor
-        if self._whole_sentence:
+        if self.whole_sentence:
             vectors = network(token_ids)  # (B, E)
             return vectors.unsqueeze(1) * mask.unsqueeze(-1)
         embedded = network.embedding(token_ids)  # (B, P, D)
