@@ -22,7 +22,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 TESTS ?= tests
 
 .PHONY: help install install-extras demo test test-slow test-browser test-portable test-mutations \
-	test-classic lint format docs docs-version experiments benchmark clean
+	test-classic lint format docs docs-version experiments benchmark gpu clean
 
 help:  ## Show this list
 	grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -138,6 +138,9 @@ benchmark: $(VENV)/.installed-benchmark  ## Measure the encoders' speed and fill
 		--batch-sizes 32 --lengths 16 32 64 128 256 512 --plot docs/images/encoders_cpu.png
 	$(BIN)/python -m benchmarks.targets --runs 4
 	$(BIN)/python -m scripts.results.fill_tables
+
+gpu:  ## Measure on a GPU whatever needs one, in five minutes, without .venv (OUT=out/gpu GPU_PYTHON=python3)
+	PYTHON="$(or $(GPU_PYTHON),python3)" bash benchmarks/gpu.sh "$(or $(OUT),out/gpu)"
 
 clean:  ## Remove the environments and caches
 	rm -rf $(VENV) $(CLASSIC) build dist out *.egg-info .mypy_cache .pytest_cache .ruff_cache

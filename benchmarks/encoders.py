@@ -31,7 +31,7 @@ from benchmarks.measure import (
     peak_memory,
     return_freed_memory,
 )
-from benchmarks.report import RESULTS, machine, plot, write
+from benchmarks.report import RESULTS, machine, plot, save, write
 
 #: Largest relative difference in norm between the default and the naive backend, in float32.
 TOLERANCE = 1e-3
@@ -188,6 +188,8 @@ def main(arguments: Optional[list[str]] = None) -> None:
         for batch_size in options.batch_sizes
         for num_tokens in sorted(options.lengths)
     ]
+    info["run once, warm"] = f"what takes longer than {options.seconds:g} seconds"
+    output = options.output or RESULTS / f"encoders_{device.type}"
     records: list[dict[str, Any]] = []
     last: dict[tuple[str, int], dict[str, Any]] = {}  # of the same series
     for case, num_tokens, batch_size in tqdm(grid):
@@ -195,8 +197,7 @@ def main(arguments: Optional[list[str]] = None) -> None:
         series = (case.name, batch_size)
         last[series] = measure(*settings, last.get(series))
         records.append(last[series])
-    info["run once, warm"] = f"what takes longer than {options.seconds:g} seconds"
-    output = options.output or RESULTS / f"encoders_{device.type}"
+        save(output, info, records, COLUMNS)  # the run may be interrupted
     write(output, info, records, COLUMNS)
     if options.plot is not None:
         plot(options.plot, info, records)

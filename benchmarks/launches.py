@@ -13,7 +13,7 @@ leaves out caches, and whatever keeps a kernel from these rates.
 
 from importlib import import_module
 from math import prod
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -72,8 +72,8 @@ def _bytes(x: Tensor) -> int:
 class ControlledRecurrence(torch.nn.Module):
     """RCRN without its three networks."""
 
-    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """Take the inputs as h1 and h3."""
+    def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
+        """Take the inputs as h1 and h3; the mask does not matter."""
         return controlled_recurrence(inputs.sigmoid(), inputs)
 
 

@@ -2,10 +2,10 @@
 
 A pass is a forward pass, or a training step (forward and backward), over 32 sentences of the same
 length, with 200 dimensions in each direction over vectors of 300. The BiLSTMs are torch.nn.LSTM,
-which computes in oneDNN on a CPU as in cuDNN on a GPU. Times are the processor's, on one thread:
-other processes do not lengthen them as they do wall-clock times. The paper measured seconds an
-epoch of IMDb on a GTX 1070 and wrote optimized kernels for RCRN; compared are ratios. The results
-are written to benchmarks/results/.
+which computes in oneDNN on a CPU as in cuDNN on a GPU. On a CPU, times are the processor's, on one
+thread: other processes do not lengthen them as they do wall-clock times. The paper measured seconds
+an epoch of IMDb on a GTX 1070 and wrote optimized kernels for RCRN; compared are ratios. The
+results are written to benchmarks/results/.
 
     python -m benchmarks.rcrn_runtime     # two minutes
 """
@@ -13,13 +13,20 @@ are written to benchmarks/results/.
 import argparse
 import statistics
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from allennlp_sentmatch.nn import RecurrentlyControlledRNN
-from benchmarks.measure import Candidate, keep_freed_memory, median_ratio, processor_times
-from benchmarks.report import RESULTS, machine, write
+from benchmarks.measure import (
+    Candidate,
+    interleave,
+    keep_freed_memory,
+    median_ratio,
+    processor_times,
+)
+from benchmarks.report import RESULTS, machine, save, write
 
 BATCH_SIZE, INPUT_SIZE, HIDDEN_SIZE = 32, 300, 200
 
@@ -64,15 +71,16 @@ COLUMNS = {
 }
 
 
-def candidates(num_tokens: int) -> dict[str, Candidate]:
+def candidates(num_tokens: int, device: torch.device) -> dict[str, Candidate]:
     """Return the networks to time on sentences of this length."""
-    mask = torch.ones(BATCH_SIZE, num_tokens, dtype=torch.bool)
-    rcrn = RecurrentlyControlledRNN(INPUT_SIZE, HIDDEN_SIZE)
+    mask = torch.ones(BATCH_SIZE, num_tokens, dtype=torch.bool, device=device)
+    rcrn = RecurrentlyControlledRNN(INPUT_SIZE, HIDDEN_SIZE).to(device)
 
     def lstm(num_layers: int) -> Candidate:
-        return Candidate.lstm(
-            torch.nn.LSTM(INPUT_SIZE, HIDDEN_SIZE, num_layers, batch_first=True, bidirectional=True)
+        network = torch.nn.LSTM(
+            INPUT_SIZE, HIDDEN_SIZE, num_layers, batch_first=True, bidirectional=True
         )
+        return Candidate.lstm(network.to(device))
 
     return {
         ONE: lstm(1),
@@ -82,16 +90,18 @@ def candidates(num_tokens: int) -> dict[str, Candidate]:
     }
 
 
-def measure(kind: str, index: int, rounds: int) -> dict[str, Any]:
-    """Measure one row of the table, of the length with this index."""
-    num_tokens = LENGTHS[index]
+def measure(kind: str, num_tokens: int, rounds: int, device: torch.device) -> dict[str, Any]:
+    """Measure one row of the table; `rounds` are of a CPU, and tenths of a second on a GPU."""
     torch.manual_seed(0)
-    inputs = torch.randn(BATCH_SIZE, num_tokens, INPUT_SIZE)
+    inputs = torch.randn(BATCH_SIZE, num_tokens, INPUT_SIZE, device=device)
     steps = {
         name: partial(getattr(candidate, kind), inputs)
-        for name, candidate in candidates(num_tokens).items()
+        for name, candidate in candidates(num_tokens, device).items()
     }
-    times = processor_times(steps, rounds)
+    if device.type == "cpu":
+        times = processor_times(steps, rounds)
+    else:
+        times = interleave(steps, rounds / 10, device)
     record = {
         "pass": {"training": "training step", "forward": "inference"}[kind],
         "num_tokens": num_tokens,
@@ -100,21 +110,31 @@ def measure(kind: str, index: int, rounds: int) -> dict[str, Any]:
     published = PUBLISHED[kind]
     for key, (name, other) in RATIOS.items():
         record[key] = median_ratio(times[name], times[other])
-        record[f"published_{key}"] = published[name][index] / published[other][index]
+        if num_tokens in LENGTHS:
+            index = LENGTHS.index(num_tokens)
+            record[f"published_{key}"] = published[name][index] / published[other][index]
     return record
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="on a GPU, tenths of a second")
+    parser.add_argument("--lengths", nargs="+", type=int, default=LENGTHS)
+    parser.add_argument("--device", default="cpu")
+    default = "benchmarks/results/rcrn_runtime_<device>"
+    parser.add_argument("--output", type=Path, help=f"without an ending; default: {default}")
     options = parser.parse_args()
     torch.set_num_threads(1)
     keep_freed_memory()
-    info = machine(torch.device("cpu"))
-    records = [
-        measure(kind, index, options.rounds) for kind in PUBLISHED for index in range(len(LENGTHS))
-    ]
-    write(RESULTS / "rcrn_runtime_cpu", info, records, COLUMNS)
+    device = torch.device(options.device)
+    info = machine(device)
+    output = options.output or RESULTS / f"rcrn_runtime_{device.type}"
+    records: list[dict[str, Any]] = []
+    for kind in PUBLISHED:
+        for num_tokens in options.lengths:
+            records.append(measure(kind, num_tokens, options.rounds, device))
+            save(output, info, records, COLUMNS)
+    write(output, info, records, COLUMNS)
 
 
 if __name__ == "__main__":

@@ -38,18 +38,34 @@ def machine(device: torch.device) -> dict[str, Any]:
         "cuda": torch.version.cuda,
         "onednn": torch.backends.mkldnn.is_available(),
         "compiled_steps": COMPILED,
-        "command": " ".join(["python -m", f"benchmarks.{Path(sys.argv[0]).stem}", *sys.argv[1:]]),
+        "command": " ".join(["python -m", _program(), *sys.argv[1:]]),
     }
+
+
+def _program() -> str:
+    """Return the name of the module that was started, such as `benchmarks.gpu.launches`."""
+    path = Path(sys.argv[0]).resolve().with_suffix("")
+    if REPOSITORY not in path.parents:
+        return f"benchmarks.{path.stem}"
+    return ".".join(path.relative_to(REPOSITORY).parts).removesuffix(".__main__")
+
+
+def save(
+    path: Path, info: dict[str, Any], records: list[dict[str, Any]], columns: dict[str, str]
+) -> dict[str, Any]:
+    """Write the results to `path` with the ending .json; return what was written."""
+    info["load_after"] = os.getloadavg()[0]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = {"machine": info, "columns": columns, "records": records}
+    path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    return data
 
 
 def write(
     path: Path, info: dict[str, Any], records: list[dict[str, Any]], columns: dict[str, str]
 ) -> None:
-    """Print the results, and write them to `path` with the ending .json."""
-    info["load_after"] = os.getloadavg()[0]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = {"machine": info, "columns": columns, "records": records}
-    path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    """Save the results, and print them."""
+    data = save(path, info, records, columns)
     for key, value in info.items():
         print(f"{key}: {value}")
     print("", *measured_blocks(data), sep="\n")
