@@ -8,11 +8,13 @@ function says what failed. `transformers_compat.py` patches the transformer comp
 
 import functools
 import inspect
+import os
 import random
 import re
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
 from multiprocessing.reduction import ForkingPickler
@@ -295,13 +297,28 @@ def patch_diff() -> None:
 
 
 def patch_archives() -> None:
-    """Compress archives with gzip's own level, 6.
+    """Write archives as a whole, and compress them with gzip's own level, 6.
 
-    AllenNLP leaves Python's default, 9. With it the weights of `own_pairs.jsonnet` (76 MB) take ten
-    times as long, half a minute, and become no smaller.
+    An interruption left a part of an archive under its name.
+
+    AllenNLP leaves Python's default level, 9. With it the weights of `own_pairs.jsonnet` (76 MB)
+    take ten times as long, half a minute, and become no smaller.
     """
+
+    @contextmanager
+    def open_archive(name: str, mode: str) -> Iterator[tarfile.TarFile]:
+        temporary = f"{name}.tmp"
+        try:
+            with tarfile.open(temporary, mode, compresslevel=6) as archive:
+                yield archive
+            os.replace(temporary, name)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.remove(temporary)
+            raise
+
     module: Any = archival
-    module.tarfile = SimpleNamespace(open=functools.partial(tarfile.open, compresslevel=6))
+    module.tarfile = SimpleNamespace(open=open_archive)
 
 
 patch_reduce_on_plateau()

@@ -76,10 +76,9 @@ def set_up(own_subcommands: Collection[str]) -> None:
 
 def mistake(error: BaseException) -> Optional[str]:
     """A sentence about a mistake in data or configuration, or a signal; `None` for other errors."""
-    if isinstance(error, KeyboardInterrupt):
-        return "stopped by Ctrl-C"
-    if isinstance(error, SigTermReceived):
-        return "stopped by SIGTERM"
+    if isinstance(error, (KeyboardInterrupt, SigTermReceived)):
+        name = "Ctrl-C" if isinstance(error, KeyboardInterrupt) else "SIGTERM"
+        return ": ".join([f"stopped by {name}", *map(str, error.args)])
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
     code = frames[-1].f_code if frames else None
     values = frames[-1].f_locals if frames else {}

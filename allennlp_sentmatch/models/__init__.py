@@ -6,6 +6,7 @@ together, or what the vocabulary lacks.
 
 from allennlp_sentmatch.models import archival as archival
 from allennlp_sentmatch.models import from_archive as from_archive
+from allennlp_sentmatch.models import interrupted_training as interrupted_training
 from allennlp_sentmatch.models.attentive_ranker import AttentiveRanker
 from allennlp_sentmatch.models.bcn import BiattentiveClassificationNetwork
 from allennlp_sentmatch.models.classification_model import ClassificationModel

@@ -121,6 +121,22 @@ def copy_archive(
         archive_model(folder, weights_file, output_file, others)
 
 
+def archive_training(folder: AnyPath) -> str:
+    """Write the archive of a training that was interrupted or killed, and return its path.
+
+    It holds the weights of the best epoch so far, `best.th`, and what the configuration's
+    `include_in_archive` names, as at the end of a training. Raises a `ConfigurationError` if no
+    epoch has been completed.
+    """
+    weights = Path(folder) / "best.th"
+    if not weights.exists():
+        raise ConfigurationError(
+            f"{weights} does not exist: no epoch of this training has been completed; continue it "
+            "with allennlp train --recover"
+        )
+    return archive_model(folder, include_in_archive=_included_files(Path(folder)))
+
+
 def archive_digest(archive_file: AnyPath) -> str:
     """A digest of an archive, or of what belongs to the archive in a serialization directory.
 

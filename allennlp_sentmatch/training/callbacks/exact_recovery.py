@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import random
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, Optional
 
 import numpy
 import torch
-from allennlp.common.util import is_distributed
+from allennlp.common.util import SigTermReceived, is_distributed
 from allennlp.data import DataLoader, TensorDict
 from allennlp.training.callbacks import TrainerCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
@@ -50,6 +51,7 @@ class ExactRecovery(TrainerCallback):
         self._epoch_starts: list[list[RandomState]] = []
         """By epoch and worker, the random state in which the epoch starts."""
         self._checkpoint: dict[str, Any] = {}
+        self._running_epoch: Optional[int] = None
 
     def on_start(
         self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
@@ -94,13 +96,22 @@ class ExactRecovery(TrainerCallback):
         self,
         trainer: GradientDescentTrainer,
         metrics: Optional[dict[str, Any]] = None,
-        *args: Any,
+        epoch: Optional[int] = None,
+        is_primary: bool = True,
         **kwargs: Any,
     ) -> None:
-        """Give the trainer its own loader back, and the metrics of an epoch that was the last."""
+        """Give the trainer its own loader back, and the metrics of an epoch that was the last.
+
+        After an interruption between the checkpoint of an epoch and the next one, `best.th` has the
+        weights of this epoch if they are the best.
+        """
         loader: Any = trainer.data_loader
         if isinstance(loader, _RecordedLoader):
             trainer.data_loader = loader.loader
+        was_interrupted = isinstance(sys.exc_info()[1], (KeyboardInterrupt, SigTermReceived))
+        has_begun = self._running_epoch is not None
+        if was_interrupted and has_begun and trainer._epochs_completed > self._running_epoch:
+            self._save_best_weights(trainer, is_primary)
         if metrics is None or "epoch" in metrics or self.serialization_dir is None:
             return
         last = Path(self.serialization_dir, f"metrics_epoch_{trainer._num_epochs - 1}.json")
@@ -129,7 +140,7 @@ class ExactRecovery(TrainerCallback):
     def start_epoch(self) -> None:
         """Set all generators to the states in which the present epoch starts."""
         assert self.trainer is not None
-        epoch = self.trainer._epochs_completed
+        epoch = self._running_epoch = self.trainer._epochs_completed
         if epoch == len(self._epoch_starts):
             self._epoch_starts.append(self._states_of_all_workers())
         rank = distributed.get_rank() if is_distributed() else 0
@@ -150,11 +161,14 @@ class ExactRecovery(TrainerCallback):
 
     def _restore_end_of_epoch(self, trainer: GradientDescentTrainer, is_primary: bool) -> None:
         """Do what the trainer does after the checkpoint of an epoch."""
-        tracker, epochs = trainer._metric_tracker, trainer._start_after_epochs_completed
-        if tracker.should_stop_early():
-            trainer._num_epochs = epochs
+        if trainer._metric_tracker.should_stop_early():
+            trainer._num_epochs = trainer._start_after_epochs_completed
+        self._save_best_weights(trainer, is_primary)
+
+    def _save_best_weights(self, trainer: GradientDescentTrainer, is_primary: bool) -> None:
+        """Write `best.th` at the end of an epoch, if it is the best."""
         is_sharded = getattr(trainer._ddp_wrapped_model, "is_sharded", False)
-        if is_sharded or not tracker.is_best_so_far():
+        if is_sharded or not trainer._metric_tracker.is_best_so_far():
             return
         trainer._best_model_filename = os.path.join(self.serialization_dir, "best.th")
         if is_primary:

@@ -1,0 +1,84 @@
+"""What Ctrl-C and SIGTERM leave of a training: an archive of the best epoch, or how to make one.
+
+AllenNLP archives the best weights if it is interrupted within an epoch. Importing this module lets
+it do so in the evaluation after the last epoch, too, and say what there is in the message of the
+`KeyboardInterrupt` or `SigTermReceived`, which ends the output of the program.
+"""
+
+import functools
+import json
+import shlex
+from contextlib import suppress
+from pathlib import Path
+from traceback import walk_tb
+from typing import Any, Optional, Union
+
+from allennlp.commands import train
+from allennlp.common import Params
+from allennlp.common.util import SigTermReceived
+from allennlp.models import Model, archival
+from allennlp.training import Checkpointer
+
+from allennlp_sentmatch.models.archival import AnyPath, archive_training
+
+ARCHIVE = "model.tar.gz"
+BEST_WEIGHTS = "best.th"
+
+Interruption = Union[KeyboardInterrupt, SigTermReceived]
+
+_train_model = train.train_model
+
+
+@functools.wraps(_train_model)
+def _train(
+    params: Params, serialization_dir: AnyPath, *args: Any, **kwargs: Any
+) -> Optional[Model]:
+    # In distributed training the first worker, which has got the same signal, archives.
+    is_distributed = params.get("distributed", None) is not None
+    try:
+        return _train_model(params, serialization_dir, *args, **kwargs)
+    except (KeyboardInterrupt, SigTermReceived) as error:
+        if not is_distributed:
+            error.args = (_finish(Path(serialization_dir), error),)
+        raise
+
+
+def _finish(folder: Path, error: Interruption) -> str:
+    """Archive the best weights if that has not been done, and return a sentence about them."""
+    if not (folder / BEST_WEIGHTS).exists():
+        return _without_weights(folder)
+    is_archived = _is_newer(folder / ARCHIVE, folder / BEST_WEIGHTS)
+    if not is_archived and not _was_archiving(error):
+        with suppress(KeyboardInterrupt, SigTermReceived):  # who interrupts twice cannot wait
+            archive_training(folder)
+            is_archived = True
+    if is_archived:
+        return f"{folder / ARCHIVE} has the best epoch so far; --recover continues the training"
+    program = (
+        "from allennlp_sentmatch.models.archival import archive_training; "
+        f"archive_training({json.dumps(str(folder), ensure_ascii=False)})"
+    )
+    return (
+        f"the best epoch so far is not archived; make {folder / ARCHIVE} with python -c "
+        f"{shlex.quote(program)}, or continue the training with --recover"
+    )
+
+
+def _without_weights(folder: Path) -> str:
+    if Checkpointer(str(folder)).find_latest_checkpoint() is not None:
+        return (
+            f"no epoch is complete, and {folder} has no archive; --recover continues the training"
+        )
+    return f"no epoch is complete, and {folder} has no archive; --force begins again"
+
+
+def _is_newer(archive: Path, weights: Path) -> bool:
+    return archive.exists() and archive.stat().st_mtime_ns >= weights.stat().st_mtime_ns
+
+
+def _was_archiving(error: Interruption) -> bool:
+    code = archival.archive_model.__code__
+    return any(frame.f_code is code for frame, _ in walk_tb(error.__traceback__))
+
+
+train.train_model = _train
