@@ -50,7 +50,8 @@ def _backward(
     arguments: Arguments, kept: None, gradients: tuple[Tensor], needed: Optional[Arguments]
 ) -> Arguments:
     queries, keys, vector = arguments
-    grad_queries, grad_keys = torch.empty_like(queries), torch.zeros_like(keys)
+    grad_queries = torch.empty_like(queries)
+    grad_keys = torch.zeros_like(keys)
     grad_vector = torch.zeros_like(vector)
     for rows in _parts(queries, keys):
         layer = _hidden_layer(queries[:, rows], keys)  # (B, rows, M, A)

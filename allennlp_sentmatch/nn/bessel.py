@@ -71,8 +71,10 @@ def log_normalizer_and_ratio(dim: int, concentration: Tensor) -> tuple[Tensor, T
     z = k / n
     s = torch.sqrt(1 + z * z)
     excess = z * z / (1 + s)  # s - 1
-    u, w = _debye_sum(_U, n, 1 / s), _debye_sum(_W, n, 1 / s) / n
-    stirling, slope = _debye_sum(_U, n, torch.ones_like(s)), _debye_sum(_SLOPE, n, 1 / s)
+    u = _debye_sum(_U, n, 1 / s)
+    w = _debye_sum(_W, n, 1 / s) / n
+    stirling = _debye_sum(_U, n, torch.ones_like(s))
+    slope = _debye_sum(_SLOPE, n, 1 / s)
     ratio = z * (1 / (1 + s) - w / (u * s * s))
     log_normalizer = (
         n * (excess - torch.log1p(excess / 2))

@@ -63,7 +63,8 @@ class RecurrentDecoder(nn.Module, ABC):
         hidden = cast_to_parameter(inputs, self.lstm.weight_ih_l0)  # type: ignore[arg-type]
         last_hidden, last_cell = (cast_to_parameter(x, hidden) for x in state)  # (B, L, H) each
         cell: Optional[Tensor] = None
-        hiddens, cells = [], []
+        hiddens = []
+        cells = []
         with without_autocast(inputs.device):
             for layer in range(self.num_layers):
                 if layer > 0:
@@ -300,7 +301,8 @@ class AttentionalDecoder(nn.Module):
                 [self.attention(step, encoder_outputs, source_mask) for step in hidden.unbind(1)], 1
             )  # (B, T, S)
             return self._attentional(hidden, weights, encoder_outputs), weights
-        attentional_steps, weight_steps = [], []
+        attentional_steps = []
+        weight_steps = []
         for token in embedded.unbind(1):  # (B, D)
             weights, state = self.step(token, state, encoder_outputs, source_mask)
             weight_steps.append(weights)

@@ -67,7 +67,8 @@ class DistillationLoss(ConfiguredModule):
                 "student and teacher must have vectors of as many sentences and of one width, got "
                 f"{tuple(student.shape)} and {tuple(teacher.shape)}"
             )
-        student, teacher = at_least_float32(student), at_least_float32(teacher)
+        student = at_least_float32(student)
+        teacher = at_least_float32(teacher)
         loss = student.new_zeros(())
         if self.cosine_weight:
             cosines = nn.functional.cosine_similarity(student, teacher, dim=1)  # (B)

@@ -196,9 +196,11 @@ class VonMisesFisher(Distribution):
             accepted_e = torch.empty_like(b).flatten()
             # Flat indices of the samples without an accepted proposal.
             pending = torch.arange(accepted_e.numel(), device=b.device)
-            flat_b, flat_k = b.flatten(), k.flatten()
+            flat_b = b.flatten()
+            flat_k = k.flatten()
             while pending.numel() > 0:
-                own_b, own_k = flat_b[pending], flat_k[pending]
+                own_b = flat_b[pending]
+                own_k = flat_k[pending]
                 e = proposal.sample(pending.shape)
                 denominator = 1 - (1 - own_b) * e
                 log_ratio = own_k * (2 * own_b / (1 + own_b) - 2 * own_b * e / denominator)

@@ -58,7 +58,8 @@ class Composition(ConfiguredModule):
         super().__init__()
         self.node_size = node_size
         linear = torch.nn.Linear(2 * node_size, 5 * node_size)
-        self.weight, self.bias = linear.weight, linear.bias
+        self.weight = linear.weight
+        self.bias = linear.bias
 
     def forward(self) -> tuple[Tensor, ...]:
         """Return the parameters. A call of the module, so that its hooks run, as of pruning."""

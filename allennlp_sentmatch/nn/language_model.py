@@ -211,7 +211,8 @@ def generate_relaxed(
     state = generator.initial_state(latent)
     embedded = word_embeddings[start_index].expand(batch_size, -1)  # (B, D)
     unfinished = torch.ones(batch_size, dtype=torch.bool, device=latent.device)
-    words, masks = [], []
+    words = []
+    masks = []
     for position in range(max_length if lengths is None else int(lengths.max())):
         logits, state = generator.step(embedded, state, latent, labels, word_embeddings)
         candidates = allowed_first if position == 0 and lengths is None else allowed

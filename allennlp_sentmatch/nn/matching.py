@@ -114,7 +114,9 @@ class LowRankBilinear(ConfiguredModule):
     def __init__(self, input_size: int, output_size: int = 1200, rank: int = 1200) -> None:
         super().__init__()
         check_positive(input_size=input_size, output_size=output_size, rank=rank)
-        self.input_size, self.output_size, self.rank = input_size, output_size, rank
+        self.input_size = input_size
+        self.output_size = output_size
+        self.rank = rank
         self.first = torch.nn.Linear(input_size, rank)
         self.second = torch.nn.Linear(input_size, rank)
         self.output = torch.nn.Linear(rank, output_size)
@@ -133,7 +135,8 @@ class FactorizedBilinear(ConfiguredModule):
     def __init__(self, input_size: int, output_size: int = 1000, num_factors: int = 5) -> None:
         super().__init__()
         check_positive(input_size=input_size, output_size=output_size, num_factors=num_factors)
-        self.input_size, self.output_size = input_size, output_size
+        self.input_size = input_size
+        self.output_size = output_size
         self.num_factors = num_factors
         self.first = torch.nn.Linear(input_size, output_size * num_factors)
         self.second = torch.nn.Linear(input_size, output_size * num_factors)

@@ -186,7 +186,8 @@ class AttentivePooling(ConfiguredModule):
         second_mask: Optional[Tensor],
     ) -> AttentivelyPooled:
         """Pool B pairs of sentences, (B, M, E) and (B, L, E), with the masks (B, M) and (B, L)."""
-        first_mask, second_mask = mask_of(first, first_mask), mask_of(second, second_mask)
+        first_mask = mask_of(first, first_mask)
+        second_mask = mask_of(second, second_mask)
         first, second = (  # clear the padding: NaN times a weight of zero is NaN
             cast_to_parameter(x, self.weight).masked_fill(~mask.unsqueeze(-1), 0.0)
             for x, mask in ((first, first_mask), (second, second_mask))

@@ -111,7 +111,8 @@ def _run_own(
     needs_last: bool,
 ) -> tuple[Tensor, Sequence[Tensor]]:
     """Do as `_run` by this package's recurrences; a GRU has no last states."""
-    outputs, last = inputs, []
+    outputs = inputs
+    last = []
     for layer, directions in enumerate(_layers(network)):
         if layer > 0:
             outputs = F.dropout(outputs, network.dropout, network.training)
@@ -180,7 +181,9 @@ def _run_packed(
     network: Network, inputs: Tensor, packing: Packing, initial: Optional[States], needs_last: bool
 ) -> tuple[Tensor, Sequence[Tensor]]:
     """Do as `_run` by torch without the padding; a GRU has no last states."""
-    B, H, S = len(inputs), network.hidden_size, 1 + network.bidirectional
+    B = len(inputs)
+    H = network.hidden_size
+    S = 1 + network.bidirectional
     start: Any = None
     if initial is not None:
         start = [x.transpose(0, 1) for x in initial]  # (L, B, H) each

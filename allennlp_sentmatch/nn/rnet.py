@@ -77,7 +77,9 @@ class GatedMatching(RecurrentModule):
         bidirectional: bool = True,
     ) -> None:
         super().__init__()
-        P, Q, H = passage_size, question_size, hidden_size
+        P = passage_size
+        Q = question_size
+        H = hidden_size
         A = hidden_size if attention_size is None else attention_size
         check_positive(passage_size=P, question_size=Q, hidden_size=H, attention_size=A)
         self.passage_size = passage_size
@@ -142,8 +144,12 @@ class GatedMatching(RecurrentModule):
         As tanh(x) = 2 sigmoid(2x) - 1 and a softmax is invariant to a constant added to all scores,
         the scores are 2 v . sigmoid(2 (keys + query)), which a CPU computes faster.
         """
-        S, B = len(self._suffixes), passage.size(0)
-        P, Q, H, A = self.passage_size, self.question_size, self.hidden_size, self.attention_size
+        S = len(self._suffixes)
+        B = passage.size(0)
+        P = self.passage_size
+        Q = self.question_size
+        H = self.hidden_size
+        A = self.attention_size
 
         def weight(name: str) -> Tensor:
             return torch.stack([getattr(self, name + suffix) for suffix in self._suffixes])
@@ -157,7 +163,8 @@ class GatedMatching(RecurrentModule):
         values = torch.cat(questions)  # (S * B, M, Q)
         keys = linear(questions, 2 * weight("attention_question")).permute(1, 2, 0, 3).contiguous()
         vector = 2 * weight("attention_vector").unsqueeze(2)  # (S, A, 1)
-        padding, lowest = ~question_mask, torch.finfo(passage.dtype).min
+        padding = ~question_mask
+        lowest = torch.finfo(passage.dtype).min
         passages = [
             reverse_sentences(passage, passage_mask) if x else passage for x in self._suffixes
         ]
@@ -172,7 +179,8 @@ class GatedMatching(RecurrentModule):
         input_bias = weight("bias_ih_l0").unsqueeze(1)
 
         def step(state: Tensors, at_step: Tensors) -> StepResult:
-            (v,), (u, query, gate) = state, at_step  # (S, B, H), (S, B, P), (S, B, A), (S, B, D)
+            (v,) = state  # (S, B, H)
+            u, query, gate = at_step  # (S, B, P), (S, B, A), (S, B, D)
             from_state, part = torch.baddbmm(state_bias, v, state_weight).split([3 * H, A], 2)
             layer = torch.sigmoid(keys + (query + part).unsqueeze(2))  # (S, B, M, A)
             scores = layer.flatten(1, 2).bmm(vector).view(layer.shape[:3])  # (S, B, M)
@@ -206,7 +214,8 @@ class GatedSelfMatching(RecurrentModule):
         self, input_size: int, hidden_size: int, attention_size: Optional[int] = None
     ) -> None:
         super().__init__()
-        D, A = input_size, hidden_size if attention_size is None else attention_size
+        D = input_size
+        A = hidden_size if attention_size is None else attention_size
         check_positive(input_size=D, hidden_size=hidden_size, attention_size=A)
         self.input_size = input_size
         self.hidden_size = hidden_size

@@ -51,7 +51,8 @@ class SuffixCell(ConfiguredModule):
 
     def __init__(self, input_size: int, hidden_size: int, num_gates: int) -> None:
         super().__init__()
-        rows, bound = num_gates * hidden_size, hidden_size**-0.5
+        rows = num_gates * hidden_size
+        bound = hidden_size**-0.5
         self.weight_ih_l0 = uniform_parameter(rows, input_size, bound=bound)
         self.weight_hh_l0 = uniform_parameter(rows, hidden_size, bound=bound)
         self.bias_l0 = uniform_parameter(rows, bound=bound)

@@ -143,7 +143,8 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
     """Return the reason why a backend cannot run for these tensors; `None` if it can."""
     if name in ("naive", "scan"):
         return None
-    device, dtype = tensors[0].device, tensors[0].dtype
+    device = tensors[0].device
+    dtype = tensors[0].dtype
     if any(x.device != device or x.dtype != dtype for x in tensors):
         return "its tensors differ in device or precision"
     if dtype not in (torch.float32, torch.float64):
@@ -193,11 +194,7 @@ def resolve_network(
     """
     if is_exporting() or is_transformed(inputs):
         return "own"
-    if has_values(inputs) and (
-        not isinstance(network, (torch.nn.LSTM, torch.nn.GRU))  # but quantized
-        or network._forward_pre_hooks  # which only a call of the network runs, as of pruning
-        or "forward" in vars(network)
-    ):
+    if has_values(inputs) and _must_be_called(network):
         return "packed"
     if needs_last_states:
         return "packed" if is_on_gpu(inputs) and inputs.size(1) > 0 else "own"
@@ -205,13 +202,33 @@ def resolve_network(
         return "packed" if is_on_gpu(inputs) and mask is not None else "padded"
     if is_compiling_or_tracing():
         return "padded"
-    backend = resolve("the network", get_args(Name), inputs, *network.parameters())
-    is_lstm, trains = isinstance(network, torch.nn.LSTM), torch.is_grad_enabled()
-    units = "from 256 units" if network.hidden_size >= 256 else "below 256 units"
-    own_in_training, own, packed = NETWORK_SHARES["LSTM" if is_lstm else "GRU", units]
-    if is_lstm and backend.products is not MKLProducts:
-        own_in_training = 0.0
     share = 1.0 if mask is None else float(mask.float().mean())
-    if backend.name == "cpu" and share < (own_in_training if trains else own):
+    return _fastest_on_cpu(network, inputs, share)
+
+
+def _must_be_called(network: torch.nn.Module) -> bool:
+    """Return whether only a call of the network computes it: it is quantized, or has a forward or
+    hooks of its own, as of pruning.
+    """
+    if not isinstance(network, (torch.nn.LSTM, torch.nn.GRU)):
+        return True
+    return bool(network._forward_pre_hooks) or "forward" in vars(network)
+
+
+def _fastest_on_cpu(
+    network: Union[torch.nn.LSTM, torch.nn.GRU], inputs: torch.Tensor, share: float
+) -> Literal["own", "packed", "padded"]:
+    """Choose by `NETWORK_SHARES`, for a batch with this share of tokens."""
+    backend = resolve("the network", get_args(Name), inputs, *network.parameters())
+    kind = "LSTM" if isinstance(network, torch.nn.LSTM) else "GRU"
+    units = "from 256 units" if network.hidden_size >= 256 else "below 256 units"
+    own_in_training, own, packed = NETWORK_SHARES[kind, units]
+    if kind == "LSTM" and backend.products is not MKLProducts:
+        own_in_training = 0.0
+    trains = torch.is_grad_enabled()
+    largest_share = own_in_training if trains else own
+    if backend.name == "cpu" and share < largest_share:
         return "own"
-    return "packed" if not trains and share < packed else "padded"
+    if not trains and share < packed:
+        return "packed"
+    return "padded"

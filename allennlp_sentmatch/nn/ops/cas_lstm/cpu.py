@@ -13,7 +13,8 @@ from allennlp_sentmatch.nn.ops.common.native import num_threads
 
 def forward(backend: Backend, tables: LayerTables) -> None:
     """As `eager.forward`."""
-    sizes, hidden = tables.sizes, tables.hidden
+    sizes = tables.sizes
+    hidden = tables.hidden
     layer = _layer(tables)
     starts = layer.starts
     for s, weight in enumerate(map(backend.products.prepacked, tables.parameters.weight_hh)):
@@ -27,7 +28,8 @@ def forward(backend: Backend, tables: LayerTables) -> None:
 
 def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> None:
     """As `eager.backward`."""
-    sizes, gates = tables.sizes, tables.gates
+    sizes = tables.sizes
+    gates = tables.gates
     S, _, H = tables.hidden.shape
     R = tables.parameters.weight_hh[0].size(0)
     grad_lower = grads.lower

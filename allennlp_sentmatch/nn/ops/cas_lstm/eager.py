@@ -22,9 +22,13 @@ ROWS_PER_CHUNK = 512
 
 def forward(backend: Backend, tables: LayerTables) -> None:
     """Turn the gates' arguments without U h into the gates, and compute h and c."""
-    sizes, H = tables.sizes, tables.hidden.size(-1)
-    gates, lower, parameters = tables.gates, tables.x.lower, tables.parameters
-    left_weight, peephole_left = parameters.left_weight, parameters.peephole_left
+    sizes = tables.sizes
+    H = tables.hidden.size(-1)
+    gates = tables.gates
+    lower = tables.x.lower
+    parameters = tables.parameters
+    left_weight = parameters.left_weight
+    peephole_left = parameters.peephole_left
     buffer = gates.new_empty(len(gates), sizes[0], H)
     gates_at, hidden_at, cell_at = (steps(x, sizes) for x in (gates, tables.hidden, tables.cell))
     lower_at = None if lower is None else steps(lower, sizes)
@@ -32,7 +36,8 @@ def forward(backend: Backend, tables: LayerTables) -> None:
     weights = backend.products.side_by_side(parameters.weight_hh)
     for t in range(tables.first_step, len(sizes)):
         n = sizes[t]
-        a, c = gates_at[t], cell_at[t]  # (S, n, GH), (S, n, H)
+        a = gates_at[t]  # (S, n, GH)
+        c = cell_at[t]  # (S, n, H)
         i, f, g, o = a.chunk(a.size(-1) // H, -1)[:4]
         if t > 0:
             left_cell = cell_at[t - 1][:, :n]
@@ -125,7 +130,9 @@ def _factors(
 
     Its product with the gradient of c (of h) is the gradient of the argument.
     """
-    a, h, parameters = tables.gates[:, rows], tables.hidden[:, rows], tables.parameters
+    a = tables.gates[:, rows]
+    h = tables.hidden[:, rows]
+    parameters = tables.parameters
     i, f, g, o = a.chunk(a.size(-1) // h.size(-1), -1)[:4]
     v = a[..., 4 * h.size(-1) :]
     by_left_cell = f * parameters.left_weight
@@ -156,10 +163,13 @@ def _factors(
 def _chunks(sizes: list[int], first: int) -> list[tuple[int, list[int], slice]]:
     """Group the steps from `first` on: each chunk's first step, its sizes and its rows."""
     chunks = []
-    offset, num_rows = sum(sizes[:first]), 0
+    offset = sum(sizes[:first])
+    num_rows = 0
     for t in range(first, len(sizes)):
         num_rows += sizes[t]
         if num_rows >= ROWS_PER_CHUNK or t + 1 == len(sizes):
             chunks.append((first, sizes[first : t + 1], slice(offset, offset + num_rows)))
-            first, offset, num_rows = t + 1, offset + num_rows, 0
+            first = t + 1
+            offset = offset + num_rows
+            num_rows = 0
     return chunks

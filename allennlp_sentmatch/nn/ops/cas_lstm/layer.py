@@ -54,7 +54,8 @@ def _forward(
     hidden, cell = gates.new_empty(2, S, N, H)
     if x.initial_hidden is not None:
         first = packing.num_sentences
-        hidden[:, :first], cell[:, :first] = x.initial_hidden, x.initial_cell
+        hidden[:, :first] = x.initial_hidden
+        cell[:, :first] = x.initial_cell
     if N > 0:
         tables = LayerTables(packing.sizes, *arguments, gates, hidden, cell)
         STEPS[backend.name].forward(backend, tables)
@@ -69,8 +70,10 @@ def _backward(
     gradients: Gradients,
     needed: tuple[LayerInputs, LayerParameters],
 ) -> tuple[LayerInputs, LayerParameters]:
-    (x, parameters), (needed_inputs, needed_parameters) = arguments, needed
-    (gates, hidden, cell), (grad_hidden, grad_cell) = kept, gradients
+    x, parameters = arguments
+    needed_inputs, needed_parameters = needed
+    gates, hidden, cell = kept
+    grad_hidden, grad_cell = gradients
     tables = LayerTables(packing.sizes, *arguments, writable(gates), hidden, cell)
     grads = LayerGradients(
         hidden=torch.zeros_like(hidden) if grad_hidden is None else grad_hidden,
@@ -83,7 +86,8 @@ def _backward(
     )
     if hidden.size(1) > 0:
         STEPS[backend.name].backward(backend, tables, grads)
-    products, grad_gates = backend.products, tables.gates  # (S, N, GH), of their arguments
+    products = backend.products
+    grad_gates = tables.gates  # (S, N, GH), of their arguments
     R, H = parameters.weight_hh[0].shape
     first = packing.num_sentences  # the first row of the second step
     if x.initial_hidden is not None:  # no step was run in their rows

@@ -52,7 +52,8 @@ def run_stack(
     layers, dropout, training = stack
     num_tokens = inputs.size(1)
     if num_tokens == 0:  # run one padded step instead, which `in_order` drops again
-        inputs, mask = F.pad(inputs, (0, 0, 0, 1)), F.pad(mask, (0, 1))
+        inputs = F.pad(inputs, (0, 0, 0, 1))
+        mask = F.pad(mask, (0, 1))
     # Padding, NaN included, reaches neither outputs nor gradients.
     inputs = _clear_padding(inputs, mask)
 

@@ -34,9 +34,11 @@ def lstm_recurrence(
     if initial is not None and len(layers[0]) > 1:
         raise ValueError("initial states are for a single direction")
     parameters = [x for layer in layers for w in layer for x in w if isinstance(x, Tensor)]
-    what, has = "LSTM", IMPLEMENTATIONS
+    what = "LSTM"
+    has = IMPLEMENTATIONS
     if needs_gates:
-        what, has = "the gates of an LSTM", ("naive", "scan")
+        what = "the gates of an LSTM"
+        has = ("naive", "scan")
     backend = resolve(what, has, inputs, *parameters, *(initial or ()))
     if backend.name in ("naive", "scan"):
         return naive.run_stack(inputs, mask_of(inputs, mask), stack, initial)[first:]

@@ -43,7 +43,9 @@ def differentiable(
 class _Analytic(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, forward: Any, backward: Any, fixed: Any, form: Any, *leaves: Any) -> Any:
-        ctx.backward, ctx.fixed, ctx.form = backward, fixed, form
+        ctx.backward = backward
+        ctx.fixed = fixed
+        ctx.form = form
         ctx.device = next(x.device for x in leaves if isinstance(x, Tensor))
         with without_autocast(ctx.device):
             outputs, kept = forward(*fixed, tree_unflatten(list(leaves), form), True)

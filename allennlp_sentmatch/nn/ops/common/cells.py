@@ -27,7 +27,8 @@ def gru_cell(x: Tensor, u: Tensor, hidden: Tensor) -> Tensor:
     `x` and `u` are W x and U h with their biases, (..., 3H), with the blocks r, z, n.
     """
     H = hidden.size(-1)
-    (x_gates, x_n), (u_gates, u_n) = x.split([2 * H, H], -1), u.split([2 * H, H], -1)
+    x_gates, x_n = x.split([2 * H, H], -1)
+    u_gates, u_n = u.split([2 * H, H], -1)
     r, z = torch.sigmoid(x_gates + u_gates).chunk(2, -1)
     n = torch.tanh(torch.addcmul(x_n, r, u_n))
     return torch.lerp(n, hidden, z)  # (1 - z) * n + z * h

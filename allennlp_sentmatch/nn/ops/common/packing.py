@@ -41,9 +41,11 @@ class Packing(NamedTuple):
         """
         B, T = inputs.shape[:2]
         device = inputs.device
-        steps, order = torch.arange(T, device=device), torch.arange(B, device=device)
+        steps = torch.arange(T, device=device)
+        order = torch.arange(B, device=device)
         if mask is None:
-            sizes, lengths = [B] * T if B else [], torch.full((B,), T, device=device)
+            sizes = [B] * T if B else []
+            lengths = torch.full((B,), T, device=device)
         else:
             lengths, order, sizes = order_by_length(mask)
         counts = (steps.unsqueeze(1) < lengths).sum(1)  # (T): the sizes and zeros
@@ -125,7 +127,8 @@ def order_by_length(mask: Tensor) -> tuple[Tensor, Tensor, list[int]]:
     *numbers, wrong = torch.cat([lengths, num_wrong]).tolist()  # one transfer: synchronizes
     if wrong:
         check_order(mask)
-    sizes, n = [], len(numbers)
+    sizes = []
+    n = len(numbers)
     for t in range(numbers[0] if numbers else 0):
         while numbers[n - 1] <= t:
             n -= 1

@@ -14,7 +14,8 @@ def straight_through(
     in a row where no entry may be chosen. Of equal scores, the first is chosen. Infinite scores get
     no gradient. The temperature divides the scores in the softmax.
     """
-    largest, forbidden = torch.finfo(scores.dtype).max, ~mask
+    largest = torch.finfo(scores.dtype).max
+    forbidden = ~mask
     # Infinite scores would give NaN; without the product with the mask, a row without choices would
     # be uniform. The gradient of `clamp` would take a GPU five launches.
     bounded = hardtanh(scores / temperature, -largest, largest)

@@ -30,7 +30,8 @@ def forward(
     """Return the states (S, N, H) and the tables."""
     inputs, directions = arguments
     weight_ih, weight_hh, bias_ih, bias_hh = zip(*directions)
-    linear, sizes = backend.products.linear, packing.sizes
+    linear = backend.products.linear
+    sizes = packing.sizes
     gates = backend.products.affine(inputs, weight_ih, torch.stack(bias_ih))  # W x + b
     candidate, hidden = gates.new_empty(2, *gates.shape[:2], gates.size(2) // 3)
     layer = GatedLayer(sizes, hidden, {}, x=gates, gates=gates, hidden=hidden, kept=candidate)
@@ -56,7 +57,9 @@ def backward(
 ) -> tuple[Optional[Tensor], list[Gradients]]:
     """Run the backward pass of `forward`."""
     inputs, directions = arguments
-    hidden, products, sizes = tables.hidden, backend.products, packing.sizes
+    hidden = tables.hidden
+    products = backend.products
+    sizes = packing.sizes
     by_input = writable(tables.gates)  # (S, N, 3H): the gates, replaced by gradients of W x + b
     by_state = torch.empty_like(by_input)  # (S, N, 3H): the gradients of U h + c
     # The gradients of the states from the step after
@@ -79,7 +82,8 @@ def backward(
             if t > 0:
                 after = by_state[s, starts[t] : starts[t + 1]]
                 carried[s, : sizes[t]].add_(products.linear(after, weights.weight_hh.t()))
-    previous, first = packing.previous(hidden), packing.num_sentences
+    previous = packing.previous(hidden)
+    first = packing.num_sentences
     grad_inputs = None
     if needed[0]:
         grad_inputs = products.input_gradient([w.weight_ih for w in directions], by_input)

@@ -47,7 +47,8 @@ def _one_direction(inputs: Tensor, weights: GRUWeights) -> Tensor:
     """Return the states (B, T, H) from left to right."""
 
     def step(state: Tensors, at_step: Tensors) -> StepResult:
-        (h,), (x,) = state, at_step  # (B, H), (B, 3H)
+        (h,) = state  # (B, H)
+        (x,) = at_step  # (B, 3H)
         h = gru_cell(x, F.linear(h, weights.weight_hh, weights.bias_hh), h)
         return (h,), (h,)
 

@@ -83,15 +83,19 @@ def forward(
     Return the roots' h and c, (B, H) each, and the merges, (B, T - 1); and the tables.
     """
     hidden, cell, weights = arguments
-    (N, H), B, T = hidden.shape, sizes[0], len(sizes)
+    N, H = hidden.shape
+    B = sizes[0]
+    T = len(sizes)
     linear = backend.products.linear
     # The weights of a left child with the bias, then of a right child: (10H, H), (10H)
     weight = backend.products.prepacked(torch.cat(weights.weight.chunk(2, 1)))
     bias = F.pad(weights.bias, (0, 5 * H))
     tables = _tables(hidden, sizes, choices, keep)
-    tables.hidden[:N], tables.cell[:N] = hidden, cell
+    tables.hidden[:N] = hidden
+    tables.cell[:N] = cell
     # The roots of sentences whose last step has been run, and of sentences of one token.
-    root_hidden, root_cell = hidden[:B].clone(), cell[:B].clone()
+    root_hidden = hidden[:B].clone()
+    root_cell = cell[:B].clone()
     parents = hidden.new_empty(B, H)  # h of the last step's parents
     step = _step(sizes, weights.query, choices.temperature, tables)
     step.set(
@@ -105,7 +109,8 @@ def forward(
     if choices.merges is not None:
         step.set(given=choices.merges[:, : T - 1].contiguous())
     for number, n in enumerate(sizes[1:]):
-        step.step, step.n = number, n
+        step.step = number
+        step.n = n
         if choices.merges is None and choices.noise is not None:
             noise = choices.noise[number]
             step.set(noise=noise, noise_columns=noise.size(1))
@@ -126,8 +131,11 @@ def backward(
 ) -> tuple[Tensor, Tensor, Gradients]:
     """Run the backward pass of `forward`."""
     hidden, _, weights = arguments
-    (N, H), B, T = hidden.shape, sizes[0], len(sizes)
-    (R, _), K = tables.hidden.shape, len(tables.candidate_hidden)
+    N, H = hidden.shape
+    B = sizes[0]
+    T = len(sizes)
+    R, _ = tables.hidden.shape
+    K = len(tables.candidate_hidden)
     linear = backend.products.linear
     transposed = backend.products.prepacked(weights.weight.t().contiguous())  # (2H, 5H)
     pre_activations = hidden.new_empty(max(B, min(CHUNK, K)), 5 * H)
@@ -156,12 +164,14 @@ def backward(
         )
         step.step = 1
         for first in range(0, K, CHUNK):
-            step.first_candidate, step.n = first, min(CHUNK, K - first)
+            step.first_candidate = first
+            step.n = min(CHUNK, K - first)
             step.run("tree_scores")
             by_hidden = linear(pre_activations[: step.n], transposed)
             score_by_hidden[first : first + step.n] = by_hidden
     for number in range(T - 2, -2, -1):  # and the completion of the leaves
-        step.step, step.n = number, sizes[number + 1]
+        step.step = number
+        step.n = sizes[number + 1]
         step.run("tree_backward")
         if number >= 0:
             step.set(products=linear(pre_activations[: step.n], transposed))  # (n, 2H)
@@ -178,12 +188,18 @@ def backward(
 
 def _tables(hidden: Tensor, sizes: list[int], choices: Choices, keep: bool) -> TreeTables:
     """Return tables without values, except for `merges`."""
-    (N, H), B, T = hidden.shape, sizes[0], len(sizes)
-    R, K = N, N - B
+    N, H = hidden.shape
+    B = sizes[0]
+    T = len(sizes)
+    R = N
+    K = N - B
     if keep:  # Each merge but a sentence's last one makes two candidates.
-        R, K = N + (N - B), (N - B) + 2 * (N - B - sizes[1])
-    numbers, merges = hidden.new_empty, torch.full((B, T - 1), -1, device="cpu")
-    nodes, candidates = numbers(2, R, H), numbers(2, K, H)
+        R = N + (N - B)
+        K = (N - B) + 2 * (N - B - sizes[1])
+    numbers = hidden.new_empty
+    merges = torch.full((B, T - 1), -1, device="cpu")
+    nodes = numbers(2, R, H)
+    candidates = numbers(2, K, H)
     tables = TreeTables(merges, nodes[0], nodes[1], candidates[0], candidates[1])
     if not keep:
         return tables
@@ -203,7 +219,10 @@ def _num_relaxed(sizes: list[int]) -> list[int]:
 
 def _step(sizes: list[int], query: Tensor, temperature: float, tables: TreeTables) -> TreeStep:
     """Return the arguments that both passes have."""
-    (B, T), H, merges = (sizes[0], len(sizes)), tables.hidden.size(1), tables.merges
+    B = sizes[0]
+    T = len(sizes)
+    H = tables.hidden.size(1)
+    merges = tables.merges
     query = query.expand(H).contiguous()
     return TreeStep(
         query,

@@ -36,7 +36,8 @@ def tree_recurrence(
         is_scanned = backend.name == "scan" and choices.noise is None and hidden.size(1) > 0
         run = naive.scanned_recurrence if is_scanned else naive.tree_recurrence
         return run(hidden, cell, mask_of(hidden, mask), weights, choices)
-    order, (B, T) = packing.order, packing.shape
+    order = packing.order
+    B, T = packing.shape
     root_hidden, root_cell, merges = differentiable(
         cpu.forward,
         cpu.backward,

@@ -64,40 +64,69 @@ def forward(
     Return the tapes h and c, (S, N, H) each, and the attention, (S, B, T, T); and the tables.
     """
     inputs, initial, weights = arguments
-    sizes, products = packing.sizes, backend.products
-    (S, N, _), B, T = inputs.shape, sizes[0], len(sizes)
-    A, H = weights.attention_hidden.shape[1:]
-    gates = products.affine(inputs, weights.weight_ih_l0, weights.bias_l0)
-    no_bias = torch.zeros_like(weights.attention_vector)
-    queries = products.affine(inputs, 2 * weights.attention_input, no_bias)
-    hidden, cell = gates.new_empty(2, S, N, H)
-    summary = gates.new_empty(2, S, N, H)
-    summary[:, :, :B] = 0 if initial is None else initial
-    attention = gates.new_zeros(S, B, T, T)
-    keys, states = gates.new_empty(S, N, A), gates.new_empty(S, N, 2 * H)
-    tables = LSTMNTables(gates, queries, hidden, cell, attention, summary, keys, states)
-    attend, rows = _attention(sizes, tables, 2 * weights.attention_vector)
-    rows.update(summary_hidden=Rows.of(summary[0], gates), summary_cell=Rows.of(summary[1], gates))
-    advance = _layer(sizes, tables)
+    products = backend.products
+    tables = _new_tables(backend, packing.sizes, inputs, weights)
+    num_sentences = packing.sizes[0]
+    tables.summary[:, :, :num_sentences] = 0 if initial is None else initial
+    summary_hidden, summary_cell = tables.summary
+    attend, rows = _attention(packing.sizes, tables, 2 * weights.attention_vector)
+    rows["summary_hidden"] = Rows.of(summary_hidden, tables.gates)
+    rows["summary_cell"] = Rows.of(summary_cell, tables.gates)
+    advance = _layer(packing.sizes, tables)
     starts = advance.starts
     # [U; 2 W_h~], which maps h~ to its part of the gates' arguments and of the next query
     from_summary_weight = torch.cat([weights.weight_hh_l0, 2 * weights.attention_previous], 1)
-    for s in range(S):
+    for s in range(len(inputs)):
         attend.point(rows, s)
         weight_summary = products.prepacked(from_summary_weight[s])
         weight_key = products.prepacked(2 * weights.attention_hidden[s])
         from_summary: Optional[Tensor] = None  # (n, 4H + A)
-        for t, (start, n) in enumerate(zip(starts, sizes)):
+        for t, (start, n) in enumerate(zip(starts, packing.sizes)):
             if t > 0:
                 before = starts[t - 1]
-                new_keys = products.linear(hidden[s, before : before + n], weight_key)  # (n, A)
-                attend.t, attend.n = t, n
+                states_before = tables.hidden[s, before : before + n]  # (n, H)
+                new_keys = products.linear(states_before, weight_key)  # (n, A)
+                attend.t = t
+                attend.n = n
                 attend.set(new_keys=new_keys, from_summary=from_summary)
                 attend.run("attention_forward")
             if t > 0 or initial is not None:
-                from_summary = products.linear(summary[0, s, start : start + n], weight_summary)
+                summaries = summary_hidden[s, start : start + n]  # (n, H)
+                from_summary = products.linear(summaries, weight_summary)
             advance.run("lstm_forward", s, t, start, from_summary)
-    return (hidden, cell, attention), tables
+    return (tables.hidden, tables.cell, tables.attention), tables
+
+
+def _new_tables(
+    backend: Backend, sizes: list[int], inputs: Tensor, weights: LSTMNWeights
+) -> LSTMNTables:
+    """Make the tables of a forward pass, with the inputs' parts of the gates and the queries."""
+    S, N, _ = inputs.shape
+    B = sizes[0]
+    T = len(sizes)
+    A, H = weights.attention_hidden.shape[1:]
+    affine = backend.products.affine
+    gates = affine(inputs, weights.weight_ih_l0, weights.bias_l0)
+    no_bias = torch.zeros_like(weights.attention_vector)
+    return LSTMNTables(
+        gates=gates,
+        queries=affine(inputs, 2 * weights.attention_input, no_bias),
+        hidden=gates.new_empty(S, N, H),
+        cell=gates.new_empty(S, N, H),
+        attention=gates.new_zeros(S, B, T, T),
+        summary=gates.new_empty(2, S, N, H),
+        keys=gates.new_empty(S, N, A),
+        states=gates.new_empty(S, N, 2 * H),
+    )
+
+
+class TapeGradients(NamedTuple):
+    """The gradients of what the tapes have for S directions and N tokens, and of the vector v."""
+
+    tapes: Tensor  # (2, S, N, H): h and c. The gradient of its summary overwrites a complete row.
+    keys: Tensor  # (S, N, A)
+    queries: Tensor  # (S, N, A)
+    vector: Tensor  # (S, threads, A)
 
 
 def backward(
@@ -110,79 +139,23 @@ def backward(
 ) -> tuple[Optional[Tensor], Tensor, LSTMNWeights]:
     """Run the backward pass of `forward`."""
     inputs, _, weights = arguments
+    products = backend.products
+    num_sentences = packing.sizes[0]
     tables = tables._replace(gates=writable(tables.gates))
-    sizes, products = packing.sizes, backend.products
-    (S, N, A), B, T = tables.queries.shape, sizes[0], len(sizes)
-    new = tables.gates.new_empty
-    H = tables.hidden.size(2)
-    # The gradients of the tapes. The gradient of its summary overwrites a row that is complete.
-    grad_tapes = torch.zeros_like(tables.summary)  # (2, S, N, H)
-    for grad, outer_grad in zip(grad_tapes, gradients):
-        if outer_grad is not None:
-            grad.copy_(outer_grad)
-    grad_attention = gradients[2] if gradients[2] is None else gradients[2].contiguous()
-    grad_keys, grad_queries = torch.zeros_like(tables.queries), torch.empty_like(tables.queries)
-    grad_queries[:, :B] = 0  # the first step attends to nothing
-    grad_vector = tables.gates.new_zeros(S, num_threads(), A)
-    attend, rows = _attention(sizes, tables, 4 * weights.attention_vector)
-    attend.set(
-        query_factors=new(N, A),
-        queries_within=torch.empty(N, dtype=torch.int8, device="cpu"),
-        grad_summaries=new(N, 2 * H),
-        grad_scores=new(B, T, T),
-    )
-    of_directions = {
-        "grad_attention": grad_attention,
-        "grad_keys": grad_keys,
-        "grad_queries": grad_queries,
-        "grad_vector": grad_vector,
-        "grad_hidden": grad_tapes[0],
-        "grad_cell": grad_tapes[1],
-    }
-    rows.update((name, Rows.of(x, grad_tapes)) for name, x in of_directions.items())
-    retreat = _layer(
-        sizes,
-        tables,
-        {"grad_left_weight": tables.gates.new_zeros(S, num_threads(), H)},  # not used
-        grad_gates=tables.gates,
-        grad_hidden=grad_tapes[0],
-        carried=grad_tapes[1],
-    )
-    starts, linear, prepacked = retreat.starts, products.linear, products.prepacked
-    for s in range(S):
-        attend.point(rows, s)
-        to_summary, query_to_summary, key_to_hidden = (
-            prepacked(weight[s].t().contiguous())
-            for weight in (
-                weights.weight_hh_l0,
-                weights.attention_previous,
-                weights.attention_hidden,
-            )
-        )
-        from_keys: Optional[Tensor] = None  # (n, H), from the step after
-        for t in range(T - 1, -1, -1):
-            n, start = sizes[t], starts[t]
-            retreat.run("lstm_backward", s, t, start, from_keys)
-            grad_summary = grad_tapes[0, s, start : start + n]  # (n, H)
-            grad_summary.copy_(linear(tables.gates[s, start : start + n], to_summary))
-            if t + 1 < T:
-                next_queries = grad_queries[s, starts[t + 1] : starts[t + 2]]
-                grad_summary[: sizes[t + 1]].add_(linear(next_queries, query_to_summary))
-            if t > 0:
-                attend.t, attend.n = t, n
-                attend.run("attention_backward")
-                from_keys = linear(grad_keys[s, starts[t - 1] : starts[t - 1] + n], key_to_hidden)
+    grad = _new_gradients(tables, gradients, num_sentences)
+    _retrace(backend, packing.sizes, weights, tables, grad, gradients[2])
     grad_inputs: Optional[Tensor] = None
     if needed[0]:
         grad_inputs = products.input_gradient(weights.weight_ih_l0, tables.gates)
-        grad_inputs.add_(products.input_gradient(weights.attention_input, grad_queries))
+        grad_inputs.add_(products.input_gradient(weights.attention_input, grad.queries))
     summary_hidden = tables.summary[0]
+    # Of each weight: what it was multiplied by, and the gradient of the product.
     factors = {
         "weight_ih_l0": (inputs, tables.gates),
         "weight_hh_l0": (summary_hidden, tables.gates),
-        "attention_hidden": (tables.hidden, grad_keys),
-        "attention_input": (inputs, grad_queries),
-        "attention_previous": (packing.previous(summary_hidden), grad_queries[:, B:]),
+        "attention_hidden": (tables.hidden, grad.keys),
+        "attention_input": (inputs, grad.queries),
+        "attention_previous": (packing.previous(summary_hidden), grad.queries[:, num_sentences:]),
     }
     of_weights = {
         name: stack(products.weight_gradients(*pair))
@@ -190,16 +163,112 @@ def backward(
         if getattr(needed[2], name)
     }
     grad_weights = weights._replace(
-        **of_weights, bias_l0=tables.gates.sum(1), attention_vector=2 * grad_vector.sum(1)
+        **of_weights, bias_l0=tables.gates.sum(1), attention_vector=2 * grad.vector.sum(1)
     )
-    return grad_inputs, grad_tapes[:, :, :B], grad_weights
+    return grad_inputs, grad.tapes[:, :, :num_sentences], grad_weights
+
+
+def _new_gradients(tables: LSTMNTables, gradients: Gradients, num_sentences: int) -> TapeGradients:
+    """Make the gradients that the steps add to, with those of the outputs h and c."""
+    tapes = torch.zeros_like(tables.summary)
+    for tape, outer_gradient in zip(tapes, gradients):
+        if outer_gradient is not None:
+            tape.copy_(outer_gradient)
+    queries = torch.empty_like(tables.queries)
+    queries[:, :num_sentences] = 0  # the first step attends to nothing
+    S, _, A = tables.queries.shape
+    vector = tables.gates.new_zeros(S, num_threads(), A)
+    return TapeGradients(tapes, torch.zeros_like(tables.queries), queries, vector)
+
+
+def _retrace(
+    backend: Backend,
+    sizes: list[int],
+    weights: LSTMNWeights,
+    tables: LSTMNTables,
+    grad: TapeGradients,
+    grad_attention: Optional[Tensor],
+) -> None:
+    """Run the steps from the last to the first; they complete `grad` and overwrite the gates."""
+    S = len(tables.gates)
+    attend, rows = _attention_backward(sizes, tables, weights, grad, grad_attention)
+    retreat = _layer(
+        sizes,
+        tables,
+        {"grad_left_weight": tables.gates.new_zeros(S, num_threads(), tables.hidden.size(2))},
+        grad_gates=tables.gates,
+        grad_hidden=grad.tapes[0],
+        carried=grad.tapes[1],
+    )
+    starts = retreat.starts
+    linear = backend.products.linear
+    for s in range(S):
+        attend.point(rows, s)
+        gates_to_summary = _transposed(backend, weights.weight_hh_l0[s])
+        query_to_summary = _transposed(backend, weights.attention_previous[s])
+        key_to_hidden = _transposed(backend, weights.attention_hidden[s])
+        from_keys: Optional[Tensor] = None  # (n, H), from the step after
+        for t in reversed(range(len(sizes))):
+            n = sizes[t]
+            start = starts[t]
+            retreat.run("lstm_backward", s, t, start, from_keys)
+            grad_summary = grad.tapes[0, s, start : start + n]  # (n, H)
+            grad_summary.copy_(linear(tables.gates[s, start : start + n], gates_to_summary))
+            if t + 1 < len(sizes):
+                next_queries = grad.queries[s, starts[t + 1] : starts[t + 2]]
+                grad_summary[: sizes[t + 1]].add_(linear(next_queries, query_to_summary))
+            if t > 0:
+                attend.t = t
+                attend.n = n
+                attend.run("attention_backward")
+                keys_before = grad.keys[s, starts[t - 1] : starts[t - 1] + n]  # (n, A)
+                from_keys = linear(keys_before, key_to_hidden)
+
+
+def _transposed(backend: Backend, weight: Tensor) -> Tensor:
+    """Prepare the transpose of a weight (M, K) for products with it."""
+    return backend.products.prepacked(weight.t().contiguous())
+
+
+def _attention_backward(
+    sizes: list[int],
+    tables: LSTMNTables,
+    weights: LSTMNWeights,
+    grad: TapeGradients,
+    grad_attention: Optional[Tensor],
+) -> tuple[Attention, dict[str, Rows]]:
+    """Return the arguments of a backward step, and the tables of the directions."""
+    N, A = tables.queries.shape[1:]
+    B = sizes[0]
+    T = len(sizes)
+    new = tables.gates.new_empty
+    attend, rows = _attention(sizes, tables, 4 * weights.attention_vector)
+    attend.set(
+        query_factors=new(N, A),
+        queries_within=torch.empty(N, dtype=torch.int8, device="cpu"),
+        grad_summaries=new(N, 2 * tables.hidden.size(2)),
+        grad_scores=new(B, T, T),
+    )
+    of_directions = {
+        "grad_attention": None if grad_attention is None else grad_attention.contiguous(),
+        "grad_keys": grad.keys,
+        "grad_queries": grad.queries,
+        "grad_vector": grad.vector,
+        "grad_hidden": grad.tapes[0],
+        "grad_cell": grad.tapes[1],
+    }
+    for name, table in of_directions.items():
+        rows[name] = Rows.of(table, grad.tapes)
+    return attend, rows
 
 
 def _attention(
     sizes: list[int], tables: LSTMNTables, vector: Tensor
 ) -> tuple[Attention, dict[str, Rows]]:
     """Return the arguments of a step that both passes have, and the tables of the directions."""
-    (N, A), H, T = tables.queries.shape[1:], tables.cell.size(2), len(sizes)
+    N, A = tables.queries.shape[1:]
+    H = tables.cell.size(2)
+    T = len(sizes)
     lengths = lengths_of(sizes)  # (B)
     new = tables.cell.new_empty
     attend = Attention(

@@ -41,9 +41,11 @@ def lstmn_recurrence(
 
     If `is_scanned`, the tapes have a fixed length, so that `scan` can make a loop of the steps.
     """
-    num_tokens, H = inputs.size(1), directions[0].weight_hh_l0.size(1)
+    num_tokens = inputs.size(1)
+    H = directions[0].weight_hh_l0.size(1)
     if num_tokens == 0:  # run one padded step instead, which is dropped again below
-        inputs, mask = F.pad(inputs, (0, 0, 0, 1)), F.pad(mask, (0, 1))
+        inputs = F.pad(inputs, (0, 0, 0, 1))
+        mask = F.pad(mask, (0, 1))
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)
     # Clear the padding: NaN in it would reach the weights' gradients.
     inputs = inputs.masked_fill(padding, 0.0)
@@ -81,7 +83,8 @@ def _tapes(gates: Tensor, queries: Tensor, summary: Tensor, step: "_Step") -> tu
     T, S, B, _ = gates.shape
     first, *others = gates.unbind(0)
     row, from_summary = step.write(first, summary)
-    tapes, weights = row.unsqueeze(2), []
+    tapes = row.unsqueeze(2)
+    weights = []
     for x, query in zip(others, queries.unbind(0)[1:]):
         s, summary = step.read(query + from_summary, tapes)
         weights.append(s)
@@ -103,7 +106,8 @@ def _scanned_tapes(
     index = torch.arange(T, device=gates.device)
 
     def scanned_step(state: Tensors, at_step: Tensors) -> StepResult:
-        (summary, from_summary, tapes), (gates, query, is_before, is_new) = state, at_step
+        summary, from_summary, tapes = state
+        gates, query, is_before, is_new = at_step
         s, new_summary = step.read(query + from_summary, tapes, is_before)
         # Without a token before, the summary stays as it was.
         summary = torch.where(is_before.any(), new_summary, summary)

@@ -40,7 +40,8 @@ def lstmn_recurrence(
             return naive.lstmn_recurrence(
                 inputs, mask_of(inputs, mask), directions, initial_state, backend.name == "scan"
             )
-    order, (B, T) = packing.order, packing.shape
+    order = packing.order
+    B, T = packing.shape
     initial = None if initial_state is None else initial_state[:, :, order]
     hidden, cell, attention = differentiable(
         cpu.forward,

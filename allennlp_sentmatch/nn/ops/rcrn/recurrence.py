@@ -35,7 +35,8 @@ def controlled_recurrence(forget: Tensor, values: Tensor) -> Tensor:
         return cells
 
     def step(state: Tensors, at_step: Tensors) -> StepResult:
-        (c,), (f, x) = state, at_step  # (B, E)
+        (c,) = state
+        f, x = at_step  # (B, E)
         c = f * c + (1 - f) * x
         return (c,), (c,)
 

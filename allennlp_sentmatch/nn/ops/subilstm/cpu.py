@@ -28,7 +28,8 @@ class NativeCell(Cell):
     names_of_gradients: dict[str, int]
 
     def _prepare(self, weights: Sequence[Tensor]) -> None:
-        states, projected = self.states, self._projected
+        states = self.states
+        projected = self._projected
         _, _, R, B, H = states.shape
         GH = self._width = self.num_gates * H
         self._weights = [self._backend.products.prepacked(weight) for weight in weights]
@@ -48,7 +49,8 @@ class NativeCell(Cell):
         self._rows = {name: Rows.of(x, self.states) for name, x in rows.items()}
 
     def advance(self, step: Step) -> None:
-        linear, hidden = self._backend.products.linear, self.states[0]
+        linear = self._backend.products.linear
+        hidden = self.states[0]
         for part in step.split(self.max_rows):
             self._begin(part, self._sizes[0])
             rows = part.of_states(hidden)  # (S, R, N, H)
@@ -74,12 +76,14 @@ class NativeCell(Cell):
             or (self._tables is not None and not 0 <= offset <= offset + R * N <= num_rows)
         ):
             raise IndexError(f"{step} is not within its tables")
-        self._arguments.n, self._arguments.block = R * N, N
+        self._arguments.n = R * N
+        self._arguments.block = N
         self._arguments.x_step = B * self._width if step.begins else 0
 
     def _run(self, function: str, s: int, step: Step, u: Optional[Tensor]) -> None:
         """Run a compiled step of direction `s`, with U h, (rows, GH), as `u`, or zero."""
-        arguments, B = self._arguments, self._sizes[2]
+        arguments = self._arguments
+        B = self._sizes[2]
         arguments.x = self._x.at(s, step.tokens[0] * B)
         arguments.set(recurrent=u)
         arguments.point(self._states, s, step.first * B)

@@ -29,7 +29,8 @@ class _EagerCell(Cell):
             return
         old = states = step.of_states(self.states)
         x = step.of_tokens(self._projected)
-        gates, kept = x.new_empty(*states.shape[1:4], x.size(-1)), None
+        gates = x.new_empty(*states.shape[1:4], x.size(-1))
+        kept = None
         if self._tables is not None:
             old, gates, kept = self._tables.at(step)
             old.copy_(states)

@@ -51,7 +51,8 @@ class Cell:
         projected: Optional[Tensor] = None,
         weights: Sequence[Tensor] = (),
     ) -> None:
-        self._backend, self.states = backend, states
+        self._backend = backend
+        self.states = states
         # `None` where a pass does not need them
         self._projected: Any = projected
         self._tables: Any = None
@@ -88,7 +89,8 @@ class Cell:
 
         To go back, also take a buffer (S, rows, GH) for the gradient of W x + b in each row.
         """
-        self._tables, self._grad_gates = tables, grad_gates
+        self._tables = tables
+        self._grad_gates = grad_gates
 
     def advance(self, step: Step) -> None:
         """Advance the states; fill the step's rows of the tables, if there are any."""
@@ -127,7 +129,8 @@ def forward(
     suffixes = cell.of(backend, projected, weights, schedule.num_starts)
     hidden = suffixes.states[0]
     prefixes = projected.new_zeros(*projected.shape[:3], hidden.size(-1))
-    prefix_at, hidden_at = prefixes.unbind(1), hidden.unbind(1)
+    prefix_at = prefixes.unbind(1)
+    hidden_at = hidden.unbind(1)
     keeps_tables = keep and not recomputes
     kept: list[Any] = [] if keeps_tables else [projected]
     if keeps_tables:
@@ -188,7 +191,8 @@ def backward(
     tokens, directions = arguments
     weight_ih, weights, _ = zip(*directions)
     products = backend.products
-    (S, T, B), (GH, H) = tokens.shape[:3], weights[0].shape
+    S, T, B = tokens.shape[:3]
+    GH, H = weights[0].shape
     # The tables of the beginning are the last.
     tables_in_reverse: Iterator[SuffixTables]
     if recomputes:
