@@ -96,7 +96,8 @@ def reliability(probabilities: Pairs, labels: Pairs) -> tuple[float, float]:
 def measure(name: str, size: int, data: Path, vectors: Vectors) -> dict[str, Any]:
     """The figures of all draws of one size."""
     pairs, labels, test_pairs, test_labels = read(name, data)
-    cosines = SentenceEncoder(vectors).similarity(*test_pairs.T).clip(0, 1)
+    first, second = test_pairs.T
+    cosines = SentenceEncoder(vectors).similarity(first, second).clip(0, 1)
     figures, precisions, covered = [], [], 0
     for seed in range(DRAWS):
         drawn = draw(labels, size, numpy.random.default_rng(seed))

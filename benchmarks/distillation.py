@@ -88,7 +88,7 @@ def load(name: str, data: Path) -> tuple[Encode, list[Path]]:
         folder = get_model_path()
     else:
         folder = SENTENCE_ENCODER if source == PACKAGE else Path(source)
-    encoder: Any = SentenceEncoder(folder, int(variant) if variant.isdigit() else None)
+    encoder: Any = SentenceEncoder(folder, dimensions=int(variant) if variant.isdigit() else None)
     if variant == "bfloat16":
         encoder.network.bfloat16()
     elif variant == "int8":

@@ -30,6 +30,9 @@ PROBE = ["A man is asleep.", "How do I cook rice?", "The 3 dogs aren't running."
 TOLERANCE = 0.01  # the largest distance of their vectors, of length 1: processors round differently
 
 
+DTYPES = ("float32", "bfloat16", None)
+"""The formats of an encoder's numbers that are saved; `None` for encoders of other packages."""
+
 ENCODER_TEXTS = {
     "package": (
         "Its encoder is the English one in allennlp_sentmatch, which is\nnot in this folder. That "
@@ -57,12 +60,22 @@ def write_folder(
     network = None if encoder.is_shipped else encoder.network
     own = network if isinstance(network, StandaloneEncoder) else None
     place = "package" if encoder.is_shipped else "given" if own is None else "folder"
+    if encoder.dtype not in DTYPES:
+        raise ValueError(
+            f"an encoder in {encoder.dtype} cannot be saved; fit again with "
+            'SentenceEncoder(encoder, dtype="float32")'
+        )
     with written_folder(folder) as temporary:
         if own is not None:
             own.save(temporary / ENCODER)
         probe = torch.from_numpy(encoder.encode(PROBE))
         write_tensors(temporary / TENSORS, {"probe": probe, **tensors})
-        own_settings = {"format": FORMAT, "encoder": place, "dimensions": encoder.dimensions}
+        own_settings = {
+            "format": FORMAT,
+            "encoder": place,
+            "dimensions": encoder.dimensions,
+            "dtype": encoder.dtype,
+        }
         write_json(temporary / HEADER, {**own_settings, **header})
         is_score = header["classes"] is None
         kind, task = ("PairRegressor", "scores") if is_score else ("PairClassifier", "labels")
@@ -106,7 +119,10 @@ def read_folder(
     # Not by the folder's path, where an archive could lie, which is code.
     source = StandaloneEncoder.load(folder / ENCODER) if place == "folder" else given
     with errors_name(folder / HEADER):
-        encoder = SentenceEncoder(source, header.pop("dimensions", None))
+        dimensions, dtype = header.pop("dimensions", None), header.pop("dtype", None)
+        if dtype not in DTYPES:
+            raise ValueError("dtype must be float32, bfloat16 or null")
+        encoder = SentenceEncoder(source, dimensions=dimensions, dtype=dtype)
     tensors = read_tensors(folder / TENSORS)
     with errors_name(folder / TENSORS):
         check_finite(tensors)

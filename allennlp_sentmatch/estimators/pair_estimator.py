@@ -22,6 +22,7 @@ from allennlp_sentmatch.estimators.heads import (
     Head,
     LinearHead,
 )
+from allennlp_sentmatch.estimators.kept_encoder import KeepsEncoder
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
 from allennlp_sentmatch.estimators.sentence_encoder import (
@@ -60,7 +61,7 @@ HEADER = ("type", "parameters", "classes", "feature_names", "head")
 BLOCK_SIZE = 4096  # the number of pairs whose features are in memory in a prediction
 
 
-class PairEstimator(BaseEstimator):  # type: ignore[misc]
+class PairEstimator(KeepsEncoder):
     """The parameters and methods that `PairClassifier` and `PairRegressor` share.
 
     # Parameters
@@ -283,8 +284,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             parameters["head"] = FineTuning(**parameters["head"])
         if isinstance(parameters.get("class_weight"), list):
             parameters["class_weight"] = dict(parameters["class_weight"])
-        is_default = encoder.is_shipped and encoder.dimensions is None
-        estimator = cls(None if is_default else encoder, **parameters)
+        estimator = cls(None if encoder.is_default else encoder, **parameters)
         estimator.checked_parameters()
         estimator.encoder_ = encoder
         if names is not None:

@@ -6,6 +6,8 @@ from typing import Any
 SENTENCE_ENCODER = Path(__file__).parent / "sentence_encoder"
 """A folder as `allennlp export` writes, for `allennlp_sentmatch.standalone.StandaloneEncoder`."""
 
+PACKAGE = "package"  # the name of this encoder where a path could be
+
 _LSTM = {
     "type": "lstm",
     "input_size": 256,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allennlp_sentmatch.estimators.estimator_folder import HEADER as ESTIMATOR
+from allennlp_sentmatch.pretrained import PACKAGE
 from allennlp_sentmatch.serving.batcher import Job
 from allennlp_sentmatch.serving.embeddings import encoder_routes, num_words
 from allennlp_sentmatch.serving.limits import Shape
@@ -20,8 +21,6 @@ from allennlp_sentmatch.standalone.texts import checked_text
 if TYPE_CHECKING:
     from allennlp_sentmatch.estimators.pair_estimators import PairClassifier, PairRegressor
     from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
-
-PACKAGE = "package"  # the name of the encoder in this package, where a path could stand
 
 PAIR_KEYS = [("premise", "hypothesis"), ("sentence1", "sentence2")]
 

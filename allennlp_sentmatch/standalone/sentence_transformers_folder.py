@@ -8,12 +8,23 @@ from typing import Any, Union
 from allennlp_sentmatch.standalone.files import errors_name, nested_settings, read_json
 
 MODULES = "modules.json"
+CONFIGURATION = "config_sentence_transformers.json"
 
 _CLASSES = re.compile(
     r"(sentence_transformers|torch\.nn)(\.[A-Za-z_]\w*)+"
     r"|allennlp_sentmatch\.standalone\.sentence_transformers_module\.StandaloneModule",
     re.ASCII,
 )
+
+
+def has_more_than_a_standalone_encoder(folder: Path) -> bool:
+    """Whether sentence-transformers adds prompts or further modules to the encoder in a folder."""
+    modules = read_json(folder / MODULES) if (folder / MODULES).exists() else []
+    if isinstance(modules, list) and len(modules) > 1:
+        return True
+    settings = read_json(folder / CONFIGURATION) if (folder / CONFIGURATION).exists() else {}
+    prompts = settings.get("prompts") if isinstance(settings, dict) else None
+    return isinstance(prompts, dict) and any(prompts.values())
 
 
 def check_sentence_transformers_folder(folder: Union[str, "os.PathLike[str]"]) -> None:

@@ -84,6 +84,23 @@ def test_the_encoder_of_the_package_is_not_written(tmp_path, monkeypatch):
         PairClassifier.load(tmp_path / "folder")
 
 
+@pytest.mark.parametrize("is_in_the_package", [True, False])
+def test_the_number_format_of_the_encoder_is_saved(tmp_path, monkeypatch, is_in_the_package):
+    tiny_encoder().save(tmp_path / "tiny")
+    monkeypatch.setattr(sentence_encoder, "SENTENCE_ENCODER", tmp_path / "tiny")
+    source = None if is_in_the_package else tmp_path / "tiny"
+    saved = PairClassifier(SentenceEncoder(source, dtype="bfloat16"), l2=0.1).fit(PAIRS, LABELS)
+    saved.save(tmp_path / "folder")
+    loaded = PairClassifier.load(tmp_path / "folder")
+    assert loaded.encoder_.dtype == "bfloat16"
+    assert loaded.predict_proba(PAIRS).tolist() == saved.predict_proba(PAIRS).tolist()
+    again = clone(loaded).fit(PAIRS, LABELS)  # its parameter is not the default
+    assert again.encoder_.dtype == "bfloat16"
+    half = tiny_encoder().to(torch.float16)
+    with pytest.raises(ValueError, match=r"in float16 cannot be saved; fit again with .*float32"):
+        PairClassifier(half, l2=0.1).fit(PAIRS, LABELS).save(tmp_path / "half")
+
+
 def test_an_encoder_of_another_package_is_given_again(folder, tmp_path):
     saved = PairRegressor(OtherEncoder()).fit(PAIRS, SCORES)
     saved.save(tmp_path / "folder")
@@ -109,6 +126,7 @@ def test_the_encoder_of_a_folder_is_never_an_archive(folder, small_archive):
     ("change", "message"),
     [
         ({"format": 5}, "the format is 5"),
+        ({"dtype": "int8"}, "dtype must be float32, bfloat16 or null"),
         ({"type": "PairRegressor"}, "this is a 'PairRegressor', not a PairClassifier"),
         ({"encoder": ["folder"]}, "encoder must be package, folder or given"),
         ({"code": "rm"}, "superfluous setting 'code'"),

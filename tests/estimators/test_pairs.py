@@ -207,7 +207,7 @@ def entry_points():
     return [
         *(network.encode, encoder.encode, lambda x: encoder.similarity(x, x)),
         *(lambda x: encoder.similarity(x, ["a cat", "a dog"]), lambda x: encoder.search(x, ["a"])),
-        *(lambda x: encoder.search("a", x), lambda x: encoder.search("a", ["a"], count=x)),
+        *(lambda x: encoder.search("a", x), lambda x: encoder.search("a", ["a"], k=x)),
         lambda x: encoder.search("a", ["a cat", "not"], vectors=x),
         *(classifier.predict, classifier.predict_proba, classifier.explain, regressor.predict),
         *(lambda x: classifier.score(x, ["same"] * 2), lambda x: regressor.score(PAIRS[:3], x)),
@@ -217,7 +217,7 @@ def entry_points():
 
 
 PACKAGE = str(Path(allennlp_sentmatch.__file__).parent)
-NAMED = ("sentence", "pair", "label", "score", "query", "count", "vector", "encoder", "batch_size")
+NAMED = ("sentence", "pair", "label", "score", "query", "k must", "vector", "encoder", "batch_size")
 
 
 @cases(400, 34_000)

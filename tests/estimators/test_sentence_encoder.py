@@ -56,14 +56,15 @@ def test_the_similarity_is_the_cosine(table):
 
 
 def test_search_finds_the_most_similar_first(table):
-    found = table.search("x", ["-x", "z", "y", "x"], count=3)
-    assert [text for text, _ in found] == ["x", "y", "z"]
-    assert [cosine for _, cosine in found] == pytest.approx([1, 24 / 25, 0])
-    assert table.search("x", ["-x"] * 99 + ["y"], count=1) == [("y", pytest.approx(24 / 25))]
+    found = table.search("x", ["-x", "z", "y", "x"], k=3)
+    assert [one.sentence for one in found] == ["x", "y", "z"]
+    assert [one.cosine for one in found] == pytest.approx([1, 24 / 25, 0])
+    assert [one.position for one in found] == [3, 2, 1]
+    assert table.search("x", ["-x"] * 99 + ["y"], k=1) == [("y", pytest.approx(24 / 25), 99)]
     scaled = table.encode(["-x", "y"]) * 2
     assert table.search("x", ["-x", "y"], vectors=scaled.astype("float64")) == [
-        ("y", pytest.approx(24 / 25)),
-        ("-x", pytest.approx(-1)),
+        ("y", pytest.approx(24 / 25), 1),
+        ("-x", pytest.approx(-1), 0),
     ]
 
 
@@ -85,23 +86,26 @@ def test_the_first_dimensions(table, shipped):
 
 
 @pytest.mark.parametrize("is_fast", [False, True])
-def test_precisions(shipped, table, is_fast, monkeypatch, caplog):
+def test_number_formats(shipped, table, is_fast, monkeypatch, caplog):
     known = {"avx512_bf16": is_fast}
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: known, raising=False)
-    rounded = SentenceEncoder(shipped, precision="bfloat16")
+    rounded = SentenceEncoder(shipped, dtype="bfloat16")
     assert rounded.network.embedding.weight.dtype == torch.bfloat16
     assert shipped.network.embedding.weight.dtype == torch.float32
     texts = ["A man is asleep.", "Two dogs run."]
     difference = normalized(rounded.encode(texts)) - normalized(shipped.encode(texts))
     assert 0 < numpy.abs(difference).max() < 0.01
     caplog.set_level("INFO")
-    chosen = SentenceEncoder(shipped, precision="auto").network.embedding.weight.dtype
+    chosen = SentenceEncoder(shipped, dtype="auto").network.embedding.weight.dtype
     assert chosen == (torch.bfloat16 if is_fast else torch.float32)
     assert f"computes in {str(chosen)[6:]}" in caplog.text
-    with pytest.raises(ValueError, match="precision must be float32, bfloat16, auto; got 'half'"):
-        SentenceEncoder(precision="half")
+    assert SentenceEncoder(rounded).dtype == "bfloat16"
+    assert SentenceEncoder(rounded, dtype="float32").dtype == "float32"
+    assert table.dtype is None
+    with pytest.raises(ValueError, match="dtype must be float32, bfloat16, auto; got 'half'"):
+        SentenceEncoder(dtype="half")
     with pytest.raises(ValueError, match="not for a Table"):
-        SentenceEncoder(table, precision="auto")
+        SentenceEncoder(table, dtype="auto")
 
 
 def test_an_encoder_of_an_encoder_and_a_copy_are_the_same(table, shipped):
@@ -109,6 +113,62 @@ def test_an_encoder_of_an_encoder_and_a_copy_are_the_same(table, shipped):
     assert copy.deepcopy({"encoder": table})["encoder"] is table
     assert SentenceEncoder(shipped).is_shipped
     assert not SentenceEncoder(table).is_shipped
+
+
+class Asymmetric(Table):
+    """An encoder with other vectors for queries, and prompts, as sentence-transformers has them."""
+
+    def __init__(self):
+        self.batch_sizes = []
+
+    def encode(self, sentences, prompt_name=None, batch_size=32):
+        self.batch_sizes.append(batch_size)
+        sign = {None: 1, "negative": -1}[prompt_name]
+        return sign * numpy.array(super().encode(sentences))
+
+    def encode_query(self, sentences, batch_size=32):
+        return numpy.array(super().encode(sentences))[:, ::-1]
+
+
+def test_queries_have_their_own_vectors_in_a_search():
+    encoder = SentenceEncoder(Asymmetric())
+    assert encoder.encode(["x"]).tolist() == encoder.encode_document(["x"]).tolist() == [[3, 4]]
+    assert encoder.encode_query(["x"]).tolist() == [[4, 3]]
+    for vectors in (None, encoder.encode_document(["x", "y"])):
+        found = encoder.search("x", ["x", "y"], vectors=vectors)
+        assert found == [("y", pytest.approx(1), 1), ("x", pytest.approx(24 / 25), 0)]
+    assert SentenceEncoder(Asymmetric(), dimensions=1).encode_query(["x"]).tolist() == [[4]]
+    assert encoder.similarity("x", "x") == pytest.approx(1)
+    with pytest.raises(ValueError, match=r"row 0 is not the encoder's .* by encode_document"):
+        encoder.search("x", ["x", "y"], vectors=encoder.encode_query(["x", "y"]))
+
+
+def test_options_reach_the_encoder_that_takes_them(table):
+    encoder = SentenceEncoder(Asymmetric())
+    assert encoder.encode(["x"], prompt_name="negative", batch_size=7).tolist() == [[-3, -4]]
+    assert encoder.network.batch_sizes == [7]
+    message = r"this encoder has no {}: Table\.encode does not take it; leave it out"
+    for option in ({"prompt_name": "query"}, {"batch_size": 1}):
+        with pytest.raises(TypeError, match=message.format(*option)):
+            table.encode([], **option)
+    with pytest.raises(TypeError, match=r"no prompt_name: StandaloneEncoder\.encode does"):
+        SentenceEncoder(tiny_encoder()).encode(["a"], prompt_name="query")
+    two = [SentenceEncoder(tiny_encoder()).encode(SENTENCES, batch_size=n) for n in (1, 6)]
+    numpy.testing.assert_allclose(two[0], two[1], atol=1e-6)
+    for encode in (table.encode_query, table.encode_document):
+        assert encode(["x"]).tolist() == [[3, 4]]
+
+
+def test_package_is_the_name_of_the_encoder_in_the_package(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tiny_encoder().save("package")
+    assert SentenceEncoder("package").is_shipped
+    assert SentenceEncoder("package").vector_size == SentenceEncoder().vector_size == 384
+    assert (
+        SentenceEncoder("./package").vector_size
+        == SentenceEncoder(tmp_path / "package").vector_size
+        == 16
+    )
 
 
 NAN = float("nan")
@@ -123,8 +183,8 @@ NAN = float("nan")
         (lambda e: e.similarity("x", ["x"]), "a single one goes into a list"),
         (lambda e: e.search(["x"], ["x"]), "the query must be a string, not list"),
         (lambda e: e.search(" ", ["x"]), "the query is blank"),
-        (lambda e: e.search("x", ["x"], count=0), "count must be an integer of at least 1"),
-        (lambda e: e.search("x", ["x"], count=1.5), "count must be an integer"),
+        (lambda e: e.search("x", ["x"], k=0), "k must be at least 1, got 0"),
+        (lambda e: e.search("x", ["x"], k=1.5), "k must be an integer"),
         (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["x"])), r"2 sentences.*\(1, 2\)"),
         (lambda e: e.search("x", ["x", "y"], vectors=[[3, 4], [1, NAN]]), "in row 1 has a comp"),
         (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["y", "x"])), "row 0 is not the enc"),
@@ -205,7 +265,7 @@ def test_the_encoder_of_the_package_knows_what_is_similar(shipped):
     assert shipped.similarity("A man is asleep.", "Somebody sleeps.") > 0.6
     assert shipped.similarity("A man is asleep.", "Rice grows in water.") < 0.2
     sentences = ["Where does rice grow?", "What is the way to boil rice?", "Two dogs run."]
-    assert shipped.search("How do I cook rice?", sentences)[0][0] == sentences[1]
+    assert shipped.search("How do I cook rice?", sentences)[0].sentence == sentences[1]
 
 
 def test_cosines_are_at_most_1(shipped):
@@ -233,7 +293,9 @@ def test_tensors_that_need_gradients_are_vectors():
 
     encoder = SentenceEncoder(Learning())
     assert encoder.encode(["x"]).tolist() == [[0.5, 0.5]]
-    assert encoder.search("x", ["y"], vectors=Learning().encode(["y"])) == [("y", pytest.approx(1))]
+    assert encoder.search("x", ["y"], vectors=Learning().encode(["y"])) == [
+        ("y", pytest.approx(1), 0)
+    ]
 
 
 def test_the_defaults_of_a_program_change_nothing(shipped):

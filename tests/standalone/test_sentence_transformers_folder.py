@@ -5,9 +5,11 @@ import json
 import pytest
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
+from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
     check_sentence_transformers_folder,
 )
+from tests.estimators.tiny_encoder import SENTENCES, tiny_encoder
 
 models = pytest.importorskip("sentence_transformers.models")
 
@@ -111,3 +113,41 @@ def test_folders_of_sentence_transformers_are_opened(folder, tiny_bert):
     assert SentenceEncoder(folder / "model").encode(["a"]).shape == (1, 4)
     assert not (folder.parent / "evidence").exists()
     check_sentence_transformers_folder(tiny_bert)  # without modules.json
+
+
+def test_prompts_are_those_of_sentence_transformers(tmp_path):
+    pytest.importorskip("sentence_transformers", minversion="5.3")
+    from sentence_transformers import SentenceTransformer
+
+    from allennlp_sentmatch.standalone.sentence_transformers_module import StandaloneModule
+
+    model = SentenceTransformer(
+        modules=[StandaloneModule(tiny_encoder())],
+        prompts={"query": "not ", "document": "a dog sees ", "other": "runs "},
+        device="cpu",
+    )
+    model.save(str(tmp_path / "model"))
+    query, documents = model.encode_query(["a cat"]), model.encode_document(SENTENCES)
+    expected = (normalized(query) @ normalized(documents).T)[0]
+    other = model.encode(SENTENCES, prompt_name="other")
+    for encoder in (SentenceEncoder(model), SentenceEncoder(tmp_path / "model")):
+        found = {one.position: one.cosine for one in encoder.search("a cat", SENTENCES)}
+        assert [found[i] for i in range(len(SENTENCES))] == pytest.approx(expected.tolist())
+        assert abs(encoder.encode(SENTENCES, prompt_name="other") - other).max() < 1e-6
+        assert abs(encoder.encode(SENTENCES) - other).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"modules.json": [{**BERT, "type": f"{ST}Nothing"}]},
+        {"modules.json": [{**BERT, "type": "sentence_transformers.nothing.Nothing"}]},
+        {"modules.json": [{**BERT, "type": f"{ST}Dense"}]},
+        {"modules.json": [3]},
+        of("Dense", "config.json", in_features="x", out_features=1),
+    ],
+)
+def test_folders_that_sentence_transformers_cannot_read_are_named(folder, files):
+    write(folder, files)
+    with pytest.raises(ValueError, match=f"{folder} is a folder that sentence-transformers cannot"):
+        SentenceEncoder(folder)

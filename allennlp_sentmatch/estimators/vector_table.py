@@ -1,0 +1,151 @@
+"""Vectors in memory or on disk, compared with one vector at a time."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+from torch import Tensor
+
+from allennlp_sentmatch.standalone.encoder import FloatArray
+
+Array = numpy.ndarray[Any, Any]
+IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
+
+ROWS_TOGETHER = 8192  # the number of rows that are in memory as a copy, where a copy is needed
+
+SLACK = 1e-4  # more than a cosine that is computed in float32 differs from the exact one
+
+LARGEST = numpy.finfo(numpy.float32).max
+
+SAFE_SQUARES = 1e-30, 1e30
+"""The squares of lengths that float32 holds with all its digits, and so their products."""
+
+
+class VectorTable:
+    """A table of N vectors, as it is: neither copied nor changed.
+
+    The lengths of the vectors are computed once. A cosine is computed in float64 and rounded once:
+    equal vectors have equal cosines, in whichever rows they are.
+
+    # Parameters
+
+    vectors : `numpy.ndarray`
+        (N, E), floating-point numbers of any size, best float32; also a memory map.
+
+    # Raises
+
+    `ValueError` that names the first row with a component that is not a finite number.
+    """
+
+    def __init__(self, vectors: Array) -> None:
+        self._vectors = vectors
+        squares = numpy.zeros(len(vectors), numpy.float32)
+        for start, block in self._blocks():
+            squares[start : start + len(block)] = _squares(block)
+        least, most = SAFE_SQUARES
+        is_safe = (squares >= least) & (squares <= most)
+        self._extreme = numpy.flatnonzero(~is_safe)  # zero vectors, too
+        for start in range(0, len(self._extreme), ROWS_TOGETHER):
+            rows = self._extreme[start : start + ROWS_TOGETHER]
+            check_finite(vectors[rows], "in row", rows)
+        self._lengths = numpy.sqrt(numpy.where(is_safe, squares, 1))
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def cosines(self, rows: IntArray, vector: FloatArray) -> FloatArray:
+        """Return the cosines (R,) of the vectors in some rows (R,) with a vector (E,).
+
+        The cosine with a zero vector is 0.
+        """
+        found = numpy.zeros(len(rows), numpy.float32)
+        for start in range(0, len(rows), ROWS_TOGETHER):
+            block = slice(start, start + ROWS_TOGETHER)
+            found[block] = _cosines(self._vectors[rows[block]], vector)
+        return found
+
+    def normalized(self, rows: IntArray) -> Array:
+        """Return the vectors in some rows (R,), divided by their lengths, (R, E) in float64."""
+        return _normalized(self._vectors[rows])
+
+    def nearest(self, vector: FloatArray, k: int) -> list[tuple[int, float]]:
+        """Find the rows with the largest cosines to a vector (E,).
+
+        Returns at most `k` rows with their cosines, the largest first, and of equal ones the first
+        row first.
+        """
+        rows = self._candidates(vector, k)
+        cosines = self.cosines(rows, vector)
+        order = numpy.argsort(-cosines, kind="stable")[:k]
+        return [(int(rows[i]), float(cosines[i])) for i in order]
+
+    @numpy.errstate(over="ignore", invalid="ignore")  # extreme vectors are candidates in any case
+    def _candidates(self, vector: FloatArray, k: int) -> IntArray:
+        """List all rows that may be among the `k` nearest, in ascending order."""
+        if k >= len(self):
+            return numpy.arange(len(self))
+        direction = _normalized(vector).astype(numpy.float32)
+        near = numpy.empty(len(self), numpy.float32)
+        for start, block in self._blocks():
+            near[start : start + len(block)] = block @ direction
+        near /= self._lengths
+        near[self._extreme] = -numpy.inf
+        last = numpy.partition(near, len(near) - k)[len(near) - k]
+        is_candidate = near >= last - 2 * SLACK
+        is_candidate[self._extreme] = True
+        return numpy.flatnonzero(is_candidate)
+
+    def _blocks(self) -> Iterator[tuple[int, FloatArray]]:
+        """Yield blocks of rows in float32, with the first row: views of a table in float32."""
+        for start in range(0, len(self), ROWS_TOGETHER):
+            with numpy.errstate(over="ignore"):  # what is infinite in float32 is refused
+                block = numpy.asarray(self._vectors[start : start + ROWS_TOGETHER], numpy.float32)
+            yield start, block
+
+
+def _normalized(vectors: Array) -> Array:
+    """Return vectors (..., E) divided by their lengths, in float64; zero vectors stay zero."""
+    vectors = numpy.asarray(vectors, numpy.float64)
+    lengths = numpy.linalg.norm(vectors, axis=-1, keepdims=True)
+    normalized: Array = vectors / numpy.where(lengths > 0, lengths, 1)
+    return normalized
+
+
+def _cosines(vectors: Array, vector: Array) -> Array:
+    products = numpy.einsum("ne,e->n", _normalized(vectors), _normalized(vector))
+    cosines: Array = products.clip(-1, 1)
+    return cosines
+
+
+@numpy.errstate(over="ignore")  # such rows are treated by themselves
+def _squares(vectors: FloatArray) -> FloatArray:
+    """Return the squares of the lengths of vectors (N, E) in float32, (N,)."""
+    squares: FloatArray = numpy.einsum("ne,ne->n", vectors, vectors)
+    return squares
+
+
+def as_array(vectors: Any, name: str) -> Array:
+    """Return vectors as floating-point numbers, from an array, a tensor or lists.
+
+    Arrays of floating-point numbers stay as they are. What holds something else is a `ValueError`
+    that begins with the `name`.
+    """
+    try:
+        if isinstance(vectors, Tensor):
+            vectors = vectors.detach().float().cpu().numpy()
+        if isinstance(vectors, numpy.ndarray) and vectors.dtype.kind == "f":
+            return vectors
+        return numpy.asarray(vectors, dtype=numpy.float32)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error!s:.99}") from error
+
+
+def check_finite(vectors: Array, place: str, rows: IntArray) -> None:
+    """Raise a `ValueError` that names the first of the `rows` (N,) with a bad vector (E,).
+
+    Its components must be finite numbers in float32.
+    """
+    finite = (numpy.abs(vectors) <= LARGEST).all(axis=1)
+    if not finite.all():
+        row = rows[finite.argmin()]
+        raise ValueError(f"the vector {place} {row} has a component that is not a finite number")
