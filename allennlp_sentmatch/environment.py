@@ -36,13 +36,43 @@ def has_compiled_steps() -> bool:
 
 
 def processor() -> str:
-    """The name of the processor."""
+    """Return the processor's name, family, model, and instructions for products of matrices.
+
+    Rounding depends on all of them: "AMD EPYC" is the name of many processors.
+    """
+    facts = _processor_facts()
+    parts = [facts.get("model name") or platform.processor() or platform.machine()]
+    named = {"family": "cpu family", "model": "model"}
+    parts += [f"{name} {facts[key]}" for name, key in named.items() if key in facts]
+    instructions = _instructions(facts.get("flags", "").split())
+    if instructions:
+        parts.append(instructions)
+    return ", ".join(parts)
+
+
+def _processor_facts() -> dict[str, str]:
+    """Return what Linux says of the first processor; nothing elsewhere."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        text = Path("/proc/cpuinfo").read_text()
     except OSError:
-        return platform.processor()
-    names = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor())
+        return {}
+    first = text.split("\n\n")[0]
+    facts = (line.partition(":") for line in first.splitlines())
+    return {name.strip(): value.strip() for name, _, value in facts}
+
+
+def _instructions(flags: list[str]) -> str:
+    """Return the instructions that torch uses, and the ones for bfloat16 that oneDNN may use."""
+    names = [flag.upper() for flag in ("avx512_bf16", "amx_bf16") if flag in flags]
+    if find_spec("torch") is not None:
+        torch = import_module("torch")
+        cpu = getattr(torch.backends, "cpu", None)  # since torch 2.0
+        if cpu is not None:
+            names.insert(0, cpu.get_cpu_capability())
+    limit = os.environ.get("ONEDNN_MAX_CPU_ISA")
+    if limit is not None:
+        names.append(f"oneDNN up to {limit}")
+    return " ".join(names)
 
 
 def _lines() -> Iterator[tuple[str, object]]:
@@ -57,9 +87,7 @@ def _lines() -> Iterator[tuple[str, object]]:
         cuda = f"with CUDA {torch.version.cuda}" if torch.version.cuda else "without CUDA"
         gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         yield "GPU", f"{', '.join(gpus) or 'none'} (torch is built {cuda})"
-        cpu = getattr(torch.backends, "cpu", None)  # since torch 2.0
-        capability = cpu.get_cpu_capability() if cpu is not None else "unknown"
-        yield "CPU", f"{processor()}, {os.cpu_count()} cores, instructions {capability}"
+        yield "CPU", f"{processor()}; {os.cpu_count()} cores"
         names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
         settings = [f"{name}={os.environ[name]}" for name in names if name in os.environ]
         described = ", ".join(settings) or "OMP_NUM_THREADS is not set"

@@ -78,14 +78,14 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     trained = [row for row in rows if "command" in row]
     command, number = commands.commonest(trained) if trained else ("", 0)
     some = f"one for {number} row{'s' * (number > 1)} is below; `{data['file']}` has all of them"
-    revisions = [row.get("revision") or data.get("revision") or "" for row in trained]
+    revisions = [revision for row in trained for revision in revisions_of(row, data)]
     yield "\n".join(
         f"- {name}: {'; '.join(dict.fromkeys(filter(None, values)))}"
         for name, values in {
             "Data": [data["data"]],
             "Word vectors": [row.get("vectors", data["vectors"]) for row in trained],
-            "Machine": [machine(row.get("machine", data.get("machine", {}))) for row in trained],
-            "Revision": ", ".join(revisions).split(", "),
+            "Machine": [machine(machine_of(row, data)) for row in trained],
+            "Revision": revisions,
             "Date": [row.get("date", data.get("date")) for row in trained],
             "Commands": [some] if number < len(trained) else [],
         }.items()
@@ -93,6 +93,22 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     )
     if command:
         yield f"```bash\n{command}\n```"
+
+
+def revisions_of(row: Mapping[str, Any], data: Mapping[str, Any]) -> list[str]:
+    """Return the commits that trained a row's seeds, as far as they are known."""
+    recorded = row.get("revisions") or [row.get("revision", data.get("revision"))]
+    names = ", ".join(filter(None, recorded))
+    return names.split(", ") if names else []
+
+
+def machine_of(row: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the machine of a row, with the processors of all of its seeds."""
+    facts = dict(row.get("machine", data.get("machine", {})))
+    processors = list(dict.fromkeys(filter(None, row.get("processors", ()))))
+    if not processors:
+        return facts
+    return {"processor": " and ".join(processors), **facts}
 
 
 def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:

@@ -4,18 +4,21 @@
         --overrides training_config/local/sick.json --seeds 1 2 3
 
 Each seed is one `allennlp train` into OUTPUT/SEED. A seed that has finished is not trained again,
-so an interrupted series can be resumed. `--jobs 2` trains two seeds at a time, which share the
+so an interrupted series can be resumed; `--recover` continues the seed that was interrupted, too,
+with the result that it would have had (docs/recovery.md). It begins again if its settings, nn/,
+models/ or training/ have changed since. `--jobs 2` trains two seeds at a time, which share the
 cores: on two cores, each has one thread.
 
 `--record docs/results/sick.json` puts the figures of each seed, as soon as it has finished, into
 the row of the configuration and the overrides in that file; `fill_tables.py` makes the
 tables of the documentation from such files. Seeds of the row are neither trained nor recorded
-again, whether or not OUTPUT is still there. The figures must come back: nothing is recorded from a
-tree with uncommitted changes, from a commit that no branch holds, without the compiled steps, whose
-rounding differs, or of a seed that was trained without `--record` or at another commit. How the
-models do on each item of the test data goes into docs/results/items/sick.jsonl.gz
-(`item_scores.py`); without test figures, how they do on the validation data. `data` says which of
-the two.
+again, whether or not OUTPUT is still there, unless the configuration or its overrides evaluate to
+other settings since: such seeds are replaced. `rows.py` says what a row has. The figures must come
+back: nothing is recorded from a tree with uncommitted changes, from a commit that no branch holds,
+without the compiled steps, whose rounding differs, or of a seed that was trained without `--record`
+or at another commit. How the models do on each item of the test data goes into
+docs/results/items/sick.jsonl.gz (`item_scores.py`); without test figures, how they do on the
+validation data. `data` says which of the two.
 """
 
 import argparse
@@ -24,47 +27,112 @@ import os
 import statistics
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from allennlp.common.params import parse_overrides
 
 from allennlp_sentmatch.environment import has_compiled_steps, processor
-from allennlp_sentmatch.tuning.report import machine, minutes_of
-from scripts.experiments import CONFIGURATIONS, REPOSITORY
-from scripts.results.commands import quoted, unwrapped
-from scripts.results.tables import read_items, read_table, write_items, write_table
+from allennlp_sentmatch.tuning.report import minutes_of
+from scripts.experiments import REPOSITORY
+from scripts.results.commands import unwrapped
+from scripts.results.rows import (
+    Origin,
+    Series,
+    common_figures,
+    has_settings,
+    record,
+    record_items,
+    recorded_seeds,
+)
+from scripts.results.settings import digest_of
+
+MATHEMATICS = tuple(f"allennlp_sentmatch/{name}" for name in ("nn", "models", "training"))
+"""What computes the figures: with the same settings, a change elsewhere leaves a run as it is."""
+
+
+class Training(NamedTuple):
+    """What is trained: a configuration with overrides, into a folder for each seed."""
+
+    config: Path
+    overrides: dict[str, Any]
+    output: Path
+    threads: Optional[int] = None
+    """`None`: as the environment says."""
+    commit: Optional[str] = None
+    """The commit that the files OUTPUT/SEED.started and OUTPUT/SEED/revision name, if any."""
+
+    def folder(self, seed: int) -> Path:
+        """Return the folder of a seed."""
+        return self.output / str(seed)
+
+    def started(self, seed: int) -> Path:
+        """Return the file that says what began to train a seed."""
+        return self.output / f"{seed}.started"
 
 
 def train(
-    config: Path,
-    output: Path,
-    overrides: dict[str, Any],
-    seed: int,
-    threads: Optional[int] = None,
-    commit: Optional[str] = None,
+    training: Training, seed: int, recover: bool = False, keep_open: Sequence[int] = ()
 ) -> None:
-    """Run `allennlp train` for one seed, with this many threads or as the environment says.
+    """Run `allennlp train` for one seed.
 
-    The `commit` goes into the file OUTPUT/revision.
+    With `recover`, continue a run that was interrupted, if `can_continue` permits it. The training
+    keeps the file descriptors `keep_open`, such as a lock's, until it ends.
     """
+    output = training.folder(seed)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    origin = {
+        "revision": training.commit,
+        "digest": digest_of(training.config, training.overrides),
+    }
+    is_continued = recover and can_continue(training, seed, origin["digest"])
+    if is_continued:
+        before = json.loads(training.started(seed).read_text())["revision"]
+        commits = dict.fromkeys([*(before or "").split(", "), training.commit])
+        origin["revision"] = ", ".join(filter(None, commits)) or None
+    training.started(seed).write_text(json.dumps(origin))
     seeds = {"random_seed": seed, "numpy_seed": seed, "pytorch_seed": seed}
     command = [
         str(Path(sys.executable).with_name("allennlp")),
-        "train", str(config), "--serialization-dir", str(output), "--force",
-        "--file-friendly-logging", "--overrides", json.dumps({**overrides, **seeds}),
+        "train", str(training.config), "--serialization-dir", str(output),
+        "--recover" if is_continued else "--force",
+        "--file-friendly-logging", "--overrides", json.dumps({**training.overrides, **seeds}),
     ]  # fmt: skip
+    environment = dict(os.environ)
+    if training.threads is not None:
+        environment["OMP_NUM_THREADS"] = str(training.threads)
     log = output.with_suffix(".log")
-    log.parent.mkdir(parents=True, exist_ok=True)
-    environment = os.environ if threads is None else {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    with log.open("w", encoding="utf-8") as file:
-        status = subprocess.run(command, env=environment, stdout=file, stderr=file).returncode
-    if status != 0:
+    with log.open("a" if is_continued else "w", encoding="utf-8") as file:
+        result = subprocess.run(
+            command, env=environment, stdout=file, stderr=file, pass_fds=keep_open
+        )
+    if result.returncode != 0:
         sys.exit(f"`allennlp train` failed for seed {seed}; the reason is at the end of {log}")
-    if commit is not None:
-        (output / "revision").write_text(commit)
+    if origin["revision"] is not None:
+        (output / "revision").write_text(origin["revision"])
+
+
+def can_continue(training: Training, seed: int, digest: str) -> bool:
+    """Check that an interrupted run has a checkpoint, and that it is still the same experiment.
+
+    It is while the evaluated configuration has the same `digest` and the files of `MATHEMATICS`
+    are the same.
+    """
+    if not training.started(seed).is_file() or not any(training.folder(seed).glob("*state_*.th")):
+        return False
+    origin = json.loads(training.started(seed).read_text())
+    if origin["digest"] != digest or origin["revision"] is None:
+        return False
+    first_commit = origin["revision"].split(", ")[0]
+    return has_same_mathematics(first_commit)
+
+
+def has_same_mathematics(commit: str) -> bool:
+    """Check that the files of `MATHEMATICS` are as they were at a commit."""
+    difference = ["git", "diff", "--quiet", commit, "--", *MATHEMATICS]
+    return subprocess.run(difference, cwd=REPOSITORY, capture_output=True).returncode == 0
 
 
 def summarize(values: list[float]) -> str:
@@ -73,127 +141,6 @@ def summarize(values: list[float]) -> str:
     if len(values) > 1:
         text += f" +- {statistics.stdev(values):.4f}"
     return f"{text}  ({', '.join(f'{value:.4f}' for value in values)})"
-
-
-def record(
-    path: Path,
-    config: Path,
-    overrides: str,
-    seed: int,
-    run: dict[str, Any],
-    command: list[str],
-    commit: str,
-    threads: Optional[int] = None,
-) -> None:
-    """Put the figures of a run into the file's row of the configuration and overrides.
-
-    The file is made if it does not exist. The row keeps its other seeds, and fields such as `model`
-    and `differs`. `command` trains the seed at `commit`; the row's command has all of its seeds,
-    its `machine` all of their processors, and its `revision` all of their commits.
-    """
-    table = read_table(path, empty_table())
-    row = row_of(table, config, overrides)
-    others = seeds_in(row)
-    by_seed = dict(sorted({**others, seed: figures_of(run)}.items()))
-    revisions = [*(row["revision"].split(", ") if others else ()), commit]
-    processors = [*(row["machine"]["processor"].split(" and ") if others else ()), processor()]
-    names = set.intersection(*(set(figures["metrics"]) for figures in by_seed.values()))
-    row.update(
-        {
-            "configuration": name_of(config),
-            "overrides": overrides,
-            "metrics": {
-                name: [figures["metrics"][name] for figures in by_seed.values()]
-                for name in sorted(names)
-            },
-            "seeds": list(by_seed),
-            **{key: [one[key] for one in by_seed.values()] for key in ("epochs", "minutes")},
-            "machine": {
-                "processor": " and ".join(dict.fromkeys(processors)),
-                **machine(threads),
-            },
-            "date": date.today().isoformat(),
-            "revision": ", ".join(dict.fromkeys(revisions)),
-            "command": " ".join(map(quoted, [*command, "--seeds", *map(str, by_seed)])),
-        }
-    )
-    table["metrics"] = table["metrics"] or {name: name for name in row["metrics"]}
-    write_table(path, table)
-
-
-def empty_table() -> dict[str, Any]:
-    """Return a file of results without rows."""
-    return {"data": "", "vectors": "", "metrics": {}, "rows": []}
-
-
-def row_of(table: dict[str, Any], config: Path, overrides: str) -> dict[str, Any]:
-    """Return the row of a configuration and its overrides; add it if it is missing."""
-    name = name_of(config)
-    for row in table["rows"]:
-        if (row.get("configuration"), row.get("overrides", overrides)) == (name, overrides):
-            found: dict[str, Any] = row
-            return found
-    table["rows"].append({"model": name})
-    added: dict[str, Any] = table["rows"][-1]
-    return added
-
-
-def seeds_in(row: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """Return a row's figures by seed; none if it was not written by this script."""
-    if "overrides" not in row:
-        return {}
-    return {
-        seed: {
-            "metrics": {name: values[index] for name, values in row["metrics"].items()},
-            "epochs": row["epochs"][index],
-            "minutes": row["minutes"][index],
-        }
-        for index, seed in enumerate(row["seeds"])
-    }
-
-
-def figures_of(run: dict[str, Any]) -> dict[str, Any]:
-    """Return the figures of a run's metrics.json that are recorded."""
-    return {
-        "metrics": {
-            name.replace("best_validation", "validation").removeprefix("test_"): round(run[name], 4)
-            for name in common_figures([run])
-        },
-        "epochs": f"{run['best_epoch'] + 1} of {run['epoch'] + 1}",
-        "minutes": round(minutes_of(run["training_duration"]), 1),
-    }
-
-
-def name_of(config: Path) -> str:
-    """Return a configuration's path under training_config/, without the suffix."""
-    return config.resolve().relative_to(CONFIGURATIONS).with_suffix("").as_posix()
-
-
-def record_items(results: Path, key: dict[str, Any], archive: Path, data: str, again: bool) -> None:
-    """Put the scores of the items, if the model has them, into the line of `key`.
-
-    `data` is "test" or "validation"; a line that is there is replaced only `again`.
-    """
-    lines = read_items(results)
-    others = [line for line in lines if not line.items() >= key.items()]
-    if len(others) < len(lines) and not again:
-        return
-    command = [
-        sys.executable, "-m", "scripts.results.item_scores", str(archive), "--data", data,
-    ]  # fmt: skip
-    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    scores = json.loads(result.stdout)
-    if scores is None:
-        return
-    if all(score in (0.0, 1.0) for score in scores):
-        scores = "".join(str(int(score)) for score in scores)
-    write_items(results, [*others, {**key, "data": data, "scores": scores}])
-
-
-def common_figures(runs: list[dict[str, Any]]) -> list[str]:
-    """Return the names of the validation and test figures that all runs have."""
-    names = set.intersection(*(set(run) for run in runs))
-    return sorted(name for name in names if name.startswith(("best_validation_", "test_")))
 
 
 def command_without_seeds(arguments: argparse.Namespace) -> list[str]:
@@ -207,7 +154,7 @@ def command_without_seeds(arguments: argparse.Namespace) -> list[str]:
 
 
 def revision() -> str:
-    """Find the commit of the repository, from which figures come back.
+    """Find the commit from which figures come back: the latest one that changed more than docs/.
 
     # Raises
 
@@ -221,15 +168,19 @@ def revision() -> str:
         sys.exit("no branch holds this commit; figures are recorded from a branch")
     if not has_compiled_steps():
         sys.exit("figures are recorded with the compiled steps; build them with `make install`")
-    return git("rev-parse", "--short", "HEAD").strip()
+    return git("log", "-1", "--format=%h", "HEAD", "--", ".", ":!docs").strip()
 
 
-def check_revision(output: Path, commit: str) -> None:
-    """Exit unless the run in a folder was trained at `commit`, at which the repository still is."""
+def check_revision(output: Path, commit: str) -> str:
+    """Return the revision of the run in a folder; exit unless it was trained at `commit`.
+
+    A run that was interrupted has several revisions, of which `commit` is the last.
+    """
     file = output / "revision"
     trained = file.read_text() if file.exists() else "an unknown commit, without --record"
-    if (trained, revision()) != (commit, commit):
+    if (trained.split(", ")[-1], revision()) != (commit, commit):
         sys.exit(f"{output} was trained at {trained}, not at {commit}; remove it to train it again")
+    return trained
 
 
 def git(*arguments: str) -> str:
@@ -239,8 +190,55 @@ def git(*arguments: str) -> str:
     ).stdout
 
 
-def main() -> None:
-    """Train every seed of the command line and print the figures."""
+def finish(
+    training: Training, series: Series, seed: int, command: Sequence[str], is_new: bool
+) -> None:
+    """Record a finished run, unless its seed is recorded, and the scores of its items.
+
+    `is_new`: the run has just been trained, so that earlier scores are replaced.
+    """
+    output = training.folder(seed)
+    run = read_metrics(output)
+    digest = digest_of(training.config, training.overrides)
+    if seed not in valid_seeds(series, digest):
+        origin = Origin(check_revision(output, training.commit or ""), processor(), digest)
+        record(series, seed, run, command, origin, training.threads)
+    archive = output / "model.tar.gz"
+    if archive.is_file():
+        is_tested = any(name.startswith("test_") for name in run)
+        data = "test" if is_tested else "validation"
+        record_items(series, seed, archive, data, again=is_new)
+
+
+def valid_seeds(series: Series, digest: str) -> list[int]:
+    """Return the seeds of a row but those that were trained with other settings."""
+    recorded = recorded_seeds(series)
+    return [seed for seed in recorded if has_settings(recorded[seed], digest)]
+
+
+def read_metrics(output: Path) -> dict[str, Any]:
+    """Read the metrics of the finished run in a folder."""
+    run: dict[str, Any] = json.loads((output / "metrics.json").read_text(encoding="utf-8"))
+    return run
+
+
+def is_finished(output: Path) -> bool:
+    """Check that the training into a folder has ended."""
+    return (output / "metrics.json").is_file()
+
+
+def parsed(overrides: str) -> tuple[dict[str, Any], str]:
+    """Return what overrides evaluate to, and the Jsonnet that a row has of them.
+
+    `overrides` are Jsonnet, or the name of a JSON or Jsonnet file.
+    """
+    is_file = overrides.endswith((".json", ".jsonnet", ".libsonnet"))
+    text = f"import '{overrides}'" if is_file else overrides
+    return parse_overrides(text), unwrapped(text)
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description="Train a configuration with several seeds.")
     parser.add_argument("config", type=Path)
     parser.add_argument("output", type=Path)
@@ -250,58 +248,61 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--jobs", type=int, default=1, help="how many seeds to train at a time")
     parser.add_argument("--record", type=Path, help="a JSON file of results to put the figures in")
+    parser.add_argument(
+        "--recover", action="store_true", help="continue interrupted runs, rather than begin again"
+    )
     arguments = parser.parse_args()
-    config, path = arguments.config, arguments.record
     if arguments.jobs < 1:
         parser.error(f"--jobs must be at least 1, got {arguments.jobs}")
-    is_file = arguments.overrides.endswith((".json", ".jsonnet", ".libsonnet"))
-    text = f"import '{arguments.overrides}'" if is_file else arguments.overrides
-    overrides = parse_overrides(text)
-    text = unwrapped(text)
+    return arguments
 
-    commit = None if path is None else revision()
-    recorded = (
-        {} if path is None else seeds_in(row_of(read_table(path, empty_table()), config, text))
-    )
-    outputs = {seed: arguments.output / str(seed) for seed in arguments.seeds}
-    finished = {seed for seed in outputs if (outputs[seed] / "metrics.json").is_file()}
-    missing = [seed for seed in outputs if seed not in finished and seed not in recorded]
-    if commit is not None:  # refuse earlier runs before others are trained
-        for seed in finished - recorded.keys():
-            check_revision(outputs[seed], commit)
+
+def main() -> None:
+    """Train every seed of the command line and print the figures."""
+    arguments = parse_arguments()
+    overrides, text = parsed(arguments.overrides)
     # More threads than cores would wait for each other: all runs would be slower.
-    threads = None if arguments.jobs == 1 else max(1, (os.cpu_count() or 1) // arguments.jobs)
-    runs = []
+    cores = os.cpu_count() or 1
+    threads = None if arguments.jobs == 1 else max(1, cores // arguments.jobs)
+    commit = None if arguments.record is None else revision()
+    training = Training(arguments.config, overrides, arguments.output, threads, commit)
+    series = None
+    recorded: list[int] = []
+    if arguments.record is not None:
+        series = Series(arguments.record, arguments.config, text)
+        recorded = valid_seeds(series, digest_of(arguments.config, overrides))
+    finished = [seed for seed in arguments.seeds if is_finished(training.folder(seed))]
+    if commit is not None:  # refuse earlier runs before others are trained
+        for seed in finished:
+            if seed not in recorded:
+                check_revision(training.folder(seed), commit)
+    known = {*finished, *recorded}
+    missing = [seed for seed in arguments.seeds if seed not in known]
     with ThreadPoolExecutor(arguments.jobs) as executor:
         futures = {
-            seed: executor.submit(train, config, outputs[seed], overrides, seed, threads, commit)
-            for seed in missing
+            seed: executor.submit(train, training, seed, arguments.recover) for seed in missing
         }
         try:
-            for seed, output in outputs.items():
+            for seed in arguments.seeds:
                 if seed in futures:
                     futures[seed].result()
                 elif seed not in finished:
-                    print(f"seed {seed} is in {path}")
+                    print(f"seed {seed} is in {arguments.record}")
                     continue
-                runs.append(json.loads((output / "metrics.json").read_text(encoding="utf-8")))
-                if path is None or commit is None:
-                    continue
-                if seed not in recorded:
-                    check_revision(output, commit)
+                if series is not None:
                     command = command_without_seeds(arguments)
-                    record(path, config, text, seed, runs[-1], command, commit, threads)
-                archive = output / "model.tar.gz"
-                if archive.is_file():
-                    key = {"configuration": name_of(config), "overrides": text, "seed": seed}
-                    is_tested = any(name.startswith("test_") for name in runs[-1])
-                    data = "test" if is_tested else "validation"
-                    record_items(path, key, archive, data, again=seed in missing)
+                    finish(training, series, seed, command, is_new=seed in missing)
         finally:  # if one fails, start no more
             executor.shutdown(cancel_futures=True)
+    trained = [seed for seed in arguments.seeds if seed in finished or seed in missing]
+    print_summary(arguments, [read_metrics(training.folder(seed)) for seed in trained])
+
+
+def print_summary(arguments: argparse.Namespace, runs: Sequence[dict[str, Any]]) -> None:
+    """Print the mean and the spread of the figures of runs, if there are any."""
     if not runs:
         return
-    print(f"{config}, seeds {arguments.seeds}")
+    print(f"{arguments.config}, seeds {arguments.seeds}")
     for name in common_figures(runs):
         print(f"  {name}: {summarize([run[name] for run in runs])}")
     durations = [minutes_of(run["training_duration"]) for run in runs]

@@ -8,16 +8,19 @@ from types import SimpleNamespace
 
 import pytest
 
+from scripts.experiments import CONFIGURATIONS
+from scripts.results import rows as result_rows
 from scripts.results import run_seeds
 from scripts.results.tables import read_items
 
-CONFIG = run_seeds.CONFIGURATIONS / "sick" / "subilstm.jsonnet"
+CONFIG = CONFIGURATIONS / "sick" / "subilstm.jsonnet"
 
 
 @pytest.fixture
 def output(tmp_path: Path, monkeypatch) -> Path:
     """The folder of a series whose seeds 1 and 2 have finished."""
     monkeypatch.setattr(run_seeds, "revision", lambda: "1234567")
+    monkeypatch.setattr(run_seeds, "digest_of", lambda config, overrides: "d1")
     metrics = {"best_epoch": 3, "epoch": 11, "training_duration": "0:02:30.000000"}
     metrics |= {"best_validation_accuracy": 0.9, "training_accuracy": 1.0}
     for seed, accuracy in ((1, 0.80), (2, 0.84)):
@@ -48,15 +51,16 @@ def rows(path: Path) -> list[dict]:
 def test_finished_seeds_are_not_trained_again(output, run, monkeypatch, capsys):
     trained = []
 
-    def train(config, folder, overrides, seed, threads, commit):
-        trained.append((config, overrides, seed, threads))
+    def train(training, seed, recover):
+        trained.append((training.config, training.overrides, seed, training.threads, recover))
+        folder = training.folder(seed)
         folder.mkdir()
         text = (output / "1" / "metrics.json").read_text().replace("0.8,", "0.82,")
         (folder / "metrics.json").write_text(text)
 
     monkeypatch.setattr(run_seeds, "train", train)
     run(1, 2, 3, overrides="{'a.b': 1 + 1}")
-    assert trained == [(CONFIG, {"a.b": 2}, 3, None)]
+    assert trained == [(CONFIG, {"a.b": 2}, 3, None, False)]
     printed = capsys.readouterr().out
     assert "test_accuracy: 0.8200 +- 0.0200  (0.8000, 0.8400, 0.8200)" in printed
     assert "training minutes: 2.5, 2.5, 2.5" in printed
@@ -71,6 +75,7 @@ def test_several_seeds_at_a_time_share_the_cores(
 
     def run_command(command, env, **options):
         together.wait()
+        assert options["pass_fds"] == ()
         environments.append(env["OMP_NUM_THREADS"])
         shutil.copytree(output / "1", command[command.index("--serialization-dir") + 1])
         return subprocess.CompletedProcess(command, 0)
@@ -125,7 +130,7 @@ def test_recorded_seeds_are_neither_trained_nor_recorded_again(
     else:
         (output / "2").rename(tmp_path / "elsewhere")
 
-    def train(config, folder, overrides, seed, threads, commit):
+    def train(training, seed, recover):
         raise AssertionError(f"seed {seed} is trained again")
 
     monkeypatch.setattr(run_seeds, "train", train)
@@ -134,8 +139,9 @@ def test_recorded_seeds_are_neither_trained_nor_recorded_again(
     assert row["seeds"] == [1, 2]
     assert row["metrics"] == {"accuracy": [0.8, 0.84], "validation_accuracy": [0.9, 0.9]}
     assert row["minutes"] == [2.5, 2.5]
-    assert row["revision"] == "1234567, abcdefg"
-    assert row["machine"]["processor"] == "EPYC and Xeon"
+    assert row["revisions"] == ["abcdefg", "1234567"]
+    assert row["processors"] == ["Xeon", "EPYC"]
+    assert row["digests"] == ["d1", "d1"]
     assert row["command"].endswith(f"{output} --jobs 2 --record {path} --seeds 1 2")
 
 
@@ -175,7 +181,7 @@ def test_scores_of_the_items_are_recorded_once_for_each_seed(
         asked.append(int(Path(command[3]).parent.name))
         return SimpleNamespace(stdout=printed[asked[-1] - 1])
 
-    monkeypatch.setattr(run_seeds.subprocess, "run", scores)
+    monkeypatch.setattr(result_rows.subprocess, "run", scores)
     for _ in range(2):
         run(1, 2, record=tmp_path / "sick.json")
     assert rows(tmp_path / "sick.json")[0]["seeds"] == [1, 2]
@@ -225,7 +231,9 @@ def test_each_recorded_revision_is_a_commit():
     if run_seeds.git("rev-parse", "--is-shallow-repository").strip() == "true":
         pytest.skip("the clone is shallow")
     texts = [path.read_text() for path in run_seeds.REPOSITORY.glob("*/results/*.json")]
-    names = {name for text in texts for name in re.findall(r'"(?:revision|commit)": "(.*)"', text)}
+    single = {name for text in texts for name in re.findall(r'"(?:revision|commit)": "(.*)"', text)}
+    lists = [names for text in texts for names in re.findall(r'"revisions": \[([^]]*)\]', text)]
+    names = [*single, *lists]
     revisions = {revision for name in names for revision in re.findall(r"\b[0-9a-f]{7,}\b", name)}
     assert len(revisions) > 20
     known = run_seeds.git("rev-list", "--no-walk", "--ignore-missing", *revisions).split()

@@ -1,0 +1,376 @@
+"""Train the rows that the claims of the papers still need, one run after another.
+
+    OMP_NUM_THREADS=1 nice -n 19 python -m scripts.results.queue out/queue
+    python -m scripts.results.queue out/queue --list
+
+The queue asks which run decides most per minute, trains it, records it as `run_seeds.py` does, and
+commits the files of results, until no run is left. It can be stopped at any moment, even by
+`kill -9`, and started again: an interrupted run continues from its last epoch. If its training is
+still running, the queue waits for it. Use a worktree of its own, since it refuses to record from
+uncommitted changes.
+
+**The order.** An interval from fewer than three seeds decides nothing; it counts as `UNDECIDED`
+points wide. The part of an interval that n seeds make has the width
+
+    2 * 1.96 * sqrt((s_X^2 + s_Y^2) / n)
+
+with the standard deviations s over the seeds of X and Y. The next step of a claim is its third
+seed, or one more. Its value is by how much it narrows the interval, divided by the minutes of the
+runs that it needs. Decided claims, and those with `ENOUGH_SEEDS`, have none. The rows whose
+settings have changed since they were recorded come last.
+
+**The rows.** A row that has been recorded says itself how it is trained. wanted.json beside this
+file describes the others: for each file of results, their configurations, with overrides in which
+`CONFIGURATION` is replaced, and how long a run takes.
+
+**Changes of the code.** A recorded seed counts while its configuration evaluates to the same
+settings. An interrupted run is continued if, besides, nn/, models/ and training/ are as they were
+when it began (`run_seeds.can_continue`); otherwise it begins again.
+"""
+
+import argparse
+import fcntl
+import json
+import math
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Optional
+
+from scripts.experiments import CONFIGURATIONS, REPOSITORY
+from scripts.results.check_claims import MIN_SEEDS, Row, compare, read_row
+from scripts.results.rows import Series, has_settings, name_of, seeds_in
+from scripts.results.run_seeds import Training, finish, is_finished, parsed, revision, train
+from scripts.results.settings import digest_of
+from scripts.results.tables import read_table, write_table
+
+RESULTS = REPOSITORY / "docs" / "results"
+WANTED = Path(__file__).with_name("wanted.json")
+
+ENOUGH_SEEDS = 5
+DECISIONS = ("yes", "no")
+UNDECIDED = 10.0  # percentage points
+USUAL_SPREAD = 0.7
+"""Percentage points, the standard deviation over seeds of a row with fewer than three."""
+
+
+class Wanted(NamedTuple):
+    """A row that the queue can train."""
+
+    file: str
+    """Of results, under docs/results/."""
+    model: str
+    configuration: str
+    overrides: str
+    differs: str
+    minutes: float
+
+    def series(self) -> Series:
+        """Return the row's place in its file."""
+        config = CONFIGURATIONS / f"{self.configuration}.jsonnet"
+        return Series(RESULTS / self.file, config, self.overrides)
+
+    def digest(self) -> str:
+        """Return the digest of what the configuration evaluates to now."""
+        return _digest(self.configuration, self.overrides)
+
+
+class Run(NamedTuple):
+    """A run to be trained."""
+
+    row: Wanted
+    seed: int
+
+    def training(self, output: Path, commit: Optional[str] = None) -> Training:
+        """Return how the run is trained, in a folder under `output`."""
+        series = self.row.series()
+        name = f"{Path(self.row.file).stem}/{name_of(series.config)}/{self.row.digest()}"
+        overrides, _ = parsed(self.row.overrides)
+        config = series.config.relative_to(REPOSITORY)
+        return Training(config, overrides, output / name, threads=1, commit=commit)
+
+
+class Step(NamedTuple):
+    """The runs that bring a claim to its next number of seeds."""
+
+    claim: str
+    value: float
+    """Percentage points per minute."""
+    runs: list[Run]
+
+
+@cache
+def _digest(configuration: str, overrides: str) -> str:
+    return digest_of(CONFIGURATIONS / f"{configuration}.jsonnet", parsed(overrides)[0])
+
+
+def wanted_rows() -> list[Wanted]:
+    """Return the recorded rows, and those that wanted.json describes."""
+    rows = [row for path in sorted(RESULTS.glob("*.json")) for row in recorded_rows(path)]
+    known = {(row.file, row.configuration, row.overrides) for row in rows}
+    for row in described_rows():
+        if (row.file, row.configuration, row.overrides) not in known:
+            rows.append(row)
+    return rows
+
+
+def recorded_rows(path: Path) -> Iterator[Wanted]:
+    """Yield the rows of a file that `run_seeds.py` has recorded."""
+    for row in read_table(path).get("rows", ()):
+        if not seeds_in(row):
+            continue
+        minutes = statistics.mean(row["minutes"])
+        differs = row.get("differs", "")
+        yield Wanted(
+            path.name, row["model"], row["configuration"], row["overrides"], differs, minutes
+        )
+
+
+def described_rows() -> Iterator[Wanted]:
+    """Yield the rows of wanted.json."""
+    for file, group in json.loads(WANTED.read_text(encoding="utf-8")).items():
+        for row in group["rows"]:
+            template = row.get("overrides", group["overrides"])
+            overrides = template.replace("CONFIGURATION", row["configuration"])
+            differs = row.get("differs", "")
+            yield Wanted(
+                file, row["model"], row["configuration"], overrides, differs, row["minutes"]
+            )
+
+
+def find_row(rows: list[Wanted], file: str, name: str) -> Optional[Wanted]:
+    """Return the row of a claim, which names the model or the configuration; the last one."""
+    found = [row for row in rows if row.file == file and name in (row.model, row.configuration)]
+    return found[-1] if found else None
+
+
+def valid_figures(row: Wanted) -> dict[int, dict[str, Any]]:
+    """Return a row's figures by seed, without seeds that had other settings."""
+    path = RESULTS / row.file
+    if not path.exists():
+        return {}
+    for one in read_table(path)["rows"]:
+        if (one.get("configuration"), one.get("overrides")) == (row.configuration, row.overrides):
+            seeds = seeds_in(one)
+            return {
+                seed: figures
+                for seed, figures in seeds.items()
+                if has_settings(figures, row.digest())
+            }
+    return {}
+
+
+def steps() -> list[Step]:
+    """Return the next step of each claim that is open, the most valuable one first."""
+    rows = wanted_rows()
+    found = [next_step(claim, rows) for claim in read_table(RESULTS / "claims.json")["claims"]]
+    return sorted(filter(None, found), key=lambda step: -step.value)
+
+
+def next_step(claim: dict[str, Any], rows: list[Wanted]) -> Optional[Step]:
+    """Return the next step of a claim; `None` if it is decided, or has seeds enough."""
+    sides = [find_row(rows, claim["results"], claim[side]) for side in ("higher", "lower")]
+    pair = [row for row in sides if row is not None]
+    if len(pair) < len(sides):
+        return None
+    figures = [valid_figures(row) for row in pair]
+    seeds = sorted(figures[0].keys() & figures[1].keys())
+    if len(seeds) >= ENOUGH_SEEDS or is_decided(claim, seeds):
+        return None
+    number = max(MIN_SEEDS, len(seeds) + 1)
+    chosen = choose_seeds(figures, number)
+    runs = [
+        Run(row, seed)
+        for seed in chosen
+        for row, recorded in zip(pair, figures)
+        if seed not in recorded
+    ]
+    unit = 1 if claim.get("in_percent") else 100
+    spreads = [
+        spread([unit * one["metrics"][claim["metric"]] for one in recorded.values()])
+        for recorded in figures
+    ]
+    narrowed = interval_width(spreads, len(seeds)) - interval_width(spreads, number)
+    minutes = sum(run.row.minutes for run in runs)
+    return Step(f"{claim['claim']} ({claim['data']})", narrowed / minutes, runs)
+
+
+def choose_seeds(figures: list[dict[int, Any]], number: int) -> list[int]:
+    """Return `number` seeds, those of both rows first, then those of one, then new ones."""
+    both = sorted(figures[0].keys() & figures[1].keys())
+    one = sorted(figures[0].keys() ^ figures[1].keys())
+    known = [*both, *one]
+    new = [seed for seed in range(1, number + 1) if seed not in known]
+    return sorted([*known, *new][:number])
+
+
+def spread(figures: list[float]) -> float:
+    """Return the standard deviation of figures, or the usual one of fewer than three."""
+    return statistics.stdev(figures) if len(figures) >= MIN_SEEDS else USUAL_SPREAD
+
+
+def interval_width(spreads: list[float], seeds: int) -> float:
+    """Return the width that this number of seeds gives a 95 % interval, in percentage points."""
+    if seeds < MIN_SEEDS:
+        return UNDECIDED
+    return 2 * 1.96 * math.hypot(*spreads) / math.sqrt(seeds)
+
+
+def is_decided(claim: dict[str, Any], seeds: list[int]) -> bool:
+    """Check that the interval of a claim, over these seeds, is above or below zero."""
+    if len(seeds) < MIN_SEEDS:
+        return False
+    table = read_table(RESULTS / "claims.json")
+    for known, record in zip(table["claims"], table["records"]):
+        if known == claim and record.get("seeds") == ", ".join(map(str, seeds)):
+            return record["holds"] in DECISIONS
+    return _verdict(json.dumps(claim, sort_keys=True), tuple(seeds)) in DECISIONS
+
+
+@cache
+def _verdict(claim_text: str, seeds: tuple[int, ...]) -> str:
+    claim = json.loads(claim_text)
+    unit = 100 if claim.get("in_percent") else 1
+    compared = [
+        read_row(RESULTS / claim["results"], claim[side], claim["metric"], unit)
+        for side in ("higher", "lower")
+    ]
+    higher, lower = (_with_seeds(row, seeds) for row in compared)
+    return compare(claim, higher, lower, bootstrapped=True)["holds"]
+
+
+def _with_seeds(row: Optional[Row], seeds: tuple[int, ...]) -> Optional[Row]:
+    if row is None:
+        return None
+    items = {seed: scores for seed, scores in row.items.items() if seed in seeds}
+    return Row({seed: row.figures[seed] for seed in seeds}, items)
+
+
+def outdated_runs() -> list[Run]:
+    """Return the runs of rows whose settings have changed since, the shortest one first."""
+    runs = [
+        Run(row, seed)
+        for path in sorted(RESULTS.glob("*.json"))
+        for row in recorded_rows(path)
+        for seed in all_seeds(row)
+        if seed not in valid_figures(row)
+    ]
+    return sorted(runs, key=lambda run: run.row.minutes)
+
+
+def all_seeds(row: Wanted) -> list[int]:
+    """Return the recorded seeds of a row."""
+    for one in read_table(RESULTS / row.file)["rows"]:
+        if (one.get("configuration"), one.get("overrides")) == (row.configuration, row.overrides):
+            return list(one["seeds"])
+    return []
+
+
+def planned_runs() -> Iterator[Run]:
+    """Yield the runs in the queue's order: for the claims, then the outdated ones."""
+    for step in steps():
+        yield from step.runs
+    yield from outdated_runs()
+
+
+def next_run(output: Path, failed: set[Run]) -> Optional[Run]:
+    """Return an interrupted run, or the first one of the plan that has not failed."""
+    runs = (run for run in planned_runs() if run not in failed)
+    if not any(output.rglob("*.started")):
+        return next(runs, None)
+    planned = list(runs)
+    begun = [run for run in planned if run.training(output).started(run.seed).exists()]
+    return next(iter([*begun, *planned]), None)
+
+
+def train_and_record(run: Run, output: Path, lock: IO[str]) -> None:
+    """Train a run, or continue it, record it and commit the files of results."""
+    training = run.training(output, revision())
+    series = run.row.series()
+    is_new = not is_finished(training.folder(run.seed))
+    if is_new:
+        train(training, run.seed, recover=True, keep_open=[lock.fileno()])
+    command = [
+        "python", "-m", "scripts.results.run_seeds", str(training.config), str(training.output),
+        "--overrides", run.row.overrides,
+        "--record", str(series.results.relative_to(REPOSITORY)),
+    ]  # fmt: skip
+    finish(training, series, run.seed, command, is_new)
+    name_model(run.row)
+    training.started(run.seed).unlink()
+    commit_results(f"Record seed {run.seed} of {run.row.configuration} in {run.row.file}")
+
+
+def commit_results(message: str) -> None:
+    """Commit the files of results."""
+    subprocess.run(["git", "add", "docs/results"], cwd=REPOSITORY, check=True)
+    subprocess.run(["git", "commit", "--quiet", "-m", message], cwd=REPOSITORY, check=True)
+
+
+def name_model(row: Wanted) -> None:
+    """Give a row that has just been added the name of its model, and what differs."""
+    path = RESULTS / row.file
+    table = read_table(path)
+    for one in table["rows"]:
+        if (one.get("configuration"), one.get("overrides")) == (row.configuration, row.overrides):
+            one["model"] = row.model
+            if row.differs:
+                one["differs"] = row.differs
+    write_table(path, table)
+
+
+def lock_output(output: Path) -> IO[str]:
+    """Wait until no other queue, nor a training that a killed one has left, uses the folder."""
+    output.mkdir(parents=True, exist_ok=True)
+    lock = (output / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"waiting for the training that still runs in {output}", flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
+def print_plan() -> None:
+    """Print the steps of the claims and the outdated runs, with minutes."""
+    for step in steps():
+        minutes = sum(run.row.minutes for run in step.runs)
+        needed = ", ".join(f"{run.row.configuration} seed {run.seed}" for run in step.runs)
+        print(f"{step.value:.3f} points a minute, {minutes:.0f} minutes: {step.claim}: {needed}")
+    for run in outdated_runs():
+        print(f"{run.row.minutes:.0f} minutes: {run.row.file}, {run.row.model}, seed {run.seed}")
+
+
+def work(output: Path) -> None:
+    """Train run after run until none is left."""
+    lock = lock_output(output)
+    failed: set[Run] = set()
+    while True:
+        run = next_run(output, failed)
+        if run is None:
+            return
+        print(f"{run.row.file}: {run.row.model}, seed {run.seed}", flush=True)
+        try:
+            train_and_record(run, output, lock)
+        except SystemExit as error:
+            print(f"not recorded: {error}", flush=True)
+            failed.add(run)
+
+
+def main() -> None:
+    """Work through the queue, or list it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("output", type=Path, help="a folder for the trainings")
+    parser.add_argument("--list", action="store_true", help="print the order, and train nothing")
+    arguments = parser.parse_args()
+    if arguments.list:
+        print_plan()
+    else:
+        work(arguments.output)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
