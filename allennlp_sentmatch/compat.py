@@ -306,7 +306,7 @@ def patch_archives() -> None:
     """
 
     @contextmanager
-    def open_archive(name: str, mode: str) -> Iterator[tarfile.TarFile]:
+    def open_archive(name: str, mode: Any) -> Iterator[tarfile.TarFile]:
         temporary = f"{name}.tmp"
         try:
             with tarfile.open(temporary, mode, compresslevel=6) as archive:
