@@ -11,6 +11,10 @@ from allennlp.common.checks import ConfigurationError
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
 
 
+class UnknownSettingError(TypeError):
+    """A keyword argument that a constructor does not have; the message lists those it has."""
+
+
 @contextmanager
 def configuration_errors() -> Iterator[None]:
     """Raise every `ValueError` of the block as a `ConfigurationError` with the same message."""
@@ -39,10 +43,13 @@ def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor
 
         @functools.wraps(construct)
         def checked(self: Any, *given: Any, **settings: Any) -> None:
-            unknown = ", ".join(name for name in settings if name not in names)
+            unknown = [name for name in settings if name not in names]
             if unknown:
-                kind, known = type(self).__name__, ", ".join(names)
-                raise TypeError(f"{kind} has no setting {unknown}; its settings are {known}")
+                known = settings_of(type(self))
+                raise UnknownSettingError(
+                    f"{type(self).__name__} has no setting {', '.join(unknown)}; its settings are "
+                    f"{', '.join(known)}"
+                )
             with configuration_errors():
                 construct(self, *given, **settings)
 
@@ -50,3 +57,22 @@ def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor
         return checked  # type: ignore[return-value]
 
     return decorate
+
+
+def settings_of(cls: type) -> list[str]:
+    """Return the names of the settings of a class whose constructor may hand `**settings` on.
+
+    A subclass elsewhere has its own settings, and those of its base class.
+    """
+    names: list[str] = []
+    for base in cls.__mro__:
+        if "__init__" not in vars(base):
+            continue
+        constructor: Any = base.__init__  # type: ignore[misc]
+        parameters = list(inspect.signature(constructor).parameters.values())[1:]  # without `self`
+        kinds = {parameter.kind for parameter in parameters}
+        own = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+        names += [name for name in own if name not in names]
+        if inspect.Parameter.VAR_KEYWORD not in kinds:
+            break
+    return names

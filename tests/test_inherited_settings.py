@@ -7,6 +7,7 @@ import pytest
 from allennlp.common import FromParams, Params, Registrable
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.commands import program
 from allennlp_sentmatch.inherited_settings import inherits_settings
 
 
@@ -33,6 +34,41 @@ def test_settings_that_are_handed_on_to_the_base_class():
         message = f"^Derived has no setting {name}; its settings are width, depth, names$"
         with pytest.raises(TypeError, match=message):
             Derived(3, **{name: 1})
+
+
+class Elsewhere(Derived):
+    """As people write a subclass, without the decorator."""
+
+    def __init__(self, width: int, height: float = 1.0, **settings: Any) -> None:
+        super().__init__(width, **settings)
+        self.height = height
+
+
+class WithoutOwnSettings(Elsewhere):
+    pass
+
+
+class NamesAll(Elsewhere):
+    def __init__(self, width: int, glyph: str = "") -> None:
+        super().__init__(width, hieght=2)
+
+
+@pytest.mark.parametrize("kind", [Elsewhere, WithoutOwnSettings])
+def test_a_subclass_elsewhere_has_its_own_settings_too(kind):
+    message = (
+        f"^{kind.__name__} has no setting hieght; its settings are width, height, depth, names"
+    )
+    with pytest.raises(TypeError, match=message):
+        kind(3, hieght=2.0)
+    with pytest.raises(TypeError, match=message) as error:
+        kind.from_params(Params({"width": 3, "hieght": 2.0}))
+    assert program.mistake(error.value) == str(error.value)
+    assert kind(3, height=2.0, depth=5).depth == 5
+
+
+def test_a_mistake_of_a_subclass_that_hands_nothing_on():
+    with pytest.raises(TypeError, match=r"NamesAll has no setting hieght; .* are width, glyph$"):
+        NamesAll(3)
 
 
 def test_every_component_names_its_settings_and_fields():

@@ -35,6 +35,7 @@ from allennlp.models.archival import CONFIG_NAME
 from allennlp.training.util import create_serialization_dir
 
 from allennlp_sentmatch.data.text import did_you_mean
+from allennlp_sentmatch.inherited_settings import UnknownSettingError
 
 ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackType]], Any]
 
@@ -99,6 +100,8 @@ def mistake(error: BaseException) -> Optional[str]:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EPIPE):
         return f"the output cannot be written: {error.strerror}"
+    if isinstance(error, UnknownSettingError):  # of a subclass in another package
+        return str(error)
     if isinstance(error, FileNotFoundError):  # of a path or URL that AllenNLP looked for
         return str(error)
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
