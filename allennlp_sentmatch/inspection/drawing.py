@@ -49,7 +49,7 @@ class Drawing:
 
 
 def import_plots(name: str) -> Any:
-    """A module of a drawing library; a `ConfigurationError` if it is not installed."""
+    """Return a module of a drawing library; a `ConfigurationError` if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -32,7 +32,7 @@ KINDS = ("trees", "attention", "gates", "saliency")
 
 
 def trees_of(output: dict[str, Any]) -> dict[str, str]:
-    """The trees in a predictor's output, as nested parentheses, by their titles."""
+    """Return the trees in a predictor's output, as nested parentheses, by their titles."""
     return {
         f"Tree of the {key[: -len('tree')].strip('_') or 'sentence'}": tree
         for key, tree in output.items()
@@ -104,8 +104,9 @@ def draw_into_folder(
 
 
 def _predict(predictor: Predictor, inputs: JsonDict) -> JsonDict:
-    """The output for one input. A model of pairs reads a lone `sentence` as both of its texts, and
-    the output has only the sentence's tree, if any: its encoder reads each text by itself.
+    """Return the output for one input. A model of pairs reads a lone `sentence` as both of its
+    texts, and the output has only the sentence's tree, if any: its encoder reads each text by
+    itself.
     """
     if not is_lone_sentence(predictor, inputs):
         return predictor.predict_json(inputs)
@@ -114,7 +115,7 @@ def _predict(predictor: Predictor, inputs: JsonDict) -> JsonDict:
 
 
 def _draw_trees(outputs: Mapping[str, JsonDict]) -> list[Drawing]:
-    """The trees in the outputs of one model, or those that all models have, side by side."""
+    """Return the trees in the outputs of one model, or those that all models have, side by side."""
     trees = {name: trees_of(output) for name, output in outputs.items()}
     first, *others = trees.values()
     if not others:

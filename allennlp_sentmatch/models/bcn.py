@@ -132,7 +132,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         return self.output(logits, label, metadata, shown)
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
-        """The features (B, 4 * the integrator's output size) of B sentences."""
+        """Return the features (B, 4 * the integrator's output size) of B sentences."""
         return self._features(tokens)[0]
 
     def _features(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:

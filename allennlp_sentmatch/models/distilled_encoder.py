@@ -104,13 +104,13 @@ class DistilledEncoder(TextModel):
         return output
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
-        """The vectors of B sentences, (B, P), or (B, E) with `cut_projection`."""
+        """Return the vectors of B sentences, (B, P), or (B, E) with `cut_projection`."""
         vectors: Tensor = self(tokens)["vector"]
         return vectors
 
     @property
     def projection(self) -> Optional[torch.nn.Linear]:
-        """The map to the vectors that `encode` returns; `None` where it returns the encoder's."""
+        """The map to the vectors that `encode` returns; `None` if it returns the encoder's."""
         return None if self._cut_projection else self._projection
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

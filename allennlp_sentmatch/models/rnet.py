@@ -257,7 +257,7 @@ class RNet(TextModel):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """The metric's values, in evaluation only."""
+        """Return the metric's values, in evaluation only."""
         if self.training:
             if isinstance(self._metric, AnswerOverlap):
                 self._metric.load_libraries()
@@ -320,7 +320,7 @@ class RNet(TextModel):
 
 
 def answer_text(span: list[int], metadata: dict[str, Any]) -> str:
-    """The text of a span of a passage, empty without a span."""
+    """Return the text of a span of a passage, empty without a span."""
     first, last = span
     if first < 0:
         return ""

@@ -60,5 +60,5 @@ class SentenceClassifier(ClassificationModel):
         return self.output(self._classifier(vectors), label, metadata, shown)
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
-        """The vectors (B, E) of B sentences."""
+        """Return the vectors (B, E) of B sentences."""
         return self._vectors(tokens)

@@ -66,7 +66,8 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
     for name, parameter in parameters.items():
         if name not in params:
             continue
-        value, annotation = params.get(name), parameter.annotation
+        value = params.get(name)
+        annotation = parameter.annotation
         if not (value is None is parameter.default or is_of_type(value, annotation)):
             # Without the names of modules.
             expected = re.sub(r"<class '|'>|\b(\w+\.)+(?=\w)", "", str(annotation))
@@ -85,8 +86,11 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
 
 
 def is_of_type(value: Any, annotation: Any) -> bool:
-    """Whether a JSON value may become an argument with this annotation; true if that is unclear."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
+    """Return whether a JSON value may become an argument with this annotation; true if that is
+    unclear.
+    """
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
     if origin is Union:
         return any(is_of_type(value, argument) for argument in arguments)
     if value is None or annotation is type(None):
@@ -123,7 +127,7 @@ def _create_checked_kwargs(
         return _create_kwargs(constructor, cls, params, **extras)
     parameters = from_params.infer_params(cls, constructor)
     check_settings(cls, {n: p for n, p in parameters.items() if n != "self"}, params)
-    with configuration_errors():  # of the parts
+    with configuration_errors():  # errors of the parts
         return _create_kwargs(constructor, cls, params, **extras)
 
 

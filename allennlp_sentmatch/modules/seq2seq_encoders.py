@@ -123,7 +123,7 @@ class LstmnEncoder(ModuleEncoder):
         return ("self_attention",)
 
     def describe(self, internals: dict[str, Tensor], tokens: Sequence[str]) -> dict[str, Any]:
-        """The attention matrices, a row and a column for each token."""
+        """Return the attention matrices, a row and a column for each token."""
         return {
             name: trim_attention(weights, len(tokens), len(tokens))
             for name, weights in internals.items()
@@ -185,7 +185,8 @@ class SequentialEncoder(SizedEncoder):
     def __init__(self, encoders: list[Seq2SeqEncoder]) -> None:
         if not encoders:
             raise ConfigurationError("encoders is empty; list at least one")
-        first, last = encoders[0], encoders[-1]
+        first = encoders[0]
+        last = encoders[-1]
         super().__init__(first.get_input_dim(), last.get_output_dim(), last.is_bidirectional())
         for position, (encoder, following) in enumerate(zip(encoders, encoders[1:])):
             check_dimensions_match(

@@ -187,7 +187,7 @@ class SuffixBiLSTM(SequenceEncoder):
         if self.tied:
             return run(cells, T)
         # The prefix at a token is the part so far of a suffix that began `window` tokens ago, or at
-        # the first token. For prefixes alone, no suffix needs to begin later than this.
+        # the first token. If only prefixes are needed, no suffix needs to begin later than this.
         prefixes, _ = run(cells, T if is_exporting() else min(max(T - window, 0) + 1, T))
         _, suffixes = run((self.forward_suffix_cell, self.reverse_prefix_cell), T)
         return prefixes, suffixes

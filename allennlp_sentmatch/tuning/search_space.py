@@ -75,14 +75,14 @@ class SearchSpace:
             raise ConfigurationError(f"{path}: {error}") from error
 
     def overrides(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The overrides that the parameters' values stand for."""
+        """Return the overrides that the parameters' values stand for."""
         overrides: dict[str, Any] = {}
         for name, value in values.items():
             overrides.update(self._named[name][value] if name in self._named else {name: value})
         return overrides
 
     def grid(self) -> Optional[dict[str, list[Any]]]:
-        """The choices of each parameter; `None` if one of them is not categorical."""
+        """Return the choices of each parameter; `None` if one of them is not categorical."""
         if any(values["type"] != "categorical" for values in self.parameters.values()):
             return None
         return {name: list(values.choices) for name, values in self.distributions.items()}
@@ -146,8 +146,9 @@ class SearchSpace:
 
 
 def _first_missing(configuration: Any, setting: str) -> Optional[tuple[str, list[str]]]:
-    """The innermost section on the way to a missing setting, and the names that it has."""
-    section, rest = "", setting
+    """Return the innermost section on the way to a missing setting, and the names that it has."""
+    section = ""
+    rest = setting
     while rest:
         if isinstance(configuration, Mapping):
             items = {str(key): value for key, value in configuration.items()}
@@ -158,6 +159,7 @@ def _first_missing(configuration: Any, setting: str) -> Optional[tuple[str, list
         keys = [key for key in items if f"{rest}.".startswith(f"{key}.")]
         if not keys:
             return section, list(items)
-        configuration, rest = items[keys[0]], rest[len(keys[0]) + 1 :]
+        configuration = items[keys[0]]
+        rest = rest[len(keys[0]) + 1 :]
         section = f"{section}.{keys[0]}".lstrip(".")
     return None

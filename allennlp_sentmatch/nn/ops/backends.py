@@ -101,7 +101,7 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
     """
     if is_traced():
         raise BackendError(
-            f"torch.jit.trace would record {recurrence} for the length of its example alone; "
+            f"torch.jit.trace would record {recurrence} only for the length of its example; "
             "use torch.export.export"
         )
     if is_exporting() and "scan" in implementations:

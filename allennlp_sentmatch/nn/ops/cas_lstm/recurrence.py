@@ -32,7 +32,7 @@ def lstm_recurrence(
     """
     layers, dropout, training = stack
     if initial is not None and len(layers[0]) > 1:
-        raise ValueError("initial states are for a single direction")
+        raise ValueError("initial states need a unidirectional stack")
     parameters = [x for layer in layers for w in layer for x in w if isinstance(x, Tensor)]
     what = "LSTM"
     has = IMPLEMENTATIONS
@@ -42,7 +42,7 @@ def lstm_recurrence(
     backend = resolve(what, has, inputs, *parameters, *(initial or ()))
     if backend.name in ("naive", "scan"):
         return naive.run_stack(inputs, mask_of(inputs, mask), stack, initial)[first:]
-    if initial is not None:  # which take the place of a token before the first one
+    if initial is not None:  # they replace a token before the first one
         inputs = F.pad(inputs, (0, 0, 1, 0))
         mask = None if mask is None else F.pad(mask, (1, 0), value=True)
     packing = Packing.of(inputs, mask, bidirectional=len(layers[0]) == 2)
