@@ -36,7 +36,7 @@ from allennlp.training.callbacks import ShouldValidateCallback
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.moving_average import MovingAverage
 
-from allennlp_sentmatch.data.text import did_you_mean
+from allennlp_sentmatch.files.messages import did_you_mean
 
 
 def patch_reduce_on_plateau() -> None:

@@ -23,8 +23,8 @@ import numpy
 import torch
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
-from allennlp_sentmatch.estimators.duplicates import CANDIDATE_COSINE, find_duplicates
-from allennlp_sentmatch.estimators.word_comparison import negations_and_numbers
+from allennlp_sentmatch.corpora.duplicates import CANDIDATE_COSINE, find_duplicates
+from allennlp_sentmatch.corpora.word_comparison import negations_and_numbers
 from allennlp_sentmatch.standalone.encoder import normalized
 from benchmarks.report import RESULTS, machine, write
 from scripts.encoder.data_sets import FREE, RESTRICTED

@@ -13,7 +13,8 @@ from typing import Any, Callable
 
 import torch
 
-from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
+from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.standalone.text_indexer import padded
 from benchmarks.measure import processor_times

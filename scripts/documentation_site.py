@@ -36,7 +36,7 @@ PARTS = {
     "data": ["data"],
     "predictors": ["predictors"],
     "training": ["training"],
-    "encoding": ["encoding", "standalone"],
+    "corpora": ["corpora", "encoding", "standalone", "files"],
     "use": ["inspection", "calibration", "serving", "transfer", "tuning"],
 }
 """The pages of the API reference, and the parts of the package on each."""

@@ -17,7 +17,7 @@ from allennlp.models import Model
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch import SentenceEncoder
-from allennlp_sentmatch.encoding.index_kinds import KINDS
+from allennlp_sentmatch.corpora.index_kinds import KINDS
 from allennlp_sentmatch.nn.pooling import POOLINGS
 from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from allennlp_sentmatch.tuning.search_space import TYPES
@@ -112,7 +112,7 @@ def test_the_pairs_of_the_readme_print_what_it_says(capsys):
 USE_TINY_ENCODER = """
 import os
 from pathlib import Path
-from allennlp_sentmatch.estimators import sentence_encoder
+from allennlp_sentmatch.corpora import sentence_encoder
 sentence_encoder.SENTENCE_ENCODER = Path({encoder!r})
 os.chdir({folder!r})
 """

@@ -23,14 +23,14 @@ from allennlp_sentmatch.calibration.temperature import (
     predict_logits,
 )
 from allennlp_sentmatch.calibration.thresholds import decide, precision_threshold
-from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.lines import read_lines
+from allennlp_sentmatch.data.folds import split_data_path
 from allennlp_sentmatch.estimators.thresholds import choose_threshold
+from allennlp_sentmatch.files.folders import check_absent, write_json, written_folder
+from allennlp_sentmatch.files.lines import read_lines
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.predictors.classification_predictor import Threshold
-from allennlp_sentmatch.standalone.files import check_absent, write_json, written_folder
 
 logger = logging.getLogger(__name__)
 
@@ -147,7 +147,7 @@ def _lines(data_path: Any) -> list[str]:
     lines: list[str] = []
     for file in path if isinstance(path, list) else [path]:
         if isinstance(file, str) and os.path.isfile(file):
-            with suppress(ConfigurationError):  # an encoding that only the reader knows
+            with suppress(ValueError):  # an encoding that only the reader knows
                 lines += in_folds(line for _, line in read_lines(file, "latin-1"))
     return lines
 

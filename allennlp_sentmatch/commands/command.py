@@ -9,7 +9,7 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common import logging as common_logging
 
 from allennlp_sentmatch.commands.program import VERBOSE
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
+from allennlp_sentmatch.files.json_lines import parse_json_object
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 
 _OPTIONS: dict[str, dict[str, Any]] = {

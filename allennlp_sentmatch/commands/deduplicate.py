@@ -12,9 +12,9 @@ from dataclasses import asdict
 from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.commands.command import Command, add_table_options
-from allennlp_sentmatch.data.files.tables import located_sentences
-from allennlp_sentmatch.standalone.files import check_absent, written_text
-from allennlp_sentmatch.standalone.texts import Sentences, checked_text, noting
+from allennlp_sentmatch.files.folders import check_absent, written_text
+from allennlp_sentmatch.files.tables import located_sentences
+from allennlp_sentmatch.files.texts import Sentences, checked_text, noting
 
 logger = logging.getLogger(__name__)
 

@@ -14,11 +14,11 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.models import Archive
 
 from allennlp_sentmatch.commands.serve import Serve
-from allennlp_sentmatch.encoding import read_sentences
+from allennlp_sentmatch.files.tables import read_sentences
+from allennlp_sentmatch.files.texts import is_blank
 from allennlp_sentmatch.serving import Service
 from allennlp_sentmatch.serving.page import description_of, with_page
 from allennlp_sentmatch.serving.sources import needs_archive
-from allennlp_sentmatch.standalone.texts import is_blank
 
 
 @Subcommand.register("demo")

@@ -14,11 +14,11 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command, add_table_options
-from allennlp_sentmatch.data.files.tables import located_sentences
-from allennlp_sentmatch.encoding import RayEncoder, encode_corpus
+from allennlp_sentmatch.corpora import RayEncoder, encode_corpus
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
+from allennlp_sentmatch.files.tables import located_sentences
+from allennlp_sentmatch.files.texts import is_blank, noting
 from allennlp_sentmatch.models.archival import archive_digest
-from allennlp_sentmatch.standalone.texts import is_blank, noting
 
 logger = logging.getLogger(__name__)
 

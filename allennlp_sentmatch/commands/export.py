@@ -20,11 +20,11 @@ from allennlp.models.archival import CONFIG_NAME
 from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command
 from allennlp_sentmatch.data.token_indexers import load_exported
 from allennlp_sentmatch.encoding.export import export_encoder, standalone_encoder
+from allennlp_sentmatch.files.folders import read_json_object
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import SETTINGS
-from allennlp_sentmatch.standalone.files import read_json_object
 from allennlp_sentmatch.standalone.model_card import SIMILARITY, UNKNOWN, Origin
 from allennlp_sentmatch.standalone.onnx_files import TOKENIZER, write_onnx
 

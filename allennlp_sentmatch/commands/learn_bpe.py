@@ -7,10 +7,10 @@ from pathlib import Path
 from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.data.files.lines import read_lines
-from allennlp_sentmatch.data.text import printable
 from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
-from allennlp_sentmatch.standalone.files import check_absent
+from allennlp_sentmatch.files.folders import check_absent
+from allennlp_sentmatch.files.lines import read_lines
+from allennlp_sentmatch.files.messages import printable
 
 
 @Subcommand.register("learn-bpe")

@@ -34,8 +34,8 @@ from allennlp.common.util import SigTermReceived, int_to_device
 from allennlp.models.archival import CONFIG_NAME
 from allennlp.training.util import create_serialization_dir
 
-from allennlp_sentmatch.data.text import did_you_mean
-from allennlp_sentmatch.inherited_settings import UnknownSettingError
+from allennlp_sentmatch.errors import UnknownSettingError
+from allennlp_sentmatch.files.messages import did_you_mean
 
 ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackType]], Any]
 

@@ -17,14 +17,15 @@ from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands.command import Command, add_table_options, json_or_text
-from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors
-from allennlp_sentmatch.encoding import SentenceSearch, read_sentences
+from allennlp_sentmatch.corpora import SentenceSearch
+from allennlp_sentmatch.corpora.index_kinds import IndexKind
+from allennlp_sentmatch.corpora.sentence_search import lines
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
-from allennlp_sentmatch.encoding.index_kinds import IndexKind
-from allennlp_sentmatch.encoding.sentence_search import lines
+from allennlp_sentmatch.files.folders import check_absent, written_text
+from allennlp_sentmatch.files.tables import read_sentences
+from allennlp_sentmatch.files.texts import is_blank
+from allennlp_sentmatch.files.vectors import check_sentences, map_vectors
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.standalone.files import check_absent, written_text
-from allennlp_sentmatch.standalone.texts import is_blank
 
 
 @Subcommand.register("search")

@@ -17,7 +17,7 @@ from allennlp.models import Archive
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
+from allennlp_sentmatch.files.json_lines import parse_json_object
 from allennlp_sentmatch.models import ClassificationModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.serving import Service, create_app, serve, service_at

@@ -16,11 +16,11 @@ from allennlp.common.file_utils import cached_path
 from allennlp.common.params import evaluate_file
 
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.data.files.digests import files_digest
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
+from allennlp_sentmatch.files.digests import files_digest
+from allennlp_sentmatch.files.folders import written_text
+from allennlp_sentmatch.files.json_lines import parse_json_object
 from allennlp_sentmatch.models.archival import archive_digest
-from allennlp_sentmatch.standalone.files import written_text
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
     check_sentence_transformers_folder,
 )

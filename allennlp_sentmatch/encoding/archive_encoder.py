@@ -16,8 +16,10 @@ from allennlp.data import Batch, DatasetReader, Instance
 from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
 
+from allennlp_sentmatch.corpora.encoders import PREDICTED
 from allennlp_sentmatch.data.unknown_words import knows_no_word, unknown_words
 from allennlp_sentmatch.encoding.text_indexing import text_indexer
+from allennlp_sentmatch.files.texts import KNOWS_NO_WORD, checked_sentences, note, noting
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
@@ -27,9 +29,6 @@ from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
-from allennlp_sentmatch.standalone.texts import KNOWS_NO_WORD, checked_sentences, note, noting
-
-PREDICTED = ("label", "probs_by_label", "score")  # the outputs that are a prediction for a pair
 
 Prepared = Union[str, list[int]]  # a sentence, or the indices of its words
 

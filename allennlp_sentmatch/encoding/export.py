@@ -17,6 +17,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.encoding.text_indexing import text_indexer
+from allennlp_sentmatch.files.folders import write_json, written_folder
 from allennlp_sentmatch.models import DistilledEncoder, SentenceClassifier, SiameseModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
@@ -26,7 +27,6 @@ from allennlp_sentmatch.modules.token_embedders import (
     PretrainedEmbedding,
 )
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.files import write_json, written_folder
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin
 from allennlp_sentmatch.standalone.networks import load_state, settings_of
 

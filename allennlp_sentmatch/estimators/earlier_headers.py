@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.corpora.word_comparison import num_features
 from allennlp_sentmatch.estimators.fine_tuning import NUMBERS
 from allennlp_sentmatch.estimators.heads import prefix_sizes
-from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.estimators.word_comparison import num_features
 from allennlp_sentmatch.nn.checks import check_names
 
 PARAMETERS = ("compare_words", "fine_tune", "l2", "matcher", "random_state", *NUMBERS)

@@ -6,15 +6,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
-from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import normalized
-from allennlp_sentmatch.standalone.files import (
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder, Source
+from allennlp_sentmatch.files.folders import (
     errors_name,
     read_json_object,
     write_json,
     written_folder,
 )
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin, write_model_card
 from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
 

@@ -17,10 +17,10 @@ from allennlp.training import GradientDescentTrainer
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.encoding.export import standalone_encoder
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning
-from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.models import SiameseClassifier, SiameseModel, SimilarityRegressor
 from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
 from allennlp_sentmatch.standalone import StandaloneEncoder

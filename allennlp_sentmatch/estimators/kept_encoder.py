@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
 
-from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder, Source
 
 Self = TypeVar("Self", bound="KeepsEncoder")
 

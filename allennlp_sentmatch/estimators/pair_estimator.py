@@ -12,6 +12,17 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from allennlp_sentmatch.corpora.sentence_encoder import (
+    ALLENNLP,
+    SentenceEncoder,
+    Source,
+    check_installed,
+)
+from allennlp_sentmatch.corpora.word_comparison import (
+    WORD_ORDERS,
+    num_features,
+    word_features,
+)
 from allennlp_sentmatch.estimators import estimator_folder
 from allennlp_sentmatch.estimators.earlier_headers import upgrade
 from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning, says_what_moved
@@ -25,24 +36,13 @@ from allennlp_sentmatch.estimators.heads import (
 from allennlp_sentmatch.estimators.kept_encoder import KeepsEncoder
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
-from allennlp_sentmatch.estimators.sentence_encoder import (
-    ALLENNLP,
-    SentenceEncoder,
-    Source,
-    check_installed,
-)
 from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, checked_numbers
 from allennlp_sentmatch.estimators.thresholds import HeldOut
-from allennlp_sentmatch.estimators.word_comparison import (
-    WORD_ORDERS,
-    num_features,
-    word_features,
-)
+from allennlp_sentmatch.files.folders import errors_name
+from allennlp_sentmatch.files.texts import Sentences, is_blank, noting, noting_pairs
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import FloatArray
-from allennlp_sentmatch.standalone.files import errors_name
-from allennlp_sentmatch.standalone.texts import Sentences, is_blank, noting, noting_pairs
 
 Self = TypeVar("Self", bound="PairEstimator")
 

@@ -11,11 +11,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
+from allennlp_sentmatch.corpora.sentence_encoder import Source
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning, says_what_moved
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pair_estimator import PairEstimator
 from allennlp_sentmatch.estimators.pairs import checked_targets
-from allennlp_sentmatch.estimators.sentence_encoder import Source
 from allennlp_sentmatch.estimators.thresholds import HeldOut, Threshold, choose_threshold
 
 

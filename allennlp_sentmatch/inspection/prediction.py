@@ -10,6 +10,7 @@ from allennlp.common.tqdm import Tqdm
 from allennlp.common.util import JsonDict
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.files.folders import write_json, written_folder
 from allennlp_sentmatch.inspection.drawing import (
     Drawing,
     draw_attention,
@@ -26,7 +27,6 @@ from allennlp_sentmatch.inspection.gates import (
 from allennlp_sentmatch.inspection.saliency import draw_saliency, has_saliency
 from allennlp_sentmatch.inspection.word_pieces import join_subwords
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
-from allennlp_sentmatch.standalone.files import write_json, written_folder
 
 KINDS = ("trees", "attention", "gates", "saliency")
 

@@ -31,8 +31,8 @@ from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, Archive, archive_model, get_weights_path
 from torch import Tensor
 
-from allennlp_sentmatch.data.files.digests import files_digest
-from allennlp_sentmatch.standalone.files import nested_settings
+from allennlp_sentmatch.files.digests import files_digest
+from allennlp_sentmatch.files.folders import nested_settings
 
 logger = logging.getLogger(__name__)
 

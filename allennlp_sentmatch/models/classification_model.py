@@ -11,7 +11,7 @@ from allennlp.data import DataLoader, Vocabulary
 from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from torch import Tensor
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.class_weights import (
     BALANCED,
     balanced_weights,

@@ -16,7 +16,7 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch import nn
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
 from allennlp_sentmatch.modules.generation import LengthPenaltyScorer
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints

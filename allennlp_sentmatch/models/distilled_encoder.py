@@ -9,7 +9,7 @@ from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from torch import Tensor
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.nn.checks import check_at_least

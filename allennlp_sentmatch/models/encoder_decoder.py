@@ -18,7 +18,7 @@ from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_
 from torch import Tensor
 
 from allennlp_sentmatch import nn
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules import StepDecoder
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, num_layers_with_states

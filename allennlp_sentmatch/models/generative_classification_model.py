@@ -16,7 +16,7 @@ from allennlp.training.metrics import Average
 from torch import Tensor
 from torch.distributions import Distribution
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher, Posterior, SentenceGenerator
 from allennlp_sentmatch.modules.generation import OutputWords

@@ -13,7 +13,7 @@ from allennlp.training.metrics import Metric
 from torch import Tensor
 
 from allennlp_sentmatch import nn
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.nn.checks import check_at_least

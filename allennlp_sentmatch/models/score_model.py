@@ -7,8 +7,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from torch import Tensor
 
-from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.training.metrics import MeanSquaredError, ScoreCorrelations
 

@@ -13,7 +13,7 @@ from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
-from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.modules.interpretable_encoder import (
     InterpretableEncoder,
     encode_with_internals,

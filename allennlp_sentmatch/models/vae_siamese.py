@@ -8,7 +8,7 @@ from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from torch import Tensor
 from torch.distributions import Distribution
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
 
 

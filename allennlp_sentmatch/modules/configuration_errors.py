@@ -15,7 +15,7 @@ from allennlp.common import Lazy, Params, from_params
 from allennlp.common.checks import ConfigurationError
 from typing_extensions import Concatenate, ParamSpec  # a requirement of torch
 
-from allennlp_sentmatch.inherited_settings import configuration_errors as configuration_errors
+from allennlp_sentmatch.errors import configuration_errors as configuration_errors
 
 P = ParamSpec("P")
 Adapter = TypeVar("Adapter")

@@ -6,7 +6,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.predictors.echoing_predictor import (
     AttentionMap,
     EchoingPredictor,

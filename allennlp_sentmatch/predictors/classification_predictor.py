@@ -12,7 +12,7 @@ from allennlp.data.fields import LabelField, TensorField
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.models import ClassificationModel, ScoreModel
 from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, EchoingPredictor
 
@@ -84,6 +84,11 @@ class ClassificationPredictor(EchoingPredictor):
                     f"threshold needs a classifier of this package, not a {type(model).__name__}"
                 )
             self._threshold = LabelThreshold(threshold, model.labels)
+
+    @property
+    def reads_pairs(self) -> bool:
+        """Whether it predicts for two sentences, and not for one."""
+        return len(self.input_keys[0]) == 2
 
     @property
     def output_key(self) -> str:  # type: ignore[override]

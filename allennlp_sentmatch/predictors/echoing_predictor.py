@@ -12,10 +12,11 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import text_fields, words_of
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
-from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.data.unknown_words import knows_no_word
-from allennlp_sentmatch.standalone.texts import is_blank
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.files.json_lines import parse_json_object
+from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.files.texts import is_blank
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +120,8 @@ class EchoingPredictor(Predictor):
         """The JSON object on the next line of the input; errors have the number of the line."""
         self._num_lines += 1
         where = f"input line {self._num_lines}"
-        request = self._parsed(line, where)
+        with configuration_errors():
+            request = self._parsed(line, where)
         try:
             return self.check(request)
         except ConfigurationError as error:

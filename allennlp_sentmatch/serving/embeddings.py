@@ -8,13 +8,13 @@ from typing import Any, Callable, NamedTuple
 
 import numpy
 
+from allennlp_sentmatch.files.texts import checked_text, noting
 from allennlp_sentmatch.serving.batcher import Job
 from allennlp_sentmatch.serving.limits import Shape
 from allennlp_sentmatch.serving.requests import RequestError
 from allennlp_sentmatch.serving.routes import Question, Route, encoded
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, nearest, normalized
 from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter
-from allennlp_sentmatch.standalone.texts import checked_text, noting
 
 logger = logging.getLogger(__name__)
 

@@ -11,9 +11,10 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.models import Archive
 
-from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.data.unknown_words import unknown_words
 from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.files.texts import noting
 from allennlp_sentmatch.inspection import SALIENCY_METHODS
 from allennlp_sentmatch.models import (
     ClassificationModel,
@@ -39,7 +40,6 @@ from allennlp_sentmatch.serving.limits import Shape, shape_of
 from allennlp_sentmatch.serving.predictions import job_of
 from allennlp_sentmatch.serving.routes import Service, encoded, job_route
 from allennlp_sentmatch.standalone.encoder import nearest, normalized
-from allennlp_sentmatch.standalone.texts import noting
 
 OF_A_CLASSIFIER = "A classifier learns vectors for its labels: their cosines are not similarities."
 

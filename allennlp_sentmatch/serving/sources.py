@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allennlp_sentmatch.estimators.estimator_folder import HEADER as ESTIMATOR
+from allennlp_sentmatch.files.folders import read_json_object
+from allennlp_sentmatch.files.texts import checked_text
 from allennlp_sentmatch.pretrained import PACKAGE
 from allennlp_sentmatch.serving.batcher import Job
 from allennlp_sentmatch.serving.embeddings import encoder_routes, num_words
 from allennlp_sentmatch.serving.limits import Shape
 from allennlp_sentmatch.serving.routes import Service, encoded, job_route
 from allennlp_sentmatch.standalone.encoder import SETTINGS
-from allennlp_sentmatch.standalone.files import read_json_object
 from allennlp_sentmatch.standalone.sentence_transformers_folder import MODULES
-from allennlp_sentmatch.standalone.texts import checked_text
 
 if TYPE_CHECKING:
+    from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
     from allennlp_sentmatch.estimators.pair_estimators import PairClassifier, PairRegressor
-    from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
 
 PAIR_KEYS = [("premise", "hypothesis"), ("sentence1", "sentence2")]
 

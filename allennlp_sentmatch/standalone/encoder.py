@@ -12,22 +12,22 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.checks import check_names, check_positive
-from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
-from allennlp_sentmatch.nn.word_coverage import word_coverage
-from allennlp_sentmatch.standalone.files import (
+from allennlp_sentmatch.files.folders import (
     errors_name,
     read_json_object,
     write_json,
     written_folder,
 )
+from allennlp_sentmatch.files.texts import checked_sentences, noting
+from allennlp_sentmatch.nn.checks import check_names, check_positive
+from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
+from allennlp_sentmatch.nn.word_coverage import word_coverage
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin, write_model_card
 from allennlp_sentmatch.standalone.networks import load_state, sentence_network
 from allennlp_sentmatch.standalone.quantization import dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import splitter_from
 from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
-from allennlp_sentmatch.standalone.texts import checked_sentences, noting
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]

@@ -8,6 +8,7 @@ from typing import Any, Callable, Optional, Union
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
@@ -16,7 +17,6 @@ from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.rcrn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.nn.subilstm import SuffixBiLSTM
-from allennlp_sentmatch.standalone.files import errors_name
 from allennlp_sentmatch.standalone.tensor_file import check_finite
 
 

@@ -8,10 +8,10 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.files.folders import written_folder
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
-from allennlp_sentmatch.standalone.files import written_folder
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin
 from allennlp_sentmatch.standalone.networks import Identity, Pooled
 from allennlp_sentmatch.standalone.quantization import (

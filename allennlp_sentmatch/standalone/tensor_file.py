@@ -16,7 +16,7 @@ from typing import Any, Union
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.standalone.files import read_file
+from allennlp_sentmatch.files.folders import read_file
 
 _DTYPES = {
     "F64": torch.float64,

@@ -20,8 +20,8 @@ from allennlp_sentmatch.data.dataset_readers import (
     SentimentTreesReader,
     SingleSentenceReader,
 )
-from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.estimators.linear import Array
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.transfer.classifiers import (
     Estimator,
     GradeRegressor,

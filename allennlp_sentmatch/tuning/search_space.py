@@ -11,7 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.params import evaluate_file
 
-from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.files.messages import shorten
 
 TYPES = ("float", "int", "categorical")
 """The types of parameters, each with a distribution of Optuna."""

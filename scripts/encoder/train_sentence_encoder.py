@@ -44,8 +44,8 @@ from scipy.stats import spearmanr
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.data.files.digests import ending_digest, files_digest
 from allennlp_sentmatch.encoding.export import SENTENCE_TRANSFORMERS_FILES
+from allennlp_sentmatch.files.digests import ending_digest, files_digest
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.quantization import LARGEST_OF_4_BITS, rounded_rows

@@ -10,7 +10,8 @@ import torch
 from sklearn.base import clone
 
 from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
-from allennlp_sentmatch.estimators import estimator_folder, fine_tuned_head, sentence_encoder
+from allennlp_sentmatch.corpora import sentence_encoder
+from allennlp_sentmatch.estimators import estimator_folder, fine_tuned_head
 from allennlp_sentmatch.estimators.estimator_folder import HEADER, TENSORS
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder

@@ -19,8 +19,8 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.class_weight import compute_sample_weight
 
 from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
+from allennlp_sentmatch.corpora.word_comparison import compare_words
 from allennlp_sentmatch.estimators import heads, linear, pair_estimator
-from allennlp_sentmatch.estimators.word_comparison import compare_words
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 
 

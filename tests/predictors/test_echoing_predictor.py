@@ -9,8 +9,8 @@ from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files import texts as checks
 from allennlp_sentmatch.predictors import PairGenerator
-from allennlp_sentmatch.standalone import texts as checks
 from tests.fuzzing import cases, check_cases, check_refusal, nested, texts, values
 
 PAIR = {"premise": "a", "hypothesis": "b"}

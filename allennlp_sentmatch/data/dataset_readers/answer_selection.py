@@ -16,9 +16,9 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     instance_of,
     words_of,
 )
-from allennlp_sentmatch.data.files.row import Source
-from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.files.row import Source
 
 
 @dataclass

@@ -21,10 +21,10 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     words_of,
 )
 from allennlp_sentmatch.data.fields import LabelField
-from allennlp_sentmatch.data.files.lines import PathOrStr
-from allennlp_sentmatch.data.files.row import AllOrNone, Row, Source
 from allennlp_sentmatch.data.text import check_text
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.row import AllOrNone, Row, Source
 
 logger = logging.getLogger(__name__)
 

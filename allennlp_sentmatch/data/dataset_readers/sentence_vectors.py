@@ -15,11 +15,11 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     TokenizingReader,
     sentence_instance,
 )
-from allennlp_sentmatch.data.files.lines import PathOrStr
-from allennlp_sentmatch.data.files.row import Source
-from allennlp_sentmatch.data.files.tables import located_sentences, read_sentences
-from allennlp_sentmatch.data.files.vectors import Vectors, check_sentences, map_vectors
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.row import Source
+from allennlp_sentmatch.files.tables import located_sentences, read_sentences
+from allennlp_sentmatch.files.vectors import Vectors, check_sentences, map_vectors
 
 
 @DatasetReader.register("sentence_vectors")

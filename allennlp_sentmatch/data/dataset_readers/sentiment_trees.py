@@ -14,11 +14,12 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     TokenizingReader,
     sentence_instance,
 )
-from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.lines import text_rows
-from allennlp_sentmatch.data.files.row import Row, Source
-from allennlp_sentmatch.data.text import check_text, printable, shorten, unescape
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.data.folds import split_data_path
+from allennlp_sentmatch.data.text import check_text, unescape
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.lines import text_rows
+from allennlp_sentmatch.files.messages import printable, shorten
+from allennlp_sentmatch.files.row import Row, Source
 
 LABELS: dict[str, dict[str, str]] = {
     "5-class": {"0": "0", "1": "1", "2": "2", "3": "3", "4": "4"},

@@ -12,8 +12,8 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     FormattedReader,
     sentence_instance,
 )
-from allennlp_sentmatch.data.files.row import Row, Source
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.row import Row, Source
 
 
 @DatasetReader.register("single_sentence")

@@ -24,14 +24,15 @@ from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
 
 from allennlp_sentmatch.data.dataset_readers.formats import Format
 from allennlp_sentmatch.data.fields import LabelField
-from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
-from allennlp_sentmatch.data.files.lines import check_encoding
-from allennlp_sentmatch.data.files.row import AllOrNone, Column, Row, Source
-from allennlp_sentmatch.data.files.tables import Table
-from allennlp_sentmatch.data.text import check_text, is_unsplit, printable, shorten
+from allennlp_sentmatch.data.folds import split_data_path
+from allennlp_sentmatch.data.text import check_text, is_unsplit
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.files.json_lines import parse_json_object
+from allennlp_sentmatch.files.lines import check_encoding
+from allennlp_sentmatch.files.messages import printable, shorten
+from allennlp_sentmatch.files.row import AllOrNone, Column, Row, Source
+from allennlp_sentmatch.files.tables import Table
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +75,10 @@ class ConfiguredReader(DatasetReader):
 
         A path that is an object may be its JSON, as in `allennlp predict --use-dataset-reader`.
         """
+        with configuration_errors():
+            yield from self._checked_instances(file_path)
+
+    def _checked_instances(self, file_path: Any) -> Iterator[Instance]:
         if isinstance(file_path, str) and re.match(r'\s*{\s*"', file_path):
             file_path = parse_json_object(file_path, "the data path", "an object")
         self._num_texts.clear()
@@ -282,10 +287,11 @@ class FormattedReader(TokenizingReader):
         row = next(iter(self._format.rows(first, encoding=self._encoding)))
         columns = self._columns[{"labels": "label", "span_start": "answers"}.get(name, name)]
         wanted = " or ".join(map(repr, columns)) or "null, none"
-        return row.error(
+        error = row.error(
             f"the examples have no {name} to compare predictions with; its column is {wanted}, and "
             f"{row.listed}"
         )
+        return ConfigurationError(str(error))
 
     def _label(self, row: Row) -> Optional[str]:
         return row.label(self._columns["label"])

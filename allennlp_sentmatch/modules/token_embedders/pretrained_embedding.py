@@ -11,7 +11,7 @@ from allennlp.data import Vocabulary
 from allennlp.modules.token_embedders import Embedding, TokenEmbedder
 from torch import Tensor
 
-from allennlp_sentmatch.data.files.word_vectors import read_word_vectors
+from allennlp_sentmatch.data.word_vectors import read_word_vectors
 
 logger = logging.getLogger(__name__)
 

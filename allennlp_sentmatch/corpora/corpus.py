@@ -1,0 +1,257 @@
+"""Encoding a corpus of any size into a `.npy` file, interruptible at any moment."""
+
+import hashlib
+import logging
+import os
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import compress, islice
+from pathlib import Path
+from typing import Any, NamedTuple, Union
+
+import numpy
+
+from allennlp_sentmatch.corpora.encoders import BlockEncoder
+from allennlp_sentmatch.corpora.progress import progress_bar
+from allennlp_sentmatch.corpora.sentence_index import TOLERANCE, IntArray, evenly
+from allennlp_sentmatch.corpora.unfinished_run import (
+    DATABASE,
+    DIGEST_SIZE,
+    DIGESTS,
+    VECTORS,
+    VectorsFile,
+    finished_blocks,
+    naming,
+    open_database,
+    work_folder,
+    write_to_disk,
+)
+from allennlp_sentmatch.files.blocks import blocks_of
+from allennlp_sentmatch.files.digests import (
+    SentencesDigest,
+    ending_digest,
+    sentences_digest,
+)
+from allennlp_sentmatch.files.folders import check_absent
+from allennlp_sentmatch.files.texts import noting
+from allennlp_sentmatch.files.vectors import Vectors, check_sentences, map_vectors
+from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
+
+logger = logging.getLogger(__name__)
+
+NUM_SAMPLES = 32  # the number of vectors that are compared with the encoder's or a saved index's
+
+
+def encode_corpus(
+    encoder: BlockEncoder,
+    sentences: Callable[[], Iterator[str]],
+    output_file: Union[str, "os.PathLike[str]"],
+    batch_size: int = 128,
+    block_size: int = 8192,
+    show_progress: bool = True,
+    fingerprint: str = "",
+    append: bool = False,
+) -> None:
+    """Write the vectors of sentences to a `.npy` file, in the order of the sentences.
+
+    A block of sentences is encoded at a time, sorted by length, and every distinct sentence once.
+    Until all is done, the work is in the folder `{output_file}.partial`. Called again after an
+    interruption, even by `kill -9`, the function encodes the blocks that are not finished, or whose
+    vectors are not what was written; the file gets the bytes that an uninterrupted run gives.
+
+    # Parameters
+
+    encoder : `BlockEncoder`
+        `ArchiveEncoder` and `RayEncoder` give the same bytes, and continue each other's interrupted
+        runs.
+    sentences : `Callable[[], Iterator[str]]`
+        Gives the sentences, the same each time it is called: they are counted first.
+    output_file : `Union[str, os.PathLike]`
+        Gets an array (number of sentences, E), float32, to be read by
+        `numpy.load(output_file, mmap_mode="r")`. The file ends with two digests, which NumPy does
+        not read; see `check_sentences` and `map_vectors`.
+    batch_size : `int`, optional (default = `128`)
+    block_size : `int`, optional (default = `8192`)
+        The number of sentences between two points to resume from.
+    show_progress : `bool`, optional (default = `True`)
+    fingerprint : `str`, optional (default = `""`)
+        Names the encoder, for instance by a digest of its archive: an interrupted run is not
+        resumed with another one.
+    append : `bool`, optional (default = `False`)
+        Whether `output_file` may have the vectors of the first sentences. Then the others alone are
+        encoded; the file stays as it is until the new one is complete, and takes its place.
+
+    # Raises
+
+    `ValueError` if `output_file` exists or cannot be written, if an interrupted run had
+    other sentences, another fingerprint or other sizes, if the sentences change while they are
+    encoded, or if another process is writing the same file; with `append`, if the file is damaged,
+    or is not the encoder's for the first sentences, by their digest and a sample of the vectors.
+    """
+    output = Path(os.path.realpath(output_file))  # a link stays
+    is_continued = append and output.exists()
+    check_positive(batch_size=batch_size, block_size=block_size)
+    if not is_continued:
+        check_absent(output)
+    before: Any = _vectors_before(encoder, sentences, output) if is_continued else ()
+    survey = sentences_digest(sentences())
+    count, digest = survey.num_sentences, survey.hexdigest()
+    settings = {
+        "sentences": digest,
+        "encoder": fingerprint,
+        "batch_size": batch_size,
+        "block_size": block_size,
+        **({"vectors before": len(before)} if len(before) else {}),
+    }
+    with (
+        work_folder(output, settings) as folder,
+        closing(open_database(folder / DATABASE)) as seen,
+        progress_bar(count, "encoding", " sentences", show_progress) as progress,
+    ):
+        vectors = VectorsFile(folder / VECTORS, count, encoder.vector_size, digest)
+        with naming(vectors.path):
+            vectors.prepare()
+        finished = finished_blocks(folder / DIGESTS)
+        read = SentencesDigest()
+        # Those that are being encoded, with their numbers.
+        unfinished: deque[tuple[int, _Block]] = deque()
+
+        def new_sentences() -> Iterator[list[str]]:
+            rest = islice(sentences(), count)
+            for start in range(0, len(before), block_size):
+                old_sentences = [*islice(rest, min(block_size, len(before) - start))]
+                read.update(old_sentences)
+                with naming(folder / DATABASE):
+                    _next_block(old_sentences, start, seen)
+                with naming(vectors.path):
+                    size = len(old_sentences) * vectors.vector_size
+                    begin = before.offset + 4 * start * vectors.vector_size
+                    vectors.write(start, numpy.fromfile(output, "<f4", size, offset=begin))
+                progress.update(len(old_sentences))
+            for number, block_sentences in enumerate(blocks_of(rest, block_size)):
+                read.update(block_sentences)
+                with naming(folder / DATABASE):
+                    block = _next_block(block_sentences, len(before) + number * block_size, seen)
+                if number < len(finished) and _is_finished(block, vectors, finished[number]):
+                    progress.update(len(block_sentences))
+                else:
+                    unfinished.append((number, block))
+                    yield block.new
+
+        for new_vectors in encoder.encode_blocks(new_sentences(), batch_size):
+            number, block = unfinished.popleft()
+            written = _write(block, vectors, new_vectors)
+            with naming(folder / DIGESTS), open(folder / DIGESTS, "r+b") as file:
+                write_to_disk(file, number * DIGEST_SIZE, written)
+            progress.update(len(block.first_rows))
+        if read.hexdigest() != digest:
+            raise ValueError(
+                f"the sentences were changed while they were encoded; delete the folder {folder} "
+                "to start again"
+            )
+        with naming(folder / VECTORS):
+            vectors.complete()
+
+
+def _vectors_before(
+    encoder: BlockEncoder, sentences: Callable[[], Iterator[str]], output: Path
+) -> Any:
+    """The mapped vectors of a file, which are the encoder's for the first of the sentences."""
+    vectors = map_vectors(output)
+    remedy = "delete it to encode all sentences"
+    check_sentences(islice(sentences(), len(vectors)), output, remedy)
+    is_ours = vectors.dtype == "<f4" and ending_digest(output) is not None
+    if not is_ours or vectors.shape[1] != encoder.vector_size:
+        raise ValueError(
+            f"{output} was not made by this command with a model of vectors of size "
+            f"{encoder.vector_size}; {remedy}"
+        )
+    rows = evenly(len(vectors), NUM_SAMPLES).tolist()
+    first = enumerate(islice(sentences(), len(vectors)))
+    check_sample(encoder, vectors, rows, [sentence for row, sentence in first if row in rows])
+    return vectors
+
+
+def check_sample(
+    encoder: BlockEncoder,
+    vectors: Vectors,
+    rows: Union[Sequence[int], IntArray],
+    sentences: Sequence[str],
+) -> None:
+    """Raise a `ValueError` if vectors in some rows are not the encoder's for a sentence."""
+    if not sentences:
+        return
+    with noting(()):  # whoever encoded the sentences was warned
+        (encoded,) = encoder.encode_blocks([[*sentences]], len(sentences))
+    same = (numpy.abs(normalized(vectors[rows]) - normalized(encoded)) <= TOLERANCE).all(axis=1)
+    for row, sentence in zip(numpy.array(rows)[~same], compress(sentences, ~same)):
+        raise ValueError(
+            f"the vector in row {row} (counted from 0; the sentence {sentence!r}) is not the "
+            "model's for this sentence; was it encoded with another model, or changed since?"
+        )
+
+
+class _Block(NamedTuple):
+    """Consecutive sentences of the corpus."""
+
+    start: int  # the row of the first of them
+    first_rows: list[int]  # for each sentence, the first row of the corpus with a sentence like it
+    new: list[str]  # those not met before, each once
+    digests: dict[bytes, int]  # of the new ones, with their rows
+
+
+def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) -> _Block:
+    """The block of the sentences in the rows from `start` on, which count as met from now on."""
+    block = _Block(start, [], [], {})
+    for row, sentence in enumerate(sentences, start):
+        digest = hashlib.sha256(sentence.encode("utf-8", "surrogatepass")).digest()
+        first_row = block.digests.get(digest)
+        if first_row is None:
+            query = "SELECT row FROM seen WHERE digest = ?"
+            found = database.execute(query, (digest,)).fetchone()
+            first_row = found[0] if found else row
+        if first_row == row:
+            block.new.append(sentence)
+            block.digests[digest] = row
+        block.first_rows.append(first_row)
+    database.executemany("INSERT INTO seen VALUES (?, ?)", block.digests.items())
+    return block
+
+
+def _is_finished(block: _Block, vectors: VectorsFile, digest: bytes) -> bool:
+    """Whether the block's sentences and vectors are those that were written, by their digest."""
+    rows = range(block.start, block.start + len(block.first_rows))
+    with naming(vectors.path):
+        is_finished = _digest(block, vectors.read(rows)) == digest
+    if not is_finished:
+        logger.warning(
+            "%s is damaged: rows %d to %d (counted from 0) are encoded again",
+            *(vectors.path, rows[0], rows[-1]),
+        )
+    return is_finished
+
+
+def _write(block: _Block, vectors: VectorsFile, new_vectors: FloatArray) -> bytes:
+    """Fill the block's rows with the vectors of its new sentences and with earlier rows, and return
+    the digest of what is on the disk then.
+    """
+    filled = numpy.empty((len(block.first_rows), vectors.vector_size), numpy.float32)
+    filled[[row - block.start for row in block.digests.values()]] = new_vectors
+    first_rows = numpy.array(block.first_rows)
+    is_here = first_rows >= block.start
+    filled[is_here] = filled[first_rows[is_here] - block.start]
+    with naming(vectors.path):
+        filled[~is_here] = vectors.read(first_rows[~is_here].tolist())
+        vectors.write(block.start, filled)
+    return _digest(block, filled)
+
+
+def _digest(block: _Block, vectors: FloatArray) -> bytes:
+    """The SHA-256 of a block's sentences and their vectors."""
+    digest = hashlib.sha256(b"".join(block.digests))
+    digest.update(numpy.array(block.first_rows).data)
+    digest.update(vectors.data)
+    return digest.digest()
