@@ -5,7 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from inspect import signature
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Callable, ClassVar, Optional, TypeVar
 
 from allennlp.common.checks import ConfigurationError
@@ -121,6 +121,21 @@ class ConfiguredReader(DatasetReader):
         causes = causes or ["it has none"]
         where = printable(str(data_path))
         return ConfigurationError(f"{where}: no example is read: {'; '.join(causes)}")
+
+    def shard_iterable(self, iterable: Iterable[T]) -> Iterator[T]:
+        """The examples that this reader reads, of those that all processes share.
+
+        AllenNLP asks whether training is distributed, and not the reader: within a "sharded"
+        reader, whose processes share the files, each read only a part of its files.
+        """
+        shared = iter(iterable)
+        processes = self.get_distributed_info()
+        if processes is not None:
+            shared = islice(shared, processes.global_rank, None, processes.world_size)
+        worker = self.get_worker_info()
+        if worker is not None:
+            shared = islice(shared, worker.id, None, worker.num_workers)
+        return islice(shared, self.max_instances)
 
     def _shared(self, data_path: Any) -> Iterator[Any]:
         """The examples of a data path, with or without folds, that this worker reads."""
