@@ -10,7 +10,9 @@ them, in this order:
   them. Runs from before 2026-11-28 have the name only.
 - `digests`: the digest of the evaluated configuration (`settings.py`).
 
-A value that is not known is `null`. `machine` has what else the latest run depended on.
+A value that is not known is `null`. `machine` has what else the latest run depended on. `outdated`
+says, for seeds that today's command does not make again, why: their settings were others or are not
+known.
 """
 
 import json
@@ -97,11 +99,19 @@ def record(
             "command": " ".join(map(quoted, [*command, "--seeds", *map(str, by_seed)])),
         }
     )
-    if not kept:
-        row.pop("outdated", None)
+    forget_outdated(row, [*replaced, seed])
     table["metrics"] = table["metrics"] or {name: name for name in row["metrics"]}
     write_table(series.results, table)
     remove_items(series, [one for one in replaced if one != seed])
+
+
+def forget_outdated(row: dict[str, Any], seeds: Sequence[int]) -> None:
+    """Remove from a row why today's command does not make some of its seeds."""
+    outdated = row.get("outdated", {})
+    for seed in seeds:
+        outdated.pop(str(seed), None)
+    if not outdated:
+        row.pop("outdated", None)
 
 
 def has_settings(figures: dict[str, Any], digest: str) -> bool:
