@@ -7,14 +7,10 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder, Source
-from allennlp_sentmatch.files.folders import (
-    errors_name,
-    read_json_object,
-    write_json,
-    written_folder,
-)
+from allennlp_sentmatch.files.digested_header import read_header, write_header
+from allennlp_sentmatch.files.folders import errors_name, written_folder
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import normalized
+from allennlp_sentmatch.standalone.encoder import SETTINGS, normalized
 from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin, write_model_card
 from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
 
@@ -76,7 +72,8 @@ def write_folder(
             "dimensions": encoder.dimensions,
             "dtype": encoder.dtype,
         }
-        write_json(temporary / HEADER, {**own_settings, **header})
+        files = [TENSORS] if own is None else [TENSORS, f"{ENCODER}/{SETTINGS}"]
+        write_header(temporary / HEADER, {**own_settings, **header}, files)
         is_score = header["classes"] is None
         kind, task = ("PairRegressor", "scores") if is_score else ("PairClassifier", "labels")
         given = ", encoder=the_encoder" * (place == "given")
@@ -100,7 +97,7 @@ def read_folder(
     `given` is the encoder if the folder has none. Whatever is wrong, and another encoder, is a
     `ValueError` that names the file.
     """
-    header = read_json_object(folder / HEADER)
+    header = read_header(folder / HEADER)
     found = header.get("format")
     if found not in range(1, FORMAT + 1):
         raise ValueError(

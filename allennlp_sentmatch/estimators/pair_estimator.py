@@ -295,8 +295,9 @@ class PairEstimator(KeepsEncoder):
             raise ValueError("expected a list of classes of a PairClassifier, and null otherwise")
         if classes is not None:
             estimator.classes_ = checked_targets(classes, len(classes), numeric=False)
-            if numpy.unique(estimator.classes_).size != len(classes) or len(classes) < 2:
-                raise ValueError("expected at least two different classes")
+            different = numpy.unique(estimator.classes_).tolist()
+            if different != estimator.classes_.tolist() or len(classes) < 2:
+                raise ValueError("expected at least two different classes, which are sorted")
         estimator.head_ = _new_head(head, encoder, estimator._num_outputs)
         return estimator
 

@@ -12,6 +12,7 @@ import numpy
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.files.digested_header import read_header, write_header
 from allennlp_sentmatch.files.folders import (
     errors_name,
     read_json_object,
@@ -100,7 +101,7 @@ class StandaloneEncoder(nn.Module):
         `ValueError`, naming the file, for whatever is wrong; `FileNotFoundError` for a missing one.
         """
         path = Path(folder)
-        settings = read_json_object(path / SETTINGS)
+        settings = read_header(path / SETTINGS)
         with errors_name(path / SETTINGS):
             found = settings.get("format")
             if found != FORMAT:
@@ -173,8 +174,10 @@ class StandaloneEncoder(nn.Module):
         if int8 or int4_words:
             state = quantized(state, ["embedding.weight"] if int4_words else [])
         write_tensors(folder / TENSORS, state)
-        for name, value in self._described().items():
-            write_json(folder / name, value)
+        described = self._described()
+        for name in (SPLITTER, VOCABULARY):
+            write_json(folder / name, described[name])
+        write_header(folder / SETTINGS, described[SETTINGS], [TENSORS, SPLITTER, VOCABULARY])
 
     def write_card(self, folder: Path, origin: Origin = UNKNOWN, usage: str = USAGE) -> None:
         """Write the model card of a folder, after its other files; `usage` is Python."""
