@@ -14,7 +14,7 @@ import re
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
 from multiprocessing.reduction import ForkingPickler
@@ -37,6 +37,8 @@ from allennlp.training.callbacks import ShouldValidateCallback
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.moving_average import MovingAverage
 
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.files.lines import stream_lines
 from allennlp_sentmatch.files.messages import did_you_mean
 
 
@@ -274,24 +276,30 @@ def patch_training_data() -> None:
 
 
 def patch_prediction_input() -> None:
-    """Hand all lines of the input of `allennlp predict` over to this package's predictors.
+    """Read the input of `allennlp predict` as every other file, and count all of its lines.
 
-    AllenNLP leaves blank lines out without counting them: the translations were no longer aligned
-    with the file, and errors could not name a line by its number.
+    A byte order mark became a part of the first word, or was no JSON, and other encodings ended in
+    a traceback. AllenNLP leaves blank lines out without counting them: the translations were no
+    longer aligned with the file, and errors could not name a line by its number.
     """
-    manager: Any = predict._PredictManager
-    get_json_data = manager._get_json_data
 
     def get(self: Any) -> Iterator[dict[str, Any]]:
-        load_lines = getattr(self._predictor, "load_lines", None)
-        if load_lines is None:
-            yield from get_json_data(self)
-        elif self._input_file == "-":
-            yield from load_lines(sys.stdin)
-        else:
-            with open_compressed(cached_path(self._input_file)) as lines:
-                yield from load_lines(lines)
+        with ExitStack() as stack:
+            if self._input_file == "-":
+                file, name = sys.stdin.buffer, "the standard input"
+            else:
+                name = self._input_file
+                file = stack.enter_context(open_compressed(cached_path(name), "rb", None))
+            load_file = getattr(self._predictor, "load_file", None)
+            if load_file is not None:
+                yield from load_file(file, name)
+                return
+            with configuration_errors():
+                for _, line in stream_lines(file, name):
+                    if not line.isspace():
+                        yield self._predictor.load_line(line)
 
+    manager: Any = predict._PredictManager
     manager._get_json_data = get
 
 

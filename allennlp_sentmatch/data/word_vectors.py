@@ -66,14 +66,15 @@ def _numbered_lines(file_path: PathOrStr) -> Iterator[tuple[int, str]]:
 
 
 def _read_other_separators() -> None:
-    """Let AllenNLP read word vectors with a byte order mark, tabs or several spaces, which became
-    parts of words without a message, also in the vocabulary's `pretrained_files`.
+    """Let AllenNLP read word vectors with a byte order mark, tabs, several spaces or spaces before
+    the word, which became parts of words without a message, also in the vocabulary's
+    `pretrained_files`.
     """
     file: Any = EmbeddingsTextFile
     count = file._get_num_tokens_from_first_line
 
     def next_line(self: Any) -> str:
-        line: str = next(self._iterator)
+        line: str = next(self._iterator).lstrip(" \t")  # GloVe's no-break spaces are words
         return re.sub("[ \t]+", " ", line) if "\t" in line or "  " in line else line
 
     file.__init__.__defaults__ = ("utf-8-sig", None)

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from os import PathLike, fspath, path
-from typing import BinaryIO, TypeVar, Union, cast
+from typing import BinaryIO, Callable, Optional, TypeVar, Union, cast
 
 from allennlp_sentmatch.files.messages import printable
 from allennlp_sentmatch.files.row import Row, Source
@@ -113,45 +113,79 @@ def read_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[
             f"{Source(file_path)} is a folder or an archive; expected a file (a file inside an "
             "archive is written archive!member)"
         )
+    with open(local, "rb") as file:
+        yield from stream_lines(file, file_path, encoding)
+
+
+def stream_lines(
+    file: BinaryIO,
+    name: PathOrStr,
+    encoding: str = "utf-8",
+    skip: Optional[Callable[[str], None]] = None,
+) -> Iterator[tuple[int, str]]:
+    """Yield the lines of an open file or pipe, as `read_lines` does; errors have its `name`.
+
+    A line that is not in the `encoding` is an error, whose message names the line. With `skip`,
+    which gets the message, the line is left out; but not in UTF-16 and UTF-32, in which nobody
+    knows where the next line begins.
+    """
     number = 0
     try:
-        with open(local, "rb") as file:
-            compressed = file.peek(2)[:2] == b"\x1f\x8b"
-            content = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
-            beginning = content.read(4)
-            content.seek(0)
-            marks = (name for mark, name in _BYTE_ORDER_MARKS.items() if beginning.startswith(mark))
-            encoding = next(marks, encoding)
-            for number, line in enumerate(_decoded(content, encoding), start=1):
-                # In UTF-16 without a mark, every second byte of English text is null.
-                if number == 1 and line.count("\0") * 4 > len(line):
-                    raise ValueError(
-                        f"{Source(file_path, 1)}: null characters, so that the encoding is not "
-                        f"{encoding}; it may be UTF-16: convert the file to UTF-8, or name its "
-                        "encoding where the reader has that setting"
-                    )
-                yield number, line
+        compressed = _peek(file)[:2] == b"\x1f\x8b"
+        content = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
+        beginning = _peek(content)
+        marks = (code for mark, code in _BYTE_ORDER_MARKS.items() if beginning.startswith(mark))
+        encoding = next(marks, encoding)
+        for number, line in _decoded(content, name, encoding, skip):
+            # In UTF-16 without a mark, every second byte of English text is null.
+            if number == 1 and line.count("\0") * 4 > len(line):
+                raise ValueError(
+                    f"{Source(name, 1)}: null characters, so that the encoding is not {encoding}; "
+                    "it may be UTF-16: convert the file to UTF-8, or name its encoding where the "
+                    "reader has that setting"
+                )
+            yield number, line
     except UnicodeError as error:
-        raise ValueError(
-            f"{Source(file_path, number + 1)}: not {encoding} ({error}); convert the file, or name "
-            "its encoding where the reader has that setting"
-        ) from None
+        raise ValueError(_not_in_encoding(name, number + 1, encoding, error)) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(
-            f"{Source(file_path)}: damaged gzip data after line {number} ({error})"
+            f"{Source(name)}: damaged gzip data after line {number} ({error})"
         ) from None
 
 
-def _decoded(content: BinaryIO, encoding: str) -> Iterator[str]:
+def _peek(file: BinaryIO) -> bytes:
+    """The first four bytes of a file that has just been opened, which stay to be read."""
+    peek: Callable[[int], bytes] = file.peek  # type: ignore[attr-defined]
+    return peek(4)[:4]
+
+
+def _decoded(
+    content: BinaryIO, name: PathOrStr, encoding: str, skip: Optional[Callable[[str], None]]
+) -> Iterator[tuple[int, str]]:
     if codecs.lookup(encoding).name.startswith(_WIDE):
         # A line feed is several bytes there, and its byte may be a part of another character. These
         # lines are decoded a piece at a time, so that an error may lie some lines further down.
         with io.TextIOWrapper(content, encoding, newline="\n") as lines:
-            yield from lines
+            yield from enumerate(lines, start=1)
         return
-    for number, line in enumerate(content):
+    for number, line in enumerate(content, start=1):
         # Line by line, so that an error names its line. The mark is in the first one alone.
-        yield line.decode("utf-8" if number and encoding == "utf-8-sig" else encoding)
+        has_no_mark = number > 1 and encoding == "utf-8-sig"
+        try:
+            decoded = line.decode("utf-8" if has_no_mark else encoding)
+        except UnicodeError as error:
+            if skip is None:
+                raise
+            skip(_not_in_encoding(name, number, encoding, error))
+        else:
+            yield number, decoded
+
+
+def _not_in_encoding(name: PathOrStr, number: int, encoding: str, error: UnicodeError) -> str:
+    return (
+        f"{Source(name, number)}: not {encoding} ({error}); convert the file, or name its encoding "
+        "where the reader has that setting"
+    )
 
 
 def not_empty(rows: Iterator[T], file_path: PathOrStr) -> Iterator[T]:

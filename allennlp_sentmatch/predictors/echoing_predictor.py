@@ -1,9 +1,9 @@
 """The base class of predictors whose output includes the inputs, and what they show of it."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict, SigTermReceived
@@ -15,6 +15,7 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import text_field
 from allennlp_sentmatch.data.unknown_words import knows_no_word
 from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.files.json_lines import parse_json_object
+from allennlp_sentmatch.files.lines import stream_lines
 from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.texts import is_blank
 
@@ -97,24 +98,34 @@ class EchoingPredictor(Predictor):
         """The texts of this predictor's outputs whose parts are marked."""
         return []
 
-    def load_lines(self, lines: Iterable[str]) -> Iterator[JsonDict]:
-        """The JSON objects on all lines of the input of `allennlp predict`."""
-        num_skipped = 0
-        for number, line in enumerate(lines):
-            if line.isspace() and not self.reads_blank_lines:
-                continue
-            self._num_lines = number
-            try:
-                request = self.load_line(line)
-            except ConfigurationError as error:
-                if self._on_error == "raise":
-                    raise
-                num_skipped += 1
-                logger.warning("skipped: %s", error.message)
-            else:
-                yield request
-        if num_skipped:
-            logger.warning("skipped %d lines of the input, which have no prediction", num_skipped)
+    def load_file(self, file: BinaryIO, name: str) -> Iterator[JsonDict]:
+        """The JSON objects on all lines of the input of `allennlp predict`, which is open.
+
+        A byte order mark decides the encoding, which otherwise is UTF-8. Errors have the `name`.
+        """
+        skipped: list[str] = []
+
+        def skip(message: str) -> None:
+            skipped.append(message)
+            logger.warning("skipped: %s", message)
+
+        skips = self._on_error == "skip"
+        with configuration_errors():
+            for number, line in stream_lines(file, name, skip=skip if skips else None):
+                if line.isspace() and not self.reads_blank_lines:
+                    continue
+                self._num_lines = number - 1
+                try:
+                    request = self.load_line(line)
+                except ConfigurationError as error:
+                    if not skips:
+                        raise
+                    skip(error.message)
+                else:
+                    yield request
+        if skipped:
+            number = len(skipped)
+            logger.warning("skipped %d lines of the input, which have no prediction", number)
 
     def load_line(self, line: str) -> JsonDict:
         """The JSON object on the next line of the input; errors have the number of the line."""
@@ -128,7 +139,15 @@ class EchoingPredictor(Predictor):
             raise ConfigurationError(f"{where}: {error}") from None
 
     def _parsed(self, line: str, where: str) -> JsonDict:
-        return parse_json_object(line, where)
+        try:
+            return parse_json_object(line, where)
+        except ValueError as error:
+            if line.lstrip()[:1] in ("{", "["):
+                raise
+            raise ConfigurationError(
+                f"{error}; a file in the form of the training data, such as a table, is read with "
+                "--use-dataset-reader"
+            ) from None
 
     def predict_instance(self, instance: Instance) -> JsonDict:
         """The prediction for one instance."""
@@ -235,5 +254,7 @@ def check_string(value: object, name: str, request: JsonDict, may_be_blank: bool
             f"{name} must be a string, got {shorten(value)} in {shorten(request)}"
         )
     if not may_be_blank and is_blank(value):
-        raise ConfigurationError(f"{name} is blank in {shorten(request)}")
+        raise ConfigurationError(
+            f"{name} is blank in {shorten(request)}: give it a text, or leave the whole input out"
+        )
     return value  # the reader looks for surrogates

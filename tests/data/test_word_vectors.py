@@ -50,6 +50,9 @@ def test_some_words(tmp_path: Path):
         "2\t2 \nthe\t1 0\nà\xa0b\t0 1\n",
         "the\t1\t0\nà\xa0b 0\t1\t\n",
         "2  2\nthe  1  0 \nà\xa0b 0  1",
+        "the 1 0\n à\xa0b 0 1\n",
+        " \tthe 1 0\n\tà\xa0b 0 1\n",
+        " 2 2\n  the 1 0\n à\xa0b 0 1\n",
     ],
 )
 @pytest.mark.parametrize("name", ["v.txt", "v.zip"])
@@ -84,6 +87,12 @@ def test_marks_and_separators_of_other_programs(tmp_path: Path, name: str, conte
 def test_the_line_of_a_word_that_is_wanted(tmp_path: Path, content, message):
     with pytest.raises(ConfigurationError, match=r"v\.txt" + message):
         list(read_word_vectors(write(tmp_path / "v.txt", content), {"the"}))
+
+
+def test_no_break_spaces_before_a_word_belong_to_it(tmp_path: Path):
+    """Some words of GloVe 840B begin with them."""
+    path = write(tmp_path / "v.txt", "the 1 0\n\xa0the 0 1\n")
+    assert [word for word, _ in read_word_vectors(path)] == ["the", "\xa0the"]
 
 
 @pytest.mark.parametrize(
