@@ -16,16 +16,17 @@ points wide. The part of an interval that n seeds make has the width
 
 with the standard deviations s over the seeds of X and Y. The next step of a claim is its third
 seed, or one more. Its value is by how much it narrows the interval, divided by the minutes of the
-runs that it needs. Decided claims, and those with `ENOUGH_SEEDS`, have none. The rows whose
-settings have changed since they were recorded come last.
+runs that it needs. Decided claims, and those with `ENOUGH_SEEDS`, have none. The seeds whose
+settings were others than today's, or are not known, come last.
 
 **The rows.** A row that has been recorded says itself how it is trained. wanted.json beside this
 file describes the others: for each file of results, their configurations, with overrides in which
 `CONFIGURATION` is replaced, and how long a run takes.
 
-**Changes of the code.** A recorded seed counts while its configuration evaluates to the same
-settings. An interrupted run is continued if, besides, nn/, models/ and training/ are as they were
-when it began (`run_seeds.can_continue`); otherwise it begins again.
+**Changes of the code.** A recorded seed counts for its claims unless its settings are known to have
+been others than those to which its configuration evaluates today. An interrupted run is continued
+if, besides, nn/, models/ and training/ are as they were when it began (`run_seeds.can_continue`);
+otherwise it begins again.
 """
 
 import argparse
@@ -44,7 +45,7 @@ from scripts.experiments import CONFIGURATIONS, REPOSITORY
 from scripts.results.check_claims import MIN_SEEDS, Row, compare, read_row
 from scripts.results.rows import Series, has_settings, name_of, seeds_in
 from scripts.results.run_seeds import Training, finish, is_finished, parsed, revision, train
-from scripts.results.settings import digest_of
+from scripts.results.settings import digests_of
 from scripts.results.tables import read_table, write_table
 
 RESULTS = REPOSITORY / "docs" / "results"
@@ -67,15 +68,13 @@ class Wanted(NamedTuple):
     overrides: str
     differs: str
     minutes: float
+    digest: str
+    """Of what the configuration evaluates to now."""
 
     def series(self) -> Series:
         """Return the row's place in its file."""
         config = CONFIGURATIONS / f"{self.configuration}.jsonnet"
         return Series(RESULTS / self.file, config, self.overrides)
-
-    def digest(self) -> str:
-        """Return the digest of what the configuration evaluates to now."""
-        return _digest(self.configuration, self.overrides)
 
 
 class Run(NamedTuple):
@@ -87,7 +86,7 @@ class Run(NamedTuple):
     def training(self, output: Path, commit: Optional[str] = None) -> Training:
         """Return how the run is trained, in a folder under `output`."""
         series = self.row.series()
-        name = f"{Path(self.row.file).stem}/{name_of(series.config)}/{self.row.digest()}"
+        name = f"{Path(self.row.file).stem}/{name_of(series.config)}/{self.row.digest}"
         overrides, _ = parsed(self.row.overrides)
         config = series.config.relative_to(REPOSITORY)
         return Training(config, overrides, output / name, threads=1, commit=commit)
@@ -102,43 +101,42 @@ class Step(NamedTuple):
     runs: list[Run]
 
 
-@cache
-def _digest(configuration: str, overrides: str) -> str:
-    return digest_of(CONFIGURATIONS / f"{configuration}.jsonnet", parsed(overrides)[0])
-
-
 def wanted_rows() -> list[Wanted]:
     """Return the recorded rows, and those that wanted.json describes."""
-    rows = [row for path in sorted(RESULTS.glob("*.json")) for row in recorded_rows(path)]
-    known = {(row.file, row.configuration, row.overrides) for row in rows}
-    for row in described_rows():
-        if (row.file, row.configuration, row.overrides) not in known:
-            rows.append(row)
-    return rows
+    described = {}
+    for row in [*recorded_rows(), *described_rows()]:
+        described.setdefault((row["file"], row["configuration"], row["overrides"]), row)
+    experiments = tuple((configuration, overrides) for _, configuration, overrides in described)
+    digests = _digests(experiments)
+    return [Wanted(**row, digest=digest) for row, digest in zip(described.values(), digests)]
 
 
-def recorded_rows(path: Path) -> Iterator[Wanted]:
-    """Yield the rows of a file that `run_seeds.py` has recorded."""
-    for row in read_table(path).get("rows", ()):
-        if not seeds_in(row):
-            continue
-        minutes = statistics.mean(row["minutes"])
-        differs = row.get("differs", "")
-        yield Wanted(
-            path.name, row["model"], row["configuration"], row["overrides"], differs, minutes
-        )
+def recorded_rows() -> Iterator[dict[str, Any]]:
+    """Yield the fields of `Wanted`, but the digest, of each row that `run_seeds.py` recorded."""
+    for path in sorted(RESULTS.glob("*.json")):
+        for row in read_table(path).get("rows", ()):
+            if seeds_in(row):
+                names = ("model", "configuration", "overrides")
+                yield {
+                    "file": path.name,
+                    **{name: row[name] for name in names},
+                    "differs": row.get("differs", ""),
+                    "minutes": statistics.mean(row["minutes"]),
+                }
 
 
-def described_rows() -> Iterator[Wanted]:
-    """Yield the rows of wanted.json."""
+def described_rows() -> Iterator[dict[str, Any]]:
+    """Yield the fields of `Wanted`, but the digest, of each row of wanted.json."""
     for file, group in json.loads(WANTED.read_text(encoding="utf-8")).items():
         for row in group["rows"]:
             template = row.get("overrides", group["overrides"])
             overrides = template.replace("CONFIGURATION", row["configuration"])
-            differs = row.get("differs", "")
-            yield Wanted(
-                file, row["model"], row["configuration"], overrides, differs, row["minutes"]
-            )
+            yield {"file": file, "differs": "", **row, "overrides": overrides}
+
+
+@cache
+def _digests(experiments: tuple[tuple[str, str], ...]) -> list[str]:
+    return digests_of(experiments)
 
 
 def find_row(rows: list[Wanted], file: str, name: str) -> Optional[Wanted]:
@@ -147,20 +145,19 @@ def find_row(rows: list[Wanted], file: str, name: str) -> Optional[Wanted]:
     return found[-1] if found else None
 
 
-def valid_figures(row: Wanted) -> dict[int, dict[str, Any]]:
-    """Return a row's figures by seed, without seeds that had other settings."""
+def figures_of(row: Wanted) -> dict[int, dict[str, Any]]:
+    """Return the figures of a row's seeds; none if it has not been recorded."""
     path = RESULTS / row.file
-    if not path.exists():
-        return {}
-    for one in read_table(path)["rows"]:
+    for one in read_table(path)["rows"] if path.exists() else ():
         if (one.get("configuration"), one.get("overrides")) == (row.configuration, row.overrides):
-            seeds = seeds_in(one)
-            return {
-                seed: figures
-                for seed, figures in seeds.items()
-                if has_settings(figures, row.digest())
-            }
+            return seeds_in(one)
     return {}
+
+
+def valid_figures(row: Wanted) -> dict[int, dict[str, Any]]:
+    """Return the figures of a row's seeds but those that had other settings."""
+    figures = figures_of(row)
+    return {seed: one for seed, one in figures.items() if has_settings(one, row.digest)}
 
 
 def steps() -> list[Step]:
@@ -250,23 +247,14 @@ def _with_seeds(row: Optional[Row], seeds: tuple[int, ...]) -> Optional[Row]:
 
 
 def outdated_runs() -> list[Run]:
-    """Return the runs of rows whose settings have changed since, the shortest one first."""
+    """Return the runs whose settings were others or are not known, the shortest one first."""
     runs = [
         Run(row, seed)
-        for path in sorted(RESULTS.glob("*.json"))
-        for row in recorded_rows(path)
-        for seed in all_seeds(row)
-        if seed not in valid_figures(row)
+        for row in wanted_rows()
+        for seed, figures in figures_of(row).items()
+        if figures["digests"] != row.digest
     ]
     return sorted(runs, key=lambda run: run.row.minutes)
-
-
-def all_seeds(row: Wanted) -> list[int]:
-    """Return the recorded seeds of a row."""
-    for one in read_table(RESULTS / row.file)["rows"]:
-        if (one.get("configuration"), one.get("overrides")) == (row.configuration, row.overrides):
-            return list(one["seeds"])
-    return []
 
 
 def planned_runs() -> Iterator[Run]:

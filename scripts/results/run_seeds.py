@@ -12,8 +12,8 @@ cores: on two cores, each has one thread.
 `--record docs/results/sick.json` puts the figures of each seed, as soon as it has finished, into
 the row of the configuration and the overrides in that file; `fill_tables.py` makes the
 tables of the documentation from such files. Seeds of the row are neither trained nor recorded
-again, whether or not OUTPUT is still there, unless the configuration or its overrides evaluate to
-other settings since: such seeds are replaced. `rows.py` says what a row has. The figures must come
+again, whether or not OUTPUT is still there, if their settings are known to be those to which the
+configuration and its overrides evaluate today. `rows.py` says what a row has. The figures must come
 back: nothing is recorded from a tree with uncommitted changes, from a commit that no branch holds,
 without the compiled steps, whose rounding differs, or of a seed that was trained without `--record`
 or at another commit. How the models do on each item of the test data goes into
@@ -42,7 +42,6 @@ from scripts.results.rows import (
     Origin,
     Series,
     common_figures,
-    has_settings,
     record,
     record_items,
     recorded_seeds,
@@ -211,9 +210,9 @@ def finish(
 
 
 def valid_seeds(series: Series, digest: str) -> list[int]:
-    """Return the seeds of a row but those that were trained with other settings."""
+    """Return the seeds of a row that are known to have been trained with these settings."""
     recorded = recorded_seeds(series)
-    return [seed for seed in recorded if has_settings(recorded[seed], digest)]
+    return [seed for seed in recorded if recorded[seed]["digests"] == digest]
 
 
 def read_metrics(output: Path) -> dict[str, Any]:
