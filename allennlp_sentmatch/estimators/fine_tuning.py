@@ -2,10 +2,16 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Optional, TypeVar, cast
 
 from sklearn.base import BaseEstimator
 
+from allennlp_sentmatch.corpora.sentence_encoder import (
+    ALLENNLP,
+    SentenceEncoder,
+    check_installed,
+)
+from allennlp_sentmatch.estimators.learning import Examples, Learned
 from allennlp_sentmatch.estimators.settings import COUNT, POSITIVE, SHARE, checked_numbers
 
 NUMBERS = {
@@ -51,6 +57,19 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.validation_fraction = validation_fraction
+
+    def learn(
+        self,
+        encoder: SentenceEncoder,
+        matcher: str,
+        examples: Examples,
+        random_state: Optional[int],
+    ) -> Learned:
+        """Train a copy of the encoder, and a head; see `Learner`. It takes no weights."""
+        check_installed("fine-tuning needs", *ALLENNLP)
+        from allennlp_sentmatch.estimators.fine_tuned_head import fine_tune
+
+        return fine_tune(self, encoder, matcher, examples, random_state)
 
     def checked(self) -> "FineTuning":
         """The same settings as Python's own types; see `checked_numbers`."""

@@ -7,7 +7,10 @@ import numpy
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.estimators.linear import Array, fit_linear
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.corpora.word_comparison import word_features
+from allennlp_sentmatch.estimators.linear import Array, Fit, fit_linear
+from allennlp_sentmatch.files.texts import Sentences
 from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
@@ -38,6 +41,19 @@ def prefix_sizes(vector_size: int) -> list[int]:
     than with all 384.
     """
     return [2**n for n in range(4, (vector_size - 1).bit_length())]
+
+
+def pair_inputs(
+    encoder: SentenceEncoder, words: Optional[str], first: list[str], second: list[str]
+) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
+    """Return what a head reads of N pairs: vectors (N, E) of both sides, features of words (N, K).
+
+    `words` is one of `WORD_ORDERS`. A sentence that occurs twice is encoded once.
+    """
+    positions = {text: i for i, text in enumerate(dict.fromkeys(first + second))}
+    vectors = encoder.encode(Sentences(positions))
+    u, v = (vectors[[positions[text] for text in texts]] for texts in (first, second))
+    return u, v, word_features(first, second, words, encoder)
 
 
 class Head(Protocol):
@@ -94,21 +110,18 @@ class LinearHead:
         features: FloatArray,
         targets: Array,
         weights: Array,
+        groups: Array,
         l2: Optional[float],
         random_state: Optional[int],
-    ) -> tuple[Array, Array]:
-        """Learn from the `features` (N, F) of N pairs; see `fit_linear`.
-
-        Returns the positions (M,) of the pairs that were held out, and their outputs (M, C).
-        """
+    ) -> Fit:
+        """Learn from the `features` (N, F) of N pairs, and return what `fit_linear` found."""
         scales = [numpy.ones(features.shape[1])]
         if self.words is not None:
             counts = features.shape[1] - self._num_compared, self._num_compared
             scales = [numpy.repeat([1.0, weight], counts) for weight in WORD_WEIGHTS]
-        self.coef, self.intercept, *held_out = fit_linear(
-            features, targets, weights, scales, l2, random_state
-        )
-        return held_out[0], held_out[1]
+        fit = fit_linear(features, targets, weights, groups, scales, l2, random_state)
+        self.coef, self.intercept = fit.coef, fit.intercept
+        return fit
 
     def features(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray]) -> FloatArray:
         """Return the features (N, F) of N pairs.

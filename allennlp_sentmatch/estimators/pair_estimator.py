@@ -21,19 +21,20 @@ from allennlp_sentmatch.corpora.sentence_encoder import (
 from allennlp_sentmatch.corpora.word_comparison import (
     WORD_ORDERS,
     num_features,
-    word_features,
 )
 from allennlp_sentmatch.estimators import estimator_folder
 from allennlp_sentmatch.estimators.earlier_headers import upgrade
 from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning, says_what_moved
+from allennlp_sentmatch.estimators.groups import checked_groups, group_equal, joined_groups
 from allennlp_sentmatch.estimators.heads import (
-    COSINE,
     LINEAR_MATCHERS,
     SYMMETRIC,
     Head,
     LinearHead,
+    pair_inputs,
 )
 from allennlp_sentmatch.estimators.kept_encoder import KeepsEncoder
+from allennlp_sentmatch.estimators.learning import Examples, Learner, LinearLearning
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
 from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, checked_numbers
@@ -42,7 +43,6 @@ from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.texts import Sentences, is_blank, noting, noting_pairs
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import FloatArray
 
 Self = TypeVar("Self", bound="PairEstimator")
 
@@ -115,11 +115,14 @@ class PairEstimator(KeepsEncoder):
 
     set_params = says_what_moved(BaseEstimator.set_params)
 
-    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from pairs X, as `checked_pairs` takes them, and their labels or scores y.
 
         A pair with the weight 2 in `sample_weight` (N,) counts as two equal ones; with 0, it is
-        left out. Fine-tuning takes no weights. After an error, the estimator is as it was before.
+        left out. Fine-tuning takes no weights. Wherever pairs are held out, equal pairs are held
+        out together, in either order of their sentences, and so are pairs of the same group in
+        `groups` (N,), strings or numbers, such as the document or the person that they come from.
+        After an error, the estimator is as it was before.
 
         # Raises
 
@@ -131,50 +134,50 @@ class PairEstimator(KeepsEncoder):
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         fitted = copy.copy(self)
         fitted.__dict__ = {**kept, **parameters}
-        fitted._fit(X, y, sample_weight)
+        fitted._fit(X, y, sample_weight, groups)
         learned = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
         self.__dict__ = {**kept, **learned}
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Set the attributes of a new estimator, whose parameters have been checked."""
-        *sides, names = checked_pairs(X)
-        values = checked_targets(y, len(sides[0]), self._numeric)
-        given = _checked_weights(sample_weight, len(values))
-        first, second = (Sentences(compress(texts, given)) for texts in sides)
-        values, given = values[given > 0], given[given > 0]
-        targets, weights = self._targets(values, given)
-        self.n_samples_fit_ = len(values)
-        if names is not None:
-            self.feature_names_in_ = numpy.array(names, dtype=object)
+        pairs = checked_pairs(X)
+        if pairs.names is not None:
+            self.feature_names_in_ = numpy.array(pairs.names, dtype=object)
+        examples = self._examples(pairs, y, sample_weight, groups)
         self.encoder_ = SentenceEncoder(self.encoder)
-        with noting_pairs(first, second):
-            if self._tunes():
-                check_installed("fine-tuning needs", *ALLENNLP)
-                from allennlp_sentmatch.estimators.fine_tuned_head import fine_tune
+        with noting_pairs(examples.first, examples.second):
+            learned = self._learner().learn(
+                self.encoder_, self.matcher, examples, self.random_state
+            )
+            self.encoder_, self.head_ = learned.encoder, learned.head
+            if learned.held_out is not None:
+                self.held_out_ = learned.held_out
+            if learned.l2 is not None:
+                self.l2_ = learned.l2
+            self._outputs([(examples.first[0], examples.second[0])])
 
-                self.head_: Head
-                self.encoder_, self.head_ = fine_tune(
-                    self.head or FineTuning(),
-                    self.encoder_,
-                    self.matcher,
-                    *(first, second, targets),
-                    self.random_state,
-                )
-            else:
-                u, v = self._vectors(first, second)
-                words = None
-                if self.matcher != COSINE if self.compare_words is None else self.compare_words:
-                    words = "unordered" if self.matcher in SYMMETRIC else "ordered"
-                shape = u.shape[1], self._num_outputs
-                head = LinearHead(*shape, self.matcher, words, num_features(self.encoder_))
-                compared = word_features(first, second, words, self.encoder_)
-                features = head.features(u, v, compared)
-                rows, outputs = head.fit(features, targets, weights, self.l2, self.random_state)
-                self.head_ = head
-                if len(rows) and not self._numeric:
-                    self.held_out_ = HeldOut(outputs, targets[rows], given[rows])
-            self._outputs([(first[0], second[0])])
+    def _examples(self, pairs: Pairs, y: Any, sample_weight: Any, groups: Any) -> Examples:
+        """Return what is to be learned of the pairs that have a weight, and count them."""
+        values = checked_targets(y, len(pairs.first), self._numeric)
+        counts = _checked_weights(sample_weight, len(values))
+        given_groups = checked_groups(groups, len(values))
+        kept = counts > 0
+        first, second = (Sentences(compress(texts, kept)) for texts in pairs[:2])
+        values, counts = values[kept], counts[kept]
+        equal = group_equal(zip(first, second))
+        self.n_samples_fit_ = int(equal.max()) + 1
+        joined = equal
+        if given_groups is not None:
+            joined = joined_groups(equal, given_groups[kept])
+        targets, weights = self._targets(values, counts)
+        return Examples(first, second, targets, weights, counts, equal, joined)
+
+    def _learner(self) -> Learner:
+        """Return what learns a head, by the parameters."""
+        if self._tunes():
+            return self.head or FineTuning()
+        return LinearLearning(self.compare_words, self.l2)
 
     def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
         """Explain a prediction by the words that decide it.
@@ -236,10 +239,11 @@ class PairEstimator(KeepsEncoder):
         figures = {"pairs fitted on": getattr(self, "n_samples_fit_", None)}
         held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
         if held_out is not None:
-            is_right = held_out.outputs.argmax(axis=1) == held_out.targets
-            accuracy = float(numpy.average(is_right, weights=held_out.weights))
+            accuracy, interval = held_out.accuracy()
             figures["accuracy in cross-validation"] = round(accuracy, 4)
-            figures["pairs in cross-validation"] = len(is_right)
+            figures["its 95 % interval"] = [round(end, 4) for end in interval]
+            for kind, count in held_out.counts().items():
+                figures[f"{kind} in cross-validation"] = count
         return figures
 
     @classmethod
@@ -340,20 +344,6 @@ class PairEstimator(KeepsEncoder):
         """Set what all labels or scores (N,) decide; return them, and their weights, as learned."""
         return values, weights
 
-    def _vectors(self, first: list[str], second: list[str]) -> tuple[FloatArray, FloatArray]:
-        """The sentences' vectors, both (N, E); a sentence that occurs twice is encoded once."""
-        positions = {text: i for i, text in enumerate(dict.fromkeys(first + second))}
-        vectors = self.encoder_.encode(Sentences(positions))
-        u, v = (vectors[[positions[text] for text in texts]] for texts in (first, second))
-        return u, v
-
-    def _inputs(
-        self, first: list[str], second: list[str]
-    ) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
-        """Return the head's inputs for N pairs: vectors (N, E), and features of words (N, K)."""
-        words = word_features(first, second, self.head_.words, self.encoder_)
-        return *self._vectors(first, second), words
-
     def _outputs(self, X: Any) -> Array:
         """The logits (N, C) of pairs, or their scores (N, 1)."""
         check_is_fitted(self)
@@ -362,7 +352,8 @@ class PairEstimator(KeepsEncoder):
         with noting_pairs(first, second):
             for start in range(0, len(first), BLOCK_SIZE):
                 block = slice(start, start + BLOCK_SIZE)
-                outputs.append(self.head_.outputs(*self._inputs(first[block], second[block])))
+                inputs = pair_inputs(self.encoder_, self.head_.words, first[block], second[block])
+                outputs.append(self.head_.outputs(*inputs))
         joined: Array = numpy.concatenate(outputs)
         finite = numpy.isfinite(joined).all(axis=1)
         if not finite.all():

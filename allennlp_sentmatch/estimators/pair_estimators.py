@@ -133,7 +133,8 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
             if isinstance(wanted, bool) or not isinstance(wanted, Real) or not 0 < wanted <= 1:
                 raise ValueError(f"{aim} must be a number above 0 and at most 1; got {wanted!r}")
         scores = softmax(held_out.outputs, axis=1)[:, classes.index(label)]
-        return choose_threshold(scores, is_right, held_out.weights, *(given or [("f1", 0)])[0])
+        aim, wanted = given[0] if given else ("f1", 0)
+        return choose_threshold(scores, is_right, held_out.weights, aim, wanted, held_out.groups)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on N pairs and their labels."""

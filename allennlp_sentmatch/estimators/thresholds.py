@@ -1,6 +1,6 @@
 """The probability from which on to act on a label, chosen on pairs that were held out."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import numpy
 
@@ -15,6 +15,21 @@ class HeldOut(NamedTuple):
     outputs: Array  # (M, C), the logits
     targets: Array  # (M,), the indices of the labels
     weights: Array  # (M,), how often each pair counts
+    pairs: Array  # (M,), numbers: equal pairs have the same
+    groups: Array  # (M,), numbers: equal pairs, and pairs of a group that was given, have the same
+
+    def accuracy(self) -> tuple[float, tuple[float, float]]:
+        """Return the share of pairs whose label has the highest logit, and its 95 % interval."""
+        is_right = self.outputs.argmax(axis=1) == self.targets
+        share = float(numpy.average(is_right, weights=self.weights))
+        return share, wilson_interval(share, self.weights, self.groups)
+
+    def counts(self) -> dict[str, int]:
+        """Count the different pairs and, if groups were given, the groups."""
+        counts = {"pairs": len(numpy.unique(self.pairs)), "groups": len(numpy.unique(self.groups))}
+        if counts["groups"] == counts["pairs"]:
+            del counts["groups"]
+        return counts
 
 
 class Threshold(NamedTuple):
@@ -30,14 +45,21 @@ class Threshold(NamedTuple):
 
 
 def choose_threshold(
-    scores: Array, is_right: Array, weights: Array, aim: str = "f1", wanted: float = 0
+    scores: Array,
+    is_right: Array,
+    weights: Array,
+    aim: str = "f1",
+    wanted: float = 0,
+    groups: Optional[Array] = None,
 ) -> Threshold:
     """Choose a threshold of the scores (M,), from 0 to 1, of pairs with `weights` (M,).
 
     `is_right` (M,) says which pairs have the label; some have it. The aim is "precision" (the
     highest recall with at least the precision `wanted`), "recall" (the reverse) or "f1" (the
-    highest). If no threshold reaches it, a `ValueError` has the highest that one reaches.
+    highest). The interval counts `groups` (M,), by default each pair. If no threshold reaches the
+    aim, a `ValueError` has the highest that one reaches.
     """
+    groups = numpy.arange(len(scores)) if groups is None else groups
     order = numpy.argsort(-scores, kind="stable")
     last = numpy.flatnonzero(numpy.diff(scores[order], append=-numpy.inf))  # of equal scores
     right = numpy.cumsum((weights * is_right)[order])[last]
@@ -58,7 +80,8 @@ def choose_threshold(
     lower = float(scores[order[last[best + 1]]]) if best + 1 < len(last) else 0.0
     is_given = scores >= score
     base = {"precision": is_given, "recall": is_right, "f1": is_given | is_right}[aim]
-    low, high = _wilson(weights[base], weights[base & is_given & is_right].sum())
+    share = weights[base & is_given & is_right].sum() / weights[base].sum()
+    low, high = wilson_interval(share, weights[base], groups[base])
     if aim == "f1":  # a function of the share of right ones among `base`
         low, high = 2 * low / (1 + low), 2 * high / (1 + high)
     precision, recall, f1 = (float(values[best]) for values in figures.values())
@@ -75,14 +98,15 @@ def simplest_number(lower: float, upper: float) -> float:
     return upper
 
 
-def _wilson(weights: Array, right: float) -> tuple[float, float]:
-    """Wilson's interval of the share `right / weights.sum()`, of Kish's effective number of pairs.
+def wilson_interval(share: float, weights: Array, groups: Array) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a weighted share of pairs in `groups` (N,).
 
-    Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953. Without weights, the number is that
-    of the pairs.
+    Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953. It takes Kish's effective number
+    of the groups' weights: of equal weights, it is the number of groups.
     """
-    share = right / weights.sum()
-    number = weights.sum() ** 2 / (weights**2).sum()
+    _, numbers = numpy.unique(groups, return_inverse=True)
+    by_group = numpy.bincount(numbers, weights)
+    number = by_group.sum() ** 2 / (by_group**2).sum()
     middle = (share + Z**2 / (2 * number)) / (1 + Z**2 / number)
     width = numpy.sqrt(share * (1 - share) / number + Z**2 / (4 * number**2))
     half = Z * width / (1 + Z**2 / number)

@@ -12,6 +12,7 @@ import numpy
 from allennlp.common.checks import ConfigurationError
 from sklearn.metrics import accuracy_score, f1_score
 
+from allennlp_sentmatch.estimators.groups import group_equal
 from allennlp_sentmatch.training.metrics.correlations import correlations
 from allennlp_sentmatch.transfer.classifiers import Data, LabelClassifier, predict_with_best_penalty
 from allennlp_sentmatch.transfer.report import TaskResult, TransferReport, metric_key
@@ -101,6 +102,7 @@ class TransferBenchmark:
             self._num_folds,
             self._seed,
             task.name,
+            group_equal(splits.train.sentences),
         )
         targets = (test or train)[1]
         if isinstance(task.estimator, LabelClassifier):

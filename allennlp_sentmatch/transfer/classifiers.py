@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from allennlp_sentmatch.estimators import linear
+from allennlp_sentmatch.estimators.groups import strata_of
 from allennlp_sentmatch.estimators.linear import Array, best_penalty, fit_pipeline
 from allennlp_sentmatch.nn.similarity import grade_distribution
 from allennlp_sentmatch.training.metrics.correlations import correlations
@@ -96,12 +97,15 @@ def predict_with_best_penalty(
     num_folds: int = 10,  # at least 3
     seed: int = 1111,  # of the folds
     description: str = "",  # of the progress bar
+    groups: Optional[Array] = None,
 ) -> tuple[Array, list[float]]:
     """Choose the penalty, and predict with it.
 
     With features and targets for `validation`, these decide. Otherwise, the mean over the folds of
     `train` does, and all of them are trained on. Without `test_features` (M, D), each fold is
     tested by a classifier of the others, whose penalty is chosen by cross-validation over them.
+    The folds keep the `groups` (N,) of `train` together, by default each example on its own; they
+    are numbers from 0, in the order in which they occur first.
 
     Returns the predictions (M,), or (N,) for `train`, and the penalty, or one for each fold.
     """
@@ -116,7 +120,8 @@ def predict_with_best_penalty(
         fitted = {l2: learned(l2) for l2 in Tqdm.tqdm(L2_PENALTIES, desc=description)}
         best = best_penalty((l2, -one.score(*validation)) for l2, one in fitted.items())
         return fitted[best].predict(test_features), [best]
-    folds = _folds(targets, num_folds, seed)
+    groups = numpy.arange(len(targets)) if groups is None else groups
+    folds = _folds(targets, groups, num_folds, seed)
 
     def search(rows: Array) -> float:
         """The best penalty over the folds in the rows that are marked."""
@@ -139,17 +144,22 @@ def predict_with_best_penalty(
     return predicted, chosen
 
 
-def _folds(targets: Array, num_folds: int, seed: int) -> Array:
+def _folds(targets: Array, groups: Array, num_folds: int, seed: int) -> Array:
     """The fold of each example (N,): all folds have about the same share of every label."""
     is_score = targets.dtype.kind == "f"
-    smallest = len(targets) if is_score else numpy.unique(targets, return_counts=True)[1].min()
+    labels = numpy.zeros(len(targets), int)
+    if not is_score:
+        labels = numpy.unique(targets, return_inverse=True)[1]
+    strata, counts = strata_of(groups, labels)
+    smallest = counts.min()
     if smallest < num_folds:
         raise ConfigurationError(
-            f"{'there are' if is_score else 'a label has'} {smallest} examples, too few for "
-            f"{num_folds} folds, each of which needs one: choose fewer (--folds) or add examples"
+            f"{'there are' if is_score else 'a label has'} {smallest} different examples, too few "
+            f"for {num_folds} folds, each of which needs one: choose fewer (--folds) or add "
+            "examples"
         )
     splitter = (KFold if is_score else StratifiedKFold)(num_folds, shuffle=True, random_state=seed)
-    folds = numpy.empty(len(targets), int)
-    for fold, (_, held_out) in enumerate(splitter.split(targets, targets)):
+    folds = numpy.empty(len(strata), int)
+    for fold, (_, held_out) in enumerate(splitter.split(strata, strata)):
         folds[held_out] = fold
-    return folds
+    return folds[groups]

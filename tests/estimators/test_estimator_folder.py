@@ -70,7 +70,7 @@ def test_the_encoder_of_the_package_is_not_written(tmp_path, monkeypatch):
     assert names == ["README.md", HEADER, TENSORS]
     card = (tmp_path / "folder" / "README.md").read_text("utf-8")
     assert "learned from text with free licences" in card
-    assert f'"pairs fitted on": {len(PAIRS)}' in card
+    assert '"pairs fitted on": 21' in card  # different ones, in either order
     loaded = PairClassifier.load(tmp_path / "folder")
     assert loaded.encoder is None
     numpy.testing.assert_allclose(loaded.predict_proba(PAIRS), saved.predict_proba(PAIRS))

@@ -142,7 +142,12 @@ OTHER = SimpleNamespace(encode=lambda sentences: numpy.ones((len(sentences), 2))
         (PairClassifier, {"encoder": OTHER}, LABELS, "fine-tuning needs an encoder of this"),
         (PairClassifier, {"encoder": FIRST}, LABELS, "fine-tuning needs all dimensions"),
         (PairClassifier, {"matcher": "bilinear"}, LABELS, "matcher must be one of .*'bilinear'"),
-        (PairClassifier, {}, [*LABELS[:-1], "once"], "36 pairs with validation_fraction=0.1 can"),
+        (
+            PairClassifier,
+            {},
+            [*LABELS[:-1], "once"],
+            "21 different pairs, or groups, with .*=0.1 can",
+        ),
         (PairRegressor, {}, [1.0] * 36, "all pairs have the score 1; fine-tuning needs different"),
     ],
 )
