@@ -2,11 +2,11 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 import numpy
 import torch
@@ -22,9 +22,10 @@ from allennlp_sentmatch.files.folders import (
 from allennlp_sentmatch.files.texts import checked_sentences, noting
 from allennlp_sentmatch.nn.checks import check_names, check_positive
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
+from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.word_coverage import word_coverage
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin, write_model_card
-from allennlp_sentmatch.standalone.networks import load_state, sentence_network
+from allennlp_sentmatch.standalone.networks import Pooled, load_state, sentence_network
 from allennlp_sentmatch.standalone.quantization import dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import splitter_from
 from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
@@ -39,6 +40,9 @@ SPLITTER = "splitter.json"
 VOCABULARY = "vocabulary.json"
 
 FORMAT = 1  # the version of the format, in the settings
+
+MOST_WORDS = 4096
+"""The words whose products are kept at a time: 50 MB for the encoder of this package."""
 
 USAGE = """from allennlp_sentmatch.standalone import StandaloneEncoder
 
@@ -230,16 +234,45 @@ class StandaloneEncoder(nn.Module):
         texts = checked_sentences(sentences)
         with noting(texts):
             rows = self.indexer.rows(texts)
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        device = self.embedding.weight.device
+        order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
+        batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
         dtype = self.embedding.weight.dtype
         vectors = torch.empty(len(rows), self.vector_size, dtype=dtype, device="cpu")
         with evaluation_mode(self):  # trees are sampled in training
-            for start in range(0, len(order), batch_size):
-                batch = order[start : start + batch_size]
-                indices = padded([rows[i] for i in batch]).to(device)
-                vectors[batch] = self(indices).to(vectors)
+            for group, words in _groups(batches, rows):
+                encode = self._encoder_of_words(words)
+                for batch in group:
+                    vectors[batch] = encode([rows[i] for i in batch]).to(vectors)
         return vectors
+
+    def _encoder_of_words(self, words: list[int]) -> Callable[[list[list[int]]], Tensor]:
+        """Return a function from B sentences of these words, longest first, to vectors (B, E)."""
+        of_words = None
+        if self._has_only_equations():
+            with without_autocast(self.embedding.weight.device):
+                of_words = self.encoder.of_words(self.embedding.weight[words])
+        if of_words is None:
+            device = self.embedding.weight.device
+            return lambda rows: self(padded(rows).to(device))
+        places = {word: place for place, word in enumerate(words)}
+
+        def encode(rows: list[list[int]]) -> Tensor:
+            with without_autocast(self.embedding.weight.device):
+                pooled: Tensor = of_words([[places[word] for word in row] for row in rows])
+            if self.projection is None:
+                return pooled
+            projected: Tensor = self.projection(pooled)
+            return projected
+
+        return encode
+
+    def _has_only_equations(self) -> bool:
+        """Return whether a call of this module and its parts does only what their classes say."""
+        is_own = type(self.encoder) is Pooled and type(self.embedding) is nn.Embedding
+        return is_own and not any(
+            module._forward_pre_hooks or module._forward_hooks or "forward" in vars(module)
+            for module in self.modules()
+        )
 
     @torch.no_grad()
     def word_coverage(
@@ -265,6 +298,24 @@ class StandaloneEncoder(nn.Module):
             words, masks = [weight[side] for side in sides], [side != PADDING for side in sides]
             compared.append(word_coverage(*words, *masks).float().cpu())
         return torch.cat(compared)
+
+
+def _groups(
+    batches: list[list[int]], rows: list[list[int]]
+) -> Iterator[tuple[list[list[int]], list[int]]]:
+    """Yield some batches of sentences and their different words, at most about `MOST_WORDS`."""
+    group: list[list[int]] = []
+    words: dict[int, None] = {}
+    for batch in batches:
+        of_batch = dict.fromkeys(word for i in batch for word in rows[i])
+        if group and len(words | of_batch) > MOST_WORDS:
+            yield group, list(words)
+            group = []
+            words = {}
+        group.append(batch)
+        words.update(of_batch)
+    if group:
+        yield group, list(words)
 
 
 def normalized(vectors: FloatArray) -> FloatArray:

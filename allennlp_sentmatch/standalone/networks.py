@@ -7,12 +7,14 @@ from typing import Any, Callable, Optional, Union
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
 from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.mean_states import MeanStates, PackedWords
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.rcrn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
@@ -69,10 +71,48 @@ class Pooled(nn.Module):
         states: Tensor = self.encoder(inputs[..., : self.encoder.input_size], mask)
         return states
 
+    def of_words(self, vectors: Tensor) -> Optional["PooledWords"]:
+        """Return the same for sentences of words with these vectors (U, D), without gradients.
+
+        Return `None` if only `forward` computes what this network does.
+        """
+        if type(self.encoder) is not StackedRNN or self.pooling.poolings != ("mean",):
+            return None
+        network = self.encoder.network
+        states = MeanStates.of(network, vectors[:, : self.encoder.input_size].contiguous())
+        if states is None:
+            return None
+        return PooledWords(states, None if self.mean is None else vectors)
+
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """(B, T, D) and (B, T) -> (B, output_size)."""
         pooled: Tensor = self.pooling(self.states(inputs, mask), mask)
         return pooled if self.mean is None else torch.cat([pooled, self.mean(inputs, mask)], dim=-1)
+
+
+class PooledWords:
+    """A `Pooled` network over sentences of words from a table, which are not padded.
+
+    The words' own mean follows the states' if there are `vectors` (U, D).
+    """
+
+    def __init__(self, states: MeanStates, vectors: Optional[Tensor]) -> None:
+        self._states = states
+        self._vectors = vectors
+
+    def __call__(self, sentences: Sequence[Sequence[int]]) -> Tensor:
+        """Return the vectors (B, output_size) of sentences, the longest first.
+
+        A sentence is the rows of its words in the table, at least one.
+        """
+        packed = PackedWords.of(sentences)
+        pooled = self._states(packed)
+        if self._vectors is None:
+            return pooled
+        rows = torch.tensor([row for sentence in sentences for row in sentence], device="cpu")
+        first = packed.lengths.cumsum(0) - packed.lengths
+        own = F.embedding_bag(rows, self._vectors, first, mode="mean")
+        return torch.cat([pooled, own], 1)
 
 
 SEQUENCE_NETWORKS: dict[str, Callable[..., nn.Module]] = {

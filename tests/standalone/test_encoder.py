@@ -231,3 +231,57 @@ def test_vectors_of_any_length_are_normalized():
     expected = numpy.array([[0.6, 0.8], [0.6, -0.8], [1, 0], [0, 0]], dtype=numpy.float32)
     numpy.testing.assert_allclose(normalized(vectors), expected, rtol=1e-6)
     assert vectors[0, 0] == 3
+
+
+LSTM_SETTINGS = {
+    "type": "pooled",
+    "encoder": {
+        **{"type": "lstm", "input_size": 4, "hidden_size": 3, "num_layers": 1},
+        **{"bidirectional": True, "bias": True},
+    },
+    "pooling": ["mean"],
+    "input_size": 6,
+}
+
+
+def make_lstm(projection_size=5):
+    """An encoder as the package's own, with random numbers."""
+    torch.manual_seed(0)
+    return StandaloneEncoder(make().indexer, WORDS, 6, LSTM_SETTINGS, projection_size).eval()
+
+
+@pytest.mark.parametrize("projection_size", [None, 5])
+@pytest.mark.parametrize("most_words", [1, 4096])
+def test_words_that_are_shared_change_nothing(projection_size, most_words, monkeypatch):
+    """Vectors are those of a call for each sentence, however many words a table may have."""
+    from allennlp_sentmatch.standalone import encoder as module
+
+    monkeypatch.setattr(module, "MOST_WORDS", most_words)
+    encoder = make_lstm(projection_size)
+    texts = SENTENCES + [" ".join(["a dog"] * 20)] * 9
+    with torch.no_grad():
+        expected = [encoder(torch.tensor([encoder.indexer.indices(text)])) for text in texts]
+    for batch_size in (1, 4, 100):
+        torch.testing.assert_close(
+            encoder.encode(texts, batch_size), torch.cat(expected), atol=1e-6, rtol=0
+        )
+
+
+def test_words_are_shared_if_nothing_else_must_run():
+    """Hooks run, and a replaced part computes what it computes."""
+    encoder = make_lstm(None)
+    expected = encoder.encode(SENTENCES)
+    calls = []
+    handle = encoder.encoder.encoder.register_forward_hook(lambda *_: calls.append(1))
+    torch.testing.assert_close(encoder.encode(SENTENCES), expected, atol=1e-6, rtol=0)
+    assert calls
+    handle.remove()
+    encoder.encoder.encoder.forward = lambda inputs, mask: torch.ones(*inputs.shape[:2], 6)
+    assert torch.equal(encoder.encode(["a dog"])[:, :6], torch.ones(1, 6))
+
+
+def test_autocast_leaves_the_recurrence_in_float32():
+    encoder = make_lstm(None)
+    expected = encoder.encode(SENTENCES)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(encoder.encode(SENTENCES), expected)
