@@ -97,6 +97,8 @@ def read_folder(
     `given` is the encoder if the folder has none. Whatever is wrong, and another encoder, is a
     `ValueError` that names the file.
     """
+    if not (folder / HEADER).exists():
+        raise FileNotFoundError(_what_is_missing(folder))
     header = read_header(folder / HEADER)
     found = header.get("format")
     if found not in range(1, FORMAT + 1):
@@ -138,3 +140,13 @@ def read_folder(
                 + earlier * (place == "package" and given is None)
             )
     return header, tensors, encoder
+
+
+def _what_is_missing(folder: Path) -> str:
+    if not folder.exists():
+        return f"there is no folder {folder}; expected one that `save` of an estimator has written"
+    if (folder / SETTINGS).exists():
+        return (
+            f"{folder} holds a sentence encoder, not an estimator; SentenceEncoder(folder) reads it"
+        )
+    return f"{folder} holds no estimator that `save` has written: there is no {HEADER}"

@@ -174,14 +174,18 @@ def _trainable_copy(encoder: SentenceEncoder) -> StandaloneEncoder:
 def _divided(examples: Examples, share: float, seed: int) -> tuple[Array, Array]:
     """Return the positions of the examples to learn from and to hold out, a `share` of the groups.
 
-    Both parts have the same shares of the labels.
+    Both parts have the same shares of the labels, but a label of one group is only learned.
     """
     groups, targets = examples.groups, examples.targets
-    strata = None if targets.dtype.kind == "f" else strata_of(groups, targets)[0]
+    divided = numpy.arange(groups.max() + 1)
+    strata = None
+    if targets.dtype.kind != "f":
+        strata, _ = strata_of(groups, targets)
+        is_only_one = numpy.bincount(strata)[strata] == 1
+        divided = numpy.flatnonzero(~is_only_one)
+        strata = strata[divided]
     try:
-        _, held_out = train_test_split(
-            numpy.arange(groups.max() + 1), test_size=share, random_state=seed, stratify=strata
-        )
+        _, held_out = train_test_split(divided, test_size=share, random_state=seed, stratify=strata)
     except ValueError as error:
         raise ValueError(
             f"{groups.max() + 1} different pairs, or groups, with validation_fraction={share} "
