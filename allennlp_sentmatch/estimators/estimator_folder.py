@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder, Source
+from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
 from allennlp_sentmatch.files.digested_header import read_header, write_header
 from allennlp_sentmatch.files.folders import errors_name, written_folder
 from allennlp_sentmatch.standalone import StandaloneEncoder
@@ -90,7 +90,7 @@ def write_folder(
 
 
 def read_folder(
-    folder: Path, given: Source
+    folder: Path, given: EncoderLike
 ) -> tuple[dict[str, Any], dict[str, Tensor], SentenceEncoder]:
     """Read the header, the tensors and the encoder of a folder that `write_folder` has written.
 

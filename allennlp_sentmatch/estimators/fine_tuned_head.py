@@ -37,7 +37,7 @@ FEW_PAIRS = 5000  # below this number of pairs, a warning says that the linear m
 CLASSIFIER = {"hidden_size": 512, "dropout": 0.3}
 
 Array = numpy.ndarray[Any, Any]
-Rows = list[list[int]]
+IndexRows = list[list[int]]
 
 
 class FineTunedHead:
@@ -205,7 +205,9 @@ def _new_head(network: StandaloneEncoder, matcher: str, examples: Examples) -> F
     return FineTunedHead(network, 1, matcher, (low, high))
 
 
-def _selected(rows: list[Rows], targets: Array, positions: Array) -> tuple[Rows, Rows, Array]:
+def _selected(
+    rows: list[IndexRows], targets: Array, positions: Array
+) -> tuple[IndexRows, IndexRows, Array]:
     """Return the examples at some positions."""
     first, second = ([side[i] for i in positions] for side in rows)
     return first, second, targets[positions]
@@ -254,7 +256,7 @@ class _PairLoader(DataLoader):
     """Batches of pairs; with a seed, pairs of similar length in another order in each epoch."""
 
     def __init__(
-        self, data: tuple[Rows, Rows, Any], batch_size: int, seed: Optional[int] = None
+        self, data: tuple[IndexRows, IndexRows, Any], batch_size: int, seed: Optional[int] = None
     ) -> None:
         super().__init__()
         self._first, self._second, self._targets = data

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from allennlp_sentmatch.corpora.sentence_encoder import (
     ALLENNLP,
+    EncoderLike,
     SentenceEncoder,
-    Source,
     check_installed,
 )
 from allennlp_sentmatch.corpora.word_comparison import (
@@ -48,7 +48,7 @@ from allennlp_sentmatch.standalone import StandaloneEncoder
 
 Self = TypeVar("Self", bound="PairEstimator")
 
-Words = list[tuple[str, float]]
+WordWeights = list[tuple[str, float]]
 
 PARAMETERS = {
     "compare_words": TRUTH._replace(form="True, False or None"),
@@ -99,7 +99,7 @@ class PairEstimator(KeepsEncoder):
     @says_what_moved
     def __init__(
         self,
-        encoder: Source = None,
+        encoder: EncoderLike = None,
         matcher: str = "heuristic",
         compare_words: Optional[bool] = None,
         l2: Optional[float] = None,
@@ -181,7 +181,7 @@ class PairEstimator(KeepsEncoder):
             return self.head or FineTuning()
         return LinearLearning(self.compare_words, self.l2)
 
-    def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
+    def explain(self, pair: tuple[str, str]) -> tuple[WordWeights, WordWeights]:
         """Explain a prediction by the words that decide it.
 
         A word's weight is how much the probability of the predicted label, or the score, falls when
@@ -250,7 +250,7 @@ class PairEstimator(KeepsEncoder):
 
     @classmethod
     def load(
-        cls: type[Self], folder: Union[str, "os.PathLike[str]"], encoder: Source = None
+        cls: type[Self], folder: Union[str, "os.PathLike[str]"], encoder: EncoderLike = None
     ) -> Self:
         """Read an estimator that `save` has written. Nothing in the folder is run.
 

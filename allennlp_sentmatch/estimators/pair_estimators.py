@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from allennlp_sentmatch.corpora.sentence_encoder import Source
+from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning, says_what_moved
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pair_estimator import PairEstimator
@@ -52,7 +52,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
     @says_what_moved
     def __init__(
         self,
-        encoder: Source = None,
+        encoder: EncoderLike = None,
         matcher: str = "heuristic",
         compare_words: Optional[bool] = None,
         l2: Optional[float] = None,
