@@ -28,8 +28,8 @@ from allennlp_sentmatch.transfer import (
     TASKS,
     SentenceVectors,
     StoredVectors,
+    Task,
     TransferBenchmark,
-    TransferTask,
     WordVectorAverage,
     own_task,
 )
@@ -127,7 +127,7 @@ class Transfer(Command):
             )
 
 
-def _tasks(args: argparse.Namespace) -> list[TransferTask]:
+def _tasks(args: argparse.Namespace) -> list[Task]:
     if args.data is None and (args.tasks or not args.own_task):
         raise ConfigurationError("the ten tasks need --data, the folder of their data sets")
     all_or_none = [] if args.data is None else [task.name for task in TASKS]
@@ -137,7 +137,7 @@ def _tasks(args: argparse.Namespace) -> list[TransferTask]:
     return [*tasks, *args.own_task]
 
 
-def _own_task(text: str) -> TransferTask:
+def _own_task(text: str) -> Task:
     is_file = not text.lstrip().startswith("{")
     try:
         content = evaluate_file(str(cached_path(text))) if is_file else text

@@ -87,8 +87,7 @@ class SentenceSearch:
         if vectors.ndim != 2 or len(vectors) != len(sentences):
             raise ValueError(
                 f"the corpus has {len(sentences)} sentences, but the vectors have the shape "
-                f"{vectors.shape}; was this file encoded, and did it grow? `allennlp encode "
-                "--append` encodes sentences that are new at the end"
+                f"{vectors.shape}; was this file encoded?"
             )
         if vectors.shape[1] != encoder.vector_size:
             raise ValueError(
