@@ -100,7 +100,10 @@ class Search(Command):
             rescorer = Predictor.from_archive(load_archive(args.rescore, *archive_options))
         sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
         vectors = map_vectors(args.vectors_file)
-        check_sentences(sentences, args.vectors_file)
+        remedy = "encode them again"
+        if len(sentences) > len(vectors):
+            remedy += ", or with --append if sentences are new at the end"
+        check_sentences(sentences, args.vectors_file, remedy)
         listed = read_sentences(args.deleted) if args.deleted else ()
         deleted = {sentence for sentence in listed if not is_blank(sentence)}
         search = SentenceSearch(encoder, sentences, vectors, args.index, rescorer, kind, deleted)

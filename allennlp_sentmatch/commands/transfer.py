@@ -33,7 +33,7 @@ from allennlp_sentmatch.transfer import (
     WordVectorAverage,
     own_task,
 )
-from allennlp_sentmatch.transfer.sentence_vectors import EncodeFunction
+from allennlp_sentmatch.transfer.sentence_vectors import Encode
 from allennlp_sentmatch.transfer.tasks import SST_SENTENCES
 
 
@@ -146,7 +146,7 @@ def _own_task(text: str) -> Task:
     return own_task(parse_json_object(content, "--own-task", "an object"))
 
 
-def _encoder(args: argparse.Namespace) -> tuple[str, EncodeFunction, str]:
+def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
     """Return the encoder's name, the encoder, and a key that no other encoder's vectors have."""
     if args.word_vectors is not None:
         average = WordVectorAverage.from_file(args.word_vectors)

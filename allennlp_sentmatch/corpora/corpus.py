@@ -95,6 +95,11 @@ def encode_corpus(
     is_continued = append and output.exists()
     check_positive(batch_size=batch_size, block_size=block_size)
     if not is_continued:
+        if output.exists():
+            raise ValueError(
+                f"{output} exists already; delete it, name another file or, if sentences are new "
+                "at the end of its corpus, encode only these with --append (append=True)"
+            )
         check_absent(output)
     before: Any = _vectors_before(encoder, sentences, output) if is_continued else ()
     survey = sentences_digest(sentences())

@@ -87,7 +87,8 @@ class SentenceSearch:
         if vectors.ndim != 2 or len(vectors) != len(sentences):
             raise ValueError(
                 f"the corpus has {len(sentences)} sentences, but the vectors have the shape "
-                f"{vectors.shape}; was this file encoded?"
+                f"{vectors.shape}; was this file encoded, and did it grow? `allennlp encode "
+                "--append` encodes sentences that are new at the end"
             )
         if vectors.shape[1] != encoder.vector_size:
             raise ValueError(

@@ -47,6 +47,8 @@ def work_folder(output: Path, settings: dict[str, Any]) -> Iterator[Path]:
         except BlockingIOError:
             raise ValueError(f"{folder}: another process is writing there") from None
         with naming(folder / SETTINGS):
+            if not (folder / VECTORS).exists():
+                _remove_finished_work(folder)
             _check_settings(folder, settings)
         yield folder
         with naming(folder / VECTORS):
@@ -65,6 +67,15 @@ def naming(file: Path) -> Iterator[None]:
             f"{file} cannot be written: {reason or error}; once this is resolved, the same "
             "command continues"
         ) from error
+
+
+def _remove_finished_work(folder: Path) -> None:
+    """Delete what a run left that was killed between moving its vectors and deleting the folder.
+
+    A run that has no vectors yet has nothing to lose either.
+    """
+    for name in (DIGESTS, DATABASE, SETTINGS, PARTIAL_SETTINGS):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _check_settings(folder: Path, settings: dict[str, Any]) -> None:

@@ -1,52 +1,34 @@
 """The paths of a server: how a request is read, and how its answer is made."""
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Generic, Optional, TypeVar
+from typing import Any, Callable, NamedTuple, Optional
 
-from allennlp_sentmatch.serving.jobs import Job
-from allennlp_sentmatch.serving.limits import affordable_words
-from allennlp_sentmatch.serving.requests import MAX_TEXT, RequestError
+from allennlp_sentmatch.serving.batcher import Job
+from allennlp_sentmatch.serving.requests import RequestError
 
 MAX_INPUTS = 256  # the largest number of inputs in a request
 
 
-@dataclass(frozen=True)
-class Question:
-    """A request that has been parsed."""
-
-    inputs: Sequence[Any]  # for the job of its route
-    names: Sequence[str]  # of the inputs, in errors
-
-    def sizes(self) -> list[int]:
-        """Return the characters of each input; a `RequestError` for too many."""
-        return list(map(num_characters, self.inputs, self.names))
-
-
-Parsed = TypeVar("Parsed", bound=Question)
-
-
-class Route(ABC, Generic[Parsed]):
-    """The answer to a POST at a path."""
+class Question(NamedTuple):
+    """A request that has been read."""
 
     job: Job
-    summary: str  # for the OpenAPI description
+    inputs: Sequence[Any]
+    answer: Callable[[list[Any]], bytes]
+    """Makes the body of the response from what the job computes, which may take long."""
+    names: Sequence[str] = ()
+    """The names of the inputs in errors; by default, "input 1" and so on."""
+
+
+class Route(NamedTuple):
+    """The answer to a POST at a path."""
+
+    read: Callable[[dict[str, Any]], Question]
+    """Reads the JSON of a request; a `RequestError` if it is another one."""
+    summary: str
     example: dict[str, Any]  # a request, for the OpenAPI description
-
-    @abstractmethod
-    def parse(self, body: dict[str, Any]) -> Parsed:
-        """Return the question in the JSON of a request; a `RequestError` if there is none."""
-
-    @abstractmethod
-    def render(self, question: Parsed, results: list[Any]) -> bytes:
-        """Return the body of the response, from what the job computes; this may take long."""
-
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON schema of a request, for the OpenAPI description."""
-        return {"type": "object"}
 
 
 @dataclass(frozen=True)
@@ -55,62 +37,24 @@ class Service:
 
     title: str
     description: str  # which inputs it takes, for people and in the OpenAPI description
-    routes: Mapping[str, Route[Any]]
-    """By the path. The first one's job is measured, to limit the words of all inputs."""
+    routes: dict[str, Route]  # by the path
     page: Optional[dict[str, Any]] = None
     """The page's data about the model, see `with_page`; `None` for a server without a page."""
     encoder: Optional[str] = None
     """The name of its sentence encoder in requests; `None` for a service without vectors."""
 
-    def summary(self) -> str:
-        """Return a line about what is served, for people."""
-        return f"{self.title}: {', '.join(self.routes)}"
-
-    def most_words(self) -> int:
-        """Return how many words an input may have by default, see `affordable_words`."""
-        first = next(iter(self.routes.values()))
-        return affordable_words(first.job)
-
 
 def encoded(value: Any) -> bytes:
-    """Return a value as JSON; NaN is a `ValueError`."""
+    """A value as JSON; NaN is a `ValueError`."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 
 
-def num_characters(inputs: Any, name: str) -> int:
-    """Return the characters of an input's texts; more than `MAX_TEXT` are a `RequestError`."""
-    values = inputs.values() if isinstance(inputs, dict) else [inputs]
-    texts = chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
-    size = sum(len(text) for text in texts if isinstance(text, str))
-    if size > MAX_TEXT:
-        sentence = f"the texts have {size:,} characters; the limit is {MAX_TEXT:,}."
-        raise RequestError(413, f"{name.capitalize()}: {sentence}")
-    return size
+def job_route(job: Job, example: dict[str, Any]) -> Route:
+    """The route of a job of JSON: for one input, or for several as `{"inputs": [...]}`."""
 
-
-@dataclass(frozen=True)
-class Inputs(Question):
-    """One input, or several that are answered in a list."""
-
-    is_list: bool
-
-
-class JobRoute(Route[Inputs]):
-    """A job whose results are JSON: for one input, or for several as `{"inputs": [...]}`.
-
-    `example` is an input, and `keys` are those of all inputs, where no others are possible.
-    """
-
-    def __init__(self, job: Job, example: dict[str, Any], keys: Sequence[str] = ()) -> None:
-        self.job = job
-        self.example = example
-        self.summary = f"The {job.plural} for one input, or for several as {{'inputs': [...]}}."
-        self._keys = list(keys)
-
-    def parse(self, body: dict[str, Any]) -> Inputs:
-        """Return the inputs in the JSON of a request."""
+    def read(body: dict[str, Any]) -> Question:
         if "inputs" not in body:
-            return Inputs([body], ["input 1"], is_list=False)
+            return Question(job, [body], b"".join)
         inputs = body["inputs"]
         if not isinstance(inputs, list):
             kind = type(inputs).__name__
@@ -119,20 +63,8 @@ class JobRoute(Route[Inputs]):
             raise RequestError(
                 413, f"A request is limited to {MAX_INPUTS} inputs; this one has {len(inputs):,}."
             )
-        names = [f"input {number}" for number in range(1, len(inputs) + 1)]
-        return Inputs(inputs, names, is_list=True)
+        name = job.plural.encode()
+        return Question(job, inputs, lambda answers: b'{"%b": [%b]}' % (name, b", ".join(answers)))
 
-    def render(self, question: Inputs, results: list[bytes]) -> bytes:
-        """Return the results, one after the other."""
-        joined = b", ".join(results)
-        return b'{"%b": [%b]}' % (self.job.plural.encode(), joined) if question.is_list else joined
-
-    def schema(self) -> dict[str, Any]:
-        """Return the schema of one input, or of several."""
-        if not self._keys:
-            return super().schema()
-        texts = {key: {"type": "string"} for key in self._keys}
-        one: dict[str, Any] = {"type": "object", "properties": texts, "required": self._keys}
-        inputs = {"inputs": {"type": "array", "items": one, "maxItems": MAX_INPUTS}}
-        several = {"type": "object", "properties": inputs, "required": ["inputs"]}
-        return {"oneOf": [one, several]}
+    summary = f"The {job.plural} for one input, or for several as {{'inputs': [...]}}."
+    return Route(read, summary, example)

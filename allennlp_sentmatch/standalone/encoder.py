@@ -62,7 +62,7 @@ class StandaloneEncoder(nn.Module):
     the width `embedding_size` (D). `encoder` has the settings of the network, see
     `sentence_network`. The vectors of sentences are as wide as the network or, after a linear map,
     `projection_size` wide (E). The parameters may have `limit` numbers. Settings that do not fit
-    together are a `ValueError`.
+    together are a `ValueError`. The words have the `vectors` (V, D), or else random ones.
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class StandaloneEncoder(nn.Module):
         encoder: dict[str, Any],
         projection_size: Optional[int] = None,
         limit: int = 1 << 62,
+        vectors: Optional[Tensor] = None,
     ) -> None:
         super().__init__()
         self.indexer = indexer
@@ -83,7 +84,10 @@ class StandaloneEncoder(nn.Module):
             raise ValueError(
                 f"the encoder reads vectors of {network.input_size}; words have {embedding_size}"
             )
-        self.embedding = nn.Embedding(len(words), embedding_size)
+        if vectors is None:
+            self.embedding = nn.Embedding(len(words), embedding_size)
+        else:
+            self.embedding = nn.Embedding.from_pretrained(vectors, freeze=False)
         self.encoder = network
         self.projection: Optional[nn.Linear] = None
         self.vector_size: int = network.output_size
@@ -147,7 +151,9 @@ class StandaloneEncoder(nn.Module):
             indexer = TextIndexer(splitter, known, unknown, empty, lowercase, max_length)
             network, size = settings["encoder"], settings["projection_size"]
             limit = sum(tensor.numel() for tensor in tensors.values())
-            encoder = cls(indexer, words, embedding.size(1), network, size, limit).float()
+            # Random vectors would take longer than reading the file.
+            vectors = embedding.float()
+            encoder = cls(indexer, words, vectors.size(1), network, size, limit, vectors).float()
             if settings["vector_size"] != encoder.vector_size:
                 raise ValueError(f"the encoder's vector_size is {encoder.vector_size}")
         with errors_name(path / TENSORS):
@@ -273,10 +279,6 @@ class StandaloneEncoder(nn.Module):
             module._forward_pre_hooks or module._forward_hooks or "forward" in vars(module)
             for module in self.modules()
         )
-
-    def num_words(self, text: str) -> int:
-        """Return how many words or word pieces of a text are encoded."""
-        return len(self.indexer.indices(text))
 
     @torch.no_grad()
     def word_coverage(

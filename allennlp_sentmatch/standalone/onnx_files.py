@@ -43,6 +43,10 @@ GATES = {nn.LSTM: [0, 3, 1, 2], nn.GRU: [1, 0, 2]}
 """Where the blocks of ONNX's gates (i, o, f, g and z, r, n) are in torch's matrices."""
 
 
+STAND_IN = "\x1f"
+"""Replaces the word `PADDING_WORD` while a text gets its lower case: no text has it then."""
+
+
 def write_onnx(
     encoder: StandaloneEncoder,
     folder: Union[str, "os.PathLike[str]"],
@@ -87,7 +91,7 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
     """
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-    # Python's str.split also splits at these control characters.
+    # Python's str.split also splits at these control characters, of which STAND_IN is one.
     steps: list[Any] = [normalizers.Replace(Regex("[\x0b\x0c\x1c-\x1f\x85]"), " ")]
     splits: list[Any] = [pre_tokenizers.WhitespaceSplit()]
     splitter = indexer.splitter
@@ -101,9 +105,11 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
         tokenizer = Tokenizer(models.WordLevel(known, unk_token=words[indexer.unknown]))
         if isinstance(splitter, WhitespaceSplitter):
             whole = Regex(rf"(?<!\S){PADDING_WORD}(?!\S)")
-            steps.append(normalizers.Replace(whole, words[indexer.empty]))
+            steps.append(normalizers.Replace(whole, STAND_IN))
         if indexer.lowercase:
             steps.append(normalizers.Lowercase())
+        if isinstance(splitter, WhitespaceSplitter):
+            steps.append(normalizers.Replace(STAND_IN, words[indexer.empty]))
         if isinstance(splitter, LettersDigitsSplitter):
             runs = Regex(r"[\p{L}\p{Nl}\p{No}]+|\p{Nd}+|\S")
             splits.append(pre_tokenizers.Split(runs, "isolated"))

@@ -18,7 +18,10 @@ TYPES = ("float", "int", "categorical")
 
 
 def optuna_library() -> Any:
-    """Optuna, with its own log of each trial switched off; a `ConfigurationError` without it."""
+    """Return Optuna with its log of each trial switched off.
+
+    Raise a `ConfigurationError` if it is not installed.
+    """
     try:
         import optuna
     except ImportError as error:
@@ -43,7 +46,7 @@ class SearchSpace:
               "model.embedding_dropout": {"type": "categorical", "choices": [0.1, 0.15, 0.2]}
             }
 
-        Where `choices` is an object, each choice has a name and overrides any settings, so that
+        If `choices` is an object, each choice has a name and overrides any settings, so that
         several settings change together, or to values that are objects; the parameter's own name
         is free then: `"choices": {"low": {"model.embedding_dropout": 0.1, ...}, ...}`.
     """
@@ -52,9 +55,9 @@ class SearchSpace:
         if not parameters:
             raise ConfigurationError("the search space has no parameters")
         self.parameters = dict(parameters)
-        # Of the parameters whose choices have names: the overrides of each choice.
+        # For each parameter with named choices, the overrides of each choice.
         self._named: dict[str, dict[str, dict[str, Any]]] = {}
-        # Of every parameter: Optuna's distribution.
+        # For each parameter, Optuna's distribution.
         self.distributions = {name: self._read(name, x) for name, x in self.parameters.items()}
 
     @classmethod
@@ -109,40 +112,56 @@ class SearchSpace:
                 owners[setting] = name
 
     def _read(self, name: str, values: Any) -> Any:
-        """Optuna's distribution for a parameter, which is checked here."""
+        """Return Optuna's distribution for a parameter, which is checked here."""
         if not isinstance(values, Mapping) or values.get("type") not in TYPES:
             raise ConfigurationError(
                 f"{name}: expected an object whose type is one of {', '.join(TYPES)}, "
                 f"got {shorten(values)}"
             )
+        kind = values["type"]
         arguments = {key: value for key, value in values.items() if key != "type"}
-        choices = arguments.get("choices")
+        if "choices" in arguments:
+            arguments["choices"] = self._read_choices(name, arguments["choices"])
+        _check_numbers(name, kind, arguments)
+        distribution = getattr(optuna_library().distributions, f"{kind.capitalize()}Distribution")
+        try:
+            return distribution(**arguments)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ConfigurationError(f"{name}: {error}") from error
+
+    def _read_choices(self, name: str, choices: Any) -> Any:
+        """Return a parameter's choices, or their names; what named choices override is kept."""
         if isinstance(choices, Mapping):
             if not all(isinstance(choice, Mapping) for choice in choices.values()):
                 raise ConfigurationError(f"{name}: each named choice is an object of overrides")
             self._named[name] = {key: dict(choice) for key, choice in choices.items()}
-            arguments["choices"] = list(choices)
-        elif choices is not None and not isinstance(choices, list):
+            return list(choices)
+        if choices is None:  # Optuna names what is wrong
+            return None
+        if not isinstance(choices, list):
             raise ConfigurationError(f"{name}: choices must be a list, or an object of named ones")
-        elif choices and any(isinstance(one, (dict, list)) for one in choices):
+        if any(isinstance(one, (dict, list)) for one in choices):
             raise ConfigurationError(
                 f"{name}: a choice is a number, a string, a boolean or null; give other choices "
                 f'names, as in "choices": {{"a name": {{"{name}": {{...}}}}}}'
             )
-        elif choices and any(one == other for one, other in combinations(choices, 2)):
+        if any(one == other for one, other in combinations(choices, 2)):
             raise ConfigurationError(f"{name}: two choices are equal, as 1, 1.0 and true are")
-        number = Integral if values["type"] == "int" else Real
-        for key, kind in {"low": number, "high": number, "step": number, "log": bool}.items():
-            value = arguments.get(key)
-            is_bool = isinstance(value, bool)
-            if value is not None and (not isinstance(value, kind) or is_bool != (kind is bool)):
-                expected = "true or false" if kind is bool else f"a number of type {values['type']}"
-                raise ConfigurationError(f"{name}: {key} must be {expected}, got {shorten(value)}")
-        try:
-            name_of_class = f"{values['type'].capitalize()}Distribution"
-            return getattr(optuna_library().distributions, name_of_class)(**arguments)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ConfigurationError(f"{name}: {error}") from error
+        return choices
+
+
+def _check_numbers(name: str, kind: str, arguments: Mapping[str, Any]) -> None:
+    """Raise a `ConfigurationError` for a bound or a step of another type than the parameter's."""
+    number = Integral if kind == "int" else Real
+    for key in ("low", "high", "step"):
+        value = arguments.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, number)):
+            raise ConfigurationError(
+                f"{name}: {key} must be a number of type {kind}, got {shorten(value)}"
+            )
+    log = arguments.get("log")
+    if log is not None and not isinstance(log, bool):
+        raise ConfigurationError(f"{name}: log must be true or false, got {shorten(log)}")
 
 
 def _first_missing(configuration: Any, setting: str) -> Optional[tuple[str, list[str]]]:

@@ -10,7 +10,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.corpora import encode_corpus
+from allennlp_sentmatch.corpora import encode_corpus, unfinished_run
 from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.files.digests import ENDING_LENGTH, MARK
 from allennlp_sentmatch.files.vectors import check_sentences, map_vectors
@@ -388,6 +388,37 @@ def test_a_killed_run_leaves_the_file_as_it_was_and_goes_on(tmp_path):
     output.write_bytes(before)
     append(FakeEncoder(), output, SENTENCES)
     assert output.read_bytes() == interrupted
+
+
+@pytest.mark.parametrize("num_deleted", range(6))
+@pytest.mark.parametrize("sentences", [SENTENCES, [*SENTENCES, "new"]])
+def test_a_run_that_was_killed_while_its_folder_was_deleted(
+    tmp_path, monkeypatch, num_deleted, sentences
+):
+    """Its vectors are at their place already; some of the other files are gone."""
+    output, folder = tmp_path / "v.npy", tmp_path / "v.npy.partial"
+    deleted = ["settings.json", "digests", "seen.sqlite", "lock", "-"][:num_deleted]
+
+    def delete_some(path):
+        for name in deleted:
+            (path / name).unlink(missing_ok=True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(unfinished_run.shutil, "rmtree", delete_some)
+    with pytest.raises(KeyboardInterrupt):
+        encode(FakeEncoder(), output)
+    assert folder.exists()
+    monkeypatch.undo()
+    append(FakeEncoder(), output, sentences)
+    assert not folder.exists()
+    encode(FakeEncoder(), tmp_path / "expected.npy", sentences)
+    assert output.read_bytes() == (tmp_path / "expected.npy").read_bytes()
+
+
+def test_an_output_that_exists_may_be_appended_to(tmp_path):
+    encode(FakeEncoder(), tmp_path / "v.npy", SENTENCES[:20])
+    with pytest.raises(ValueError, match=r"v\.npy exists already; .* only these with --append"):
+        encode(FakeEncoder(), tmp_path / "v.npy")
 
 
 class OtherEncoder(FakeEncoder):

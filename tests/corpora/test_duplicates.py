@@ -12,7 +12,11 @@ from allennlp_sentmatch.corpora.duplicates import Duplicate, find_duplicates
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import tiny_encoder
 
-NAMES = [f"text {chr(97 + i // 26 % 26)}{chr(97 + i % 26)} {'x' * (i // 676)}" for i in range(1500)]
+LETTERS = [chr(97 + i) for i in range(26)]
+NAMES = [f"text q{LETTERS[i // 26 % 26]}{LETTERS[i % 26]} {'x' * (i // 676)}" for i in range(1500)]
+
+
+TEXT = "I have 3 cards."
 
 
 class Table:
@@ -133,8 +137,9 @@ def test_a_label_of_any_type(shipped):
     for classifier, label in ((fitted(shipped, (False, True)), None), (named, "same")):
         result = find_duplicates(texts, 0.5, classifier, label=label, encoder=shipped)
         assert len(result.filtered) == 1
-    for label in (None, "different"):
-        with pytest.raises(ValueError, match=r"label must be one of .* \['other', 'same'\]; got"):
+    message = r"label must be one of the classifier's, \['other', 'same'\]; "
+    for label, end in ((None, "without it, duplicates have the label 1"), ("different", "got")):
+        with pytest.raises(ValueError, match=message + end):
             find_duplicates(texts, 0.5, named, label=label)
 
 
@@ -166,6 +171,53 @@ def test_a_number_or_a_negation_tells_texts_apart(shipped, first, second):
     assert duplicate.score > 0.7
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("You cant return the item", "You can return the item"),
+        ("I can`t log in", "I can log in"),
+        ("i don 't believe in ghosts", "i do believe in ghosts"),
+        ("He doesn &apos;t pay the bill", "He does pay the bill"),
+        ("The fee is a million euros.", "The fee is a billion euros."),
+        ("He is thirteen years old.", "He is fourteen years old."),
+        ("She finished first.", "She finished second."),
+        ("He read it once.", "He read it twice."),
+        ("Take 5 mg daily.", "Take 5 g daily."),
+        ("The shop opens at 9 am.", "The shop opens at 9 pm."),
+        ("It is open from 9 am to 5 pm.", "It is open from 9 pm to 5 am."),
+        ("What is 5 + 3?", "What is 5 - 3?"),
+        ("What started World War I?", "What started World War II?"),
+        ("Should I learn C?", "Should I learn C#?"),
+        ("The shop is closed on Mondays.", "The shop is closed on Tuesdays."),
+        ("The hotel is near the station.", "The hotel is far from the station."),
+        ("He stands in front of the house.", "He stands behind the house."),
+        ("Take the pill before lunch.", "Take the pill after lunch."),
+        ("All dogs can swim.", "Some dogs can swim."),
+        ("That is the right answer.", "That is the wrong answer."),
+    ],
+)
+def test_a_word_turns_the_meaning(shipped, first, second):
+    find = partial(find_duplicates, [first, second], 0.5, encoder=shipped)
+    assert find().filtered == []
+    assert len(find(compare_words=False).filtered) == 1
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        "You cant return it|You can't return it|You cannot return it|You can \u2019t return it",
+        "It opens at 9 am|It opens at 9am|It opens at 9 a.m.|It opens at nine a.m.",
+        "He has thirteen cats|He has 13 cats",
+        "She finished first|She finished 1st",
+        "It costs 1,000 dollars|It costs $1000|It costs a thousand dollars",
+        "What started World War II?|What started World War 2?|What started World War Two?",
+    ],
+)
+def test_other_forms_of_a_word_do_not(shipped, texts):
+    texts = texts.split("|")
+    assert find_duplicates(texts, 0.5, encoder=shipped).selected == texts[:1]
+
+
 def test_texts_of_unknown_words_are_not_alike():
     """Their vectors are equal."""
     texts = ["\U0001f600 \U0001f600", "\U0001f680 \U0001f680", "A dog.", "\U0001f680 \U0001f680"]
@@ -190,6 +242,37 @@ def test_the_reason_for_a_removal(shipped):
     assert one == Duplicate(texts[2], 2, texts[1], 1, pytest.approx(score, abs=1e-6))
     assert one.differing_words == (["can"], ["do"])
     assert result.selected == texts[:2]
+
+
+def test_the_kept_texts_with_their_duplicates(shipped):
+    texts = ["Who pays?", "How do I pay the bill?", "How can I pay the bill?", "who pays", TEXT]
+    find = partial(find_duplicates, threshold=0.8, encoder=shipped)
+    result = find(texts)
+    kept = result.selected_with_duplicates
+    assert [one.text for one in kept] == result.selected == [texts[0], texts[1], TEXT]
+    assert [one.position for one in kept] == result.selected_positions == [0, 1, 4]
+    assert [[d.position for d in one.duplicates] for one in kept] == [[3], [2], []]
+    across = find(texts[:1], against=["A dog.", "who pays", "Who pays"])
+    assert (across.selected_positions, across.against) == ([], ["A dog.", "who pays", "Who pays"])
+    found = [len(one.duplicates) for one in across.selected_with_duplicates]
+    assert sorted(found) == [0, 0, 1]
+    assert found[0] == 0
+
+
+def test_the_doubtful_removals_are_first():
+    """Where one word takes the place of another, a person sees more than the cosine."""
+    kept = "The red dog sleeps in the garden"
+    texts = [
+        kept,
+        "the red dog sleeps in the garden.",  # the same words
+        "The red dog sleeps in a garden",  # another function word
+        "The red dog sleeps in the large garden",  # a word more
+        "The blue cat sleeps in the garden",  # two words
+        "The red cat sleeps in the garden",  # one word
+    ]
+    constant = SimpleNamespace(encode=lambda texts: numpy.ones((len(texts), 4)))
+    result = find_duplicates(texts, encoder=constant)
+    assert [one.position for one in result.doubtful_first] == [5, 4, 3, 2, 1]
 
 
 def test_no_texts_and_nothing_to_compare_with():

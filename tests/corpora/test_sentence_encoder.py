@@ -247,12 +247,15 @@ def test_importing_the_package_imports_little():
     program = (
         "import sys, json, allennlp_sentmatch\n"
         "assert not {'sklearn.base', 'allennlp'} & set(sys.modules) - preloaded\n"
-        "allennlp_sentmatch.SentenceEncoder\n"
+        "allennlp_sentmatch.SentenceEncoder().encode(['A man is asleep.'])\n"
         "assert 'allennlp_sentmatch.estimators.pair_estimators' not in sys.modules\n"
+        "assert 'allennlp_sentmatch.corpora.word_comparison' not in sys.modules\n"
+        "slow = {'pandas', 'sklearn', 'sqlite3', 'torch._dynamo', 'torch.onnx'}\n"
+        "assert not slow & set(sys.modules) - preloaded\n"
         "allennlp_sentmatch.PairClassifier\n"
         "assert 'allennlp' not in sys.modules\n"
     )
-    result = run_python("import sys\npreloaded = set(sys.modules)\n" + program)
+    result = run_python("import sys, torch\npreloaded = set(sys.modules)\n" + program)
     assert result.returncode == 0, result.stderr
 
 

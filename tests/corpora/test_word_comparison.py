@@ -8,6 +8,7 @@ import pytest
 from allennlp_sentmatch import SentenceEncoder
 from allennlp_sentmatch.corpora.word_comparison import (
     compare_words,
+    decisive_words,
     num_features,
     word_features,
 )
@@ -21,11 +22,16 @@ from tests.estimators.tiny_encoder import tiny_encoder
         ("A man sleeps.", "a MAN, sleeps", [1, 1, 1, 1], [0, 0, 0], 0),
         ("a b c", "c a b d", [1, 3 / 4, 1 / 2, 1 / 3], [0, 0, 0], 0),
         ("The dog bites the man", "the man bites the dog", [1, 1, 3 / 4, 3 / 4], [0, 0, 0], 0),
-        ("he isn't here", "he is not here", [3 / 4, 3 / 4, 1 / 3, 1 / 3], [1, 1, 0], 0),
-        ("Nobody isn\u2019t not here", "here", [1 / 5, 1, 0, 0], [2, 0, 2], 0),
+        ("he isn't here", "he is not here", [1, 1, 1, 1], [1, 1, 0], 0),
+        ("he isnt here", "he is here", [3 / 4, 1, 1 / 3, 1 / 2], [1, 0, 1], 0),
+        ("Nobody isn\u2019t not here", "here", [1 / 4, 1, 0, 0], [2, 0, 2], 0),
         ("two men", "2 men", [1, 1, 1, 1], [0, 0, 0], 0),
         ("Two men", "1,000 men", [1 / 2, 1 / 2, 0, 0], [0, 0, 0], 1),
         ("can't 3.5", "3", [0, 0, 0, 0], [1, 0, 1], 1),
+        ("thirteen men", "13 men", [1, 1, 1, 1], [0, 0, 0], 0),
+        ("thirteen men", "fourteen men", [1 / 2, 1 / 2, 0, 0], [0, 0, 0], 1),
+        ("up there", "down there", [1 / 2, 1 / 2, 0, 0], [0, 0, 1], 0),
+        ("learn C", "learn C#", [1 / 2, 1 / 2, 0, 0], [0, 0, 0], 1),
         ("...", "?", [0, 0, 0, 0], [0, 0, 0], 0),
         ("the caf\u00e9", "the cafe\u0301", [1, 1, 1, 1], [0, 0, 0], 0),
     ],
@@ -33,6 +39,21 @@ from tests.estimators.tiny_encoder import tiny_encoder
 def test_features(first, second, shared, negations, numbers):
     features = compare_words(first, second)
     assert features[:8] == pytest.approx([*shared, *negations, numbers])
+
+
+@pytest.mark.parametrize(
+    ("text", "negations", "numbers", "signs"),
+    [
+        ("It never fails and lacks nothing", 4, (), ()),
+        ("Nobody pays, unable or not", 3, (), ()),
+        ("The first of 2 cups at 5 p.m.", 0, ("2 cup", "5 pm"), ()),
+        ("C++ or F#, grade A+, Google+, 18+", 0, ("18+",), ("c++", "f#", "a+", "google+")),
+        ("vitamin C, plan b, a type", 0, (), ("c", "b")),
+    ],
+)
+def test_decisive_words(text, negations, numbers, signs):
+    found = decisive_words(text)
+    assert (found.negations, found.numbers, found.signs) == (negations, numbers, signs)
 
 
 def test_lengths():
