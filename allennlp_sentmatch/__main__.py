@@ -43,7 +43,6 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
     )
     if words[:1] == ["serve"]:  # needs numpy, which may not be there before `install-allennlp`
         from allennlp_sentmatch.serving import create_app, serve, service_at
-        from allennlp_sentmatch.serving.limits import MOST_WORDS
         from allennlp_sentmatch.serving.server import add_server_options
 
         add_server_options(serving, port=8000)
@@ -51,10 +50,11 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
     if options.command is None:
         print(describe_environment())
     elif options.command == "serve":
-        most_words = MOST_WORDS if options.max_words is None else options.max_words
         try:
             service = service_at(options.source)
-            app = create_app(service, options.batch_size, options.allowed_host, most_words)
+            most = service.most_words() if options.max_words is None else options.max_words
+            app = create_app(service, options.batch_size, options.allowed_host, most)
+            print(service.summary())
             serve(app, options.host, options.port, "model")
         except (ImportError, OSError, ValueError) as error:
             sys.exit(f"serve: {error}")

@@ -30,7 +30,7 @@ from allennlp_sentmatch.files.lines import read_lines
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.predictors.classification_predictor import Threshold
+from allennlp_sentmatch.predictors.classification_predictor import ThresholdSetting
 
 logger = logging.getLogger(__name__)
 
@@ -183,7 +183,7 @@ def _choose_thresholds(
         )
         return []
     probs = _probs(held_out, temperature)
-    thresholds: dict[str, Optional[Threshold]] = {}
+    thresholds: dict[str, Optional[ThresholdSetting]] = {}
     if positive is not None and len(labels) == 2:
         is_right = held_out.labels == positive
         weights = numpy.ones(len(is_right))

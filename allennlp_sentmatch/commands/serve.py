@@ -9,7 +9,6 @@ import argparse
 import logging
 import signal
 import sys
-from functools import partial
 from typing import Any, ClassVar
 
 from allennlp.commands.subcommand import Subcommand
@@ -21,7 +20,6 @@ from allennlp_sentmatch.files.json_lines import parse_json_object
 from allennlp_sentmatch.models import ClassificationModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.serving import Service, create_app, serve, service_at
-from allennlp_sentmatch.serving.limits import MOST_WORDS, affordable_words
 from allennlp_sentmatch.serving.predictions import service_of
 from allennlp_sentmatch.serving.server import add_server_options
 from allennlp_sentmatch.serving.sources import needs_archive
@@ -46,27 +44,31 @@ class Serve(Command):
         parser.add_argument("--predictor", help="the predictor's name (default: the model's own)")
         parser.add_argument(
             "--predictor-args",
-            type=partial(parse_json_object, where="--predictor-args", expected="an object"),
-            default={},
+            default="{}",
             help="JSON with further settings of the predictor, such as '{\"threshold\": 0.8}'",
         )
         add_server_options(parser, self.port)
 
     def run(self, args: argparse.Namespace) -> None:
+        # Argparse would not say what is wrong with it.
+        args.predictor_args = parse_json_object(
+            args.predictor_args, "--predictor-args", "an object"
+        )
         # AllenNLP's handler raises an `Exception`, which what loads an archive may catch.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit())
         if needs_archive(args.archive_file):
-            service, words = self._archive_service(args)
+            service = self._archive_service(args)
         else:
             if args.predictor or args.predictor_args or args.overrides or args.cuda_device >= 0:
                 options = "--predictor, --overrides and --cuda-device"
                 raise ValueError(f"{options} are settings of archives")
-            service, words = service_at(args.archive_file), MOST_WORDS
-        words = args.max_words if args.max_words is not None else words
+            service = service_at(args.archive_file)
+        words = service.most_words() if args.max_words is None else args.max_words
         app = create_app(service, args.batch_size, args.allowed_host, words)
+        print(service.summary())
         serve(app, args.host, args.port, self.served)
 
-    def _archive_service(self, args: argparse.Namespace) -> tuple[Service, int]:
+    def _archive_service(self, args: argparse.Namespace) -> Service:
         archive = load_archive(
             args.archive_file, args.cuda_device, args.trust_archive, overrides=args.overrides
         )
@@ -76,7 +78,7 @@ class Serve(Command):
         service = self.completed(service_of(predictor), predictor, archive, args)
         if "/similarity" in service.routes and isinstance(archive.model, ClassificationModel):
             logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
-        return service, affordable_words(predictor) if args.max_words is None else MOST_WORDS
+        return service
 
     def completed(
         self, service: Service, predictor: Any, archive: Archive, args: argparse.Namespace

@@ -28,12 +28,12 @@ from allennlp_sentmatch.transfer import (
     TASKS,
     SentenceVectors,
     StoredVectors,
-    Task,
     TransferBenchmark,
+    TransferTask,
     WordVectorAverage,
     own_task,
 )
-from allennlp_sentmatch.transfer.sentence_vectors import Encode
+from allennlp_sentmatch.transfer.sentence_vectors import EncodeFunction
 from allennlp_sentmatch.transfer.tasks import SST_SENTENCES
 
 
@@ -127,7 +127,7 @@ class Transfer(Command):
             )
 
 
-def _tasks(args: argparse.Namespace) -> list[Task]:
+def _tasks(args: argparse.Namespace) -> list[TransferTask]:
     if args.data is None and (args.tasks or not args.own_task):
         raise ConfigurationError("the ten tasks need --data, the folder of their data sets")
     all_or_none = [] if args.data is None else [task.name for task in TASKS]
@@ -137,7 +137,7 @@ def _tasks(args: argparse.Namespace) -> list[Task]:
     return [*tasks, *args.own_task]
 
 
-def _own_task(text: str) -> Task:
+def _own_task(text: str) -> TransferTask:
     is_file = not text.lstrip().startswith("{")
     try:
         content = evaluate_file(str(cached_path(text))) if is_file else text
@@ -146,7 +146,7 @@ def _own_task(text: str) -> Task:
     return own_task(parse_json_object(content, "--own-task", "an object"))
 
 
-def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
+def _encoder(args: argparse.Namespace) -> tuple[str, EncodeFunction, str]:
     """Return the encoder's name, the encoder, and a key that no other encoder's vectors have."""
     if args.word_vectors is not None:
         average = WordVectorAverage.from_file(args.word_vectors)

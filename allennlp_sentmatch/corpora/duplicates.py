@@ -11,7 +11,7 @@ import torch
 
 from allennlp_sentmatch.corpora.encoders import ClassifiesPairs
 from allennlp_sentmatch.corpora.opposites import OppositeWords
-from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder, Source
+from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
 from allennlp_sentmatch.corpora.word_comparison import (
     FUNCTION_WORDS,
     DecisiveWords,
@@ -37,7 +37,7 @@ LEAST_COSINE, LEAST_PROBABILITY = 0.9, 0.5
 SLACK = 1e-4  # more than a product of vectors differs from their cosine by rounding
 
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
-Pairs = numpy.ndarray[Any, Any]  # (P,), of `PAIR`: the numbers of two texts and their cosine
+NearPairs = numpy.ndarray[Any, Any]  # (P,), of `PAIR`: the numbers of two texts and their cosine
 PAIR = numpy.dtype([("text", "i8"), ("earlier", "i8"), ("cosine", "f4")])
 
 
@@ -124,7 +124,7 @@ def find_duplicates(
     threshold: Optional[float] = None,
     classifier: Optional[ClassifiesPairs] = None,
     against: Optional[Iterable[str]] = None,
-    encoder: Source = None,
+    encoder: EncoderLike = None,
     compare_words: bool = True,
     label: Any = None,
 ) -> Deduplication:
@@ -203,7 +203,7 @@ class _Rule(NamedTuple):
         """The number of kept texts, the nearest ones, whose scores with a text are compared."""
         return 1 if self.classifier is None else NUM_CANDIDATES
 
-    def scores(self, pairs: Pairs, texts: Sequence[str]) -> list[float]:
+    def scores(self, pairs: NearPairs, texts: Sequence[str]) -> list[float]:
         """Return the scores of P pairs; the classifier reads the earlier text first."""
         if self.classifier is None or not len(pairs):
             scores = pairs["cosine"]
@@ -385,7 +385,7 @@ class _NearTexts:
             rest = numpy.linalg.norm(block - part @ directions.T, axis=1, keepdims=True)
             self._short[start : start + len(block)] = numpy.hstack([part, rest])
 
-    def pairs(self, block: IntArray, pool: IntArray, count: int) -> Pairs:
+    def pairs(self, block: IntArray, pool: IntArray, count: int) -> NearPairs:
         """Return, for each text of a block, the `count` nearest of the earlier ones in a pool."""
         found = numpy.empty(0, PAIR)
         for start in range(0, len(pool), POOL_SIZE):
@@ -393,7 +393,7 @@ class _NearTexts:
                 found = _nearest(numpy.concatenate([found, new]), count)
         return found
 
-    def _near_in(self, block: IntArray, part: IntArray) -> Iterator[Pairs]:
+    def _near_in(self, block: IntArray, part: IntArray) -> Iterator[NearPairs]:
         """Yield the pairs of a block and a part of the pool, some at a time."""
         rows, columns = _at_least(self._short[block], self._short[part], self._least)
         if len(rows) * 16 > len(block) * len(part):  # the products of whole vectors take less
@@ -415,7 +415,7 @@ def _at_least(first: FloatArray, second: FloatArray, least: float) -> tuple[IntA
     return rows[places], columns
 
 
-def _nearest(pairs: Pairs, count: int) -> Pairs:
+def _nearest(pairs: NearPairs, count: int) -> NearPairs:
     """Return the `count` pairs of each text with the largest cosines, of equal ones the first."""
     pairs = pairs[numpy.lexsort((pairs["earlier"], -pairs["cosine"], pairs["text"]))]
     rank = numpy.arange(len(pairs)) - numpy.searchsorted(pairs["text"], pairs["text"])

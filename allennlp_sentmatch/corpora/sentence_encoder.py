@@ -50,7 +50,7 @@ class Encodes(Protocol):
         """Vectors (N, E) as a NumPy array or a tensor on the CPU."""
 
 
-Source = Union[str, "os.PathLike[str]", Encodes, None]
+EncoderLike = Union[str, "os.PathLike[str]", Encodes, None]
 """What the constructor of `SentenceEncoder` takes."""
 
 # Modules that may be missing, with their packages and the commands that install them.
@@ -93,7 +93,7 @@ class SentenceEncoder:
 
     def __init__(
         self,
-        encoder: Source = None,
+        encoder: EncoderLike = None,
         *,
         dimensions: Optional[int] = None,
         dtype: Optional[Literal["float32", "bfloat16", "auto"]] = None,

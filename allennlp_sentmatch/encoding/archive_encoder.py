@@ -152,6 +152,13 @@ class ArchiveEncoder:
         rows = zip(*(sanitize(readable[name]) for name in names))
         return [dict(zip(names, row)) for row in rows]
 
+    def num_words(self, sentence: str) -> int:
+        """Return how many words or word pieces of a sentence are encoded."""
+        if self.indexer is not None:
+            return len(self.indexer.indices(sentence))
+        lengths = self._instance(sentence).fields["tokens"].get_padding_lengths()
+        return max(lengths.values())
+
     def unknown_words(self, sentence: str) -> list[str]:
         """The out-of-vocabulary words of a sentence, in order, each once."""
         return unknown_words(self._instance(sentence), self._model.vocab)

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder, Source
+from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
 from allennlp_sentmatch.files.digested_header import read_header, write_header
 from allennlp_sentmatch.files.folders import errors_name, written_folder
 from allennlp_sentmatch.standalone import StandaloneEncoder
@@ -90,13 +90,15 @@ def write_folder(
 
 
 def read_folder(
-    folder: Path, given: Source
+    folder: Path, given: EncoderLike
 ) -> tuple[dict[str, Any], dict[str, Tensor], SentenceEncoder]:
     """Read the header, the tensors and the encoder of a folder that `write_folder` has written.
 
     `given` is the encoder if the folder has none. Whatever is wrong, and another encoder, is a
     `ValueError` that names the file.
     """
+    if not (folder / HEADER).exists():
+        raise FileNotFoundError(_what_is_missing(folder))
     header = read_header(folder / HEADER)
     found = header.get("format")
     if found not in range(1, FORMAT + 1):
@@ -138,3 +140,13 @@ def read_folder(
                 + earlier * (place == "package" and given is None)
             )
     return header, tensors, encoder
+
+
+def _what_is_missing(folder: Path) -> str:
+    if not folder.exists():
+        return f"there is no folder {folder}; expected one that `save` of an estimator has written"
+    if (folder / SETTINGS).exists():
+        return (
+            f"{folder} holds a sentence encoder, not an estimator; SentenceEncoder(folder) reads it"
+        )
+    return f"{folder} holds no estimator that `save` has written: there is no {HEADER}"

@@ -37,7 +37,7 @@ FEW_PAIRS = 5000  # below this number of pairs, a warning says that the linear m
 CLASSIFIER = {"hidden_size": 512, "dropout": 0.3}
 
 Array = numpy.ndarray[Any, Any]
-Rows = list[list[int]]
+IndexRows = list[list[int]]
 
 
 class FineTunedHead:
@@ -174,14 +174,18 @@ def _trainable_copy(encoder: SentenceEncoder) -> StandaloneEncoder:
 def _divided(examples: Examples, share: float, seed: int) -> tuple[Array, Array]:
     """Return the positions of the examples to learn from and to hold out, a `share` of the groups.
 
-    Both parts have the same shares of the labels.
+    Both parts have the same shares of the labels, but a label of one group is only learned.
     """
     groups, targets = examples.groups, examples.targets
-    strata = None if targets.dtype.kind == "f" else strata_of(groups, targets)[0]
+    divided = numpy.arange(groups.max() + 1)
+    strata = None
+    if targets.dtype.kind != "f":
+        strata, _ = strata_of(groups, targets)
+        is_only_one = numpy.bincount(strata)[strata] == 1
+        divided = numpy.flatnonzero(~is_only_one)
+        strata = strata[divided]
     try:
-        _, held_out = train_test_split(
-            numpy.arange(groups.max() + 1), test_size=share, random_state=seed, stratify=strata
-        )
+        _, held_out = train_test_split(divided, test_size=share, random_state=seed, stratify=strata)
     except ValueError as error:
         raise ValueError(
             f"{groups.max() + 1} different pairs, or groups, with validation_fraction={share} "
@@ -201,7 +205,9 @@ def _new_head(network: StandaloneEncoder, matcher: str, examples: Examples) -> F
     return FineTunedHead(network, 1, matcher, (low, high))
 
 
-def _selected(rows: list[Rows], targets: Array, positions: Array) -> tuple[Rows, Rows, Array]:
+def _selected(
+    rows: list[IndexRows], targets: Array, positions: Array
+) -> tuple[IndexRows, IndexRows, Array]:
     """Return the examples at some positions."""
     first, second = ([side[i] for i in positions] for side in rows)
     return first, second, targets[positions]
@@ -250,7 +256,7 @@ class _PairLoader(DataLoader):
     """Batches of pairs; with a seed, pairs of similar length in another order in each epoch."""
 
     def __init__(
-        self, data: tuple[Rows, Rows, Any], batch_size: int, seed: Optional[int] = None
+        self, data: tuple[IndexRows, IndexRows, Any], batch_size: int, seed: Optional[int] = None
     ) -> None:
         super().__init__()
         self._first, self._second, self._targets = data

@@ -25,6 +25,8 @@ COSINE = "cosine"  # the matcher of one feature, the cosine
 
 LINEAR_MATCHERS = (*MATCHERS, COSINE)
 
+TRAINED_MATCHERS = ("elbis", "highway", "mlb", "mfb")  # they learn, so that they need FineTuning()
+
 SYMMETRIC = ("symmetric", "sum_difference", COSINE)  # they do not see the order of a pair
 
 WORD_WEIGHTS = (10.0, 3.0)

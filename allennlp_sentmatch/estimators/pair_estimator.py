@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from allennlp_sentmatch.corpora.sentence_encoder import (
     ALLENNLP,
+    EncoderLike,
     SentenceEncoder,
-    Source,
     check_installed,
 )
 from allennlp_sentmatch.corpora.word_comparison import (
@@ -29,6 +29,7 @@ from allennlp_sentmatch.estimators.groups import checked_groups, group_equal, jo
 from allennlp_sentmatch.estimators.heads import (
     LINEAR_MATCHERS,
     SYMMETRIC,
+    TRAINED_MATCHERS,
     Head,
     LinearHead,
     pair_inputs,
@@ -40,13 +41,14 @@ from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_ta
 from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, checked_numbers
 from allennlp_sentmatch.estimators.thresholds import HeldOut
 from allennlp_sentmatch.files.folders import errors_name
+from allennlp_sentmatch.files.messages import did_you_mean
 from allennlp_sentmatch.files.texts import Sentences, is_blank, noting, noting_pairs
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone import StandaloneEncoder
 
 Self = TypeVar("Self", bound="PairEstimator")
 
-Words = list[tuple[str, float]]
+WordWeights = list[tuple[str, float]]
 
 PARAMETERS = {
     "compare_words": TRUTH._replace(form="True, False or None"),
@@ -97,7 +99,7 @@ class PairEstimator(KeepsEncoder):
     @says_what_moved
     def __init__(
         self,
-        encoder: Source = None,
+        encoder: EncoderLike = None,
         matcher: str = "heuristic",
         compare_words: Optional[bool] = None,
         l2: Optional[float] = None,
@@ -179,7 +181,7 @@ class PairEstimator(KeepsEncoder):
             return self.head or FineTuning()
         return LinearLearning(self.compare_words, self.l2)
 
-    def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
+    def explain(self, pair: tuple[str, str]) -> tuple[WordWeights, WordWeights]:
         """Explain a prediction by the words that decide it.
 
         A word's weight is how much the probability of the predicted label, or the score, falls when
@@ -248,7 +250,7 @@ class PairEstimator(KeepsEncoder):
 
     @classmethod
     def load(
-        cls: type[Self], folder: Union[str, "os.PathLike[str]"], encoder: Source = None
+        cls: type[Self], folder: Union[str, "os.PathLike[str]"], encoder: EncoderLike = None
     ) -> Self:
         """Read an estimator that `save` has written. Nothing in the folder is run.
 
@@ -317,9 +319,11 @@ class PairEstimator(KeepsEncoder):
         if head is not None and not isinstance(head, FineTuning):
             raise ValueError(f"head must be FineTuning(...) or None; got {head!r:.50}")
         if not isinstance(matcher, str) or not (self._tunes() or matcher in LINEAR_MATCHERS):
+            known = [*LINEAR_MATCHERS, *TRAINED_MATCHERS]
+            meant = did_you_mean(matcher, known) if isinstance(matcher, str) else ""
             raise ValueError(
-                f"matcher must be one of {', '.join(LINEAR_MATCHERS)}, or elbis, highway, mlb or "
-                f"mfb with fine_tune=True; got {matcher!r}"
+                f"matcher must be one of {', '.join(LINEAR_MATCHERS)}, or with FineTuning() one of "
+                f"{', '.join(TRAINED_MATCHERS)}; got {matcher!r:.50}{meant}"
             )
         own = {"matcher": str(matcher), "head": None if head is None else head.checked()}
         return parameters | own
@@ -392,14 +396,19 @@ def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: i
 
 def _checked_weights(sample_weight: Any, count: int) -> Array:
     """The weights (N,) of `count` pairs, by default 1."""
-    weights = numpy.ones(count) if sample_weight is None else numpy.asarray(sample_weight, float)
+    if sample_weight is None:
+        return numpy.ones(count)
+    with errors_name("sample_weight"):
+        weights = numpy.asarray(sample_weight, float)
     if weights.shape != (count,):
         raise ValueError(f"expected {count} numbers as sample_weight; got {weights.shape}")
     right = (weights == 0) | ((weights >= 1e-9) & (weights <= 1e9))
-    if not right.all() or not weights.any():
+    if not right.all():
         position = right.argmin()
         raise ValueError(
             "sample_weight must have numbers from 1e-9 to 1e9, or 0 for some pairs; the one of "
             f"pair {position} is {weights[position]}"
         )
+    if not weights.any():
+        raise ValueError("all pairs have the sample_weight 0; give some of them a number above 0")
     return weights

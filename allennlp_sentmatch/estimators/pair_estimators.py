@@ -6,17 +6,22 @@ from numbers import Real
 from typing import Any, Optional, Union
 
 import numpy
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from allennlp_sentmatch.corpora.sentence_encoder import Source
+from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning, says_what_moved
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pair_estimator import PairEstimator
 from allennlp_sentmatch.estimators.pairs import checked_targets
 from allennlp_sentmatch.estimators.thresholds import HeldOut, Threshold, choose_threshold
+from allennlp_sentmatch.files.folders import errors_name
+
+CLASS_WEIGHT_FORM = (
+    "class_weight must be 'balanced', None or a dictionary of labels and numbers from 1e-9 to 1e9"
+)
 
 
 class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
@@ -47,7 +52,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
     @says_what_moved
     def __init__(
         self,
-        encoder: Source = None,
+        encoder: EncoderLike = None,
         matcher: str = "heuristic",
         compare_words: Optional[bool] = None,
         l2: Optional[float] = None,
@@ -64,23 +69,32 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         parameters = super().checked_parameters()
         given = self.class_weight
         if isinstance(given, Mapping):
-            labels = checked_targets(list(given), len(given), numeric=False).tolist()
-            numbers = checked_targets(list(given.values()), len(given), numeric=True).tolist()
-            parameters["class_weight"] = dict(zip(labels, numbers))
-            wrong = not all(1e-9 <= number <= 1e9 for number in numbers)
-        else:
-            wrong = given is not None and not (isinstance(given, str) and given == "balanced")
-        if wrong:
-            raise ValueError(
-                "class_weight must be 'balanced', None or a dictionary of labels and numbers from "
-                f"1e-9 to 1e9; got {given!r:.50}"
-            )
+            parameters["class_weight"] = _checked_class_weight(given)
+        elif given is not None and not (isinstance(given, str) and given == "balanced"):
+            raise ValueError(f"{CLASS_WEIGHT_FORM}; got {given!r:.50}")
         return parameters
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities (N, C) of the labels `classes_` for N pairs."""
         probabilities: Array = softmax(self._outputs(X), axis=1)
         return probabilities
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the natural logarithms (N, C) of the probabilities of `classes_` for N pairs."""
+        logarithms: Array = log_softmax(self._outputs(X), axis=1)
+        return logarithms
+
+    def decision_function(self, X: Any) -> Array:
+        """Return what the probabilities of N pairs are computed from, as scikit-learn does.
+
+        For two labels, it is the logit (N,) of the second one's probability; for more, the softmax
+        of a row of (N, C) gives the probabilities.
+        """
+        outputs = self._outputs(X)
+        if len(self.classes_) > 2:
+            return outputs
+        logits: Array = outputs[:, 1] - outputs[:, 0]
+        return logits
 
     def threshold(
         self,
@@ -191,3 +205,16 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
         """Predict the scores (N,) of N pairs."""
         scores: Array = self._outputs(X)[:, 0]
         return scores
+
+
+def _checked_class_weight(given: Mapping[Any, Any]) -> dict[Any, float]:
+    """The labels and their weights as Python's own types."""
+    with errors_name("class_weight"):
+        labels = checked_targets(list(given), len(given), numeric=False).tolist()
+    checked = {}
+    for label, weight in zip(labels, given.values()):
+        number = weight.item() if isinstance(weight, numpy.generic) else weight
+        if not isinstance(number, (int, float)) or not 1e-9 <= number <= 1e9:
+            raise ValueError(f"{CLASS_WEIGHT_FORM}; the one of {label!r:.50} is {weight!r:.50}")
+        checked[label] = float(number)
+    return checked

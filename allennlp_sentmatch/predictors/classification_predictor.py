@@ -18,7 +18,7 @@ from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, Echoin
 
 OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}  # they attend to each other
 
-Threshold = Union[float, Mapping[str, float]]
+ThresholdSetting = Union[float, Mapping[str, float]]
 
 
 class LabelThreshold:
@@ -28,7 +28,7 @@ class LabelThreshold:
     is a `ConfigurationError`.
     """
 
-    def __init__(self, threshold: Threshold, labels: Collection[str]) -> None:
+    def __init__(self, threshold: ThresholdSetting, labels: Collection[str]) -> None:
         by_label = threshold if isinstance(threshold, Mapping) else dict.fromkeys(labels, threshold)
         for label, number in by_label.items():
             if label not in labels:
@@ -73,7 +73,7 @@ class ClassificationPredictor(EchoingPredictor):
         model: Model,
         dataset_reader: DatasetReader,
         frozen: bool = True,
-        threshold: Optional[Threshold] = None,
+        threshold: Optional[ThresholdSetting] = None,
         on_error: str = "raise",
     ) -> None:
         super().__init__(model, dataset_reader, frozen, on_error)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
@@ -184,7 +185,9 @@ class EchoingPredictor(Predictor):
     def check_model(self) -> None:
         """Raise a `ConfigurationError` if the model or its reader fails on an example."""
         try:
-            if self.output_key in self.predict_example(1):
+            with self.logging_nothing():
+                output = self.predict_json(self.example("example"))
+            if self.output_key in output:
                 return
             why = f"its output has no {self.output_key!r}"
         except SigTermReceived:
@@ -197,15 +200,30 @@ class EchoingPredictor(Predictor):
             f"({why}); the model's own predictor is {self._model.default_predictor!r}"
         )
 
-    def predict_example(self, num_words: int) -> JsonDict:
-        """The prediction for texts with as many pairs of words as one text of `num_words` has."""
-        keys = self.input_keys[0]
-        text = " ".join(["example"] * max(1, int(num_words / len(keys) ** 0.5)))
-        self._has_logged_unknown = True  # of the example nothing is logged
+    @contextmanager
+    def logging_nothing(self) -> Iterator[None]:
+        """Do not log that the model knows no word of a text, such as of an example."""
+        before = self._has_logged_unknown
+        self._has_logged_unknown = True
         try:
-            return self.predict_json({key: self._example(key, text) for key in keys})
+            yield
         finally:
-            self._has_logged_unknown = False
+            self._has_logged_unknown = before
+
+    def example(self, text: str) -> JsonDict:
+        """Return a request with this text in each place."""
+        return {key: self._example(key, text) for key in self.input_keys[0]}
+
+    def dearest_example(self, num_words: int, num_characters: int) -> JsonDict:
+        """Return the request that takes the most time and memory of those that cost as much.
+
+        Its cost is that of one text of `num_words` words: the words of its longest text times the
+        words of all its texts, where each of several candidates counts as much as the longest one.
+        Its texts have at most `num_characters` characters.
+        """
+        # Models compare each word with each of the other texts, which are most if all are equal.
+        length = num_words / len(self.input_keys[0]) ** 0.5
+        return self.example(" ".join(["example"] * max(1, int(length))))
 
     def _example(self, key: str, text: str) -> Any:
         return text

@@ -280,6 +280,10 @@ class StandaloneEncoder(nn.Module):
             for module in self.modules()
         )
 
+    def num_words(self, text: str) -> int:
+        """Return how many words or word pieces of a text are encoded."""
+        return len(self.indexer.indices(text))
+
     @torch.no_grad()
     def word_coverage(
         self, first: Sequence[str], second: Sequence[str], batch_size: int = 32

@@ -18,7 +18,7 @@ from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.files.vectors import check_sentences, map_vectors, save_array
 from allennlp_sentmatch.standalone.encoder import FloatArray
 
-Encode = Callable[[list[str]], FloatArray]
+EncodeFunction = Callable[[list[str]], FloatArray]
 """From N distinct sentences to their vectors (N, E)."""
 
 
@@ -38,7 +38,7 @@ class SentenceVectors:
 
     def __init__(
         self,
-        encode: Encode,
+        encode: EncodeFunction,
         cache_folder: Union[str, "os.PathLike[str]", None] = None,
         fingerprint: str = "",
     ) -> None:

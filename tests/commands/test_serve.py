@@ -15,7 +15,7 @@ def served(monkeypatch):
     calls = []
     monkeypatch.setattr(serve, "create_app", lambda *arguments: arguments)
     monkeypatch.setattr(serve, "service_of", lambda x: Service("", "", {}, {"predictor": x}))
-    monkeypatch.setattr(serve, "affordable_words", lambda predictor: 500)
+    monkeypatch.setattr(Service, "most_words", lambda service: 500)
 
     def keep(app, host, port, name):
         service, *settings = app
@@ -61,7 +61,7 @@ def test_serves_with_other_settings(allennlp, small_archive, served):
 
 def test_serves_the_encoder_in_the_package_without_an_archive_s_settings(allennlp, served):
     allennlp("serve", "package")
-    assert served == [(None, 32, [], 1000, "127.0.0.1", 8000)]
+    assert served == [(None, 32, [], 500, "127.0.0.1", 8000)]
     for option, value in (("--predictor", "single_sentence"), ("--cuda-device", 0)):
         with pytest.raises(ConfigurationError, match="settings of archives"):
             allennlp("serve", "package", option, value)

@@ -125,6 +125,16 @@ def test_the_encoder_of_a_folder_is_never_an_archive(folder, small_archive):
         PairClassifier.load(folder)
 
 
+def test_what_is_no_folder_of_an_estimator_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder nowhere; expected one that"):
+        PairClassifier.load("nowhere")
+    with pytest.raises(FileNotFoundError, match=f"holds no estimator .*: there is no {HEADER}"):
+        PairRegressor.load(tmp_path)
+    tiny_encoder().save(tmp_path / "encoder")
+    with pytest.raises(FileNotFoundError, match=r"a sentence encoder, not .*; SentenceEncoder\(f"):
+        PairClassifier.load(tmp_path / "encoder")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

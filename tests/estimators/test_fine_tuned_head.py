@@ -44,6 +44,21 @@ def test_scores_keep_their_scale():
     assert abs(predicted.mean() - numpy.mean(scores)) < 30
 
 
+@pytest.mark.parametrize("num_rare", [1, 2])
+def test_a_label_of_one_pair_is_learned_and_never_held_out(monkeypatch, num_rare):
+    """Of two such labels, too."""
+    labels = [f"rare {i}" if i < num_rare else label for i, label in enumerate(LABELS)]
+    held_out = []
+    train = fine_tuned_head._train
+    monkeypatch.setattr(
+        fine_tuned_head, "_train", lambda *given: held_out.append(given[3]) or train(*given)
+    )
+    classifier = PairClassifier(tiny_encoder(), **FEW).fit(PAIRS, labels)
+    assert classifier.classes_.tolist() == sorted(set(labels))
+    targets = numpy.concatenate([batch["label"].numpy() for batch in held_out[0]])
+    assert set(classifier.classes_[targets]) == {"other", "same"}
+
+
 @pytest.mark.parametrize("matcher", Matcher.list_available())
 def test_every_matcher_can_be_learned(matcher):
     classifier = PairClassifier(tiny_encoder(), matcher, **FEW).fit(PAIRS, LABELS)
@@ -145,7 +160,7 @@ OTHER = SimpleNamespace(encode=lambda sentences: numpy.ones((len(sentences), 2))
         (
             PairClassifier,
             {},
-            [*LABELS[:-1], "once"],
+            [f"{first} {second}" for first, second in PAIRS],
             "21 different pairs, or groups, with .*=0.1 can",
         ),
         (PairRegressor, {}, [1.0] * 36, "all pairs have the score 1; fine-tuning needs different"),

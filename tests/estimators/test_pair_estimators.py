@@ -8,6 +8,7 @@ from itertools import product
 import numpy
 import pandas
 import pytest
+from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -220,7 +221,8 @@ def test_class_weights_are_scikit_learns(encoder):
         ([1.0] * 35, r"expected 36 numbers as sample_weight; got \(35,\)"),
         ([1.0] * 35 + [-1], "the one of pair 35 is -1.0"),
         ([1.0, numpy.nan] * 18, "the one of pair 1 is nan"),
-        ([0] * 36, "or 0 for some pairs; the one of pair 0 is 0.0"),
+        ([0] * 36, "all pairs have the sample_weight 0; give some of them"),
+        (["x"] * 36, "sample_weight: could not convert string to float"),
         ([1e308] * 36, "numbers from 1e-9 to 1e9"),
     ],
 )
@@ -231,6 +233,27 @@ def test_bad_weights_are_refused(encoder, weights, message):
     fine = PairClassifier(encoder, fine_tune=True)
     with pytest.raises(ValueError, match="fine-tuning takes no sample_weight"):
         fine.fit(PAIRS, LABELS, weights)
+
+
+@pytest.mark.parametrize("labels", [LABELS, [int(score) for score in SCORES]])
+def test_logarithms_and_decisions_are_those_of_the_probabilities(encoder, labels):
+    classifier = PairClassifier(encoder, l2=0.1).fit(PAIRS, labels)
+    probabilities = classifier.predict_proba(PAIRS)
+    found = classifier.predict_log_proba(PAIRS)
+    numpy.testing.assert_allclose(found, numpy.log(probabilities), atol=1e-9)
+    decisions = classifier.decision_function(PAIRS)
+    if len(set(labels)) == 2:
+        numpy.testing.assert_allclose(expit(decisions), probabilities[:, 1], atol=1e-9)
+        assert (classifier.classes_[(decisions > 0).astype(int)] == classifier.predict(PAIRS)).all()
+    else:
+        numpy.testing.assert_allclose(softmax(decisions, axis=1), probabilities, atol=1e-9)
+
+
+def test_an_improbable_label_has_a_finite_logarithm(encoder):
+    classifier = PairClassifier(encoder, l2=0.1).fit(PAIRS, LABELS)
+    classifier.head_.coef = classifier.head_.coef * 1e4
+    assert classifier.predict_proba(PAIRS).min() == 0
+    assert numpy.isfinite(classifier.predict_log_proba(PAIRS)).all()
 
 
 def test_labels_that_fit_has_not_seen_are_named(classifier):
@@ -399,7 +422,9 @@ def test_bad_pairs_and_targets_are_refused_by_every_method(classifier):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"matcher": "elbis"}, "or elbis, .* with fine_tune=True; got 'elbis'"),
+        ({"matcher": "elbis"}, r"or with FineTuning\(\) one of elbis, .*; got 'elbis'"),
+        ({"matcher": "symetric"}, "got 'symetric': did you mean 'symmetric'"),
+        ({"matcher": "cosin"}, "got 'cosin': did you mean 'cosine'"),
         ({"matcher": None}, "matcher must be one of concat, heuristic.* got None"),
         ({"encoder": 3}, "an encoder must be a path"),
         *(({"l2": one}, "l2 must be a number above 0") for one in (0, "strong", True, 10**400)),
@@ -418,8 +443,19 @@ def test_bad_parameters_are_refused(encoder, parameters, message):
 
 
 @pytest.mark.parametrize(
-    "weights", ["Balanced", 3, {"same": 0}, {"same": "x"}, {b"same": 1}, {"same": 1e10}]
+    ("weights", "message"),
+    [
+        ("Balanced", "; got 'Balanced'"),
+        (3, "; got 3"),
+        ({"same": 0}, "; the one of 'same' is 0"),
+        ({"same": "x"}, "; the one of 'same' is 'x'"),
+        ({"other": 1, "same": 1e10}, "; the one of 'same' is 10000000000.0"),
+        ({"other": numpy.inf, "same": 1}, "; the one of 'other' is inf"),
+        ({"other": numpy.nan, "same": 1}, "; the one of 'other' is nan"),
+        ({"other": None, "same": 1}, "; the one of 'other' is None"),
+        ({b"same": 1}, ": the label of pair 0 must be a string or a number"),
+    ],
 )
-def test_bad_class_weights_are_refused(encoder, weights):
-    with pytest.raises((TypeError, ValueError), match=r"class_weight|label|score"):
+def test_bad_class_weights_are_refused(encoder, weights, message):
+    with pytest.raises(ValueError, match=f"class_weight.*{message}"):
         PairClassifier(encoder, class_weight=weights).fit(PAIRS, LABELS)
