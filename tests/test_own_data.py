@@ -92,7 +92,7 @@ def test_the_arguments_for_other_languages(name: str):
         assert embedder["type"] == "embedding"
 
 
-@pytest.mark.parametrize("name", ["own_pairs", "own_scores", "own_sentences"])
+@pytest.mark.parametrize("name", ["own_answers", "own_pairs", "own_scores", "own_sentences"])
 def test_english_starts_from_the_encoder_in_the_package(name: str):
     english = evaluated(name)
     embedder = english["model"]["text_field_embedder"]["token_embedders"]["tokens"]

@@ -4,6 +4,8 @@
 // words: whether an encoder of your choice reads the states of the package's encoder.
 local single_id = { type: 'single_id', lowercase_tokens: true };
 
+local trained_encoder = 'token_embedder_tokens\\.encoder\\.';
+
 local pooled_cas_lstm(input_size) = {
   type: 'pooled',
   encoder: { type: 'cas_lstm', input_size: input_size, hidden_size: 150, bidirectional: true },
@@ -20,7 +22,8 @@ local glove_vocabulary(glove) = {
   // Whether the encoder in the package knows texts that are split by this tokenizer.
   is_english(tokenizer):: tokenizer == { type: 'spacy_blank', language: 'en' },
 
-  glove_vocabulary:: glove_vocabulary,
+  // The names of the encoder's table of word pieces, which is not trained: a batch touches few.
+  word_pieces:: ['.*' + trained_encoder + 'embedding\\.weight'],
 
   // The vectors of sentences. By default they are those of the English encoder in the package
   // (docs/model_card.md), which is trained further: `trained_encoder` is the beginning of its
@@ -58,13 +61,13 @@ local glove_vocabulary(glove) = {
         },
       },
       encoder: { type: 'bag_of_embeddings', embedding_dim: 384, averaged: true },
-      trained_encoder: 'token_embedder_tokens\\.encoder\\.',
+      trained_encoder: trained_encoder,
     },
 
   // Adam with early stopping by a metric of which more is better. An encoder that is trained further
   // has a smaller learning rate, and its table of word pieces is not trained.
   trainer(metric, trained_encoder):: {
-    [if trained_encoder != null then 'no_grad']: ['.*' + trained_encoder + 'embedding\\.weight'],
+    [if trained_encoder != null then 'no_grad']: $.word_pieces,
     num_epochs: 30,
     patience: 4,
     validation_metric: '+' + metric,
