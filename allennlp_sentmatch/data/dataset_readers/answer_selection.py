@@ -73,6 +73,8 @@ class AnswerSelectionReader(FormattedReader):
 
     FORMATS = ANSWERS
 
+    SIDES = ("question",)
+
     @inherits_settings(FormattedReader)
     def __init__(
         self,
@@ -134,6 +136,10 @@ class AnswerSelectionReader(FormattedReader):
                     f"{'has' if candidate_id is not None else 'lacks'} one"
                 )
         return [groups.values()]
+
+    def sentences(self, example: Any) -> tuple[str, ...]:
+        """The question."""
+        return (" ".join(example.question.split()),)
 
     def text_to_instance(
         self,

@@ -105,6 +105,10 @@ class SentenceVectorsReader(TokenizingReader):
                 f"{row + 1} sentences; encode this file of sentences"
             )
 
+    def sentences(self, example: Any) -> tuple[str, ...]:
+        """The sentence."""
+        return (example[0],)
+
     def text_to_instance(
         self, sentence: str, teacher_vector: Optional[Union[Vectors, torch.Tensor]] = None
     ) -> Instance:

@@ -86,6 +86,10 @@ class SingleSentenceReader(FormattedReader):
             known = None if label is None else (lambda row, label=label: label)
             yield self._rows(part, known or self._label)
 
+    def sentences(self, example: Any) -> tuple[str, ...]:
+        """The text."""
+        return (example[0].text(self._columns["text"]),)
+
     def text_to_instance(
         self,
         text: str,
