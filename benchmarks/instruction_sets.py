@@ -2,11 +2,11 @@
 
     python -m benchmarks.instruction_sets ../shared/data     # half an hour on a quiet core
 
-In each run, the libraries (torch, oneDNN, MKL) use the instructions of one generation of CPUs, as in
-`scripts/run_portable_tests.py`, and both encoders take turns on the distinct sentences of SICK, from
-strings to vectors, on one thread. The times are the processor's, and a ratio is the median over the
-rounds. The compiled steps, which take a sixth of the time, use what the CPU has. Another generation
-also has other caches and clocks: only a run on such a machine is a measurement of it.
+In each run, the libraries (torch, oneDNN, MKL) use the instructions of one generation of CPUs, as
+in `scripts/run_portable_tests.py`, and both encoders take turns on the distinct sentences of SICK,
+from strings to vectors, on one thread. The times are the processor's, and a ratio is the median
+over the rounds. The compiled steps, which take a sixth of the time, use what the CPU has. Another
+generation also has other caches and clocks: only a run on such a machine is a measurement of it.
 """
 
 import argparse

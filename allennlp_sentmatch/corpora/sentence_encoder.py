@@ -80,8 +80,10 @@ class SentenceEncoder:
         package is trained so that the first 64, 128 and 256 can be used by themselves.
     dtype : `str`, optional (default = `None`)
         The format of the numbers that an encoder of this package or of `allennlp export` computes
-        with: "float32", "bfloat16", or "auto" for bfloat16 where the processor multiplies it, which
-        the log says. By default, an object keeps its own, and all else has float32.
+        with: "float32", "bfloat16", or "auto" for the faster one, which the log says. That is
+        bfloat16 where the processor multiplies it, except for the encoder of this package, which
+        shares the work of equal words in float32. By default, an object keeps its own, and all
+        else has float32.
 
     # Raises
 
@@ -347,7 +349,8 @@ def _converted(network: Encodes, dtype: str) -> Encodes:
         # Versions of torch before 2.3 do not tell.
         known: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
         is_fast = known.get("avx512_bf16", False) or known.get("amx_bf16", False)
-        dtype = "bfloat16" if is_fast else "float32"
+        # Where words are shared, float32 is as fast on an EPYC, and twice as fast on a Xeon.
+        dtype = "bfloat16" if is_fast and not network.shares_words else "float32"
         logger.info("the encoder computes in %s", dtype)
     wanted = getattr(torch, dtype)
     is_same = network.embedding.weight.dtype == wanted

@@ -251,6 +251,11 @@ class StandaloneEncoder(nn.Module):
                     vectors[batch] = encode([rows[i] for i in batch]).to(vectors)
         return vectors
 
+    @property
+    def shares_words(self) -> bool:
+        """Return whether `encode` computes a word's products once for all sentences in float32."""
+        return type(self.encoder) is Pooled and self.encoder.shares_words
+
     def _encoder_of_words(self, words: list[int]) -> Callable[[list[list[int]]], Tensor]:
         """Return a function from B sentences of these words, longest first, to vectors (B, E)."""
         of_words = None

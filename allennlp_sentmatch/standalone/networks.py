@@ -15,6 +15,7 @@ from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
 from allennlp_sentmatch.nn.lstmn import LSTMN
 from allennlp_sentmatch.nn.mean_states import MeanStates, PackedWords
+from allennlp_sentmatch.nn.ops.backends import COMPILED
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.rcrn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
@@ -71,12 +72,26 @@ class Pooled(nn.Module):
         states: Tensor = self.encoder(inputs[..., : self.encoder.input_size], mask)
         return states
 
+    @property
+    def shares_words(self) -> bool:
+        """Return whether this is a network for which `of_words` has a result if nothing forbids it.
+
+        It is the mean of the states of a one-layer LSTM, and the steps are compiled.
+        """
+        return (
+            COMPILED
+            and type(self.encoder) is StackedRNN
+            and type(self.encoder.network) is nn.LSTM
+            and self.encoder.num_layers == 1
+            and self.pooling.poolings == ("mean",)
+        )
+
     def of_words(self, vectors: Tensor) -> Optional["PooledWords"]:
         """Return the same for sentences of words with these vectors (U, D), without gradients.
 
         Return `None` if only `forward` computes what this network does.
         """
-        if type(self.encoder) is not StackedRNN or self.pooling.poolings != ("mean",):
+        if not self.shares_words:
             return None
         network = self.encoder.network
         states = MeanStates.of(network, vectors[:, : self.encoder.input_size].contiguous())

@@ -14,6 +14,7 @@ from allennlp_sentmatch.corpora import sentence_encoder
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.standalone.encoder import normalized
+from allennlp_sentmatch.standalone.networks import Pooled
 from tests.estimators.tiny_encoder import SENTENCES, tiny_encoder
 from tests.fresh_process import run_python
 
@@ -96,9 +97,10 @@ def test_number_formats(shipped, table, is_fast, monkeypatch, caplog):
     difference = normalized(rounded.encode(texts)) - normalized(shipped.encode(texts))
     assert 0 < numpy.abs(difference).max() < 0.01
     caplog.set_level("INFO")
-    chosen = SentenceEncoder(shipped, dtype="auto").network.embedding.weight.dtype
-    assert chosen == (torch.bfloat16 if is_fast else torch.float32)
-    assert f"computes in {str(chosen)[6:]}" in caplog.text
+    for shares, expected in ((True, "float32"), (False, "bfloat16" if is_fast else "float32")):
+        monkeypatch.setattr(Pooled, "shares_words", shares)
+        assert SentenceEncoder(shipped, dtype="auto").dtype == expected
+        assert f"computes in {expected}" in caplog.messages[-1]
     assert SentenceEncoder(rounded).dtype == "bfloat16"
     assert SentenceEncoder(rounded, dtype="float32").dtype == "float32"
     assert table.dtype is None
