@@ -76,7 +76,7 @@ def probe(encode: Encode, train: Pairs, validation: Pairs, test: Pairs) -> float
 def own_accuracy(encoder: ArchiveEncoder, test: Pairs) -> float:
     """Return the test accuracy (%) of the model's own matcher and classifier."""
     predictions = encoder.match(
-        *(encoder.encode(texts, show_progress=False) for texts in (test.first, test.second))
+        *(encoder.encode(texts, show_progress_bar=False) for texts in (test.first, test.second))
     )
     right = sum(prediction["label"] == label for prediction, label in zip(predictions, test.labels))
     return 100 * float(right) / len(test.labels)
@@ -106,7 +106,7 @@ def main() -> None:
     minilm = load_model("cpu")
     encoders: dict[str, Callable[..., Array]] = {
         MINILM: partial(minilm.encode, show_progress_bar=False),
-        OURS: partial(ours.encode, show_progress=False),
+        OURS: partial(ours.encode, show_progress_bar=False),
     }
     for encode in encoders.values():  # warm up, even if one pass takes longer than --seconds
         encode(sentences[::10])

@@ -93,6 +93,7 @@ class Encode(Command):
                 args.output_file,
                 batch_size=args.batch_size,
                 block_size=args.block_size,
+                show_progress_bar=True,
                 fingerprint=fingerprint,
                 append=args.append,
             )

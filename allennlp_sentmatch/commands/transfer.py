@@ -151,7 +151,11 @@ def _encoder(args: argparse.Namespace) -> tuple[str, EncodeFunction, str]:
     if args.word_vectors is not None:
         average = WordVectorAverage.from_file(args.word_vectors)
         name = f"average of {Path(args.word_vectors).name}"
-        return name, partial(average.encode, show_progress=True), files_digest(args.word_vectors)
+        return (
+            name,
+            partial(average.encode, show_progress_bar=True),
+            files_digest(args.word_vectors),
+        )
     if args.sentence_transformer is not None:
         from sentence_transformers import SentenceTransformer
 
@@ -165,5 +169,5 @@ def _encoder(args: argparse.Namespace) -> tuple[str, EncodeFunction, str]:
         stored = StoredVectors.from_files(*args.vectors)
         return args.vectors[1], stored.encode, files_digest(*args.vectors)
     encoder = ArchiveEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
-    encode = partial(encoder.encode, batch_size=args.batch_size, show_progress=True)
+    encode = partial(encoder.encode, batch_size=args.batch_size, show_progress_bar=True)
     return args.archive_file, encode, archive_digest(args.archive_file)

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import compress, islice
 from pathlib import Path
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, Optional, Union
 
 import numpy
 
 from allennlp_sentmatch.corpora.encoders import BlockEncoder
-from allennlp_sentmatch.corpora.progress import progress_bar
 from allennlp_sentmatch.corpora.sentence_index import TOLERANCE, IntArray, evenly
 from allennlp_sentmatch.corpora.unfinished_run import (
     DATABASE,
@@ -35,6 +34,7 @@ from allennlp_sentmatch.files.digests import (
     sentences_digest,
 )
 from allennlp_sentmatch.files.folders import check_absent
+from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import noting
 from allennlp_sentmatch.files.vectors import Vectors, check_sentences, map_vectors
 from allennlp_sentmatch.nn.checks import check_positive
@@ -51,7 +51,7 @@ def encode_corpus(
     output_file: Union[str, "os.PathLike[str]"],
     batch_size: int = 128,
     block_size: int = 8192,
-    show_progress: bool = True,
+    show_progress_bar: Optional[bool] = None,
     fingerprint: str = "",
     append: bool = False,
 ) -> None:
@@ -76,7 +76,8 @@ def encode_corpus(
     batch_size : `int`, optional (default = `128`)
     block_size : `int`, optional (default = `8192`)
         The number of sentences between two points to resume from.
-    show_progress : `bool`, optional (default = `True`)
+    show_progress_bar : `bool`, optional (default = `None`)
+        By default, a progress bar appears after some seconds on a terminal.
     fingerprint : `str`, optional (default = `""`)
         Names the encoder, for instance by a digest of its archive: an interrupted run is not
         resumed with another one.
@@ -114,7 +115,7 @@ def encode_corpus(
     with (
         work_folder(output, settings) as folder,
         closing(open_database(folder / DATABASE)) as seen,
-        progress_bar(count, "encoding", " sentences", show_progress) as progress,
+        progress_bar(count, "encoding", " sentences", show_progress_bar) as progress,
     ):
         vectors = VectorsFile(folder / VECTORS, count, encoder.vector_size, digest)
         with naming(vectors.path):

@@ -112,7 +112,7 @@ class RayEncoder:
 
 def _encode(sentences: list[str], batch_size: int, settings: tuple[Any, ...]) -> FloatArray:
     """Encode a block, on a worker."""
-    return _loaded(*settings).encode(sentences, batch_size)
+    return _loaded(*settings).encode(sentences, batch_size=batch_size)
 
 
 @lru_cache(maxsize=1)

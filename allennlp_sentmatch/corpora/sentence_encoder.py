@@ -159,6 +159,7 @@ class SentenceEncoder:
         *,
         prompt_name: Optional[str] = None,
         batch_size: Optional[int] = None,
+        show_progress_bar: Optional[bool] = None,
     ) -> FloatArray:
         """Encode sentences as vectors.
 
@@ -173,6 +174,9 @@ class SentenceEncoder:
             have some. By default, the encoder decides.
         batch_size : `int`, optional (default = `None`)
             How many sentences to encode at a time, if the encoder has a setting for it.
+        show_progress_bar : `bool`, optional (default = `None`)
+            Whether the encoder shows its progress, if it can. By default, encoders of this package
+            do so on a terminal after some seconds.
 
         # Returns
 
@@ -186,26 +190,40 @@ class SentenceEncoder:
         encoder does not take.
         """
         options = {"prompt_name": prompt_name, "batch_size": batch_size}
-        return self._encode("encode", sentences, options)
+        return self._encode("encode", sentences, options, show_progress_bar)
 
     def encode_query(
-        self, sentences: Iterable[str], *, batch_size: Optional[int] = None
+        self,
+        sentences: Iterable[str],
+        *,
+        batch_size: Optional[int] = None,
+        show_progress_bar: Optional[bool] = None,
     ) -> FloatArray:
         """Encode queries of a search; see `encode`.
 
         Encoders of sentence-transformers that have a prompt for queries, or another network for
         them, use it. For other encoders, it is `encode`.
         """
-        return self._encode("encode_query", sentences, {"batch_size": batch_size})
+        options = {"batch_size": batch_size}
+        return self._encode("encode_query", sentences, options, show_progress_bar)
 
     def encode_document(
-        self, sentences: Iterable[str], *, batch_size: Optional[int] = None
+        self,
+        sentences: Iterable[str],
+        *,
+        batch_size: Optional[int] = None,
+        show_progress_bar: Optional[bool] = None,
     ) -> FloatArray:
         """Encode texts to be searched; see `encode` and `encode_query`."""
-        return self._encode("encode_document", sentences, {"batch_size": batch_size})
+        options = {"batch_size": batch_size}
+        return self._encode("encode_document", sentences, options, show_progress_bar)
 
     def _encode(
-        self, method_name: str, sentences: Iterable[str], options: dict[str, Any]
+        self,
+        method_name: str,
+        sentences: Iterable[str],
+        options: dict[str, Any],
+        show_progress_bar: Optional[bool],
     ) -> FloatArray:
         """Encode sentences by a method of the network, or by `encode` if there is no such method.
 
@@ -218,6 +236,8 @@ class SentenceEncoder:
         name = f"{type(self.network).__name__}.{method.__name__}"
         given = {option: value for option, value in options.items() if value is not None}
         _check_takes(method, given, name)
+        if show_progress_bar is not None and _takes(method, "show_progress_bar"):
+            given["show_progress_bar"] = show_progress_bar
         if not texts:
             return numpy.empty((0, self.vector_size), dtype=numpy.float32)
         with noting(texts):
@@ -328,12 +348,15 @@ def _has_encode(encoder: Any) -> "TypeGuard[Encodes]":
 
 def _check_takes(method: Callable[..., Any], options: dict[str, Any], name: str) -> None:
     """Raise a `TypeError` that names the first of the options that a method does not take."""
-    parameters = inspect.signature(method).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return
     for option in options:
-        if option not in parameters:
+        if not _takes(method, option):
             raise TypeError(f"this encoder has no {option}: {name} does not take it; leave it out")
+
+
+def _takes(method: Callable[..., Any], option: str) -> bool:
+    parameters = inspect.signature(method).parameters
+    has_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    return option in parameters or has_any
 
 
 def _converted(network: Encodes, dtype: str) -> Encodes:

@@ -47,7 +47,7 @@ def work_folder(output: Path, settings: dict[str, Any]) -> Iterator[Path]:
         except BlockingIOError:
             raise ValueError(f"{folder}: another process is writing there") from None
         with naming(folder / SETTINGS):
-            if not (folder / VECTORS).exists():
+            if output.exists() and not (folder / VECTORS).exists():
                 _remove_finished_work(folder)
             _check_settings(folder, settings)
         yield folder
@@ -72,7 +72,7 @@ def naming(file: Path) -> Iterator[None]:
 def _remove_finished_work(folder: Path) -> None:
     """Delete what a run left that was killed between moving its vectors and deleting the folder.
 
-    A run that has no vectors yet has nothing to lose either.
+    A run that was interrupted before it had vectors has nothing to lose either.
     """
     for name in (DIGESTS, DATABASE, SETTINGS, PARTIAL_SETTINGS):
         (folder / name).unlink(missing_ok=True)

@@ -10,7 +10,6 @@ from typing import Any, Optional, Union
 import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.tqdm import Tqdm
 from allennlp.common.util import sanitize
 from allennlp.data import Batch, DatasetReader, Instance
 from allennlp.models import Archive, Model
@@ -19,6 +18,7 @@ from allennlp.nn.util import move_to_device
 from allennlp_sentmatch.corpora.encoders import PREDICTED
 from allennlp_sentmatch.data.unknown_words import knows_no_word, unknown_words
 from allennlp_sentmatch.encoding.text_indexing import text_indexer
+from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import KNOWS_NO_WORD, checked_sentences, note, noting
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
@@ -86,12 +86,16 @@ class ArchiveEncoder:
         return int(self._encode_batch(self._prepare(["a"])).shape[1])
 
     def encode(
-        self, sentences: Iterable[str], batch_size: int = 128, show_progress: bool = False
+        self,
+        sentences: Iterable[str],
+        *,
+        batch_size: int = 128,
+        show_progress_bar: Optional[bool] = None,
     ) -> FloatArray:
         """Encode N sentences as vectors (N, E), float32, in the order of the sentences.
 
-        Sentences of similar length share a batch, so that there is little padding. A progress bar
-        is shown only with `show_progress`.
+        Sentences of similar length share a batch, so that there is little padding. By default, a
+        progress bar appears after some seconds on a terminal.
 
         # Raises
 
@@ -108,9 +112,7 @@ class ArchiveEncoder:
             return numpy.empty((0, self.vector_size), dtype=numpy.float32)
         with (
             noting(texts),
-            Tqdm.tqdm(
-                total=len(texts), desc="encoding", unit=" sentences", disable=not show_progress
-            ) as progress,
+            progress_bar(len(texts), "encoding", " sentences", show_progress_bar) as progress,
         ):
             prepared = self._prepare(texts)
             order = sorted(range(len(prepared)), key=lambda i: _length(prepared[i]))
@@ -126,7 +128,8 @@ class ArchiveEncoder:
         self, blocks: Iterable[list[str]], batch_size: int = 128
     ) -> Iterator[FloatArray]:
         """Yield the vectors (N, E) of each block of N sentences."""
-        return (self.encode(sentences, batch_size) for sentences in blocks)
+        for sentences in blocks:
+            yield self.encode(sentences, batch_size=batch_size, show_progress_bar=False)
 
     @torch.no_grad()
     def match(self, first_vectors: FloatArray, second_vectors: FloatArray) -> list[dict[str, Any]]:

@@ -219,7 +219,9 @@ class SearchJob(Job):
         self._predictor = predictor
         self._sentences = sentences
         self._encoder = ArchiveEncoder(predictor._model, predictor._dataset_reader)
-        self._vectors = normalized(self._encoder.encode(sentences, show_progress=True))  # (N, E)
+        self._vectors = normalized(
+            self._encoder.encode(sentences, show_progress_bar=True)
+        )  # (N, E)
 
     @property
     def description(self) -> str:

@@ -19,6 +19,7 @@ from allennlp_sentmatch.files.folders import (
     write_json,
     written_folder,
 )
+from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import checked_sentences, noting
 from allennlp_sentmatch.nn.checks import check_names, check_positive
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
@@ -226,10 +227,17 @@ class StandaloneEncoder(nn.Module):
         return vectors if self.projection is None else self.projection(vectors)
 
     @torch.no_grad()
-    def encode(self, sentences: Iterable[str], batch_size: int = 128) -> Tensor:
-        """Encode N sentences as vectors (N, E), in the order of the sentences, on the CPU.
+    def encode(
+        self,
+        sentences: Iterable[str],
+        *,
+        batch_size: int = 128,
+        show_progress_bar: Optional[bool] = None,
+    ) -> FloatArray:
+        """Encode N sentences as vectors (N, E), float32, in the order of the sentences.
 
-        Sentences of similar length share a batch.
+        Sentences of similar length share a batch. By default, a progress bar appears after some
+        seconds on a terminal.
 
         # Raises
 
@@ -242,13 +250,15 @@ class StandaloneEncoder(nn.Module):
             rows = self.indexer.rows(texts)
         order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
         batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
-        dtype = self.embedding.weight.dtype
-        vectors = torch.empty(len(rows), self.vector_size, dtype=dtype, device="cpu")
-        with evaluation_mode(self):  # trees are sampled in training
+        vectors: FloatArray = numpy.empty((len(rows), self.vector_size), numpy.float32)
+        progress = progress_bar(len(rows), "encoding", " sentences", show_progress_bar)
+        with evaluation_mode(self), progress as bar:  # trees are sampled in training
             for group, words in _groups(batches, rows):
                 encode = self._encoder_of_words(words)
                 for batch in group:
-                    vectors[batch] = encode([rows[i] for i in batch]).to(vectors)
+                    encoded = encode([rows[i] for i in batch])
+                    vectors[batch] = encoded.float().cpu().numpy()
+                    bar.update(len(batch))
         return vectors
 
     @property

@@ -181,10 +181,10 @@ class WordVectorAverage:
             raise ConfigurationError(f"{file_path} has no word vectors")
         return cls(vectors)
 
-    def encode(self, sentences: Sequence[str], show_progress: bool = False) -> FloatArray:
+    def encode(self, sentences: Sequence[str], show_progress_bar: bool = False) -> FloatArray:
         """The vectors (N, E) of N sentences."""
         encoded = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
-        progress = Tqdm.tqdm(sentences, desc="averaging", disable=not show_progress)
+        progress = Tqdm.tqdm(sentences, desc="averaging", disable=not show_progress_bar)
         for sentence, mean in zip(progress, encoded):
             words = self._splitter.words(sentence)
             found = (self._rows.get(word, self._rows.get(word.lower())) for word in words)

@@ -26,7 +26,7 @@ def searched(small_archive, tmp_path):
     """The command's first arguments; and what it should find."""
     (tmp_path / "s.txt").write_text("".join(sentence + "\n" for sentence in CORPUS))
     encoder = ArchiveEncoder.from_archive(small_archive)
-    vectors = encoder.encode(CORPUS, show_progress=False)
+    vectors = encoder.encode(CORPUS, show_progress_bar=False)
     numpy.save(tmp_path / "v.npy", vectors)
     arguments = ["search", small_archive, tmp_path / "s.txt", tmp_path / "v.npy"]
     return arguments, SentenceSearch(encoder, CORPUS, vectors)

@@ -44,7 +44,7 @@ def vectors_of(sentences):
 def encode(encoder, output, *corpora, **settings):
     """Encode `SENTENCES`, or a corpus that may be another one when it is read again."""
     rest = iter(corpora) if len(corpora) > 1 else repeat(*(corpora or [SENTENCES]))
-    settings = {"block_size": 7, "show_progress": False, **settings}
+    settings = {"block_size": 7, "show_progress_bar": False, **settings}
     encode_corpus(encoder, lambda: iter(next(rest)), output, **settings)
 
 
@@ -76,7 +76,7 @@ def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path, capsys):
     check_sentences(SENTENCES, tmp_path / "v.npy")
     with pytest.raises(ValueError, match=r"v\.npy was made from other sentences"):
         check_sentences(SENTENCES[::-1], tmp_path / "v.npy")
-    encode(FakeEncoder(), tmp_path / "empty.npy", [], show_progress=True)
+    encode(FakeEncoder(), tmp_path / "empty.npy", [], show_progress_bar=True)
     assert_encoded(tmp_path / "empty.npy", [])
     assert "encoding" in capsys.readouterr().err
 

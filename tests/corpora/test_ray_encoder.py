@@ -16,7 +16,7 @@ WORDS = ["a", "man", "is", "asleep", "two", "dogs", "run", "in", "the", "park"]
 SENTENCES = [" ".join(WORDS[i % 7 : i % 7 + 1 + i % 5]) + " ." * (i % 3) for i in range(60)] + [""]
 SENTENCES += SENTENCES[:50]  # so that there are blocks with nothing new
 
-SIZES = {"batch_size": 4, "block_size": 20, "show_progress": False}
+SIZES = {"batch_size": 4, "block_size": 20, "show_progress_bar": False}
 
 
 def encoded(encoder, file, sentences=SENTENCES, sizes=SIZES):
@@ -46,7 +46,7 @@ def test_a_node_is_killed(small_archive, tmp_path):
     from ray.cluster_utils import Cluster
 
     sentences = [f"{sentence} {i // 3}" for i, sentence in enumerate(SENTENCES * 90)]
-    sizes = {"batch_size": 1, "block_size": 30, "show_progress": False}
+    sizes = {"batch_size": 1, "block_size": 30, "show_progress_bar": False}
     digests = tmp_path / "ray.npy.partial" / "digests"
     options = {"num_cpus": 1, "object_store_memory": 10**8}
     cluster = Cluster(initialize_head=True, connect=True, head_node_args=options)

@@ -39,7 +39,7 @@ def test_an_exported_folder_gives_its_vectors_by_default_that_of_the_package(tmp
     for encoder in (SentenceEncoder(tmp_path), allennlp_sentmatch.SentenceEncoder()):
         vectors = encoder.encode(iter(SENTENCES))
         assert vectors.dtype == numpy.float32
-        numpy.testing.assert_allclose(vectors, tiny_encoder().encode(SENTENCES).numpy(), atol=1e-6)
+        numpy.testing.assert_allclose(vectors, tiny_encoder().encode(SENTENCES), atol=1e-6)
         assert encoder.encode([]).shape == (0, 16)
 
 
@@ -317,7 +317,6 @@ for set_default in (
 ):
     set_default()
     for encoder in (old, SentenceEncoder()):
-        assert encoder.network.encode(["a"]).device.type == "cpu"
         numpy.testing.assert_allclose(encoder.encode(["A man is asleep."]), expected, atol=1e-6)
         encoder.search("a man", ["a man", "rice"])
         assert PairClassifier(encoder).fit(pairs, [1, 0]).predict(pairs).tolist() == [1, 0]

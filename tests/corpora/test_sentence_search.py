@@ -31,7 +31,7 @@ def encoder(small_archive):
 
 @pytest.fixture
 def vectors(encoder):
-    return encoder.encode(CORPUS, show_progress=False)
+    return encoder.encode(CORPUS, show_progress_bar=False)
 
 
 def rows_of(found):
@@ -112,7 +112,7 @@ def assert_by_score(neighbors, predictor, query, rows):
 
 def test_a_score_determines_the_order(regressor):
     encoder = ArchiveEncoder(regressor._model, regressor._dataset_reader)
-    search = SentenceSearch(encoder, CORPUS, encoder.encode(CORPUS, show_progress=False))
+    search = SentenceSearch(encoder, CORPUS, encoder.encode(CORPUS, show_progress_bar=False))
     found = search.search(QUERIES, k=4, rescore=True)
     for query, neighbors in zip(QUERIES, found):
         assert len(neighbors) == 4
@@ -204,9 +204,9 @@ def test_the_sample_that_is_compared_is_not_warned_of(encoder, recwarn):
 
 def test_blank_sentences_are_not_found(encoder):
     corpus = ["", "A man is asleep.", " \t", "Two dogs run."]
-    search = SentenceSearch(encoder, corpus, encoder.encode(corpus, show_progress=False))
+    search = SentenceSearch(encoder, corpus, encoder.encode(corpus, show_progress_bar=False))
     assert rows_of(search.search(["Two dogs run."], k=9)) == [[3, 1]]
-    empty = SentenceSearch(encoder, [], encoder.encode([], show_progress=False))
+    empty = SentenceSearch(encoder, [], encoder.encode([], show_progress_bar=False))
     assert empty.search(QUERIES, k=3, rescore=True) == [[], []]
 
 

@@ -47,7 +47,7 @@ def test_trees_are_not_sampled_in_training():
     tree = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": "lstm"}
     encoder = StandaloneEncoder(make().indexer, WORDS, 4, tree).eval()
     expected = encoder.encode(SENTENCES * 5)
-    assert torch.equal(encoder.train().encode(SENTENCES * 5), expected)
+    assert numpy.array_equal(encoder.train().encode(SENTENCES * 5), expected)
     assert encoder.training
 
 
@@ -82,16 +82,18 @@ def test_vectors_are_those_of_the_parts(projection_size):
     for vector, row in zip(vectors, indices):
         mask = torch.ones(1, len(row), dtype=torch.bool)
         states = lstm(encoder.embedding(torch.tensor([row])), mask)
-        torch.testing.assert_close(vector, project(pooling(states, mask))[0])
+        expected = project(pooling(states, mask))[0].detach()
+        numpy.testing.assert_allclose(vector, expected, atol=1e-6)
     assert vectors.shape == (5, projection_size or 12)
 
 
 def test_what_is_saved_is_loaded(folder):
     encoder = StandaloneEncoder.load(folder)
     assert not encoder.training
-    torch.testing.assert_close(encoder.encode(SENTENCES), make().encode(SENTENCES))
+    numpy.testing.assert_allclose(encoder.encode(SENTENCES), make().encode(SENTENCES), atol=1e-6)
     assert encoder.encode([]).shape == (0, 5)
-    assert not encoder.encode(["a"]).requires_grad
+    assert encoder.encode(["a"]).dtype == encoder.encode([]).dtype == numpy.float32
+    assert encoder.bfloat16().encode(["a"]).dtype == numpy.float32
     for size, reason in ((-1, "at least 1"), (True, "an integer"), ("1", "an integer")):
         with pytest.raises(ValueError, match=f"batch_size must be {reason}, got {size!r}"):
             encoder.encode(["a"], batch_size=size)
@@ -262,9 +264,8 @@ def test_words_that_are_shared_change_nothing(projection_size, most_words, monke
     with torch.no_grad():
         expected = [encoder(torch.tensor([encoder.indexer.indices(text)])) for text in texts]
     for batch_size in (1, 4, 100):
-        torch.testing.assert_close(
-            encoder.encode(texts, batch_size), torch.cat(expected), atol=1e-6, rtol=0
-        )
+        vectors = encoder.encode(texts, batch_size=batch_size)
+        numpy.testing.assert_allclose(vectors, torch.cat(expected), atol=1e-6, rtol=0)
 
 
 def test_words_are_shared_if_nothing_else_must_run():
@@ -273,15 +274,15 @@ def test_words_are_shared_if_nothing_else_must_run():
     expected = encoder.encode(SENTENCES)
     calls = []
     handle = encoder.encoder.encoder.register_forward_hook(lambda *_: calls.append(1))
-    torch.testing.assert_close(encoder.encode(SENTENCES), expected, atol=1e-6, rtol=0)
+    numpy.testing.assert_allclose(encoder.encode(SENTENCES), expected, atol=1e-6, rtol=0)
     assert calls
     handle.remove()
     encoder.encoder.encoder.forward = lambda inputs, mask: torch.ones(*inputs.shape[:2], 6)
-    assert torch.equal(encoder.encode(["a dog"])[:, :6], torch.ones(1, 6))
+    assert encoder.encode(["a dog"])[:, :6].tolist() == [[1] * 6]
 
 
 def test_autocast_leaves_the_recurrence_in_float32():
     encoder = make_lstm(None)
     expected = encoder.encode(SENTENCES)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert torch.equal(encoder.encode(SENTENCES), expected)
+        assert numpy.array_equal(encoder.encode(SENTENCES), expected)
