@@ -18,14 +18,17 @@ cannot be replaced then. What is set is `sys.excepthook`, and only in a process 
 import errno
 import logging
 import os
+import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from inspect import unwrap
 from pathlib import Path
 from traceback import walk_tb
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Callable, Optional
 
+from allennlp.commands import ArgumentParserWithDefaults
+from allennlp.commands.subcommand import Subcommand
 from allennlp.common import Params
 from allennlp.common import logging as common_logging
 from allennlp.common.checks import ConfigurationError
@@ -34,12 +37,15 @@ from allennlp.common.util import SigTermReceived, int_to_device
 from allennlp.models.archival import CONFIG_NAME
 from allennlp.training.util import create_serialization_dir
 
+from allennlp_sentmatch.commands.jsonnet_functions import unknown_parameter
 from allennlp_sentmatch.errors import UnknownSettingError
 from allennlp_sentmatch.files.messages import did_you_mean
 
 ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackType]], Any]
 
 VERBOSE = "--verbose"
+
+HUB_ERRORS = ("We couldn't connect to", "Can't load")  # of transformers without a connection
 
 JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")  # the beginnings of jsonnet's messages
 
@@ -72,6 +78,8 @@ def set_up(own_subcommands: Collection[str]) -> None:
         sys.excepthook = _hook(sys.excepthook)
 
     common_logging.prepare_global_logging = prepare
+    parser: Any = ArgumentParserWithDefaults
+    parser.error = _error
     sys.excepthook = _hook(sys.excepthook)
 
 
@@ -98,6 +106,11 @@ def mistake(error: BaseException) -> Optional[str]:
         )
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError) and str(error).startswith(HUB_ERRORS):
+        return (
+            f"{str(error).splitlines()[0]} Download the transformer where there is a connection, "
+            "and give the folder instead of its name (the argument `transformer`, or model_name)"
+        )
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EPIPE):
         return f"the output cannot be written: {error.strerror}"
     if isinstance(error, UnknownSettingError):  # of a subclass in another package
@@ -109,7 +122,8 @@ def mistake(error: BaseException) -> Optional[str]:
         return f"the package {package} is not installed; install it with: pip install {package}"
     if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_ERRORS):
         kind, _, message = str(error).splitlines()[0].partition(": ")
-        return f"{message} (jsonnet: {kind.lower()})"
+        sources = _jsonnet_sources(frames)
+        return unknown_parameter(message, sources) or f"{message} (jsonnet: {kind.lower()})"
     if isinstance(error, ValueError):
         return ALLENNLP_ERRORS.get(str(error))
     if isinstance(error, TypeError):
@@ -122,17 +136,48 @@ def mistake(error: BaseException) -> Optional[str]:
     return None
 
 
+def _jsonnet_sources(frames: Sequence[FrameType]) -> list[tuple[str, Path]]:
+    """The Jsonnet of AllenNLP's functions, overrides and files, with the folder of each."""
+    sources = []
+    for frame in frames:
+        overrides = frame.f_locals.get("serialized_overrides")
+        if isinstance(overrides, str):
+            sources.append((overrides, Path()))
+        if frame.f_code is Params.from_file.__func__.__code__:  # type: ignore[attr-defined]
+            file = Path(frame.f_locals["params_file"])
+            sources.append((file.read_text("utf-8"), file.parent))
+    return sources
+
+
 def _existing_folder(message: str, values: Mapping[str, Any]) -> str:
     """A sentence about the folder of another training, which may have ended before it began."""
     folder = Path(values["serialization_dir"])
-    if not (folder / CONFIG_NAME).exists() or values["force"]:
+    if values["force"]:
         return message
+    if not (folder / CONFIG_NAME).exists():
+        return (
+            f"{folder} is not empty, and holds no training: name another folder (--force would "
+            "delete everything in it)"
+        )
     if not any(folder.glob("*.th")):  # weights and training states
         return (
             f"{folder}: there is nothing to recover, since no training has saved anything there; "
             "specify --force to delete the folder and begin again"
         )
     return f"{message} Or specify --force to delete it and begin again."
+
+
+_parsers_error: Any = ArgumentParserWithDefaults.error
+
+
+def _error(parser: ArgumentParserWithDefaults, message: str) -> None:
+    """End with a message; for an unknown subcommand, with the one that is most like it."""
+    unknown = re.match(r"argument .*: invalid choice: '([^']+)' ", message)
+    if unknown is not None and parser.prog == "allennlp":
+        hint = did_you_mean(unknown[1], Subcommand.list_available())
+        if hint:
+            message = f"there is no command {unknown[1]!r}{hint}"
+    _parsers_error(parser, message)
 
 
 def _hook(previous: ExceptHook) -> ExceptHook:
