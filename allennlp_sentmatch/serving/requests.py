@@ -137,7 +137,7 @@ class RequestLimits:
         try:
             await self._handle(exchange)
         finally:
-            self._num_buffered -= len(exchange.body)
+            self._num_buffered -= exchange.size
 
     async def _handle(self, exchange: "_Exchange") -> None:
         try:
@@ -167,10 +167,9 @@ class RequestLimits:
         """Read the body; a `RequestError` if it, or all bodies together, are too large."""
         while exchange.has_more_body:
             self._num_buffered += await exchange.read_more_body()
-            size = len(exchange.body)
-            if size > MAX_BYTES:
+            if exchange.size > MAX_BYTES:
                 raise RequestError(413, f"A request is limited to {MAX_BYTES:,} bytes.")
-            if size > SMALL_BODY and self._num_buffered > MAX_BUFFERED:
+            if exchange.size > SMALL_BODY and self._num_buffered > MAX_BUFFERED:
                 raise RequestError(
                     503,
                     f"Other requests are so large that bodies of {SMALL_BODY:,} bytes at most are "
@@ -203,14 +202,15 @@ class _Exchange:
         self, scope: Any, receive: Any, send: Any, count: Callable[[str, int, float], object]
     ) -> None:
         self.scope = scope
-        self.body = bytearray()
+        self.size = 0  # the bytes of the body that have arrived
         self.has_more_body = True
         self.is_answered = False  # whether the answer has begun
         self._receive = receive
         self._send = send
         self._count = count
         self._start = time.monotonic()
-        self._was_received = False  # whether the application has the body
+        self._parts: list[bytes] = []  # of the body, until the application has it
+        self._was_received = False
 
     async def read_more_body(self) -> int:
         """Wait for a part of the body, and return its size in bytes."""
@@ -218,7 +218,8 @@ class _Exchange:
         if event["type"] == "http.disconnect":
             raise ClientLeftError
         part = event.get("body", b"")
-        self.body += part
+        self._parts.append(part)
+        self.size += len(part)
         self.has_more_body = event.get("more_body", False)
         return len(part)
 
@@ -231,7 +232,9 @@ class _Exchange:
         if self._was_received:
             return await self._receive()
         self._was_received = True
-        return {"type": "http.request", "body": bytes(self.body)}
+        body = b"".join(self._parts)
+        self._parts.clear()
+        return {"type": "http.request", "body": body}
 
     async def send(self, event: Any) -> None:
         """Send a part of the answer, and count it when it begins."""

@@ -14,6 +14,7 @@ from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
 from allennlp_sentmatch.serving import create_app, service_at
 from allennlp_sentmatch.serving.embeddings import encoder_routes
 from allennlp_sentmatch.serving.metrics import Metrics
+from allennlp_sentmatch.serving.requests import MAX_BYTES
 from allennlp_sentmatch.serving.routes import Service
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
@@ -281,7 +282,7 @@ def test_what_is_refused(http, path, body, status, reason):
 
 def test_errors_before_the_body_is_read_have_the_form_too(http):
     assert "error" in http.post("/v1/embeddings", headers={"Host": "evil.example"}).json()
-    assert "error" in http.post("/v1/embeddings", content=b" " * 1_000_001).json()
+    assert "error" in http.post("/v1/embeddings", content=b" " * (MAX_BYTES + 1)).json()
     wrong = http.get("/v1/embeddings")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
     assert wrong.json()["error"]["message"].startswith("Method not allowed; this server")
