@@ -133,8 +133,12 @@ def _check_whole_sentences(
             "a model over exported_encoder must have its vectors of sentences: whole_sentence, and "
             "a bag_of_embeddings with averaged as the encoder"
         )
-    is_own = isinstance(reader, TokenizingReader)
-    if not is_own or type(reader._tokenizer) is not WhitespaceTokenizer or reader._max_length:
+    splits_at_spaces = (
+        isinstance(reader, TokenizingReader)
+        and type(reader._tokenizer) is WhitespaceTokenizer
+        and not reader._max_length
+    )
+    if not splits_at_spaces:
         raise ConfigurationError(
             "a model over exported_encoder must have a reader of this package with the tokenizer "
             "'whitespace' and without max_length; set them and train again"
