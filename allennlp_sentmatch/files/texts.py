@@ -55,7 +55,7 @@ def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
             "which is half of a UTF-16 pair; remove it"
         )
     if not of_any_length and is_blank(text):
-        raise ValueError(f"{name} is blank; leave it out")
+        raise ValueError(f"{name} is blank; leave it out (of a pair, both texts)")
     if not of_any_length and len(text) > MAX_CHARACTERS:
         raise ValueError(
             f"{name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} can be encoded, so "

@@ -22,7 +22,9 @@ from tests.estimators.tiny_encoder import SENTENCES, tiny_encoder
 def test_texts_of_invisible_characters_are_blank(text):
     assert is_blank(text)
     for call in (tiny_encoder().encode, SentenceEncoder(tiny_encoder()).encode):
-        with pytest.raises(ValueError, match=r"^sentence 1 is blank; leave it out"):
+        with pytest.raises(
+            ValueError, match=r"^sentence 1 is blank; leave it out \(of a pair, both texts\)"
+        ):
             call(["a", text])
 
 
