@@ -2,7 +2,7 @@ import numpy
 import pytest
 
 from allennlp_sentmatch.corpora.vector_table import VectorTable
-from allennlp_sentmatch.estimators import vector_table
+from allennlp_sentmatch.corpora import vector_table
 
 
 @pytest.fixture(autouse=True)
