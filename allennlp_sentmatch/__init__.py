@@ -27,6 +27,9 @@ __all__ = [
     "find_duplicates",
 ]
 
+_ROOMS = ("commands", "corpora", "estimators", "files", "nn", "serving", "standalone")
+"""The rooms that do not need AllenNLP."""
+
 _MODULES = {
     "FineTuning": "estimators.fine_tuning",
     "PairClassifier": "estimators.pair_estimators",
@@ -37,7 +40,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("corpora", "estimators", "files", "nn", "serving", "standalone") or name in _PARTS:
+    if name in _ROOMS or name in _PARTS:
         return _import_module(f"{__name__}.{name}")
     if name in _MODULES:
         return getattr(_import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -11,7 +11,6 @@ from typing import Any, Optional, Union
 
 import numpy
 import torch
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from scipy.special import softmax
 
@@ -26,6 +25,7 @@ from allennlp_sentmatch.calibration.temperature import (
 from allennlp_sentmatch.calibration.thresholds import decide, precision_threshold
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import ConfiguredReader
 from allennlp_sentmatch.data.folds import split_data_path
+from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.thresholds import choose_threshold
 from allennlp_sentmatch.files.folders import check_absent, write_json, written_folder
 from allennlp_sentmatch.models.archival import copy_archive, load_archive

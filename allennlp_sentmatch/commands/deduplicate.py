@@ -13,8 +13,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple, Optional
 
-from allennlp.commands.subcommand import Subcommand
-
 from allennlp_sentmatch.commands.command import Command, add_table_options
 from allennlp_sentmatch.corpora.duplicates import Duplicate
 from allennlp_sentmatch.files.rows_as_written import rows_as_written
@@ -30,9 +28,10 @@ from allennlp_sentmatch.files.texts import Sentences, checked_text, is_blank, no
 logger = logging.getLogger(__name__)
 
 
-@Subcommand.register("deduplicate")
 class Deduplicate(Command):
     """Leave out the sentences of a file that say the same as others."""
+
+    name = "deduplicate"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -8,7 +8,6 @@ import argparse
 import random
 from pathlib import Path
 
-from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
@@ -20,10 +19,10 @@ from allennlp_sentmatch.inspection import KINDS, SALIENCY_METHODS, draw_into_fol
 from allennlp_sentmatch.models.archival import load_archive
 
 
-@Subcommand.register("inspect")
 class Inspect(Command):
     """Draw what a model did with its inputs."""
 
+    name = "inspect"
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

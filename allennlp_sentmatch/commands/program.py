@@ -15,7 +15,6 @@ cannot be replaced then. What is set is `sys.excepthook`, and only in a process 
 `allennlp`: a program that imports the package keeps its own.
 """
 
-import errno
 import logging
 import os
 import re
@@ -37,13 +36,13 @@ from allennlp.common.util import SigTermReceived, int_to_device
 from allennlp.models.archival import CONFIG_NAME
 from allennlp.training.util import create_serialization_dir
 
+from allennlp_sentmatch.commands.command import VERBOSE
 from allennlp_sentmatch.commands.jsonnet_functions import unknown_parameter
+from allennlp_sentmatch.commands.mistakes import sentence_about
 from allennlp_sentmatch.errors import UnknownSettingError
 from allennlp_sentmatch.files.messages import did_you_mean
 
 ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackType]], Any]
-
-VERBOSE = "--verbose"
 
 HUB_ERRORS = ("We couldn't connect to", "Can't load")  # of transformers without a connection
 
@@ -104,22 +103,16 @@ def mistake(error: BaseException) -> Optional[str]:
             f"cuda_device is {values['device']}, but torch finds no GPU here: set it to -1, or "
             "leave it out"
         )
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    sentence = sentence_about(error)
+    if sentence is not None:
+        return sentence
     if isinstance(error, OSError) and str(error).startswith(HUB_ERRORS):
         return (
             f"{str(error).splitlines()[0]} Download the transformer where there is a connection, "
             "and give the folder instead of its name (the argument `transformer`, or model_name)"
         )
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EPIPE):
-        return f"the output cannot be written: {error.strerror}"
     if isinstance(error, UnknownSettingError):  # of a subclass in another package
         return str(error)
-    if isinstance(error, FileNotFoundError):  # of a path or URL that AllenNLP looked for
-        return str(error)
-    if isinstance(error, ModuleNotFoundError) and error.name is not None:
-        package = error.name.partition(".")[0]
-        return f"the package {package} is not installed; install it with: pip install {package}"
     if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_ERRORS):
         kind, _, message = str(error).splitlines()[0].partition(": ")
         sources = _jsonnet_sources(frames)

@@ -10,7 +10,6 @@ import json
 from functools import partial
 from pathlib import Path
 
-from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.params import evaluate_file
@@ -37,10 +36,10 @@ from allennlp_sentmatch.transfer.sentence_vectors import EncodeFunction
 from allennlp_sentmatch.transfer.tasks import SST_SENTENCES
 
 
-@Subcommand.register("transfer")
 class Transfer(Command):
     """Measure sentence vectors on SentEval's ten transfer tasks."""
 
+    name = "transfer"
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ import logging
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import compress, islice
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, Optional, Union
 
 import numpy
 
-from allennlp_sentmatch.corpora.encoders import BlockEncoder
+from allennlp_sentmatch.corpora.encoders import BlockEncoder, block_encoder
+from allennlp_sentmatch.corpora.sentence_encoder import Encodes
 from allennlp_sentmatch.corpora.sentence_index import TOLERANCE, IntArray, evenly
 from allennlp_sentmatch.corpora.unfinished_run import (
     DATABASE,
@@ -31,22 +32,22 @@ from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.digests import (
     SentencesDigest,
     ending_digest,
-    sentences_digest,
 )
 from allennlp_sentmatch.files.folders import check_absent
 from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import noting
-from allennlp_sentmatch.files.vectors import Vectors, check_sentences, map_vectors
+from allennlp_sentmatch.files.vectors import Vectors, check_digest, map_vectors
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
 
 logger = logging.getLogger(__name__)
 
+READ_TOGETHER = 8192  # the number of sentences whose digest is computed at a time
 NUM_SAMPLES = 32  # the number of vectors that are compared with the encoder's or a saved index's
 
 
 def encode_corpus(
-    encoder: BlockEncoder,
+    encoder: Union[BlockEncoder, Encodes],
     sentences: Callable[[], Iterator[str]],
     output_file: Union[str, "os.PathLike[str]"],
     batch_size: int = 128,
@@ -64,9 +65,9 @@ def encode_corpus(
 
     # Parameters
 
-    encoder : `BlockEncoder`
-        `ArchiveEncoder` and `RayEncoder` give the same bytes, and continue each other's interrupted
-        runs.
+    encoder : `Union[BlockEncoder, Encodes]`
+        An `ArchiveEncoder` or a `RayEncoder`, which give the same bytes and continue each other's
+        interrupted runs, or anything with a method `encode`, such as a `SentenceEncoder`.
     sentences : `Callable[[], Iterator[str]]`
         Gives the sentences, the same each time it is called: they are counted first.
     output_file : `Union[str, os.PathLike]`
@@ -87,10 +88,10 @@ def encode_corpus(
 
     # Raises
 
-    `ValueError` if `output_file` exists or cannot be written, if an interrupted run had
-    other sentences, another fingerprint or other sizes, if the sentences change while they are
-    encoded, or if another process is writing the same file; with `append`, if the file is damaged,
-    or is not the encoder's for the first sentences, by their digest and a sample of the vectors.
+    `ValueError` if `output_file` exists or cannot be written, if an interrupted run had other
+    sentences, another fingerprint or other sizes, if the sentences change while they are encoded,
+    or if another process is writing the same file; with `append`, if the file is damaged, or is not
+    the encoder's for the first sentences, by their digest and a sample of the vectors.
     """
     output = Path(os.path.realpath(output_file))  # a link stays
     is_continued = append and output.exists()
@@ -102,83 +103,150 @@ def encode_corpus(
                 "at the end of its corpus, encode only these with --append (append=True)"
             )
         check_absent(output)
-    before: Any = _vectors_before(encoder, sentences, output) if is_continued else ()
-    survey = sentences_digest(sentences())
-    count, digest = survey.num_sentences, survey.hexdigest()
+    blocks = block_encoder(encoder)
+    before: Any = map_vectors(output) if is_continued else ()
+    survey = survey_of(sentences(), len(before))
+    if is_continued:
+        _check_vectors_before(blocks, before, survey, output)
     settings = {
-        "sentences": digest,
+        "sentences": survey.digest,
         "encoder": fingerprint,
         "batch_size": batch_size,
         "block_size": block_size,
-        **({"vectors before": len(before)} if len(before) else {}),
     }
+    if len(before):
+        settings["vectors before"] = len(before)
     with (
         work_folder(output, settings) as folder,
         closing(open_database(folder / DATABASE)) as seen,
-        progress_bar(count, "encoding", " sentences", show_progress_bar) as progress,
+        progress_bar(survey.count, "encoding", " sentences", show_progress_bar) as progress,
     ):
-        vectors = VectorsFile(folder / VECTORS, count, encoder.vector_size, digest)
-        with naming(vectors.path):
-            vectors.prepare()
-        finished = finished_blocks(folder / DIGESTS)
-        read = SentencesDigest()
-        # Those that are being encoded, with their numbers.
-        unfinished: deque[tuple[int, _Block]] = deque()
-
-        def new_sentences() -> Iterator[list[str]]:
-            rest = islice(sentences(), count)
-            for start in range(0, len(before), block_size):
-                old_sentences = [*islice(rest, min(block_size, len(before) - start))]
-                read.update(old_sentences)
-                with naming(folder / DATABASE):
-                    _next_block(old_sentences, start, seen)
-                with naming(vectors.path):
-                    size = len(old_sentences) * vectors.vector_size
-                    begin = before.offset + 4 * start * vectors.vector_size
-                    vectors.write(start, numpy.fromfile(output, "<f4", size, offset=begin))
-                progress.update(len(old_sentences))
-            for number, block_sentences in enumerate(blocks_of(rest, block_size)):
-                read.update(block_sentences)
-                with naming(folder / DATABASE):
-                    block = _next_block(block_sentences, len(before) + number * block_size, seen)
-                if number < len(finished) and _is_finished(block, vectors, finished[number]):
-                    progress.update(len(block_sentences))
-                else:
-                    unfinished.append((number, block))
-                    yield block.new
-
-        for new_vectors in encoder.encode_blocks(new_sentences(), batch_size):
-            number, block = unfinished.popleft()
-            written = _write(block, vectors, new_vectors)
-            with naming(folder / DIGESTS), open(folder / DIGESTS, "r+b") as file:
-                write_to_disk(file, number * DIGEST_SIZE, written)
-            progress.update(len(block.first_rows))
-        if read.hexdigest() != digest:
-            raise ValueError(
-                f"the sentences were changed while they were encoded; delete the folder {folder} "
-                "to start again"
-            )
-        with naming(folder / VECTORS):
-            vectors.complete()
+        vectors = VectorsFile(folder / VECTORS, survey.count, blocks.vector_size, survey.digest)
+        run = _Run(folder, vectors, seen, block_size, progress)
+        run.encode(blocks, sentences(), batch_size, before)
 
 
-def _vectors_before(
-    encoder: BlockEncoder, sentences: Callable[[], Iterator[str]], output: Path
-) -> Any:
-    """The mapped vectors of a file, which are the encoder's for the first of the sentences."""
-    vectors = map_vectors(output)
+class Survey(NamedTuple):
+    """What one reading of a corpus tells of it."""
+
+    count: int
+    """The number of sentences."""
+    digest: str
+    """The digest of all sentences."""
+    first_digest: str
+    """The digest of the first sentences, as many as were asked for."""
+    sample: dict[int, str]
+    """Some of the first sentences, at most `NUM_SAMPLES`, by their rows."""
+
+
+def survey_of(sentences: Iterable[str], num_first: int = 0) -> Survey:
+    """Read a corpus once, and return what has to be known of it and of its first sentences."""
+    digest = SentencesDigest()
+    rows = set(evenly(num_first, NUM_SAMPLES).tolist())
+    sample: dict[int, str] = {}
+    rest = iter(sentences)
+    for block in blocks_of(islice(rest, num_first), READ_TOGETHER):
+        for row, sentence in enumerate(block, digest.num_sentences):
+            if row in rows:
+                sample[row] = sentence
+        digest.update(block)
+    first_digest = digest.hexdigest()
+    for block in blocks_of(rest, READ_TOGETHER):
+        digest.update(block)
+    return Survey(digest.num_sentences, digest.hexdigest(), first_digest, sample)
+
+
+def _check_vectors_before(encoder: BlockEncoder, vectors: Any, survey: Survey, file: Path) -> None:
+    """Raise a `ValueError` unless a file has the encoder's vectors of the first sentences."""
     remedy = "delete it to encode all sentences"
-    check_sentences(islice(sentences(), len(vectors)), output, remedy)
-    is_ours = vectors.dtype == "<f4" and ending_digest(output) is not None
+    check_digest(survey.first_digest, file, remedy)
+    is_ours = vectors.dtype == "<f4" and ending_digest(file) is not None
     if not is_ours or vectors.shape[1] != encoder.vector_size:
         raise ValueError(
-            f"{output} was not made by this command with a model of vectors of size "
+            f"{file} was not made by this command with a model of vectors of size "
             f"{encoder.vector_size}; {remedy}"
         )
-    rows = evenly(len(vectors), NUM_SAMPLES).tolist()
-    first = enumerate(islice(sentences(), len(vectors)))
-    check_sample(encoder, vectors, rows, [sentence for row, sentence in first if row in rows])
-    return vectors
+    check_sample(encoder, vectors, list(survey.sample), list(survey.sample.values()))
+
+
+class _Run:
+    """The work of `encode_corpus` in a work folder, from its beginning or from where it ended."""
+
+    def __init__(
+        self,
+        folder: Path,
+        vectors: VectorsFile,
+        seen: sqlite3.Connection,
+        block_size: int,
+        progress: Any,
+    ) -> None:
+        self._folder = folder
+        self._vectors = vectors
+        self._seen = seen
+        self._block_size = block_size
+        self._progress = progress
+        with naming(vectors.path):
+            vectors.prepare()
+        self._finished = finished_blocks(folder / DIGESTS)
+        self._read = SentencesDigest()
+        # Those that are being encoded, with their numbers.
+        self._unfinished: deque[tuple[int, _Block]] = deque()
+
+    def encode(
+        self, encoder: BlockEncoder, sentences: Iterator[str], batch_size: int, before: Any
+    ) -> None:
+        """Write the vectors of all sentences, whose first ones have the vectors `before`."""
+        rest = islice(sentences, self._vectors.num_vectors)
+        blocks = self._new_sentences(rest, before)
+        for new_vectors in encoder.encode_blocks(blocks, batch_size):
+            number, block = self._unfinished.popleft()
+            written = _write(block, self._vectors, new_vectors)
+            digests = self._folder / DIGESTS
+            with naming(digests), open(digests, "r+b") as file:
+                write_to_disk(file, number * DIGEST_SIZE, written)
+            self._progress.update(len(block.first_rows))
+        if self._read.hexdigest() != self._vectors.sentences_digest:
+            raise ValueError(
+                "the sentences were changed while they were encoded; delete the folder "
+                f"{self._folder} to start again"
+            )
+        with naming(self._vectors.path):
+            self._vectors.complete()
+
+    def _new_sentences(self, sentences: Iterator[str], before: Any) -> Iterator[list[str]]:
+        """Yield the new sentences of each block that is not finished yet."""
+        self._copy(before, islice(sentences, len(before)))
+        for number, block_sentences in enumerate(blocks_of(sentences, self._block_size)):
+            block = self._next_block(block_sentences, len(before) + number * self._block_size)
+            if self._is_finished(number, block):
+                self._progress.update(len(block_sentences))
+            else:
+                self._unfinished.append((number, block))
+                yield block.new
+
+    def _copy(self, before: Any, sentences: Iterator[str]) -> None:
+        """Write the mapped vectors of the first sentences as they are."""
+        start = 0
+        for block_sentences in blocks_of(sentences, self._block_size):
+            self._next_block(block_sentences, start)
+            size = len(block_sentences) * self._vectors.vector_size
+            begin = before.offset + 4 * start * self._vectors.vector_size
+            with naming(self._vectors.path):
+                # Not through the map, whose pages would count as this process's memory.
+                copied = numpy.fromfile(before.filename, "<f4", size, offset=begin)
+                self._vectors.write(start, copied)
+            self._progress.update(len(block_sentences))
+            start += len(block_sentences)
+
+    def _next_block(self, sentences: list[str], start: int) -> "_Block":
+        self._read.update(sentences)
+        with naming(self._folder / DATABASE):
+            return _next_block(sentences, start, self._seen)
+
+    def _is_finished(self, number: int, block: "_Block") -> bool:
+        if number >= len(self._finished):
+            return False
+        return _is_finished(block, self._vectors, self._finished[number])
 
 
 def check_sample(

@@ -11,7 +11,7 @@ from typing import Any, Optional, Union
 import numpy
 
 from allennlp_sentmatch.corpora.corpus import NUM_SAMPLES, check_sample
-from allennlp_sentmatch.corpora.encoders import PREDICTED, PairPredictor
+from allennlp_sentmatch.corpora.encoders import PREDICTED, PairPredictor, block_encoder
 from allennlp_sentmatch.corpora.index_kinds import IndexKind
 from allennlp_sentmatch.corpora.sentence_index import SentenceIndex, evenly
 from allennlp_sentmatch.files.blocks import blocks_of
@@ -51,8 +51,9 @@ class SentenceSearch:
 
     # Parameters
 
-    encoder : `ArchiveEncoder`
-        The one that the corpus was encoded with.
+    encoder : `Union[ArchiveEncoder, Encodes]`
+        The one that the corpus was encoded with: an `ArchiveEncoder`, or anything with a method
+        `encode`, such as a `SentenceEncoder`.
     sentences : `Sequence[str]`
         The corpus.
     vectors : `numpy.ndarray`
@@ -83,6 +84,7 @@ class SentenceSearch:
         index_kind: Optional[IndexKind] = None,
         deleted: Collection[str] = (),
     ) -> None:
+        encoder = block_encoder(encoder)
         vectors = numpy.asanyarray(vectors)
         if vectors.ndim != 2 or len(vectors) != len(sentences):
             raise ValueError(
@@ -99,7 +101,7 @@ class SentenceSearch:
             raise ValueError(
                 f"the rescorer must be a predictor of sentence pairs, not {type(rescorer).__name__}"
             )
-        self._encoder = encoder
+        self._encoder: Any = encoder
         self._vectors = vectors
         self._rescorer = rescorer
         first_rows: dict[str, int] = {}
@@ -157,6 +159,11 @@ class SentenceSearch:
         num_candidates : `int`, optional (default = `k`)
             How many of the nearest sentences are rescored. The first `k` of them are returned.
         """
+        if rescore and self._rescorer is None and not hasattr(self._encoder, "match"):
+            raise ValueError(
+                "this encoder predicts nothing for pairs; name the archive of a model for pairs to "
+                "rescore with"
+            )
         query_vectors = self._encoder.encode(queries)
         num_nearest = max(k, num_candidates or k) if rescore else k
         found = self._nearest(query_vectors, num_nearest)

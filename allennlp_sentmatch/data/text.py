@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import regex
-from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.texts import checked_text
 

@@ -19,7 +19,13 @@ from allennlp_sentmatch.corpora.encoders import PREDICTED
 from allennlp_sentmatch.data.unknown_words import knows_no_word, unknown_words
 from allennlp_sentmatch.encoding.text_indexing import text_indexer
 from allennlp_sentmatch.files.progress import progress_bar
-from allennlp_sentmatch.files.texts import KNOWS_NO_WORD, checked_sentences, note, noting
+from allennlp_sentmatch.files.texts import (
+    KNOWS_NO_WORD,
+    checked_sentences,
+    is_blank,
+    note,
+    noting,
+)
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
@@ -84,6 +90,12 @@ class ArchiveEncoder:
     def vector_size(self) -> int:
         """The vectors' width E."""
         return int(self._encode_batch(self._prepare(["a"])).shape[1])
+
+    def check(self, sentence: str, name: str) -> str:
+        """Return a sentence of any length that is not blank; errors begin with its `name`."""
+        if is_blank(sentence):
+            raise ConfigurationError(f"{name} is blank; leave it out")
+        return sentence
 
     def encode(
         self,

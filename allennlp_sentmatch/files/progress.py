@@ -1,8 +1,11 @@
 """Bars that show the progress of long work on the standard error."""
 
 import sys
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from typing import Any, Optional
+from typing import Any, Optional, TypeVar
+
+T = TypeVar("T")
 
 SECONDS_BETWEEN_LINES = 10
 
@@ -31,6 +34,16 @@ def progress_bar(total: int, description: str, unit: str, is_shown: Optional[boo
         options["file"] = _Lines()
         options["mininterval"] = SECONDS_BETWEEN_LINES
     return tqdm(**options)
+
+
+def progress_over(
+    elements: Sequence[T], description: str, is_shown: Optional[bool] = None
+) -> Iterator[T]:
+    """Yield the elements, and show how many of them are done; see `progress_bar`."""
+    with progress_bar(len(elements), description, "", is_shown) as progress:
+        for element in elements:
+            yield element
+            progress.update(1)
 
 
 class _NoBar:

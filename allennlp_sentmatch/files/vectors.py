@@ -80,8 +80,13 @@ def check_sentences(
     Raises a `ValueError`, which ends with the `remedy`, if they differ in any character or
     in their order, or if the digest is damaged.
     """
-    digest = ending_digest(file_path)
-    if digest is not None and digest != sentences_digest(sentences).hexdigest():
+    if ending_digest(file_path) is not None:
+        check_digest(sentences_digest(sentences).hexdigest(), file_path, remedy)
+
+
+def check_digest(digest: str, file_path: PathOrStr, remedy: str = "encode them again") -> None:
+    """Compare the digest of sentences; see `check_sentences`."""
+    if ending_digest(file_path) not in (None, digest):
         raise ValueError(
             f"{Source(file_path)} was made from other sentences, or from these before they were "
             f"changed, or is damaged; {remedy}"

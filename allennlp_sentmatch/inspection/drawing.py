@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from allennlp.common.checks import ConfigurationError
-
+from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.predictors.echoing_predictor import MarkedText
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """Runs a web server until it is interrupted."""
 
-import argparse
 import asyncio
 import resource
 import socket
@@ -12,27 +11,6 @@ from allennlp_sentmatch.serving.connections import Connections
 SHUTDOWN_SECONDS = 5  # the time in which requests are still answered after the signal to end
 MAX_CONNECTIONS = 1000  # the most that are open; at most half of the files that may be open
 KEEP_ALIVE_SECONDS = 620  # without a request; a proxy that waits for less never meets a closed one
-
-
-def add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
-    """Add the address to serve at, with the default `port`, and the limits of the server."""
-    parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets other machines in")
-    parser.add_argument(
-        "--allowed-host",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="answer requests for this host name too, such as a proxy's name, and not only "
-        "for the address itself; may be repeated",
-    )
-    parser.add_argument("--port", type=int, default=port, help="the port to serve at")
-    parser.add_argument("--batch-size", type=int, default=32, help="inputs predicted at a time")
-    parser.add_argument(
-        "--max-words",
-        type=int,
-        help="refuse inputs that cost more than one text of this many words (default: up to "
-        "1,000, as many as a trained model reads in 10 seconds; measured at the start)",
-    )
 
 
 def serve(app: Any, host: str, port: int, name: str) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Union
 
 import numpy
-from allennlp.common.checks import ConfigurationError
 from sklearn.metrics import accuracy_score, f1_score
 
+from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.groups import group_equal
 from allennlp_sentmatch.training.metrics.correlations import correlations
 from allennlp_sentmatch.transfer.classifiers import Data, LabelClassifier, predict_with_best_penalty

@@ -8,14 +8,14 @@ from typing import Optional, Union
 
 import numpy
 import torch
-from allennlp.common.checks import ConfigurationError
-from allennlp.common.tqdm import Tqdm
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators import linear
 from allennlp_sentmatch.estimators.groups import strata_of
 from allennlp_sentmatch.estimators.linear import Array, best_penalty, fit_pipeline
+from allennlp_sentmatch.files.progress import progress_over
 from allennlp_sentmatch.nn.similarity import grade_distribution
 from allennlp_sentmatch.training.metrics.correlations import correlations
 
@@ -117,7 +117,7 @@ def predict_with_best_penalty(
 
     if validation is not None:
         assert test_features is not None
-        fitted = {l2: learned(l2) for l2 in Tqdm.tqdm(L2_PENALTIES, desc=description)}
+        fitted = {l2: learned(l2) for l2 in progress_over(L2_PENALTIES, description)}
         best = best_penalty((l2, -one.score(*validation)) for l2, one in fitted.items())
         return fitted[best].predict(test_features), [best]
     groups = numpy.arange(len(targets)) if groups is None else groups
@@ -137,7 +137,7 @@ def predict_with_best_penalty(
         best = search(folds >= 0)
         return learned(best).predict(test_features), [best]
     predicted, chosen = numpy.empty_like(targets), []
-    for fold in Tqdm.tqdm(range(num_folds), desc=description):
+    for fold in progress_over(range(num_folds), description):
         chosen.append(search(folds != fold))
         one = learned(chosen[-1], folds != fold)
         predicted[folds == fold] = one.predict(features[folds == fold])

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Optional, Union
 
 import numpy
-from allennlp.common.checks import ConfigurationError
-from allennlp.common.tqdm import Tqdm
 
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.data.word_vectors import read_word_vectors
-from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.errors import ConfigurationError, configuration_errors
 from allennlp_sentmatch.files.digests import is_whole, sentences_digest
 from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.files.progress import progress_over
 from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.files.vectors import check_sentences, map_vectors, save_array
 from allennlp_sentmatch.standalone.encoder import FloatArray
@@ -184,7 +183,7 @@ class WordVectorAverage:
     def encode(self, sentences: Sequence[str], show_progress_bar: bool = False) -> FloatArray:
         """The vectors (N, E) of N sentences."""
         encoded = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
-        progress = Tqdm.tqdm(sentences, desc="averaging", disable=not show_progress_bar)
+        progress = progress_over(sentences, "averaging", show_progress_bar)
         for sentence, mean in zip(progress, encoded):
             words = self._splitter.words(sentence)
             found = (self._rows.get(word, self._rows.get(word.lower())) for word in words)

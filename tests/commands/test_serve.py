@@ -4,24 +4,25 @@ from contextlib import suppress
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.commands import serve
+from allennlp_sentmatch import serving
+from allennlp_sentmatch.models import archival
 from allennlp_sentmatch.predictors import SentencePairPredictor, SingleSentencePredictor
-from allennlp_sentmatch.serving import Service
+from allennlp_sentmatch.serving import Service, predictions
 
 
 @pytest.fixture
 def served(monkeypatch):
     """The predictor, the settings and the address of each call."""
     calls = []
-    monkeypatch.setattr(serve, "create_app", lambda *arguments: arguments)
-    monkeypatch.setattr(serve, "service_of", lambda x: Service("", "", {}, {"predictor": x}))
+    monkeypatch.setattr(serving, "create_app", lambda *arguments: arguments)
+    monkeypatch.setattr(predictions, "service_of", lambda x: Service("", "", {}, {"predictor": x}))
     monkeypatch.setattr(Service, "most_words", lambda service: 500)
 
     def keep(app, host, port, name):
         service, *settings = app
         calls.append((service.page and service.page["predictor"], *settings, host, port))
 
-    monkeypatch.setattr(serve, "serve", keep)
+    monkeypatch.setattr(serving, "serve", keep)
     return calls
 
 
@@ -38,7 +39,7 @@ def test_sigterm_ends_it_while_the_archive_is_loaded(allennlp, small_archive, mo
             signal.raise_signal(signal.SIGTERM)
         raise AssertionError
 
-    monkeypatch.setattr(serve, "load_archive", load)
+    monkeypatch.setattr(archival, "load_archive", load)
     handler = signal.getsignal(signal.SIGTERM)
     try:
         with pytest.raises(SystemExit) as ended:

@@ -1,8 +1,8 @@
 import numpy
 import pytest
 
-from allennlp_sentmatch.corpora.vector_table import VectorTable
 from allennlp_sentmatch.corpora import vector_table
+from allennlp_sentmatch.corpora.vector_table import VectorTable
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
-from allennlp.common.checks import ConfigurationError
-
 from allennlp_sentmatch.data.text import unescape
+from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.files.json_lines import json_rows
 from allennlp_sentmatch.files.lines import (
     PathOrStr,
