@@ -11,10 +11,9 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from allennlp_sentmatch.commands.command import Command, add_table_options
-from allennlp_sentmatch.corpora.duplicates import Duplicate
 from allennlp_sentmatch.files.rows_as_written import rows_as_written
 from allennlp_sentmatch.files.streams import (
     STANDARD_OUTPUT,
@@ -24,6 +23,9 @@ from allennlp_sentmatch.files.streams import (
 )
 from allennlp_sentmatch.files.tables import located_sentences
 from allennlp_sentmatch.files.texts import Sentences, checked_text, is_blank, noting
+
+if TYPE_CHECKING:
+    from allennlp_sentmatch.corpora.duplicates import Duplicate
 
 logger = logging.getLogger(__name__)
 
@@ -165,7 +167,7 @@ def _classifier(folder: Optional[str], label: Optional[str]) -> tuple[Any, Any]:
     return classifier, labels.get(label, label)
 
 
-def _reason(duplicate: Duplicate) -> str:
+def _reason(duplicate: "Duplicate") -> str:
     """Return a line of JSON about a removed sentence, first what a person looks at."""
     reason = {
         "differing_words": duplicate.differing_words,
