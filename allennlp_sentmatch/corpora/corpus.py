@@ -119,9 +119,11 @@ def encode_corpus(
     with (
         work_folder(output, settings) as folder,
         closing(open_database(folder / DATABASE)) as seen,
-        progress_bar(survey.count, "encoding", " sentences", show_progress_bar) as progress,
+        progress_bar(survey.num_sentences, "encoding", " sentences", show_progress_bar) as progress,
     ):
-        vectors = VectorsFile(folder / VECTORS, survey.count, blocks.vector_size, survey.digest)
+        vectors = VectorsFile(
+            folder / VECTORS, survey.num_sentences, blocks.vector_size, survey.digest
+        )
         run = _Run(folder, vectors, seen, block_size, progress)
         run.encode(blocks, sentences(), batch_size, before)
 
@@ -129,7 +131,7 @@ def encode_corpus(
 class Survey(NamedTuple):
     """What one reading of a corpus tells of it."""
 
-    count: int
+    num_sentences: int
     """The number of sentences."""
     digest: str
     """The digest of all sentences."""

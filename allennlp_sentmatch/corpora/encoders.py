@@ -168,7 +168,9 @@ def load_encoder(
 def check_no_archive_settings(
     model: str, cuda_device: int = -1, overrides: str = "", trust: bool = False
 ) -> None:
-    """Raise a `ValueError` if a setting of archives is given with a model that is none."""
+    """Raise a `ValueError` if a setting of archives is given with another model."""
+    if is_archive(model):
+        return
     given = {
         "--cuda-device": cuda_device >= 0,
         "--overrides": bool(overrides),

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import numpy
 import pytest
 
-from allennlp_sentmatch.corpora import RayEncoder, encode_corpus, ray_encoder
+from allennlp_sentmatch.corpora import RayEncoder, SentenceEncoder, encode_corpus, ray_encoder
 from allennlp_sentmatch.encoding import ArchiveEncoder
+from tests.estimators.tiny_encoder import tiny_encoder
 
 WORDS = ["a", "man", "is", "asleep", "two", "dogs", "run", "in", "the", "park"]
 SENTENCES = [" ".join(WORDS[i % 7 : i % 7 + 1 + i % 5]) + " ." * (i % 3) for i in range(60)] + [""]
@@ -124,6 +125,9 @@ class PretendedRay:
         self.options = options
         return lambda function: SimpleNamespace(remote=partial(self._submit, function))
 
+    def put(self, value):
+        return value
+
     def _submit(self, function, *arguments):
         self.blocks.append(arguments[0])
         task = partial(function, *arguments)
@@ -204,6 +208,19 @@ def test_how_much_is_encoded_at_a_time(ray, small_archive, num_workers):
     assert len(found) == 50
     assert ray.most_running == num_workers
     assert ray.most_pending == 4 * num_workers
+
+
+def test_other_encoders(ray, tmp_path):
+    """The one in the package, an exported folder, and an object."""
+    tiny_encoder().save(tmp_path / "tiny")
+    sentences = [text for text in SENTENCES if text]
+    for number, encoder in enumerate(("package", str(tmp_path / "tiny"), tiny_encoder())):
+        on_ray = RayEncoder(encoder, num_workers=2, num_threads=1)
+        found = encoded(on_ray, tmp_path / f"{number}.npy", sentences)
+        local = SentenceEncoder(encoder)
+        assert found == encoded(local, tmp_path / f"local_{number}.npy", sentences)
+    with pytest.raises(ValueError, match="--cuda-device are settings of archives"):
+        RayEncoder("package", cuda_device=0)
 
 
 def test_a_worker_loads_the_archive_once(ray, small_archive, monkeypatch, capsys):
