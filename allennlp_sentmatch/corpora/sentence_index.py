@@ -45,6 +45,8 @@ MAX_NUMBERS = 1 << 24  # the number of components of candidates that are compare
 POSITIONS_MARK = b"\nallennlp_sentmatch positions "
 """Follows the numbers of the vectors at all positions in a file; the number of these is next."""
 
+_Distinct = tuple[float, int]  # -cosine and number of a distinct vector, in the order of search
+
 
 class SentenceIndex:
     """A FAISS index that finds the vectors with the largest cosine, exactly or nearly.
@@ -167,30 +169,36 @@ class SentenceIndex:
         `ValueError`.
         """
         check_positive(k=k)
-        k, vectors = int(k), _table(numpy.asarray(vectors, numpy.float32), self.vector_size)
-        queries = _read(vectors, numpy.arange(len(vectors)))
+        table = _table(numpy.asarray(vectors, numpy.float32), self.vector_size)
+        queries = _read(table, numpy.arange(len(table)))
+        found = self._nearest_distinct(queries, int(k))
+        return self._ranked(found, int(k))
+
+    def _nearest_distinct(self, queries: FloatArray, k: int) -> list[list[_Distinct]]:
+        """The nearest distinct vectors of each query, at least `k` if there are so many.
+
+        What was found stays when more are asked for: it must not depend on how many are wanted.
+        """
         wanted = min(k, self._index.ntotal)
-        # Of each query: (-cosine, number) of distinct vectors in this order. What was found stays
-        # when more are asked for, since it must not depend on how many are wanted.
-        found: list[list[tuple[float, int]]] = [[] for _ in queries]
-        unfinished = [*range(len(queries))] if wanted else []
+        found: list[list[_Distinct]] = [[] for _ in queries]
+        unfinished = list(range(len(queries))) if wanted else []
         count = FIRST_COUNT + (0 if self._kind.row.depends_on_count else k)
         while unfinished:
-            candidates = zip(unfinished, *self._candidates(queries[unfinished], count))
-            unfinished = []
-            for query, near, numbers in candidates:
-                is_all = count >= self._index.ntotal or -1 in numbers
-                # Those as near as the last one wait: the index may have left another one out.
-                least = -numpy.inf if is_all else float(near.min()) + ROUNDING
-                last = found[query][-1:]
+            all_near, all_numbers = self._candidates(queries[unfinished], count)
+            still_unfinished = []
+            for query, near, numbers in zip(unfinished, all_near, all_numbers):
+                is_all = bool(count >= self._index.ntotal or -1 in numbers)
                 end = None if is_all else count
-                for cosine, number in zip(near[:end].tolist(), numbers[:end].tolist()):
-                    if number >= 0 and cosine > least and [(-cosine, number)] > last:
-                        found[query].append((-cosine, number))
+                _extend(found[query], near[:end], numbers[:end], _least_known(near, is_all))
                 if not is_all and len(found[query]) < wanted:
-                    unfinished.append(query)
+                    still_unfinished.append(query)
+            unfinished = still_unfinished
             count *= 4
-        shape = (len(queries), min(k, len(self)))
+        return found
+
+    def _ranked(self, found: Sequence[Sequence[_Distinct]], k: int) -> tuple[FloatArray, IntArray]:
+        """The cosines and positions of the `k` nearest vectors, from the distinct ones."""
+        shape = (len(found), min(k, len(self)))
         cosines_found = numpy.full(shape, -numpy.inf, numpy.float32)
         positions_found = numpy.full(shape, -1, numpy.int64)
         for query, nearest in enumerate(found):
@@ -308,36 +316,18 @@ class SentenceIndex:
         its end. The settings of `kind` for searching replace the saved ones; see the class for
         `vectors` and `rows`. Any other file or kind of index is a `ValueError`.
         """
-        faiss = faiss_library()
-        expected = f"{path} is not an index that `allennlp search` wrote"
-        remedy = "name another file, to build the index there"
-        kinds = {row.magic: name for name, row in KINDS.items()}
-        try:
-            with open(path, "rb") as file:
-                magic = file.read(4)
-        except OSError as error:
-            raise ValueError(f"{path} cannot be read: {error}") from error
-        if magic not in kinds:
-            raise ValueError(expected)
-        file_kind = IndexKind(kinds[magic])
+        faiss_library()  # if it is missing, no other error comes first
+        file_kind = _kind_of_file(path)
         if kind is not None and kind.name != file_kind.name:
             raise ValueError(
-                f"{path} is an index of kind {file_kind.name}, not {kind.name}; {remedy}"
+                f"{path} is an index of kind {file_kind.name}, not {kind.name}; {_REMEDY}"
             )
-        has_digest = ending_digest(path) is not None
-        if not has_digest:
-            logger.warning("%s has no digest of its content: nothing tells if it is damaged", path)
-        elif not is_whole(Path(path)):
-            raise ValueError(f"{expected}, or it is damaged; {remedy}")
+        has_digest = _is_intact(path)
+        # A file of an earlier version has no digest; it is not mapped, since FAISS crashes on
+        # mapped files that end too early.
+        flag = _read_flag(file_kind) if has_digest and mapped else 0
         try:
-            # Older releases of FAISS lack the flag for some kinds. A file of an earlier version has
-            # no digest; it is not mapped, since FAISS crashes on mapped files that end too early.
-            flag = getattr(faiss, file_kind.row.read_flag, 0) if has_digest and mapped else 0
-            index = faiss.read_index(os.fspath(path), flag)
-            if index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:
-                raise RuntimeError(f"it has a {type(index).__name__}")
-            if hasattr(index, "invlists") and index.invlists.compute_ntotal() != index.ntotal:
-                raise RuntimeError(f"its lists do not have {index.ntotal} vectors")
+            index = _read_index(path, flag)
             distinct = _distinct(path)
             if distinct is not None and len(numpy.bincount(distinct)) != index.ntotal:
                 raise RuntimeError(f"its positions do not have {index.ntotal} vectors")
@@ -345,15 +335,83 @@ class SentenceIndex:
             loaded._is_mapped = flag != 0
             sample = loaded.vectors(evenly(len(loaded), NUM_CHECKED))
         except (RuntimeError, MemoryError, ValueError, OSError) as error:
-            raise ValueError(f"{expected}, or it is damaged: {error}; {remedy}") from error
-        with numpy.errstate(over="ignore", invalid="ignore"):  # of what is refused below
-            lengths = numpy.linalg.norm(sample, axis=1)
-        is_normalized = (numpy.abs(lengths - 1) < TOLERANCE) | (lengths == 0)
-        if not (numpy.isfinite(lengths) if file_kind.row.compressed else is_normalized).all():
-            raise ValueError(f"{expected}: its vectors are not normalized")
+            raise ValueError(f"{_expected(path)}, or it is damaged: {error}; {_REMEDY}") from error
+        if not _is_normalized(sample, file_kind):
+            raise ValueError(f"{_expected(path)}: its vectors are not normalized")
         if kind is not None:
             kind.prepare_search(index)
         return loaded
+
+
+_REMEDY = "name another file, to build the index there"
+
+
+def _expected(path: Union[str, "os.PathLike[str]"]) -> str:
+    return f"{path} is not an index that `search` wrote"
+
+
+def _kind_of_file(path: Union[str, "os.PathLike[str]"]) -> IndexKind:
+    """Return the kind of a saved index, by the first bytes of its file."""
+    kinds = {row.magic: name for name, row in KINDS.items()}
+    try:
+        with open(path, "rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+    if magic not in kinds:
+        raise ValueError(_expected(path))
+    return IndexKind(kinds[magic])
+
+
+def _is_intact(path: Union[str, "os.PathLike[str]"]) -> bool:
+    """Return whether a file has a digest, and raise a `ValueError` if it is another one."""
+    if ending_digest(path) is None:
+        logger.warning("%s has no digest of its content: nothing tells if it is damaged", path)
+        return False
+    if not is_whole(Path(path)):
+        raise ValueError(f"{_expected(path)}, or it is damaged; {_REMEDY}")
+    return True
+
+
+def _read_flag(kind: IndexKind) -> int:
+    """Return the flag by which FAISS maps a file; older releases lack it for some kinds."""
+    return int(getattr(faiss_library(), kind.row.read_flag, 0))
+
+
+def _read_index(path: Union[str, "os.PathLike[str]"], flag: int) -> Any:
+    """Read FAISS's index from a file; a `RuntimeError` says why it is not one of ours."""
+    faiss = faiss_library()
+    index = faiss.read_index(os.fspath(path), flag)
+    if index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:
+        raise RuntimeError(f"it has a {type(index).__name__}")
+    if hasattr(index, "invlists") and index.invlists.compute_ntotal() != index.ntotal:
+        raise RuntimeError(f"its lists do not have {index.ntotal} vectors")
+    return index
+
+
+def _is_normalized(vectors: FloatArray, kind: IndexKind) -> bool:
+    """Return whether vectors have the length 1 or 0; of compressed ones, whether it is finite."""
+    with numpy.errstate(over="ignore", invalid="ignore"):  # of what is refused
+        lengths = numpy.linalg.norm(vectors, axis=1)
+    if kind.row.compressed:
+        return bool(numpy.isfinite(lengths).all())
+    return bool(((numpy.abs(lengths - 1) < TOLERANCE) | (lengths == 0)).all())
+
+
+def _least_known(near: FloatArray, is_all: bool) -> float:
+    """Return the cosine above which an index has left out no vector, given the nearest ones."""
+    return -numpy.inf if is_all else float(near.min()) + ROUNDING
+
+
+def _extend(found: list[_Distinct], near: FloatArray, numbers: IntArray, least: float) -> None:
+    """Add the vectors after those that are found whose cosine is above the `least`.
+
+    Those as near as the last one wait: the index may have left another one out.
+    """
+    last = found[-1:]
+    for cosine, number in zip(near.tolist(), numbers.tolist()):
+        if number >= 0 and cosine > least and [(-cosine, number)] > last:
+            found.append((-cosine, number))
 
 
 def _distinct(path: Union[str, "os.PathLike[str]"]) -> Optional[IntArray]:
