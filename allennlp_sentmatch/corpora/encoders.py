@@ -90,7 +90,7 @@ class CorpusEncoder:
         """Yield the vectors (N, E) of each block of N sentences, in order."""
         size = batch_size if self._has_batch_size else None
         for sentences in blocks:
-            yield self._encoder.encode_document(sentences, batch_size=size)
+            yield self._encoder.encode_document(sentences, batch_size=size, show_progress_bar=False)
 
     def unknown_words(self, sentence: str) -> list[str]:
         """Return the out-of-vocabulary words of a sentence, if the encoder has a vocabulary."""

@@ -30,7 +30,7 @@ def test_a_corpus_is_encoded_with_anything_that_has_encode(tmp_path):
     corpus = [f"sentence {i % 9} of {i % 7}" for i in range(50)]
     for number, encoder in enumerate((Counts(), Prompted(), tiny_encoder())):
         file = tmp_path / f"{number}.npy"
-        encode_corpus(encoder, lambda: iter(corpus), file, block_size=16, show_progress=False)
+        encode_corpus(encoder, lambda: iter(corpus), file, block_size=16, show_progress_bar=False)
         expected = SentenceEncoder(encoder).encode_document(corpus)
         numpy.testing.assert_allclose(numpy.load(file), expected, atol=1e-6)
 
