@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 import numpy
 import torch
@@ -28,7 +28,7 @@ from allennlp_sentmatch.nn.word_coverage import word_coverage
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin, write_model_card
 from allennlp_sentmatch.standalone.networks import Pooled, load_state, sentence_network
 from allennlp_sentmatch.standalone.quantization import dequantized, quantized
-from allennlp_sentmatch.standalone.splitters import splitter_from
+from allennlp_sentmatch.standalone.splitters import Splitter, splitter_from
 from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
@@ -110,55 +110,36 @@ class StandaloneEncoder(nn.Module):
         `ValueError`, naming the file, for whatever is wrong; `FileNotFoundError` for a missing one.
         """
         path = Path(folder)
-        settings = read_header(path / SETTINGS)
-        with errors_name(path / SETTINGS):
-            found = settings.get("format")
-            if found != FORMAT:
-                raise ValueError(
-                    f"the format is {found!r}; this version of the package reads {FORMAT}"
-                )
-            check_names("setting", settings, _SETTINGS)
-            lowercase, max_length = settings["lowercase"], settings["max_length"]
-            if type(lowercase) is not bool:
-                raise ValueError("lowercase must be true or false")
-            if max_length is not None and (type(max_length) is not int or max_length < 1):
-                raise ValueError("max_length must be a positive integer or null")
-        vocabulary = read_json_object(path / VOCABULARY)
-        with errors_name(path / VOCABULARY):
-            check_names("setting", vocabulary, ("unknown", "empty", "words"))
-            unknown, empty, words = (vocabulary[name] for name in ("unknown", "empty", "words"))
-            if (
-                not isinstance(words, list)
-                or not all(isinstance(word, str) for word in words)
-                or len(set(words)) != len(words)
-            ):
-                raise ValueError("expected a list of different strings as words")
-            if not all(type(index) is int and 0 < index < len(words) for index in (unknown, empty)):
-                raise ValueError("expected indices of words as unknown and empty")
-        rules = read_json_object(path / SPLITTER)
-        with errors_name(path / SPLITTER):
-            is_pieces = rules == {"type": WordPieceSplitter.type}
-            splitter = WordPieceSplitter(words) if is_pieces else splitter_from(rules)
-        tensors = read_tensors(path / TENSORS)
-        with errors_name(path / TENSORS):
-            tensors = dequantized(tensors)
-            embedding = tensors.get("embedding.weight")
-            if embedding is None or embedding.dim() != 2 or len(embedding) != len(words):
-                raise ValueError(f"expected embedding.weight of {len(words)} rows")
+        settings = _read_settings(path / SETTINGS)
+        vocabulary = _read_vocabulary(path / VOCABULARY)
+        splitter = _read_splitter(path / SPLITTER, vocabulary.words)
+        state = _read_state(path / TENSORS, len(vocabulary.words))
         # A program may have set another default device (since PyTorch 2.0) or type.
         on_cpu = torch.device("cpu") if hasattr(torch, "set_default_device") else nullcontext()
         with errors_name(path / SETTINGS), on_cpu:
-            known = {word: index for index, word in enumerate(words)}
-            indexer = TextIndexer(splitter, known, unknown, empty, lowercase, max_length)
-            network, size = settings["encoder"], settings["projection_size"]
-            limit = sum(tensor.numel() for tensor in tensors.values())
+            indexer = TextIndexer(
+                splitter,
+                {word: index for index, word in enumerate(vocabulary.words)},
+                vocabulary.unknown,
+                vocabulary.empty,
+                settings["lowercase"],
+                settings["max_length"],
+            )
             # Random vectors would take longer than reading the file.
-            vectors = embedding.float()
-            encoder = cls(indexer, words, vectors.size(1), network, size, limit, vectors).float()
+            vectors = state["embedding.weight"].float()
+            encoder = cls(
+                indexer,
+                vocabulary.words,
+                vectors.size(1),
+                settings["encoder"],
+                settings["projection_size"],
+                sum(tensor.numel() for tensor in state.values()),
+                vectors,
+            ).float()
             if settings["vector_size"] != encoder.vector_size:
                 raise ValueError(f"the encoder's vector_size is {encoder.vector_size}")
         with errors_name(path / TENSORS):
-            load_state(encoder, tensors)
+            load_state(encoder, state)
         return encoder.eval()
 
     def save(self, folder: Union[str, "os.PathLike[str]"], int8: bool = False) -> None:
@@ -371,3 +352,63 @@ def nearest(query: FloatArray, vectors: FloatArray, count: int) -> list[tuple[in
     found = cosines(vectors, query)  # (N,)
     order = numpy.argsort(-found, kind="stable")[:count]
     return [(int(row), float(found[row])) for row in order]
+
+
+class _Vocabulary(NamedTuple):
+    """The content of `VOCABULARY`."""
+
+    words: list[str]
+    unknown: int
+    empty: int
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    """Read and check `SETTINGS`, but for those of the network."""
+    settings = read_header(path)
+    with errors_name(path):
+        found = settings.get("format")
+        if found != FORMAT:
+            raise ValueError(f"the format is {found!r}; this version of the package reads {FORMAT}")
+        check_names("setting", settings, _SETTINGS)
+        if type(settings["lowercase"]) is not bool:
+            raise ValueError("lowercase must be true or false")
+        max_length = settings["max_length"]
+        if max_length is not None and (type(max_length) is not int or max_length < 1):
+            raise ValueError("max_length must be a positive integer or null")
+    return settings
+
+
+def _read_vocabulary(path: Path) -> _Vocabulary:
+    """Read and check `VOCABULARY`."""
+    vocabulary = read_json_object(path)
+    with errors_name(path):
+        check_names("setting", vocabulary, ("unknown", "empty", "words"))
+        words = vocabulary["words"]
+        is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
+        if not is_list or len(set(words)) != len(words):
+            raise ValueError("expected a list of different strings as words")
+        for name in ("unknown", "empty"):
+            index = vocabulary[name]
+            if type(index) is not int or not 0 < index < len(words):
+                raise ValueError("expected indices of words as unknown and empty")
+    return _Vocabulary(words, vocabulary["unknown"], vocabulary["empty"])
+
+
+def _read_splitter(path: Path, words: list[str]) -> Splitter:
+    """Read `SPLITTER`."""
+    rules = read_json_object(path)
+    with errors_name(path):
+        if rules == {"type": WordPieceSplitter.type}:
+            return WordPieceSplitter(words)
+        return splitter_from(rules)
+
+
+def _read_state(path: Path, num_words: int) -> dict[str, Tensor]:
+    """Read `TENSORS` as floating-point numbers, with a vector for each word."""
+    tensors = read_tensors(path)
+    with errors_name(path):
+        state = dequantized(tensors)
+        embedding = state.get("embedding.weight")
+        if embedding is None or embedding.dim() != 2 or len(embedding) != num_words:
+            raise ValueError(f"expected embedding.weight of {num_words} rows")
+    return state
