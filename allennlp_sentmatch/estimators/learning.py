@@ -13,7 +13,7 @@ from allennlp_sentmatch.estimators.heads import (
     LinearHead,
     pair_inputs,
 )
-from allennlp_sentmatch.estimators.linear import Array
+from allennlp_sentmatch.estimators.linear import Array, Fit
 from allennlp_sentmatch.estimators.thresholds import HeldOut
 from allennlp_sentmatch.files.texts import Sentences
 
@@ -95,24 +95,16 @@ class LinearLearning(NamedTuple):
         head = LinearHead(
             inputs[0].shape[1], examples.num_outputs(), matcher, words, num_features(encoder)
         )
+        features = head.features(*inputs)
         fit = head.fit(
-            head.features(*inputs),
+            features,
             examples.targets,
             examples.weights,
             examples.groups,
             self.l2,
             random_state,
         )
-        held_out = None
-        if len(fit.held_out):
-            held_out = HeldOut(
-                fit.outputs,
-                examples.targets[fit.held_out],
-                examples.counts[fit.held_out],
-                examples.pairs[fit.held_out],
-                examples.groups[fit.held_out],
-            )
-        return Learned(encoder, head, held_out, fit.l2)
+        return Learned(encoder, head, _held_out(fit, features, examples), fit.l2)
 
     def _words(self, matcher: str) -> Optional[str]:
         """Return how the words are compared, one of `WORD_ORDERS`."""
@@ -120,3 +112,21 @@ class LinearLearning(NamedTuple):
         if not compares:
             return None
         return "unordered" if matcher in SYMMETRIC else "ordered"
+
+
+def _held_out(fit: Fit, features: Array, examples: Examples) -> Optional[HeldOut]:
+    """Return the examples that the folds of labels held out, if there are any."""
+    rows = fit.held_out
+    if not len(rows) or examples.num_outputs() == 1:
+        return None
+    outputs = fit.outputs
+    if numpy.count_nonzero(fit.coef.any(axis=0)) == 1:  # one feature, which decides the ranks
+        outputs = features[rows] @ fit.coef.T + fit.intercept
+    return HeldOut(
+        outputs,
+        fit.outputs.argmax(axis=1),
+        examples.targets[rows],
+        examples.counts[rows],
+        examples.pairs[rows],
+        examples.groups[rows],
+    )

@@ -9,6 +9,7 @@ import numpy
 from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike
@@ -101,6 +102,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         precision: Optional[float] = None,
         recall: Optional[float] = None,
         label: Any = None,
+        sure: bool = False,
     ) -> Threshold:
         """Choose the lowest probability of a label at which to act on it.
 
@@ -108,7 +110,8 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
             found = classifier.predict_proba(pairs)[:, 1] >= chosen.probability
 
         It is chosen on the pairs that cross-validation held out in `fit`, from 1,000 pairs on a
-        fifth of them. `sample_weight` counts, and `class_weight` does not.
+        fifth of them. `sample_weight` counts, and `class_weight` does not. Intervals count equal
+        pairs, and the pairs of a group in `fit`, as one.
 
         # Parameters
 
@@ -118,37 +121,53 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
             The reverse. Without both, take the threshold with the highest F1.
         label : `Any`, optional (default = `None`)
             One of `classes_`; by default the second of two.
+        sure : `bool`, optional (default = `False`)
+            Whether the lower end of the interval has to reach the precision or the recall, so that
+            other pairs of the same kind mostly reach it, too.
 
         # Raises
 
-        `ValueError` if no threshold reaches the precision, with the highest that one reaches, and
-        after a `fit` without cross-validation or after `load`.
+        `ValueError` if no threshold reaches the precision, with the highest that one reaches, or if
+        none is sure to, and after a `fit` without cross-validation or after `load`.
         """
-        check_is_fitted(self)
+        aim, wanted = _checked_aim(precision, recall)
+        if not isinstance(sure, bool) or (sure and aim == "f1"):
+            raise ValueError(
+                f"sure must be True or False, and needs a precision or a recall; got {sure!r:.50}"
+            )
+        position = self._label_position(label)
+        held_out = self._held_out()
+        is_right = held_out.targets == position
+        if not is_right.any():
+            raise ValueError(
+                "no pair held out in cross-validation has the label "
+                f"{self.classes_.tolist()[position]!r}"
+            )
+        scores = softmax(held_out.outputs, axis=1)[:, position]
+        return choose_threshold(
+            scores, is_right, held_out.weights, aim, wanted, held_out.groups, sure
+        )
+
+    def _held_out(self) -> HeldOut:
+        """Return the predictions of cross-validation; a `ValueError` says what they need."""
         held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
         if held_out is None:
             raise ValueError(
                 "threshold needs the cross-validation of fit: two pairs of each of two labels, "
-                "neither l2 nor fine-tuning; save does not keep it"
+                "which are different and not of one group, and neither l2 nor fine-tuning; save "
+                "does not keep it"
             )
+        return held_out
+
+    def _label_position(self, label: Any) -> int:
+        """Return the position of a label in `classes_`, by default the second of two."""
+        check_is_fitted(self)
         classes = self.classes_.tolist()
         if label is None and len(classes) == 2:
-            label = classes[1]
+            return 1
         if label not in classes:
             raise ValueError(f"label must be one of {classes!r:.200}; got {label!r}")
-        is_right = held_out.targets == classes.index(label)
-        if not is_right.any():
-            raise ValueError(f"no pair held out in cross-validation has the label {label!r}")
-        aims = {"precision": precision, "recall": recall}
-        given = [(aim, wanted) for aim, wanted in aims.items() if wanted is not None]
-        if len(given) > 1:
-            raise ValueError("threshold takes a precision or a recall, not both")
-        for aim, wanted in given:
-            if isinstance(wanted, bool) or not isinstance(wanted, Real) or not 0 < wanted <= 1:
-                raise ValueError(f"{aim} must be a number above 0 and at most 1; got {wanted!r}")
-        scores = softmax(held_out.outputs, axis=1)[:, classes.index(label)]
-        aim, wanted = given[0] if given else ("f1", 0)
-        return choose_threshold(scores, is_right, held_out.weights, aim, wanted, held_out.groups)
+        return int(classes.index(label))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on N pairs and their labels."""
@@ -170,6 +189,12 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return labels
 
     def _targets(self, values: Array, weights: Array) -> tuple[Array, Array]:
+        if type_of_target(values) not in ("binary", "multiclass"):
+            position = (values % 1 != 0).argmax()
+            raise ValueError(
+                f"the label of pair {position} is {values[position]:g}: continuous numbers are "
+                "scores, which PairRegressor learns; give labels as strings or whole numbers"
+            )
         self.classes_, targets = numpy.unique(values, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -189,8 +214,10 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
         regressor = PairRegressor().fit([("A man sleeps.", "A man is asleep."), ...], scores)
         regressor.predict([("A dog runs.", "An animal is running.")])
 
-    It is a scikit-learn estimator: a ridge regression, otherwise as `PairClassifier`. After
-    fine-tuning, the scores of predictions lie between the lowest and the highest one in `fit`.
+    It is a scikit-learn estimator: a ridge regression, otherwise as `PairClassifier`. The scores
+    that it predicts lie between the lowest and the highest one in `fit`. Unless the other features
+    halve the squared error of the pairs held out, the cosine is the only feature, which also ranks
+    pairs of another kind.
 
     Its base class `PairEstimator` has the parameters.
     """
@@ -218,3 +245,17 @@ def _checked_class_weight(given: Mapping[Any, Any]) -> dict[Any, float]:
             raise ValueError(f"{CLASS_WEIGHT_FORM}; the one of {label!r:.50} is {weight!r:.50}")
         checked[label] = float(number)
     return checked
+
+
+def _checked_aim(precision: Any, recall: Any) -> tuple[str, float]:
+    """Return what a threshold is chosen by, and the figure that it has to reach."""
+    aims = {"precision": precision, "recall": recall}
+    given = [(aim, wanted) for aim, wanted in aims.items() if wanted is not None]
+    if not given:
+        return "f1", 0.0
+    if len(given) > 1:
+        raise ValueError("threshold takes a precision or a recall, not both")
+    aim, wanted = given[0]
+    if isinstance(wanted, bool) or not isinstance(wanted, Real) or not 0 < wanted <= 1:
+        raise ValueError(f"{aim} must be a number above 0 and at most 1; got {wanted!r}")
+    return aim, float(wanted)

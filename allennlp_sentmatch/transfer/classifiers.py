@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from allennlp_sentmatch.errors import ConfigurationError
-from allennlp_sentmatch.estimators import linear
 from allennlp_sentmatch.estimators.groups import strata_of
 from allennlp_sentmatch.estimators.linear import Array, best_penalty, fit_pipeline
 from allennlp_sentmatch.files.progress import progress_over
@@ -21,7 +20,7 @@ from allennlp_sentmatch.training.metrics.correlations import correlations
 
 Data = tuple[Array, Array]
 
-L2_PENALTIES = (*linear.L2_PENALTIES, 0.0001)
+L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)
 """The penalties that are compared, the strongest first."""
 
 
