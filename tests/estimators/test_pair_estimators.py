@@ -150,7 +150,7 @@ FAILURES = [
     ({"l2": -1}, [str(score) for score in SCORES]),
     ({}, [score / 10 for score in SCORES]),
     ({"head": FineTuning(batch_size=0)}, LABELS[::-1]),
-    ({"head": FineTuning()}, [*LABELS[:-1], "once"]),
+    ({"head": FineTuning(validation_fraction=0.01)}, LABELS[::-1]),
     ({"encoder": 3}, LABELS[::-1]),
     ({"class_weight": {"x": 1, "y": 2}}, LABELS[::-1]),
 ]
@@ -273,6 +273,53 @@ def test_scores_of_any_size_are_learned(encoder, l2):
         numpy.testing.assert_allclose(regressor.predict(PAIRS) / scale, expected, rtol=1e-6)
     with pytest.raises(ValueError, match="too large"):
         PairRegressor(encoder).fit(PAIRS, [1e308, -1e308] * 18)
+
+
+@pytest.mark.parametrize(
+    ("labels", "position"),
+    [([0.0, 0.5, 1.0] * 12, 1), ([1, 2] * 17 + [2.5, 3], 34), ([3.5] * 36, 0)],
+)
+def test_scores_are_no_labels(encoder, labels, position):
+    """scikit-learn's type_of_target calls them continuous."""
+    message = f"the label of pair {position} is .*: continuous .* scores, which PairRegressor"
+    with pytest.raises(ValueError, match=message):
+        PairClassifier(encoder).fit(PAIRS, labels)
+    whole = PairClassifier(encoder, l2=1).fit(PAIRS, [1.0, 2.0] * 18)
+    assert whole.classes_.tolist() == [1, 2]
+
+
+def test_predicted_scores_stay_within_the_scores_of_fit(encoder, tmp_path):
+    """With few of the pairs, lines lead out of it; the order of the scores stays."""
+    cosines = encoder.similarity(*zip(*OTHERS)).astype(float)
+    low, high = numpy.quantile(cosines, [0.3, 0.7])
+    known = [i for i, cosine in enumerate(cosines) if low <= cosine <= high]
+    regressor = PairRegressor(encoder, "cosine").fit([OTHERS[i] for i in known], cosines[known])
+    order = numpy.argsort(cosines)
+    predicted = regressor.predict([OTHERS[i] for i in order])
+    assert cosines[known].min() <= predicted.min() < predicted.max() <= cosines[known].max()
+    assert (numpy.diff(predicted)[numpy.diff(cosines[order]) > 1e-6] > 0).all()
+    expected = cosines[order].clip(cosines[known].min(), cosines[known].max())
+    numpy.testing.assert_allclose(predicted, expected, atol=1e-2)
+    regressor.save(tmp_path / "folder")
+    loaded = PairRegressor.load(tmp_path / "folder")
+    numpy.testing.assert_allclose(loaded.predict(OTHERS), regressor.predict(OTHERS))
+
+
+@pytest.mark.parametrize("ends", [(0, 5), (-1.7e308, 1.7e308), (1e-300, 3e-300), (2, 2)])
+def test_scores_are_bent_only_at_the_ends(ends):
+    low, high = (float(end) for end in ends)
+    middle = low / 2 + high / 2
+    shares = numpy.linspace(-0.2, 1.2, 281)
+    given = low * (1 - shares) + high * shares
+    finite = numpy.isfinite(given)
+    found = heads.within(given, low, high)
+    assert (low <= found[finite]).all()
+    assert (found[finite] <= high).all()
+    assert heads.within(numpy.array([middle, numpy.inf]), low, high).tolist() == [middle, numpy.inf]
+    inside = (shares > 0.001) & (shares < 0.999)
+    numpy.testing.assert_allclose(found[inside], given[inside])
+    if low < high:
+        assert (numpy.diff(found[finite]) > 0).all()
 
 
 PLAIN = {
