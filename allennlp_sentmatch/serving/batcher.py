@@ -157,7 +157,7 @@ class Batcher:
     A caller who is alone does not wait for others. The inputs of a request are computed in the
     order of their lengths. Those of several requests for the same job share a batch, as long as it
     costs no more than the dearest single input and takes about `TURN_SECONDS`. What is left of a
-    request waits for its next turn behind the others. Every second turn belongs to small requests,
+    request waits for its next turn behind the others. Two turns of three belong to small requests,
     so that these wait for one batch of large ones at most, however many there are.
 
     An input that fails does not affect other requests of its batch. What a caller who has left was
@@ -175,7 +175,7 @@ class Batcher:
         self._open: set[_Waiting] = set()  # all requests without an answer
         self._small: deque[_Waiting] = deque()
         self._large: deque[_Waiting] = deque()
-        self._is_turn_of_small = False
+        self._num_turns = 0
         self._paces: dict[Job, _Pace] = {}
         # A task for each request in one of the queues, at least: each takes a request out.
         self._thread = ThreadPoolExecutor(1)
@@ -256,10 +256,10 @@ class Batcher:
         return batch if batch is not None and batch.contents else None
 
     def _next_queue(self) -> deque[_Waiting]:
-        self._is_turn_of_small = not self._is_turn_of_small
-        if self._is_turn_of_small:
-            return self._small or self._large
-        return self._large or self._small
+        self._num_turns += 1
+        if self._num_turns % 3 == 0:
+            return self._large or self._small
+        return self._small or self._large
 
     def _fill(self, batch: _Batch, waiting: _Waiting) -> None:
         """Move a request's inputs into a batch until it is full. One that is refused ends it."""

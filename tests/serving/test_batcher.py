@@ -144,7 +144,7 @@ def test_large_requests_go_on_however_many_small_ones_come():
     large = ask(ask_for, *"abcd", size=SMALL_REQUEST)
     small = [ask(ask_for, str(number)) for number in range(50)]
     asyncio.run(after_the_first(model, ask_for, large, *small))
-    assert [model.batches.index([text]) for text in "abcd"] == [1, 3, 5, 7]
+    assert [model.batches.index([text]) for text in "abcd"] == [2, 5, 8, 11]
 
 
 def test_inputs_share_batches_in_the_order_of_their_lengths():
