@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from allennlp_sentmatch.commands.command import Command, add_table_options
+from allennlp_sentmatch.files.row import Source
 from allennlp_sentmatch.files.rows_as_written import rows_as_written
 from allennlp_sentmatch.files.streams import (
     STANDARD_OUTPUT,
@@ -129,31 +130,30 @@ def _check_outputs(output_file: str, report: Optional[str]) -> None:
 
 def _read(path: str, args: argparse.Namespace, with_rows: bool = False) -> _Corpus:
     """Read the sentences of a file, with the rows to write if asked."""
-    texts: list[str] = []
-    lines: list[int] = []
+    header = ""
     with readable_twice(path) as file:
-        for source, text in located_sentences(file, args.column, args.delimiter):
-            if not is_blank(text):
-                checked_text(text, f"{source}: the sentence")
-            elif not args.skip_blank:
-                raise ValueError(
-                    f"{source}: the sentence is blank; leave it out, or all such by --skip-blank"
-                )
-            texts.append(text)
-            lines.append(source.line or 1)
-        header = ""
-        rows = [f"{text}\n" for text in texts]
-        if with_rows and args.column is not None and texts:
-            header, rows = rows_as_written(file, lines)
-    filled = [position for position, text in enumerate(texts) if not is_blank(text)]
+        located = [*located_sentences(file, args.column, args.delimiter)]
+        for source, text in located:
+            _check_sentence(text, source, args.skip_blank)
+        rows = [f"{text}\n" for _, text in located]
+        if with_rows and args.column is not None:
+            header, rows = rows_as_written(file, [source.line or 1 for source, _ in located])
+    filled = [position for position, (_, text) in enumerate(located) if not is_blank(text)]
     if not filled:
         raise ValueError(f"{path} has no sentences")
-    return _Corpus(
-        Sentences(texts[position] for position in filled),
-        [rows[position] for position in filled],
-        header,
-        len(texts) - len(filled),
-    )
+    texts = Sentences(located[position][1] for position in filled)
+    num_blank = len(located) - len(filled)
+    return _Corpus(texts, [rows[position] for position in filled], header, num_blank)
+
+
+def _check_sentence(text: str, source: Source, skip_blank: bool) -> None:
+    """Raise a `ValueError` for a sentence that cannot be compared."""
+    if not is_blank(text):
+        checked_text(text, f"{source}: the sentence")
+    elif not skip_blank:
+        raise ValueError(
+            f"{source}: the sentence is blank; leave it out, or all such by --skip-blank"
+        )
 
 
 def _classifier(folder: Optional[str], label: Optional[str]) -> tuple[Any, Any]:

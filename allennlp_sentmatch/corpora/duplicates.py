@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from numbers import Real
 from typing import Any, NamedTuple, Optional
 
@@ -14,7 +13,6 @@ from allennlp_sentmatch.corpora.opposites import OppositeWords
 from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
 from allennlp_sentmatch.corpora.word_comparison import (
     FUNCTION_WORDS,
-    DecisiveWords,
     decisive_words,
     words_in_digits,
 )
@@ -302,21 +300,26 @@ def _encoded(encoder: SentenceEncoder, texts: Sentences, compare_words: bool) ->
         for start in range(0, len(texts), ENCODED_TOGETHER):
             block = texts[start : start + ENCODED_TOGETHER]
             vectors[start : start + len(block)] = normalized(encoder.encode(Sentences(block)))
-    decisive: list[DecisiveWords] = []
-    unread: Iterable[Iterable[str]] = repeat(())
-    if compare_words:
-        decisive = [decisive_words(text) for text in texts]
-        indexer = getattr(encoder.network, "indexer", None)
-        if isinstance(indexer, TextIndexer):
-            unread = indexer.unknown_words(texts)
+    if not compare_words:
+        known = [number for number, text in enumerate(texts) if text not in unknown]
+        return _Compared(vectors, OppositeWords([()] * len(texts)), [known])
+    decisive = [decisive_words(text) for text in texts]
+    unread = _unknown_words(encoder, texts)
     groups: dict[Any, list[int]] = {}
-    for number, (text, words) in enumerate(zip(texts, unread)):
+    for number, text in enumerate(texts):
         if text not in unknown:
-            equal = decisive[number].must_be_equal if compare_words else None
-            key = equal, frozenset(map(str.lower, words))
+            key = decisive[number].must_be_equal, unread[number]
             groups.setdefault(key, []).append(number)
-    poles = [one.poles for one in decisive] if compare_words else [()] * len(texts)
-    return _Compared(vectors, OppositeWords(poles), list(groups.values()))
+    opposites = OppositeWords([one.poles for one in decisive])
+    return _Compared(vectors, opposites, list(groups.values()))
+
+
+def _unknown_words(encoder: SentenceEncoder, texts: Sentences) -> list[frozenset[str]]:
+    """Return the words of each text that the encoder does not know, if it can tell."""
+    indexer = getattr(encoder.network, "indexer", None)
+    if not isinstance(indexer, TextIndexer):
+        return [frozenset()] * len(texts)
+    return [frozenset(map(str.lower, words)) for words in indexer.unknown_words(texts)]
 
 
 class _Search:

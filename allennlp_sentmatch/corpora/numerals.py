@@ -136,6 +136,11 @@ _BEFORE_PRONOUN = {
 }  # fmt: skip
 """The words after which "one" is not a number."""
 
+_SINGLE_WORDS = {word: word for word in (*_MANY, *_PARTS)}
+_SINGLE_WORDS |= {"half": "1/2", "halves": "1/2", **_MULTIPLES}
+_SINGLE_WORDS |= {word: str(value) for word, value in _ROMAN.items()}
+"""The numbers that one word is."""
+
 _BEFORE_SECOND = {"a", "per", "each", "every", "split", "any"}
 """The words after which "second" is a unit of time."""
 
@@ -179,6 +184,61 @@ def _has_digit(word: str) -> bool:
     if word.isalpha():
         return False
     return any(letter.isnumeric() and not letter.isalpha() for letter in word)
+
+
+class _Cardinal:
+    """A number in words, such as "two hundred and five thousand", from the first to the last."""
+
+    def __init__(self) -> None:
+        self._total = 0  # the parts that a scale has ended
+        self._part = 0
+        self._room = 100  # the part takes numbers below this
+        self._scale = 10**18  # the last scale
+
+    @property
+    def value(self) -> int:
+        """The value of the words so far."""
+        return self._total + self._part
+
+    @property
+    def is_open(self) -> bool:
+        """Whether "and" may follow, as after "hundred" and "thousand"."""
+        return self._room == 100 and self.value > 0
+
+    def takes_ordinal(self, word: str) -> bool:
+        """Whether an ordinal ends the number, as in "twenty-first"."""
+        return word in _ORDINALS and _ORDINALS[word] < self._room < 100
+
+    def add(self, word: str) -> bool:
+        """Add a word; return whether it belongs to the number."""
+        if word in _SMALL:
+            return self._add_small(_SMALL[word])
+        if word == "hundred":
+            return self._add_hundred()
+        return word in _SCALES and self._add_scale(_SCALES[word])
+
+    def _add_small(self, value: int) -> bool:
+        if value >= self._room:
+            return False
+        self._part += value
+        self._room = 10 if value >= 20 else 0
+        return True
+
+    def _add_hundred(self) -> bool:
+        if self._part >= 100:
+            return False
+        self._part = 100 * (self._part or 1)
+        self._room = 100
+        return True
+
+    def _add_scale(self, scale: int) -> bool:
+        if scale >= self._scale:
+            return False
+        self._total += scale * (self._part or 1)
+        self._part = 0
+        self._room = 100
+        self._scale = scale
+        return True
 
 
 class _Reading:
@@ -226,19 +286,11 @@ class _Reading:
     def _single_word(self, word: str) -> Optional[str]:
         """Return the number that one word is: an ordinal, a part, a multiple or a Roman number."""
         previous = self._word(-1)
-        number: Optional[str] = None
+        number = _SINGLE_WORDS.get(word)
         if word in _PART and previous == "a" and (self._word(1) == "of" or word == "quarter"):
             number = f"1/{_PART[word]}"
-        elif word in ("half", "halves"):
-            number = "1/2"
         elif word in _ORDINALS and not (word == "second" and previous in _BEFORE_SECOND):
             number = f"{_ORDINALS[word]}th"
-        elif word in _MULTIPLES:
-            number = _MULTIPLES[word]
-        elif word in _MANY or word in _PARTS:
-            number = word
-        elif word in _ROMAN:
-            number = str(_ROMAN[word])
         elif word in _ROMAN_LETTERS and previous in _NUMBERED:
             number = str(_ROMAN_LETTERS[word])
         if number is not None:
@@ -303,28 +355,17 @@ class _Reading:
 
     def _cardinal(self) -> str:
         """Return the value of the number words that begin here, and go to their end."""
-        total, part = 0, 0
-        room = 100  # the part takes numbers below this
-        scale = 10**18  # the last scale
+        cardinal = _Cardinal()
         while True:
             word = self._word()
-            is_open = room == 100 and (part or total)  # after "hundred" and "thousand"
-            if word == "and" and is_open and self._word(1) in _SMALL:
+            if word == "and" and cardinal.is_open and self._word(1) in _SMALL:
                 self._position += 1
                 word = self._word()
-            if word in _SMALL and _SMALL[word] < room:
-                part += _SMALL[word]
-                room = 10 if _SMALL[word] >= 20 else 0
-            elif word in _ORDINALS and _ORDINALS[word] < room < 100:
+            if cardinal.takes_ordinal(word):
                 self._position += 1
-                return f"{total + part + _ORDINALS[word]}th"
-            elif word == "hundred" and part < 100:
-                part, room = 100 * (part or 1), 100
-            elif word in _SCALES and word != "hundred" and _SCALES[word] < scale:
-                total += _SCALES[word] * (part or 1)
-                part, room, scale = 0, 100, _SCALES[word]
-            else:
-                return str(total + part)
+                return f"{cardinal.value + _ORDINALS[word]}th"
+            if not cardinal.add(word):
+                return str(cardinal.value)
             self._position += 1
 
     def _with_unit(self, number: str, attached: str) -> str:
