@@ -34,6 +34,8 @@ from scripts.encoder.data_sets import FREE, RESTRICTED
 
 THRESHOLD = 0.9
 NUM_COMPARED = 20_000
+NUM_TEXTS = 160_000
+"""The number of texts in which words are changed."""
 NUM_TRAINING_PAIRS = 600, 400, 400
 """Of MSRP, Quora and WikiFactCheck."""
 NUM_PAIRS = 1000
@@ -136,18 +138,32 @@ def same_words(pairs: list[tuple[str, str]]) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("data", type=Path, help="the folder of the data sets")
-    parser.add_argument("--sizes", type=int, nargs="*", default=[20_000, 40_000, 80_000, 160_000])
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="*",
+        default=[20_000, 40_000, 80_000, 160_000],
+        help="the numbers of texts whose comparison is timed; none leaves the times out",
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
     info = machine(torch.device("cpu"))
     data_sets = {**FREE, **RESTRICTED}.values()
     texts = list(dict.fromkeys(s for one in data_sets for s in one.sentences(options.data) if s))
     numpy.random.default_rng(0).shuffle(texts)
-    texts = texts[: max(options.sizes, default=NUM_COMPARED)]
     encoder = SentenceEncoder()
+    if options.sizes:
+        measure_time(texts[: max(options.sizes)], encoder, options.sizes, info)
+    measure_pairs(options.data, texts[:NUM_TEXTS], encoder, info)
+
+
+def measure_time(
+    texts: list[str], encoder: SentenceEncoder, sizes: list[int], info: dict[str, Any]
+) -> None:
+    """Write the table of times for some numbers of texts."""
     vectors = encoder.encode(texts)
     records: list[dict[str, Any]] = []
-    for size in sorted(options.sizes):
+    for size in sorted(sizes):
         encoded = Encoded(texts[:size], vectors)
         begin = time.process_time()
         result = find_duplicates(texts[:size], THRESHOLD, encoder=encoded)
@@ -160,8 +176,14 @@ def main() -> None:
             {"texts": size, "removed": len(result.filtered), "seconds": seconds, "exact": exact}
         )
         write(RESULTS / "duplicates_cpu", info, records, TIME_COLUMNS)
-    tested = pairs_of(options.data, texts)
-    with open(options.data / "msrp/msr_paraphrase_train.txt", encoding="utf-8-sig") as file:
+
+
+def measure_pairs(
+    data: Path, texts: list[str], encoder: SentenceEncoder, info: dict[str, Any]
+) -> None:
+    """Write the table of the pairs that are merged, some of them made from the texts."""
+    tested = pairs_of(data, texts)
+    with open(data / "msrp/msr_paraphrase_train.txt", encoding="utf-8-sig") as file:
         msrp = [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
     num_msrp, num_quora, num_facts = NUM_TRAINING_PAIRS
     learned = [((row["#1 String"], row["#2 String"]), row["Quality"]) for row in msrp[:num_msrp]]
