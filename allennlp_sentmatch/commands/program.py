@@ -42,6 +42,9 @@ from allennlp_sentmatch.commands.mistakes import sentence_about
 from allennlp_sentmatch.errors import UnknownSettingError
 from allennlp_sentmatch.files.messages import did_you_mean
 
+Frames = Sequence[FrameType]
+"""Those of a traceback, the one that raised the error last."""
+
 ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackType]], Any]
 
 HUB_ERRORS = ("We couldn't connect to", "Can't load")  # of transformers without a connection
@@ -88,48 +91,70 @@ def mistake(error: BaseException) -> Optional[str]:
         name = "Ctrl-C" if isinstance(error, KeyboardInterrupt) else "SIGTERM"
         return ": ".join([f"stopped by {name}", *map(str, error.args)])
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-    code = frames[-1].f_code if frames else None
-    values = frames[-1].f_locals if frames else {}
+    for describe in (_of_configuration, _of_a_place, _of_the_system):
+        sentence = describe(error, frames)
+        if sentence is not None:
+            return sentence
+    return ALLENNLP_ERRORS.get(str(error)) if isinstance(error, ValueError) else None
+
+
+def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
+    """A sentence about a `ConfigurationError`, an unknown setting or Jsonnet."""
     if isinstance(error, ConfigurationError):
-        if code is Params.pop_choice.__code__ and (
-            hint := did_you_mean(str(values["value"]), values["choices"])
-        ):
-            return f"{values['key_str']}: there is no {values['value']!r}{hint}"
+        code = frames[-1].f_code if frames else None
+        values = frames[-1].f_locals if frames else {}
+        if code is Params.pop_choice.__code__:
+            hint = did_you_mean(str(values["value"]), values["choices"])
+            if hint:
+                return f"{values['key_str']}: there is no {values['value']!r}{hint}"
+        if code is not None and code.co_name == "resolve_class_name":  # of `Registrable`
+            kind = values["cls"]
+            hint = did_you_mean(values["name"], kind.list_available())
+            if hint:
+                return f"there is no {kind.__name__} {values['name']!r}{hint}"
         if code is unwrap(create_serialization_dir).__code__:
             return _existing_folder(str(error), values)
         return str(error)
-    if code is int_to_device.__code__:
-        return (
-            f"cuda_device is {values['device']}, but torch finds no GPU here: set it to -1, or "
-            "leave it out"
-        )
-    sentence = sentence_about(error)
-    if sentence is not None:
-        return sentence
-    if isinstance(error, OSError) and str(error).startswith(HUB_ERRORS):
-        return (
-            f"{str(error).splitlines()[0]} Download the transformer where there is a connection, "
-            "and give the folder instead of its name (the argument `transformer`, or model_name)"
-        )
     if isinstance(error, UnknownSettingError):  # of a subclass in another package
         return str(error)
     if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_ERRORS):
         kind, _, message = str(error).splitlines()[0].partition(": ")
         sources = _jsonnet_sources(frames)
         return unknown_parameter(message, sources) or f"{message} (jsonnet: {kind.lower()})"
-    if isinstance(error, ValueError):
-        return ALLENNLP_ERRORS.get(str(error))
-    if isinstance(error, TypeError):
-        # That calls the predictor with its arguments.
-        if code is not None and code.co_name == "from_archive":
-            return f"{error} (see --predictor-args)"
-        if code is construct_arg.__code__:  # checks the type of a setting
-            name, owner = values["argument_name"], values["class_name"]
-            return f"{name} of {owner} is {values['popped_params']!r}: {error}"
     return None
 
 
-def _jsonnet_sources(frames: Sequence[FrameType]) -> list[tuple[str, Path]]:
+def _of_a_place(error: BaseException, frames: Frames) -> Optional[str]:
+    """A sentence about an error of a function of AllenNLP that is known for it."""
+    if not frames:
+        return None
+    code, values = frames[-1].f_code, frames[-1].f_locals
+    if code is int_to_device.__code__:
+        return (
+            f"cuda_device is {values['device']}, but torch finds no GPU here: set it to -1, or "
+            "leave it out"
+        )
+    if not isinstance(error, TypeError):
+        return None
+    if code.co_name == "from_archive":  # it calls the predictor with its arguments
+        return f"{error} (see --predictor-args)"
+    if code is construct_arg.__code__:  # it checks the type of a setting
+        name, owner = values["argument_name"], values["class_name"]
+        return f"{name} of {owner} is {values['popped_params']!r}: {error}"
+    return None
+
+
+def _of_the_system(error: BaseException, frames: Frames) -> Optional[str]:
+    """A sentence about a file, a device, a connection or a package."""
+    if isinstance(error, OSError) and str(error).startswith(HUB_ERRORS):
+        return (
+            f"{str(error).splitlines()[0]} Download the transformer where there is a connection, "
+            "and give the folder instead of its name (the argument `transformer`, or model_name)"
+        )
+    return sentence_about(error)
+
+
+def _jsonnet_sources(frames: Frames) -> list[tuple[str, Path]]:
     """The Jsonnet of AllenNLP's functions, overrides and files, with the folder of each."""
     sources = []
     for frame in frames:

@@ -181,6 +181,12 @@ class TestMistake:
         expected = "model.encoder.type: there is no 'pooledd': did you mean 'pooled'?"
         assert sentence(matcher="concat", encoder="pooledd") == expected
 
+    def test_of_a_name_on_the_command_line(self):
+        error = _raised(Predictor.by_name, "sentense_piar")
+        expected = "there is no Predictor 'sentense_piar': did you mean 'sentence_pair'?"
+        assert program.mistake(error) == expected
+        assert "zzz" in program.mistake(_raised(Predictor.by_name, "zzz"))
+
     def test_of_an_argument_of_a_configuration(self):
         config = "training_config/own_pairs.jsonnet"
         call = f"(import '{REPOSITORY / config}')(lable='same')"
