@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PAIR_KEYS = [("premise", "hypothesis"), ("sentence1", "sentence2"), ("question", "answer")]
 """The keys of a pair, for estimators that know no names of the two columns."""
 
-OF_AN_ARCHIVE = "Sentence encoder of an archive, which `allennlp serve {}` also predicts with"
+OF_AN_ARCHIVE = "Sentence encoder of an archive (`allennlp serve {}` also serves predictions)"
 
 
 def needs_archive(source: str) -> bool:

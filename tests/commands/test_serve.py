@@ -5,6 +5,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch import serving
+from allennlp_sentmatch.__main__ import main
 from allennlp_sentmatch.models import archival
 from allennlp_sentmatch.predictors import SentencePairPredictor, SingleSentencePredictor
 from allennlp_sentmatch.serving import Service, predictions
@@ -79,3 +80,19 @@ def test_impossible_settings_are_sentences(allennlp, small_archive):
     for option, value in (("--batch-size", 0), ("--max-words", 0), ("--port", 99999)):
         with pytest.raises(ConfigurationError, match=f"(?i){option[2:].replace('-', '.')}"):
             allennlp("serve", small_archive, option, value)
+
+
+@pytest.mark.parametrize(
+    ("model", "served"),
+    [("archive", "SiameseClassifier of allennlp_sentmatch: /predict, /inspect, "), ("package", "")],
+)
+def test_it_says_what_it_serves_without_the_program_of_allennlp(
+    small_archive, monkeypatch, capsys, model, served
+):
+    """An archive is served with its predictions, too."""
+    monkeypatch.setattr(serving, "serve", lambda *arguments: None)
+    monkeypatch.setattr(signal, "signal", lambda *arguments: None)
+    main(["serve", str(small_archive) if model == "archive" else model, "--max-words", "50"])
+    printed = capsys.readouterr().out
+    assert served in printed
+    assert "/v1/embeddings, /similarity, /rerank" in printed
