@@ -37,7 +37,7 @@ PARTS = {
     "predictors": ["predictors"],
     "training": ["training"],
     "corpora": ["corpora", "encoding", "standalone", "files"],
-    "use": ["inspection", "calibration", "serving", "transfer", "tuning"],
+    "use": ["inspection", "calibration", "comparison", "serving", "transfer", "tuning"],
 }
 """The pages of the API reference, and the parts of the package on each."""
 

@@ -16,8 +16,9 @@ points wide. The part of an interval that n seeds make has the width
 
 with the standard deviations s over the seeds of X and Y. The next step of a claim is its third
 seed, or one more. Its value is by how much it narrows the interval, divided by the minutes of the
-runs that it needs. Decided claims, and those with `ENOUGH_SEEDS`, have none. The seeds whose
-settings were others than today's, or are not known, come last.
+runs that it needs. A step that is expected to decide (`needed` in claims.json) narrows `UNDECIDED`.
+Decided claims, and those with `ENOUGH_SEEDS`, have none. The seeds whose settings were others than
+today's, or are not known, come last.
 
 **The rows.** A row that has been recorded says itself how it is trained. wanted.json beside this
 file describes the others: for each file of results, their configurations, with overrides in which
@@ -42,7 +43,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Optional
 
 from scripts.experiments import CONFIGURATIONS, REPOSITORY
-from scripts.results.check_claims import MIN_SEEDS, Row, compare, read_row
+from scripts.results.check_claims import MIN_SEEDS, Row, comparison_of, read_row
 from scripts.results.rows import Series, has_settings, name_of, seeds_in
 from scripts.results.run_seeds import Training, finish, is_finished, parsed, revision, train
 from scripts.results.settings import digests_of
@@ -52,7 +53,6 @@ RESULTS = REPOSITORY / "docs" / "results"
 WANTED = Path(__file__).with_name("wanted.json")
 
 ENOUGH_SEEDS = 5
-DECISIONS = ("yes", "no")
 UNDECIDED = 10.0  # percentage points
 USUAL_SPREAD = 0.7
 """Percentage points, the standard deviation over seeds of a row with fewer than three."""
@@ -191,6 +191,8 @@ def next_step(claim: dict[str, Any], rows: list[Wanted]) -> Optional[Step]:
         for recorded in figures
     ]
     narrowed = interval_width(spreads, len(seeds)) - interval_width(spreads, number)
+    if needed_seeds(claim, seeds) <= number:
+        narrowed = UNDECIDED
     minutes = sum(run.row.minutes for run in runs)
     return Step(f"{claim['claim']} ({claim['data']})", narrowed / minutes, runs)
 
@@ -220,15 +222,30 @@ def is_decided(claim: dict[str, Any], seeds: list[int]) -> bool:
     """Check that the interval of a claim, over these seeds, is above or below zero."""
     if len(seeds) < MIN_SEEDS:
         return False
+    record = record_of(claim, seeds)
+    if record:
+        return record["holds"] in ("yes", "no")
+    return _is_decided_by(json.dumps(claim, sort_keys=True), tuple(seeds))
+
+
+def needed_seeds(claim: dict[str, Any], seeds: list[int]) -> float:
+    """Return the seeds that would decide a claim, as claims.json says; infinity if unknown."""
+    needed = record_of(claim, seeds).get("needed", "")
+    return int(needed) if needed.isdigit() else math.inf
+
+
+def record_of(claim: dict[str, Any], seeds: list[int]) -> dict[str, str]:
+    """Return the line of claims.json about a claim, if it is about these seeds."""
     table = read_table(RESULTS / "claims.json")
     for known, record in zip(table["claims"], table["records"]):
         if known == claim and record.get("seeds") == ", ".join(map(str, seeds)):
-            return record["holds"] in DECISIONS
-    return _verdict(json.dumps(claim, sort_keys=True), tuple(seeds)) in DECISIONS
+            found: dict[str, str] = record
+            return found
+    return {}
 
 
 @cache
-def _verdict(claim_text: str, seeds: tuple[int, ...]) -> str:
+def _is_decided_by(claim_text: str, seeds: tuple[int, ...]) -> bool:
     claim = json.loads(claim_text)
     unit = 100 if claim.get("in_percent") else 1
     compared = [
@@ -236,14 +253,15 @@ def _verdict(claim_text: str, seeds: tuple[int, ...]) -> str:
         for side in ("higher", "lower")
     ]
     higher, lower = (_with_seeds(row, seeds) for row in compared)
-    return compare(claim, higher, lower, bootstrapped=True)["holds"]
+    found = comparison_of(higher, lower)
+    return found is not None and (found.low > 0 or found.high < 0)
 
 
 def _with_seeds(row: Optional[Row], seeds: tuple[int, ...]) -> Optional[Row]:
     if row is None:
         return None
     items = {seed: scores for seed, scores in row.items.items() if seed in seeds}
-    return Row({seed: row.figures[seed] for seed in seeds}, items)
+    return Row({seed: row.figures[seed] for seed in seeds if seed in row.figures}, items)
 
 
 def outdated_runs() -> list[Run]:

@@ -15,14 +15,14 @@ says, for seeds that today's command does not make again, why: their settings we
 known.
 """
 
-import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
+import allennlp_sentmatch  # noqa: F401  (registers the components)
+from allennlp_sentmatch.comparison.item_scores import item_scores
+from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.tuning.report import machine, minutes_of
 from scripts.experiments import CONFIGURATIONS
 from scripts.results.commands import quoted
@@ -193,11 +193,8 @@ def record_items(series: Series, seed: int, archive: Path, data: str, again: boo
     others = [line for line in lines if not line.items() >= key.items()]
     if len(others) < len(lines) and not again:
         return
-    command = [
-        sys.executable, "-m", "scripts.results.item_scores", str(archive), "--data", data,
-    ]  # fmt: skip
-    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    scores = json.loads(result.stdout)
+    loaded = load_archive(archive)
+    scores = item_scores(loaded, loaded.config[f"{data}_data_path"])
     if scores is None:
         return
     if all(score in (0.0, 1.0) for score in scores):

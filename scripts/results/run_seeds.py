@@ -17,7 +17,7 @@ configuration and its overrides evaluate today. `rows.py` says what a row has. T
 back: nothing is recorded from a tree with uncommitted changes, from a commit that no branch holds,
 without the compiled steps, whose rounding differs, or of a seed that was trained without `--record`
 or at another commit. How the models do on each item of the test data goes into
-docs/results/items/sick.jsonl.gz (`item_scores.py`); without test figures, how they do on the
+docs/results/items/sick.jsonl.gz; without test figures, how they do on the
 validation data. `data` says which of the two.
 """
 

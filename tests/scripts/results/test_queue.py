@@ -77,6 +77,9 @@ def test_further_steps_are_one_seed_and_narrow_the_interval_by_the_spread_of_the
     # The standard deviations are 2 points and 0.
     assert found.value == pytest.approx(2 * 1.96 * 2 * (3**-0.5 - 4**-0.5) / 10)
 
+    table["records"][0]["needed"] = "4"
+    (results / "claims.json").write_text(json.dumps(table))
+    assert step().value == pytest.approx(queue.UNDECIDED / 10)
     for holds in ("yes", "no"):
         table["records"][0]["holds"] = holds
         (results / "claims.json").write_text(json.dumps(table))

@@ -221,15 +221,15 @@ def test_a_run_of_another_commit_is_refused_before_others_are_trained(
 
 
 @pytest.mark.parametrize(
-    ("is_tested", "printed", "expected"),
+    ("is_tested", "scores", "expected"),
     [
-        (True, ["[1.0, 0.0]", "[0.25, 1.0]"], ["10", [0.25, 1.0]]),
-        (False, ["[0.0, 1.0]", "[1.0, 1.0]"], ["01", "11"]),
-        (True, ["null", "null"], []),  # the model has no scores of items
+        (True, [[1.0, 0.0], [0.25, 1.0]], ["10", [0.25, 1.0]]),
+        (False, [[0.0, 1.0], [1.0, 1.0]], ["01", "11"]),
+        (True, [None, None], []),  # the model has no scores of items
     ],
 )
 def test_scores_of_the_items_are_recorded_once_for_each_seed(
-    output, run, tmp_path, monkeypatch, is_tested, printed, expected
+    output, run, tmp_path, monkeypatch, is_tested, scores, expected
 ):
     data = "test" if is_tested else "validation"
     for seed in (1, 2):
@@ -240,12 +240,15 @@ def test_scores_of_the_items_are_recorded_once_for_each_seed(
             (output / str(seed) / "metrics.json").write_text(json.dumps(metrics))
     asked = []
 
-    def scores(command, **arguments):
-        assert command[-2:] == ["--data", data]
-        asked.append(int(Path(command[3]).parent.name))
-        return SimpleNamespace(stdout=printed[asked[-1] - 1])
+    def load_archive(path):
+        return SimpleNamespace(config={f"{data}_data_path": int(path.parent.name)})
 
-    monkeypatch.setattr(result_rows.subprocess, "run", scores)
+    def item_scores(archive, seed):
+        asked.append(seed)
+        return scores[seed - 1]
+
+    monkeypatch.setattr(result_rows, "load_archive", load_archive)
+    monkeypatch.setattr(result_rows, "item_scores", item_scores)
     for _ in range(2):
         run(1, 2, record=tmp_path / "sick.json")
     assert rows(tmp_path / "sick.json")[0]["seeds"] == [1, 2]

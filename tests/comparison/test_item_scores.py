@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 from allennlp.commands.train import train_model_from_file
 
-from scripts.experiments import REPOSITORY
-from scripts.results import item_scores
+from allennlp_sentmatch.comparison.item_scores import item_scores
+from allennlp_sentmatch.models.archival import load_archive
+from tests.conftest import REPOSITORY
 
 
 @pytest.fixture(autouse=True)
@@ -25,22 +26,22 @@ def train(name: str, folder: Path, test_data: object, **settings: object) -> tup
 def test_of_a_ranker(tmp_path, questions: str, number: int):
     """The second question has no right answer. All candidates are scored, as in evaluation."""
     settings = {"model.questions": questions, "model.num_negatives": 1}
-    archive, metrics = train("attentive_ranker", tmp_path, "fixtures/data/wikiqa.tsv", **settings)
-    scores = item_scores.scores_of(archive)
+    data = "fixtures/data/wikiqa.tsv"
+    archive, metrics = train("attentive_ranker", tmp_path, data, **settings)
+    scores = item_scores(load_archive(archive), data)
     assert len(scores) == number
     assert sum(scores) / len(scores) == pytest.approx(metrics["test_map"], abs=1e-4)
 
 
-def test_of_a_classifier_on_its_validation_and_test_data(tmp_path, monkeypatch, capsys):
+def test_of_a_classifier_on_its_validation_and_test_data(tmp_path):
     part, whole = tmp_path / "part.jsonl", Path("fixtures/data/snli.jsonl")
     part.write_text("".join(whole.read_text().splitlines(keepends=True)[:5]))
     archive, metrics = train("esim", tmp_path, whole, validation_data_path=str(part))
-    monkeypatch.setattr("sys.argv", ["item_scores.py", str(archive), "--data", "validation"])
-    item_scores.main()
-    scores = json.loads(capsys.readouterr().out.splitlines()[-1])
+    loaded = load_archive(archive)
+    scores = item_scores(loaded, str(part))
     assert 0 < len(scores) <= 5
     assert sum(scores) / len(scores) == pytest.approx(metrics["best_validation_accuracy"])
-    of_test_data = item_scores.scores_of(archive)
+    of_test_data = item_scores(loaded, str(whole))
     assert len(of_test_data) > len(scores)
     assert set(of_test_data) <= {0.0, 1.0}
     assert sum(of_test_data) / len(of_test_data) == pytest.approx(metrics["test_accuracy"])
