@@ -79,12 +79,13 @@ def compare(higher: numpy.ndarray, lower: numpy.ndarray, resamples: int = RESAMP
         constant, of_answers = parted(over_items, of_items)
         seeds = needed_seeds(difference, constant, sum(of_runs) + of_answers)
     return Comparison(
-        *means,
-        difference,
-        float(low),
-        float(high),
-        p,
-        test,
+        higher_mean=means[0],
+        lower_mean=means[1],
+        difference=difference,
+        low=float(low),
+        high=float(high),
+        p=p,
+        test=test,
         smallest=FINDS * math.sqrt(of_items + of_seeds),
         seeds_to_decide=seeds,
     )
@@ -130,7 +131,8 @@ def weighted_figures(items: numpy.ndarray, counts: numpy.ndarray) -> numpy.ndarr
     """
 
     def mean(values: numpy.ndarray) -> numpy.ndarray:
-        return values @ counts.T / items.shape[1]
+        means: numpy.ndarray = values @ counts.T / items.shape[1]
+        return means
 
     if items.shape[-1] == 1:
         return mean(items[..., 0])
@@ -138,7 +140,8 @@ def weighted_figures(items: numpy.ndarray, counts: numpy.ndarray) -> numpy.ndarr
     means = mean(predicted), mean(true)
     covariance = mean(predicted * true) - means[0] * means[1]
     variances = [mean(x**2) - m**2 for x, m in zip((predicted, true), means)]
-    return covariance / numpy.sqrt(variances[0] * variances[1])
+    correlations: numpy.ndarray = covariance / numpy.sqrt(variances[0] * variances[1])
+    return correlations
 
 
 def parted(over_items: Sequence[numpy.ndarray], of_items: float) -> tuple[float, float]:

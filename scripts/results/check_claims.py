@@ -193,7 +193,7 @@ def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
 
     Without the bootstrap, the lines that it would test have nothing that `tested` adds.
     """
-    records = []
+    records: list[dict[str, str]] = []
     comparisons: dict[int, Comparison] = {}
     for claim in read_table(path)["claims"]:
         results = path.parent / claim["results"]

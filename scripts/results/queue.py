@@ -16,9 +16,9 @@ points wide. The part of an interval that n seeds make has the width
 
 with the standard deviations s over the seeds of X and Y. The next step of a claim is its third
 seed, or one more. Its value is by how much it narrows the interval, divided by the minutes of the
-runs that it needs. A step that is expected to decide (`needed` in claims.json) narrows `UNDECIDED`.
-Decided claims, and those with `ENOUGH_SEEDS`, have none. The seeds whose settings were others than
-today's, or are not known, come last.
+runs that it needs. A step with an even chance to decide (`needed` in claims.json) narrows
+`UNDECIDED`. Decided claims, and those with `ENOUGH_SEEDS`, have none. The seeds whose settings were
+others than today's, or are not known, come last.
 
 **The rows.** A row that has been recorded says itself how it is trained. wanted.json beside this
 file describes the others: for each file of results, their configurations, with overrides in which
@@ -36,7 +36,6 @@ import json
 import math
 import statistics
 import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -44,7 +43,7 @@ from typing import IO, Any, NamedTuple, Optional
 
 from scripts.experiments import CONFIGURATIONS, REPOSITORY
 from scripts.results.check_claims import MIN_SEEDS, Row, comparison_of, read_row
-from scripts.results.rows import Series, has_settings, name_of, seeds_in
+from scripts.results.rows import Series, empty_table, has_settings, name_of, seeds_in
 from scripts.results.run_seeds import Training, finish, is_finished, parsed, revision, train
 from scripts.results.settings import digests_of
 from scripts.results.tables import read_table, write_table
@@ -103,7 +102,7 @@ class Step(NamedTuple):
 
 def wanted_rows() -> list[Wanted]:
     """Return the recorded rows, and those that wanted.json describes."""
-    described = {}
+    described: dict[tuple[str, str, str], dict[str, Any]] = {}
     for row in [*recorded_rows(), *described_rows()]:
         described.setdefault((row["file"], row["configuration"], row["overrides"]), row)
     experiments = tuple((configuration, overrides) for _, configuration, overrides in described)
@@ -191,7 +190,7 @@ def next_step(claim: dict[str, Any], rows: list[Wanted]) -> Optional[Step]:
         for recorded in figures
     ]
     narrowed = interval_width(spreads, len(seeds)) - interval_width(spreads, number)
-    if needed_seeds(claim, seeds) <= number:
+    if needed_seeds(claim, seeds) <= 2 * number:  # half of them have about an even chance
         narrowed = UNDECIDED
     minutes = sum(run.row.minutes for run in runs)
     return Step(f"{claim['claim']} ({claim['data']})", narrowed / minutes, runs)
@@ -304,6 +303,8 @@ def train_and_record(run: Run, output: Path, lock: IO[str]) -> None:
         "--overrides", run.row.overrides,
         "--record", str(series.results.relative_to(REPOSITORY)),
     ]  # fmt: skip
+    if not series.results.exists():
+        write_table(series.results, new_table(run.row.file))
     finish(training, series, run.seed, command, is_new)
     name_model(run.row)
     training.started(run.seed).unlink()
@@ -314,6 +315,12 @@ def commit_results(message: str) -> None:
     """Commit the files of results."""
     subprocess.run(["git", "add", "docs/results"], cwd=REPOSITORY, check=True)
     subprocess.run(["git", "commit", "--quiet", "-m", message], cwd=REPOSITORY, check=True)
+
+
+def new_table(file: str) -> dict[str, Any]:
+    """Return a file of results without rows, with what wanted.json says of its data."""
+    described = json.loads(WANTED.read_text(encoding="utf-8"))[file]
+    return {**empty_table(), **{key: described[key] for key in ("data", "vectors", "metrics")}}
 
 
 def name_model(row: Wanted) -> None:
@@ -379,4 +386,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -82,15 +82,13 @@ def train(
     """
     output = training.folder(seed)
     output.parent.mkdir(parents=True, exist_ok=True)
-    origin = {
-        "revision": training.commit,
-        "digest": digest_of(training.config, training.overrides),
-    }
-    is_continued = recover and can_continue(training, seed, origin["digest"])
+    digest = digest_of(training.config, training.overrides)
+    revisions = [] if training.commit is None else [training.commit]
+    is_continued = recover and can_continue(training, seed, digest)
     if is_continued:
-        before = json.loads(training.started(seed).read_text())["revision"]
-        commits = dict.fromkeys([*(before or "").split(", "), training.commit])
-        origin["revision"] = ", ".join(filter(None, commits)) or None
+        before = json.loads(training.started(seed).read_text())["revision"].split(", ")
+        revisions = list(dict.fromkeys([*before, *revisions]))
+    origin = {"revision": ", ".join(revisions) or None, "digest": digest}
     training.started(seed).write_text(json.dumps(origin))
     seeds = {"random_seed": seed, "numpy_seed": seed, "pytorch_seed": seed}
     command = [
@@ -109,8 +107,8 @@ def train(
         )
     if result.returncode != 0:
         sys.exit(f"`allennlp train` failed for seed {seed}; the reason is at the end of {log}")
-    if origin["revision"] is not None:
-        (output / "revision").write_text(origin["revision"])
+    if revisions:
+        (output / "revision").write_text(", ".join(revisions))
 
 
 def can_continue(training: Training, seed: int, digest: str) -> bool:

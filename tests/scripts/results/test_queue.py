@@ -77,7 +77,7 @@ def test_further_steps_are_one_seed_and_narrow_the_interval_by_the_spread_of_the
     # The standard deviations are 2 points and 0.
     assert found.value == pytest.approx(2 * 1.96 * 2 * (3**-0.5 - 4**-0.5) / 10)
 
-    table["records"][0]["needed"] = "4"
+    table["records"][0]["needed"] = "8"
     (results / "claims.json").write_text(json.dumps(table))
     assert step().value == pytest.approx(queue.UNDECIDED / 10)
     for holds in ("yes", "no"):
@@ -160,7 +160,8 @@ def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeyp
     (results / "docs").mkdir()
     monkeypatch.setattr(queue, "RESULTS", results / "docs" / "results")
     queue.RESULTS.mkdir()
-    write(queue.RESULTS)
+    described = {"data": "SICK", "vectors": "random", "metrics": {"accuracy": "accuracy, %"}}
+    queue.WANTED.write_text(json.dumps({"sick.json": {**described, "overrides": "", "rows": []}}))
     trained = []
 
     def train(training, seed, recover=False, keep_open=()):
@@ -181,7 +182,9 @@ def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeyp
     with queue.lock_output(output) as lock:
         queue.train_and_record(run, output, lock)
     assert trained == [2]
-    (recorded,) = json.loads((queue.RESULTS / "sick.json").read_text())["rows"]
+    table = json.loads((queue.RESULTS / "sick.json").read_text())
+    assert table.items() >= described.items()
+    (recorded,) = table["rows"]
     expected = {"model": "A", "differs": "short", "seeds": [2], "revisions": ["bbbbbbb"]}
     assert recorded.items() >= {**expected, "digests": ["d1"]}.items()
     log = ["git", "log", "--format=%s", "--name-only"]
