@@ -13,16 +13,24 @@ from allennlp_sentmatch.registration import register_components as _register_com
 from allennlp_sentmatch.version import __version__
 
 if TYPE_CHECKING:
-    from allennlp_sentmatch.corpora.duplicates import find_duplicates
+    from allennlp_sentmatch.corpora.duplicates import Deduplication, Duplicate, find_duplicates
+    from allennlp_sentmatch.corpora.sentence_collection import Found, SentenceCollection
     from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
     from allennlp_sentmatch.estimators.fine_tuning import FineTuning
-    from allennlp_sentmatch.estimators.pair_estimators import PairClassifier, PairRegressor
+    from allennlp_sentmatch.estimators.pair_classifier import PairClassifier
+    from allennlp_sentmatch.estimators.pair_regressor import PairRegressor
+    from allennlp_sentmatch.estimators.thresholds import Threshold
 
 __all__ = [
+    "Deduplication",
+    "Duplicate",
     "FineTuning",
+    "Found",
     "PairClassifier",
     "PairRegressor",
+    "SentenceCollection",
     "SentenceEncoder",
+    "Threshold",
     "__version__",
     "find_duplicates",
 ]
@@ -31,10 +39,15 @@ _ROOMS = ("commands", "corpora", "estimators", "files", "nn", "serving", "standa
 """The rooms that do not need AllenNLP."""
 
 _MODULES = {
+    "Deduplication": "corpora.duplicates",
+    "Duplicate": "corpora.duplicates",
     "FineTuning": "estimators.fine_tuning",
-    "PairClassifier": "estimators.pair_estimators",
-    "PairRegressor": "estimators.pair_estimators",
+    "Found": "corpora.sentence_collection",
+    "PairClassifier": "estimators.pair_classifier",
+    "PairRegressor": "estimators.pair_regressor",
+    "SentenceCollection": "corpora.sentence_collection",
     "SentenceEncoder": "corpora.sentence_encoder",
+    "Threshold": "estimators.thresholds",
     "find_duplicates": "corpora.duplicates",
 }
 

@@ -18,7 +18,7 @@ HEADER = "pair_estimator.json"
 TENSORS = "pair_estimator.safetensors"
 ENCODER = "encoder"
 
-FORMAT = 4  # the version of the format; earlier ones are read, too
+FORMAT = 5  # the version of the format
 
 PROBE = ["A man is asleep.", "How do I cook rice?", "The 3 dogs aren't running."]
 """Sentences whose vectors show that an encoder is the right one."""
@@ -101,9 +101,10 @@ def read_folder(
         raise FileNotFoundError(_what_is_missing(folder))
     header = read_header(folder / HEADER)
     found = header.get("format")
-    if found not in range(1, FORMAT + 1):
+    if found != FORMAT:
         raise ValueError(
-            f"{folder / HEADER}: the format is {found!r}; this version reads those up to {FORMAT}"
+            f"{folder / HEADER}: the format is {found!r}; this version reads {FORMAT}, so that the "
+            "estimator must be fitted and saved again"
         )
     place = header.pop("encoder", None)
     if place not in [*ENCODER_TEXTS]:

@@ -1,8 +1,6 @@
 """The settings of fine-tuning, without AllenNLP."""
 
-import functools
-from collections.abc import Callable
-from typing import Any, Optional, TypeVar, cast
+from typing import Optional
 
 from sklearn.base import BaseEstimator
 
@@ -21,8 +19,6 @@ NUMBERS = {
     "batch_size": COUNT,
     "validation_fraction": SHARE,
 }
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class FineTuning(BaseEstimator):  # type: ignore[misc]
@@ -46,6 +42,7 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
+        *,
         num_epochs: int = 10,
         patience: int = 2,
         learning_rate: float = 0.0005,
@@ -74,21 +71,3 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
     def checked(self) -> "FineTuning":
         """The same settings as Python's own types; see `checked_numbers`."""
         return FineTuning(**checked_numbers(self, NUMBERS))
-
-
-def says_what_moved(method: Method) -> Method:
-    """Let a constructor or `set_params` say where the settings of fine-tuning are."""
-
-    @functools.wraps(method)
-    def checked(self: Any, *arguments: Any, **settings: Any) -> Any:
-        for name in settings:
-            if name in NUMBERS:
-                raise TypeError(
-                    f"{name} is a setting of fine-tuning: {type(self).__name__}(head=FineTuning("
-                    f"{name}=...)), or head__{name} in set_params and in a search"
-                )
-            if name.startswith("head__") and not {**vars(self), **settings}.get("head"):
-                raise TypeError(f"no head to set {name}; set head=FineTuning() first")
-        return method(self, *arguments, **settings)
-
-    return cast(Method, checked)

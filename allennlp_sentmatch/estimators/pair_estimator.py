@@ -2,14 +2,12 @@
 
 import copy
 import os
-import warnings
 from itertools import compress
 from pathlib import Path
 from typing import Any, Optional, TypeVar, Union
 
 import numpy
 from scipy.special import softmax
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from allennlp_sentmatch.corpora.sentence_encoder import (
@@ -23,8 +21,7 @@ from allennlp_sentmatch.corpora.word_comparison import (
     num_features,
 )
 from allennlp_sentmatch.estimators import estimator_folder
-from allennlp_sentmatch.estimators.earlier_headers import upgrade
-from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning, says_what_moved
+from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning
 from allennlp_sentmatch.estimators.groups import checked_groups, group_equal, joined_groups
 from allennlp_sentmatch.estimators.heads import (
     LINEAR_MATCHERS,
@@ -53,7 +50,6 @@ WordWeights = list[tuple[str, float]]
 PARAMETERS = {
     "compare_words": TRUTH._replace(form="True, False or None"),
     "l2": POSITIVE._replace(form="a number above 0, or None"),
-    "fine_tune": TRUTH,
     "random_state": Numbers(int, -1, 2**32, "an integer from 0 to 4294967295, or None"),
 }
 
@@ -85,8 +81,6 @@ class PairEstimator(KeepsEncoder):
         The penalty l2 / 2 * ||W||^2 beside the mean loss of an example, for standardized features.
         By default, cross-validation chooses it; it is 0.1 where fewer than two labels have two
         pairs. Fine-tuning does not use it.
-    fine_tune : `bool`, optional (default = `False`)
-        `True` stands for `head=FineTuning()`.
     head : `FineTuning`, optional (default = `None`)
         What learns from the vectors. By default, it is a linear model. `FineTuning(...)` also
         trains the encoder; its settings are `head__num_epochs` and so on in a search.
@@ -96,14 +90,13 @@ class PairEstimator(KeepsEncoder):
 
     _numeric: bool
 
-    @says_what_moved
     def __init__(
         self,
         encoder: EncoderLike = None,
+        *,
         matcher: str = "heuristic",
         compare_words: Optional[bool] = None,
         l2: Optional[float] = None,
-        fine_tune: bool = False,
         head: Optional[FineTuning] = None,
         random_state: Optional[int] = 0,
     ) -> None:
@@ -111,11 +104,17 @@ class PairEstimator(KeepsEncoder):
         self.matcher = matcher
         self.compare_words = compare_words
         self.l2 = l2
-        self.fine_tune = fine_tune
         self.head = head
         self.random_state = random_state
 
-    set_params = says_what_moved(BaseEstimator.set_params)
+    def set_params(self: Self, **parameters: Any) -> Self:
+        """Set parameters, and those of `head` as `head__num_epochs` and so on; see scikit-learn."""
+        head = parameters.get("head", self.head)
+        for name in parameters:
+            if name.startswith("head__") and not head:
+                raise TypeError(f"no head to set {name}; set head=FineTuning() first")
+        super().set_params(**parameters)
+        return self
 
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from pairs X, as `checked_pairs` takes them, and their labels or scores y.
@@ -130,8 +129,8 @@ class PairEstimator(KeepsEncoder):
 
         `TypeError` or `ValueError`, naming the pair or the parameter.
         """
-        parameters = self.checked_parameters()
-        if self._tunes() and (sample_weight is not None or parameters.get("class_weight")):
+        parameters = self._checked_parameters()
+        if self.head is not None and (sample_weight is not None or parameters.get("class_weight")):
             raise ValueError("fine-tuning takes no sample_weight and no class_weight")
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         fitted = copy.copy(self)
@@ -177,8 +176,8 @@ class PairEstimator(KeepsEncoder):
 
     def _learner(self) -> Learner:
         """Return what learns a head, by the parameters."""
-        if self._tunes():
-            return self.head or FineTuning()
+        if self.head is not None:
+            return self.head
         return LinearLearning(self.compare_words, self.l2)
 
     def explain(self, pair: tuple[str, str]) -> tuple[WordWeights, WordWeights]:
@@ -217,7 +216,7 @@ class PairEstimator(KeepsEncoder):
         not written either: `load` takes them.
         """
         check_is_fitted(self)
-        parameters = self.checked_parameters()
+        parameters = self._checked_parameters()
         if self.head is not None:
             parameters["head"] = parameters["head"].get_params()
         if isinstance(parameters.get("class_weight"), dict):  # its labels may be numbers
@@ -268,7 +267,6 @@ class PairEstimator(KeepsEncoder):
         with noting(()):
             header, tensors, found = estimator_folder.read_folder(Path(folder), encoder)
             with errors_name(Path(folder) / estimator_folder.HEADER):
-                upgrade(header, tensors, found)
                 estimator = cls._from_header(header, found)
             with errors_name(Path(folder) / estimator_folder.TENSORS):
                 estimator.head_.load(tensors)
@@ -291,7 +289,7 @@ class PairEstimator(KeepsEncoder):
         if isinstance(parameters.get("class_weight"), list):
             parameters["class_weight"] = dict(parameters["class_weight"])
         estimator = cls(None if encoder.is_default else encoder, **parameters)
-        estimator.checked_parameters()
+        estimator._checked_parameters()
         estimator.encoder_ = encoder
         if names is not None:
             if not isinstance(names, list) or [type(name) for name in names] != [str, str]:
@@ -307,7 +305,7 @@ class PairEstimator(KeepsEncoder):
         estimator.head_ = _new_head(head, encoder, estimator._num_outputs)
         return estimator
 
-    def checked_parameters(self) -> dict[str, Any]:
+    def _checked_parameters(self) -> dict[str, Any]:
         """All parameters but the encoder, as Python's own types.
 
         An impossible one is a `ValueError` that names it.
@@ -318,7 +316,7 @@ class PairEstimator(KeepsEncoder):
         parameters |= checked_numbers(self, PARAMETERS)
         if head is not None and not isinstance(head, FineTuning):
             raise ValueError(f"head must be FineTuning(...) or None; got {head!r:.50}")
-        if not isinstance(matcher, str) or not (self._tunes() or matcher in LINEAR_MATCHERS):
+        if not isinstance(matcher, str) or not (head is not None or matcher in LINEAR_MATCHERS):
             known = [*LINEAR_MATCHERS, *TRAINED_MATCHERS]
             meant = did_you_mean(matcher, known) if isinstance(matcher, str) else ""
             raise ValueError(
@@ -331,9 +329,6 @@ class PairEstimator(KeepsEncoder):
     @property
     def _num_outputs(self) -> int:
         return 1 if self._numeric else len(self.classes_)
-
-    def _tunes(self) -> bool:
-        return self.fine_tune or self.head is not None
 
     def _pairs(self, X: Any) -> Pairs:
         """N pairs, whose columns have the same names as in `fit`."""
@@ -379,16 +374,11 @@ def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: i
         from allennlp_sentmatch.estimators.fine_tuned_head import FineTunedHead
 
         return FineTunedHead(encoder.network, num_outputs, matcher)
-    if matcher not in LINEAR_MATCHERS or words not in WORD_ORDERS:
+    is_possible = words != "ordered" or matcher not in SYMMETRIC
+    if matcher not in LINEAR_MATCHERS or words not in WORD_ORDERS or not is_possible:
         raise ValueError(
             f"the head's matcher must be one of {', '.join(LINEAR_MATCHERS)}, and its words "
-            "ordered, unordered or null"
-        )
-    if words == "ordered" and matcher in SYMMETRIC:
-        warnings.warn(
-            "this estimator was fitted when the features of words depended on the order of a pair, "
-            f"although matcher is {matcher!r}; fit it again",
-            stacklevel=4,
+            "ordered, unordered or null, but not ordered with a symmetric matcher"
         )
     num_words = num_features(encoder)
     return LinearHead(encoder.vector_size, num_outputs, matcher, words, num_words)

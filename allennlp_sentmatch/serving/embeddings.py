@@ -91,8 +91,7 @@ class EncodingJob(Job):
 
     def read(self, inputs: Text) -> tuple[tuple[Text, int], Shape]:
         """Return the text, and the number of its words or word pieces that will be encoded."""
-        content = checked_text(inputs.content, "the text")
-        number = num_encoded(self._encoder.network, content)
+        number = num_encoded(self._encoder.network, inputs.content)
         return (inputs, number), {"text": (1, number)}
 
     def compute(self, batch: list[tuple[Text, int]]) -> list[Encoding]:
@@ -328,14 +327,25 @@ def _vectors(results: list[Encoding]) -> FloatArray:
 
 
 def _distinct(texts: list[Text], names: Sequence[str]) -> tuple[list[Text], list[str], list[int]]:
-    """Return the different texts, their names, and for each text the position among these."""
+    """Return the different texts, their names, and for each text the position among these.
+
+    A text that cannot be encoded is a `RequestError`, before others are encoded.
+    """
     rows: dict[Text, int] = {}
     kept = []
     for text, name in zip(texts, names):
         if text not in rows:
+            _check_text(text, name)
             rows[text] = len(rows)
             kept.append(name)
     return list(rows), kept, [rows[text] for text in texts]
+
+
+def _check_text(text: Text, name: str) -> None:
+    try:
+        checked_text(text.content, "the text")
+    except ValueError as error:
+        raise RequestError(400, f"{name.capitalize()}: {error}") from error
 
 
 def _texts(body: dict[str, Any], key: str) -> list[str]:

@@ -20,7 +20,8 @@ from allennlp_sentmatch.standalone.sentence_transformers_folder import MODULES
 
 if TYPE_CHECKING:
     from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
-    from allennlp_sentmatch.estimators.pair_estimators import PairClassifier, PairRegressor
+    from allennlp_sentmatch.estimators.pair_classifier import PairClassifier
+    from allennlp_sentmatch.estimators.pair_regressor import PairRegressor
 
 PAIR_KEYS = [("premise", "hypothesis"), ("sentence1", "sentence2"), ("question", "answer")]
 """The keys of a pair, for estimators that know no names of the two columns."""

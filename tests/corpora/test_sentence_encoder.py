@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import allennlp_sentmatch
-from allennlp_sentmatch import PairClassifier
+from allennlp_sentmatch import FineTuning, PairClassifier
 from allennlp_sentmatch.__main__ import main
 from allennlp_sentmatch.corpora import sentence_encoder
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
@@ -242,7 +242,7 @@ def test_a_source_may_need_a_package(tmp_path, monkeypatch, file, module, remedy
         main(["serve", str(tmp_path)])
     if module.startswith("allennlp"):
         with pytest.raises(ModuleNotFoundError, match=f"^fine-tuning needs AllenNLP.*`{remedy}`"):
-            PairClassifier(Table(), fine_tune=True).fit([("x", "y")] * 2, [0, 1])
+            PairClassifier(Table(), head=FineTuning()).fit([("x", "y")] * 2, [0, 1])
 
 
 def test_importing_the_package_imports_little():
@@ -250,7 +250,7 @@ def test_importing_the_package_imports_little():
         "import sys, json, allennlp_sentmatch\n"
         "assert not {'sklearn.base', 'allennlp'} & set(sys.modules) - preloaded\n"
         "allennlp_sentmatch.SentenceEncoder().encode(['A man is asleep.'])\n"
-        "assert 'allennlp_sentmatch.estimators.pair_estimators' not in sys.modules\n"
+        "assert 'allennlp_sentmatch.estimators.pair_classifier' not in sys.modules\n"
         "assert 'allennlp_sentmatch.corpora.word_comparison' not in sys.modules\n"
         "slow = {'pandas', 'sklearn', 'sqlite3', 'torch._dynamo', 'torch.onnx'}\n"
         "assert not slow & set(sys.modules) - preloaded\n"

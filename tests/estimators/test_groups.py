@@ -86,8 +86,8 @@ def test_pairs_twice_are_pairs_of_weight_two(kind, matcher):
     twice = PAIRS * 2, targets * 2
     repeated = [PAIRS[i] for i in several], [targets[i] for i in several]
     for weights, equal in (([2] * len(PAIRS), twice), (counts, repeated)):
-        weighted = kind(tiny_encoder(), matcher).fit(PAIRS, targets, sample_weight=weights)
-        copied = kind(tiny_encoder(), matcher).fit(*equal)
+        weighted = kind(tiny_encoder(), matcher=matcher).fit(PAIRS, targets, sample_weight=weights)
+        copied = kind(tiny_encoder(), matcher=matcher).fit(*equal)
         numpy.testing.assert_allclose(copied.head_.coef, weighted.head_.coef, rtol=1e-6)
         numpy.testing.assert_allclose(copied._outputs(PAIRS), weighted._outputs(PAIRS), rtol=1e-6)
         assert copied.l2_ == weighted.l2_
@@ -127,7 +127,7 @@ def in_capitals(pairs, labels):
 def test_what_cannot_be_learned_is_not_learned(again, matcher):
     """The accuracy is within the interval of chance: the share of the more frequent label."""
     pairs, labels = again(*by_chance())
-    classifier = PairClassifier(Numbers(), matcher, compare_words=False).fit(pairs, labels)
+    classifier = PairClassifier(Numbers(), matcher=matcher, compare_words=False).fit(pairs, labels)
     accuracy, (low, _) = classifier.held_out_.accuracy()
     chance = max(numpy.mean(labels), 1 - numpy.mean(labels))
     assert low <= chance

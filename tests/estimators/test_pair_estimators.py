@@ -71,7 +71,7 @@ def test_the_features_of_the_words_follow_with_a_weaker_penalty():
     words[:, 3:] *= 10
     x = numpy.hstack([x, words])
     expected = Ridge(alpha=0.05 * len(x)).fit(x, SCORES)
-    ours = PairRegressor(encoder, "concat", l2=0.05).fit(PAIRS, SCORES)
+    ours = PairRegressor(encoder, matcher="concat", l2=0.05).fit(PAIRS, SCORES)
     bounded = expected.predict(x).clip(1, 3)
     numpy.testing.assert_allclose(ours.predict(PAIRS), bounded, atol=3e-4)
 
@@ -83,7 +83,9 @@ def test_a_classifier_is_a_logistic_regression(encoder, matcher):
     for labels in (LABELS, [int(score) for score in SCORES]):
         regression = LogisticRegression(C=1 / (0.05 * len(x)), max_iter=9999, tol=1e-9)
         expected = make_pipeline(StandardScaler(), regression).fit(x, labels)
-        ours = PairClassifier(encoder, matcher, False, l2=0.05).fit(PAIRS, labels)
+        ours = PairClassifier(encoder, matcher=matcher, compare_words=False, l2=0.05).fit(
+            PAIRS, labels
+        )
         numpy.testing.assert_array_equal(ours.classes_, expected.classes_)
         probabilities = ours.predict_proba(PAIRS)
         numpy.testing.assert_allclose(probabilities, expected.predict_proba(x), atol=1e-4)
@@ -132,7 +134,7 @@ def test_a_symmetric_matcher_does_not_see_the_order(encoder, tmp_path, kind, mat
     targets = [len(first) / 10 for first, _ in OTHERS]  # only the order tells them
     if kind is PairClassifier:
         targets = [first.split()[0] for first, _ in OTHERS]
-    fitted = kind(encoder, matcher, True, l2=1e-3).fit(OTHERS, targets)
+    fitted = kind(encoder, matcher=matcher, compare_words=True, l2=1e-3).fit(OTHERS, targets)
     fitted.save(tmp_path / "folder")
     for estimator in (fitted, kind.load(tmp_path / "folder")):
         outputs = estimator._outputs(OTHERS)
@@ -212,7 +214,9 @@ def test_class_weights_are_scikit_learns(encoder):
         regression = LogisticRegression(**settings, class_weight=weights)
         scaled = StandardScaler().fit(x, sample_weight=each).transform(x)
         expected = regression.fit(scaled, labels).predict_proba(scaled)
-        ours = PairClassifier(encoder, "concat", False, l2=0.05, class_weight=weights)
+        ours = PairClassifier(
+            encoder, matcher="concat", compare_words=False, l2=0.05, class_weight=weights
+        )
         found = ours.fit(PAIRS, labels).predict_proba(PAIRS)
         numpy.testing.assert_allclose(found, expected, atol=1e-4)
 
@@ -232,7 +236,7 @@ def test_bad_weights_are_refused(encoder, weights, message):
     for kind, targets in ((PairClassifier, LABELS), (PairRegressor, SCORES)):
         with pytest.raises(ValueError, match=message):
             kind(encoder).fit(PAIRS, targets, sample_weight=weights)
-    fine = PairClassifier(encoder, fine_tune=True)
+    fine = PairClassifier(encoder, head=FineTuning())
     with pytest.raises(ValueError, match="fine-tuning takes no sample_weight"):
         fine.fit(PAIRS, LABELS, weights)
 
@@ -293,7 +297,9 @@ def test_predicted_scores_stay_within_the_scores_of_fit(encoder, tmp_path):
     cosines = encoder.similarity(*zip(*OTHERS)).astype(float)
     low, high = numpy.quantile(cosines, [0.3, 0.7])
     known = [i for i, cosine in enumerate(cosines) if low <= cosine <= high]
-    regressor = PairRegressor(encoder, "cosine").fit([OTHERS[i] for i in known], cosines[known])
+    regressor = PairRegressor(encoder, matcher="cosine").fit(
+        [OTHERS[i] for i in known], cosines[known]
+    )
     order = numpy.argsort(cosines)
     predicted = regressor.predict([OTHERS[i] for i in order])
     assert cosines[known].min() <= predicted.min() < predicted.max() <= cosines[known].max()
@@ -374,7 +380,7 @@ def test_a_block_of_pairs_does_not_change_their_predictions(classifier, monkeypa
 def test_parameters_that_are_set_later_wait_for_the_next_fit(encoder, tmp_path):
     classifier = PairClassifier(encoder).fit(PAIRS, LABELS)
     expected = classifier.predict_proba(PAIRS)
-    classifier.set_params(matcher="heuristic_difference", compare_words=False, fine_tune=True)
+    classifier.set_params(matcher="heuristic_difference", compare_words=False, head=FineTuning())
     numpy.testing.assert_array_equal(classifier.predict_proba(PAIRS), expected)
     classifier.save(tmp_path / "folder")
     loaded = PairClassifier.load(tmp_path / "folder")
@@ -481,7 +487,6 @@ def test_bad_pairs_and_targets_are_refused_by_every_method(classifier):
         *(({"l2": one}, "l2 must be a number above 0") for one in (0, "strong", True, 10**400)),
         ({"l2": float("nan")}, "l2 must be a number above 0, or None; got nan"),
         ({"compare_words": 1}, "compare_words must be True, False or None; got 1"),
-        ({"fine_tune": None}, "fine_tune must be True or False; got None"),
         ({"head": FineTuning}, r"head must be FineTuning\(...\) or None; got <class"),
         ({"random_state": -1}, "random_state must be an integer from 0 to 4294967295, or None"),
         ({"random_state": numpy.random.RandomState(0)}, "random_state must be an integer"),

@@ -151,7 +151,7 @@ def test_the_scores_are_of_pairs_held_out(count, monkeypatch):
 
 @pytest.fixture(scope="module")
 def classifier():
-    return PairClassifier(tiny_encoder(), "cosine").fit(PAIRS, LABELS)
+    return PairClassifier(tiny_encoder(), matcher="cosine").fit(PAIRS, LABELS)
 
 
 def test_the_cosine_is_one_feature(classifier):
@@ -162,7 +162,9 @@ def test_the_cosine_is_one_feature(classifier):
     numpy.testing.assert_allclose(logits, start + slope * cosines, atol=1e-5)
     assert slope > 0
     assert classifier.head_.coef.shape == (2, 1)
-    with_words = PairClassifier(tiny_encoder(), "cosine", True, l2=0.1).fit(PAIRS, LABELS)
+    with_words = PairClassifier(tiny_encoder(), matcher="cosine", compare_words=True, l2=0.1).fit(
+        PAIRS, LABELS
+    )
     assert with_words.head_.coef.shape == (2, 17)
 
 
@@ -172,7 +174,7 @@ def test_pairs_held_out_rank_as_their_cosines_do(seed):
     generator = numpy.random.default_rng(seed)
     pairs = [(f"{2 * i}", f"{2 * i + 1}") for i in range(16)]
     labels = generator.permutation([0, 1] * 8)
-    classifier = PairClassifier(Numbers(), "cosine").fit(pairs, labels)
+    classifier = PairClassifier(Numbers(), matcher="cosine").fit(pairs, labels)
     cosines = classifier.encoder_.similarity(*zip(*pairs))
     order = numpy.array([int(first) // 2 for first, _ in pairs])[classifier.held_out_.pairs]
     margins = numpy.diff(classifier.held_out_.outputs)[:, 0]
@@ -206,9 +208,11 @@ def test_bad_arguments_are_refused(classifier, arguments, message):
         classifier.threshold(**arguments)
 
 
-@pytest.mark.parametrize("parameters", [{"l2": 0.1}, {"head": FineTuning(1, batch_size=9)}])
+@pytest.mark.parametrize(
+    "parameters", [{"l2": 0.1}, {"head": FineTuning(num_epochs=1, batch_size=9)}]
+)
 def test_without_cross_validation_there_is_no_threshold(parameters):
-    classifier = PairClassifier(tiny_encoder(), "symmetric").fit(PAIRS, LABELS)
+    classifier = PairClassifier(tiny_encoder(), matcher="symmetric").fit(PAIRS, LABELS)
     assert classifier.threshold()
     classifier.set_params(**parameters).fit(PAIRS, LABELS)
     with pytest.raises(ValueError, match="threshold needs the cross-validation of fit"):
@@ -221,7 +225,7 @@ def test_without_cross_validation_there_is_no_threshold(parameters):
 def test_constant_cosines_give_the_share_of_the_label(value):
     constant = SimpleNamespace(encode=lambda sentences: numpy.full((len(sentences), 3), value))
     labels = ["no"] * 24 + ["yes"] * 12
-    classifier = PairClassifier(constant, "cosine").fit(PAIRS, labels)
+    classifier = PairClassifier(constant, matcher="cosine").fit(PAIRS, labels)
     numpy.testing.assert_allclose(classifier.predict_proba(PAIRS)[:, 1], 1 / 3, atol=1e-3)
     assert classifier.threshold(recall=1).precision == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="no threshold reaches the precision"):
@@ -230,7 +234,9 @@ def test_constant_cosines_give_the_share_of_the_label(value):
 
 def test_the_smallest_data():
     def fitted(labels):
-        return PairClassifier(tiny_encoder(), "cosine").fit(PAIRS[: len(labels)], list(labels))
+        return PairClassifier(tiny_encoder(), matcher="cosine").fit(
+            PAIRS[: len(labels)], list(labels)
+        )
 
     low, high = fitted("abab").threshold().interval
     assert low < 0.4 < high

@@ -14,7 +14,7 @@ from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
 from allennlp_sentmatch.serving import create_app, service_at
 from allennlp_sentmatch.serving.embeddings import encoder_routes
 from allennlp_sentmatch.serving.metrics import Metrics
-from allennlp_sentmatch.serving.requests import MAX_BYTES
+from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
 from allennlp_sentmatch.serving.routes import Service
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
@@ -138,6 +138,18 @@ def test_equal_documents_keep_their_order(http):
     first, _, last = [item["embedding"] for item in answer["data"]]
     assert first == last
     assert answer["usage"]["prompt_tokens"] == 4
+
+
+def test_a_text_that_cannot_be_encoded_is_refused_before_others_are():
+    route = encoder_routes(SentenceEncoder(tiny_encoder()), "tiny")["/v1/embeddings"]
+    for text, reason in (
+        ("a" * 10_001, "at most 10,000"),
+        (" ", "blank"),
+        ("a\ud800", "surrogate"),
+    ):
+        with pytest.raises(RequestError, match=f"Input 3: the text .*{reason}") as refused:
+            route.parse({"input": ["a", "a", text]})
+        assert refused.value.status == 400
 
 
 class Asymmetric:

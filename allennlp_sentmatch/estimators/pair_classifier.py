@@ -1,19 +1,18 @@
-"""scikit-learn's interface: estimators of a label or a score for pairs of sentences."""
+"""scikit-learn's interface: an estimator of labels for pairs of sentences."""
 
 import warnings
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, Optional, Union
 
 import numpy
 from scipy.special import log_softmax, softmax
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike
-from allennlp_sentmatch.estimators.fine_tuning import FineTuning, says_what_moved
+from allennlp_sentmatch.estimators.fine_tuning import FineTuning
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pair_estimator import PairEstimator
 from allennlp_sentmatch.estimators.pairs import checked_targets
@@ -50,24 +49,30 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
     _numeric = False
 
-    @says_what_moved
     def __init__(
         self,
         encoder: EncoderLike = None,
+        *,
         matcher: str = "heuristic",
         compare_words: Optional[bool] = None,
         l2: Optional[float] = None,
-        fine_tune: bool = False,
         head: Optional[FineTuning] = None,
         random_state: Optional[int] = 0,
         class_weight: Union[str, Mapping[Any, float], None] = None,
     ) -> None:
-        super().__init__(encoder, matcher, compare_words, l2, fine_tune, head, random_state)
+        super().__init__(
+            encoder,
+            matcher=matcher,
+            compare_words=compare_words,
+            l2=l2,
+            head=head,
+            random_state=random_state,
+        )
         self.class_weight = class_weight
 
-    def checked_parameters(self) -> dict[str, Any]:
+    def _checked_parameters(self) -> dict[str, Any]:
         """See `PairEstimator`."""
-        parameters = super().checked_parameters()
+        parameters = super()._checked_parameters()
         given = self.class_weight
         if isinstance(given, Mapping):
             parameters["class_weight"] = _checked_class_weight(given)
@@ -208,32 +213,6 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return targets, weights * by_label[targets]
 
 
-class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
-    """Learns scores of pairs of sentences, such as their similarity.
-
-        regressor = PairRegressor().fit([("A man sleeps.", "A man is asleep."), ...], scores)
-        regressor.predict([("A dog runs.", "An animal is running.")])
-
-    It is a scikit-learn estimator: a ridge regression, otherwise as `PairClassifier`. The scores
-    that it predicts lie between the lowest and the highest one in `fit`. Unless the other features
-    halve the squared error of the pairs held out, the cosine is the only feature, which also ranks
-    pairs of another kind.
-
-    Its base class `PairEstimator` has the parameters.
-    """
-
-    _numeric = True
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination, R^2, on N pairs and their scores."""
-        return float(super().score(*self._checked(X, y), sample_weight))
-
-    def predict(self, X: Any) -> Array:
-        """Predict the scores (N,) of N pairs."""
-        scores: Array = self._outputs(X)[:, 0]
-        return scores
-
-
 def _checked_class_weight(given: Mapping[Any, Any]) -> dict[Any, float]:
     """The labels and their weights as Python's own types."""
     with errors_name("class_weight"):
@@ -256,6 +235,6 @@ def _checked_aim(precision: Any, recall: Any) -> tuple[str, float]:
     if len(given) > 1:
         raise ValueError("threshold takes a precision or a recall, not both")
     aim, wanted = given[0]
-    if isinstance(wanted, bool) or not isinstance(wanted, Real) or not 0 < wanted <= 1:
+    if isinstance(wanted, bool) or not isinstance(wanted, (int, float)) or not 0 < wanted <= 1:
         raise ValueError(f"{aim} must be a number above 0 and at most 1; got {wanted!r}")
     return aim, float(wanted)
