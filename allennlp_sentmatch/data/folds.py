@@ -1,5 +1,6 @@
 """Parts of a file, for data sets that come without a validation or a test set."""
 
+import heapq
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional, TypeVar
@@ -126,10 +127,11 @@ def repeating_side(examples: Iterable[Texts]) -> Optional[int]:
 
     It is `None` if no sentence is, and for examples of one text.
     """
+    distinct = set(examples)
     repeated = []
-    for texts in zip(*set(examples)):
-        numbers = Counter(texts).values()
-        repeated.append(sum(1 for number in numbers if number > 1))
+    for side in range(len(next(iter(distinct), ()))):
+        numbers = Counter(texts[side] for texts in distinct)
+        repeated.append(sum(1 for number in numbers.values() if number > 1))
     most = max(repeated, default=0)
     return repeated.index(most) if most else None
 
@@ -138,6 +140,8 @@ def groups_of(examples: Iterable[Texts], side: Optional[int]) -> list[Hashable]:
     """Return a name of each example's group: examples that are equal, of pairs in either order, or
     have the same sentence on a side, if there is one, have the same name.
     """
+    if side is None:
+        return [frozenset(texts) for texts in examples]
     parents: dict[Hashable, Hashable] = {}
 
     def root(key: Hashable) -> Hashable:
@@ -150,8 +154,7 @@ def groups_of(examples: Iterable[Texts], side: Optional[int]) -> list[Hashable]:
     for texts in examples:
         key = frozenset(texts)
         keys.append(key)
-        if side is not None:
-            parents[root(("side", texts[side]))] = root(key)
+        parents[root(("side", texts[side]))] = root(key)
     return [root(key) for key in keys]
 
 
@@ -159,16 +162,23 @@ def deal(parts: Sequence[Sequence[Hashable]], number: int) -> list[list[int]]:
     """Return the fold of each example of several files, whose groups are given.
 
     A new group, the largest first, goes into the first of the folds that have the fewest examples
-    of its file.
+    of its file; a group of an earlier file stays in its fold.
     """
     folds: dict[Hashable, int] = {}
     dealt = []
     for part in parts:
         sizes = Counter(part)
         totals = [0] * number
+        for group, size in sizes.items():
+            if group in folds:
+                totals[folds[group]] += size
+        smallest = [(total, fold) for fold, total in enumerate(totals)]
+        heapq.heapify(smallest)
         for group, size in sizes.most_common():  # equally large ones in their order
-            fold = folds.setdefault(group, totals.index(min(totals)))
-            totals[fold] += size
+            if group not in folds:
+                total, fold = smallest[0]
+                folds[group] = fold
+                heapq.heapreplace(smallest, (total + size, fold))
         dealt.append([folds[group] for group in part])
     return dealt
 
