@@ -86,5 +86,5 @@ def test_onnx_of_an_archive_a_folder_and_the_package(
     with pytest.raises(ConfigurationError, match="exists already"):
         allennlp("export", "package", folder, "--onnx")
     (tmp_path / "exported" / "splitter.json").write_text("{}")
-    with pytest.raises(ConfigurationError, match=r"splitter\.json: the splitter must be an object"):
+    with pytest.raises(ConfigurationError, match=r"splitter\.json is not as it was written"):
         allennlp("export", "package", tmp_path / "damaged", "--onnx")
