@@ -37,6 +37,7 @@ assert ConfigurationError is ValueError
 
 NEEDED = (
     "commands/calibrate.py",
+    "commands/compare.py",
     "commands/demo.py",
     "commands/ensemble.py",
     "commands/evaluate_generator.py",

@@ -10,18 +10,15 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common.checks import ConfigurationError
-
 from allennlp_sentmatch.commands.command import Command, json_or_text
 from allennlp_sentmatch.comparison import compare_archives
 from allennlp_sentmatch.files.folders import check_absent, write_json
 
 
-@Subcommand.register("compare")
 class Compare(Command):
     """Compare sets of trained models on labeled data."""
 
+    name = "compare"
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -44,7 +41,7 @@ class Compare(Command):
     def run(self, args: argparse.Namespace) -> None:
         *others, (*last, data_text) = args.others
         if not last:
-            raise ConfigurationError(
+            raise ValueError(
                 "the last --with needs archives, and after them the labeled data, "
                 f"as in --with out/b_* test.tsv; got {data_text} alone"
             )

@@ -10,6 +10,7 @@ from allennlp.common import logging as common_logging
 from allennlp_sentmatch.commands import program
 from allennlp_sentmatch.commands.calibrate import Calibrate
 from allennlp_sentmatch.commands.command import Command
+from allennlp_sentmatch.commands.compare import Compare
 from allennlp_sentmatch.commands.deduplicate import Deduplicate
 from allennlp_sentmatch.commands.demo import Demo
 from allennlp_sentmatch.commands.encode import Encode
@@ -29,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 COMMANDS: tuple[type[Command], ...] = (
     Calibrate,
+    Compare,
     Deduplicate,
     Demo,
     Encode,
