@@ -19,7 +19,7 @@ SMALLEST = 100  # the characters that an input counts as at least, since it take
 MAX_WAITING = 3 * MAX_BYTES  # the characters that may wait, but for those of a single request
 SMALL_REQUEST = 5_000  # the characters of the largest request that does not wait for larger ones
 
-TURN_SECONDS = 0.05  # the processor time that a batch of several inputs should take
+TURN_SECONDS = 0.15  # the processor time that a batch of several inputs should take
 FIRST_WORDS = 32  # the words of a job's first batch, before its speed is known
 STALLED_SECONDS = 30  # the time after which a request is given up if nothing of it was computed
 

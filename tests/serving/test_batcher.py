@@ -178,8 +178,11 @@ class Slow(Repeating):
 
 
 @pytest.mark.parametrize(("overhead", "fewest", "most"), [(0, 5, 20), (100, 16, 32)])
-def test_a_turn_takes_as_long_as_it_should_or_twice_as_long_as_one_input(overhead, fewest, most):
+def test_a_turn_takes_as_long_as_it_should_or_twice_as_long_as_one_input(
+    monkeypatch, overhead, fewest, most
+):
     """Where one input takes as long as many, many are computed at a time."""
+    monkeypatch.setattr(batcher, "TURN_SECONDS", 0.05)
     model = Model()
     model.may_end.set()
     inputs = [{"text": "word " * 50}] * 64
