@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 import numpy
-from allennlp.common.checks import ConfigurationError
 from allennlp.models import Archive
 
 from allennlp_sentmatch.comparison.item_scores import item_scores
 from allennlp_sentmatch.comparison.statistics import compare, holm
+from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.models import AttentiveRanker, RNet, ScoreModel
 from allennlp_sentmatch.models.archival import load_archive
 
