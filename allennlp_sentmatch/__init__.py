@@ -13,7 +13,12 @@ from allennlp_sentmatch.registration import register_components as _register_com
 from allennlp_sentmatch.version import __version__
 
 if TYPE_CHECKING:
-    from allennlp_sentmatch.corpora.duplicates import Deduplication, Duplicate, find_duplicates
+    from allennlp_sentmatch.corpora.duplicates import (
+        Deduplication,
+        Duplicate,
+        KeptText,
+        find_duplicates,
+    )
     from allennlp_sentmatch.corpora.sentence_collection import Found, SentenceCollection
     from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
     from allennlp_sentmatch.estimators.fine_tuning import FineTuning
@@ -26,6 +31,7 @@ __all__ = [
     "Duplicate",
     "FineTuning",
     "Found",
+    "KeptText",
     "PairClassifier",
     "PairRegressor",
     "SentenceCollection",
@@ -43,6 +49,7 @@ _MODULES = {
     "Duplicate": "corpora.duplicates",
     "FineTuning": "estimators.fine_tuning",
     "Found": "corpora.sentence_collection",
+    "KeptText": "corpora.duplicates",
     "PairClassifier": "estimators.pair_classifier",
     "PairRegressor": "estimators.pair_regressor",
     "SentenceCollection": "corpora.sentence_collection",

@@ -71,7 +71,7 @@ def _export_again(args: argparse.Namespace, folder: Path) -> "StandaloneEncoder"
     with written_folder(args.folder) as place:
         for file in folder.iterdir():
             shutil.copyfile(file, place / file.name)
-        encoder.write_card(place, origin)
+        encoder._write_card(place, origin)
     return encoder
 
 

@@ -41,7 +41,7 @@ class Search(Command):
         queries = parser.add_mutually_exclusive_group()
         queries.add_argument("--query", help="one sentence to search for")
         queries.add_argument("--queries", help="a file of sentences to search for, one per line")
-        parser.add_argument("--top-k", type=int, default=5, help="neighbors of each query")
+        parser.add_argument("--k", type=int, default=5, help="neighbors of each query")
         parser.add_argument(
             "--rescore",
             nargs="?",
@@ -55,7 +55,7 @@ class Search(Command):
             "--candidates",
             type=int,
             metavar="N",
-            help="rescore the N nearest sentences and show the first --top-k of them",
+            help="rescore the N nearest sentences and show the first --k of them",
         )
         parser.add_argument(
             "--index",
@@ -96,21 +96,21 @@ class Search(Command):
         output = args.output_file
         with written_text(output) if output else nullcontext() as file:
             for batch in blocks_of(queries, batch_size):
-                found = search.search(batch, args.top_k, args.rescore is not None, args.candidates)
+                found = search.search(batch, args.k, args.rescore is not None, args.candidates)
                 for query, neighbors in zip(batch, found):
                     _write(query, neighbors, encoder, file)
 
 
 def _check(args: argparse.Namespace) -> None:
     """Raise a `ValueError` for impossible arguments, before anything is loaded."""
-    for name, number in (("--top-k", args.top_k), ("--batch-size", args.batch_size)):
+    for name, number in (("--k", args.k), ("--batch-size", args.batch_size)):
         if number < 1:
             raise ValueError(f"{name} must be at least 1, got {number}")
     if args.candidates is not None and args.rescore is None:
         raise ValueError("--candidates are rescored: it needs --rescore")
-    if args.candidates is not None and args.candidates < args.top_k:
+    if args.candidates is not None and args.candidates < args.k:
         raise ValueError(
-            f"--candidates must be at least --top-k, which is {args.top_k}; got {args.candidates}"
+            f"--candidates must be at least --k, which is {args.k}; got {args.candidates}"
         )
     if args.query is not None and is_blank(args.query):
         raise ValueError("--query must be a sentence, got nothing")

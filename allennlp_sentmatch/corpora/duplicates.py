@@ -17,6 +17,7 @@ from allennlp_sentmatch.corpora.word_comparison import (
     words_in_digits,
 )
 from allennlp_sentmatch.files.folders import errors_name
+from allennlp_sentmatch.files.progress import progress_bar, showing_progress
 from allennlp_sentmatch.files.texts import Sentences, checked_sentences, collecting, noting
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
@@ -125,6 +126,7 @@ def find_duplicates(
     encoder: EncoderLike = None,
     compare_words: bool = True,
     label: Any = None,
+    show_progress_bar: Optional[bool] = None,
 ) -> Deduplication:
     """Find the texts that say the same as an earlier one.
 
@@ -160,6 +162,8 @@ def find_duplicates(
         words that exclude each other ("before", "after"). For English.
     label : `Any`, optional (default = `None`)
         The classifier's label of duplicates; by default 1 or `True`.
+    show_progress_bar : `bool`, optional (default = `None`)
+        By default, bars of progress appear after some seconds on a terminal.
 
     # Raises
 
@@ -174,10 +178,15 @@ def find_duplicates(
     rule = _rule(threshold, classifier, label)
     numbered = _NumberedTexts(all_texts, given)
     with noting([*numbered.given, *all_texts], numbered.name):
-        compared = _encoded(SentenceEncoder(encoder), numbered.distinct, compare_words)
+        count = len(numbered.distinct)
+        with progress_bar(count, "encoding", " texts", show_progress_bar) as progress:
+            network = SentenceEncoder(encoder)
+            compared = _encoded(network, numbered.distinct, compare_words, progress)
         search = _Search(rule, numbered, compared)
-        for members in compared.groups:
-            search.compare(members)
+        count = sum(map(len, compared.groups))
+        with progress_bar(count, "comparing", " texts", show_progress_bar) as progress:
+            for members in compared.groups:
+                search.compare(members, progress)
     return Deduplication(all_texts, numbered.duplicates(search.reasons), given)
 
 
@@ -293,13 +302,16 @@ class _Compared(NamedTuple):
     """The numbers of the texts that are compared with each other."""
 
 
-def _encoded(encoder: SentenceEncoder, texts: Sentences, compare_words: bool) -> _Compared:
+def _encoded(
+    encoder: SentenceEncoder, texts: Sentences, compare_words: bool, progress: Any
+) -> _Compared:
     """Return the texts as they are compared, those without a known word in no group."""
     vectors = numpy.empty((len(texts), encoder.vector_size), numpy.float32)
-    with collecting() as unknown:
+    with collecting() as unknown, showing_progress(False):  # of a block by itself
         for start in range(0, len(texts), ENCODED_TOGETHER):
             block = texts[start : start + ENCODED_TOGETHER]
             vectors[start : start + len(block)] = normalized(encoder.encode(Sentences(block)))
+            progress.update(len(block))
     if not compare_words:
         known = [number for number, text in enumerate(texts) if text not in unknown]
         return _Compared(vectors, OppositeWords([()] * len(texts)), [known])
@@ -332,13 +344,16 @@ class _Search:
         self._numbered = numbered
         self._near = _NearTexts(compared.vectors, rule.least_cosine, compared.opposites)
 
-    def compare(self, members: Sequence[int]) -> None:
+    def compare(self, members: Sequence[int], progress: Any) -> None:
         """Compare the texts of a group, whose numbers ascend."""
         kept = [number for number in members if number < self._numbered.num_given]
         new = members[len(kept) :]
+        progress.update(len(kept))
         for start in range(0, len(new), BLOCK_SIZE):
             block = new[start : start + BLOCK_SIZE]
-            self._compare_block(numpy.array(block), numpy.array(kept, int))
+            with showing_progress(False):  # of the classifier
+                self._compare_block(numpy.array(block), numpy.array(kept, int))
+            progress.update(len(block))
             if not self._numbered.across:
                 kept += [number for number in block if number not in self.reasons]
 

@@ -100,13 +100,13 @@ class SentenceEncoder:
         dimensions: Optional[int] = None,
         dtype: Optional[Literal["float32", "bfloat16", "auto"]] = None,
     ) -> None:
-        self.is_shipped = encoder is None or (isinstance(encoder, str) and encoder == PACKAGE)
+        self._is_shipped = encoder is None or (isinstance(encoder, str) and encoder == PACKAGE)
         self.dimensions: Optional[int] = None
-        if self.is_shipped:
+        if self._is_shipped:
             self.network = StandaloneEncoder.load(SENTENCE_ENCODER)
         elif isinstance(encoder, SentenceEncoder):
             self.network = encoder.network
-            self.is_shipped = encoder.is_shipped
+            self._is_shipped = encoder._is_shipped
             self.dimensions = encoder.dimensions
         elif isinstance(encoder, (str, os.PathLike)):
             self.network = _read(Path(encoder))
@@ -143,9 +143,9 @@ class SentenceEncoder:
         return str(self.network.embedding.weight.dtype).replace("torch.", "")
 
     @property
-    def is_default(self) -> bool:
+    def _is_default(self) -> bool:
         """Whether `SentenceEncoder()` is the same encoder."""
-        return self.is_shipped and self.dimensions is None and self.dtype == "float32"
+        return self._is_shipped and self.dimensions is None and self.dtype == "float32"
 
     @cached_property
     def vector_size(self) -> int:

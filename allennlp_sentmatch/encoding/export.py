@@ -57,10 +57,10 @@ def export_encoder(
     """
     with configuration_errors(), written_folder(folder) as path:
         encoder = standalone_encoder(model, dataset_reader)
-        encoder.write_files(path)
+        encoder._write_files(path)
         for name, value in SENTENCE_TRANSFORMERS_FILES.items():
             write_json(path / name, value)
-        encoder.write_card(path, origin)
+        encoder._write_card(path, origin)
     return encoder
 
 

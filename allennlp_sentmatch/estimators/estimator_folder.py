@@ -53,9 +53,9 @@ def write_folder(
 
     Encoders of other packages and of archives are not written.
     """
-    network = None if encoder.is_shipped else encoder.network
+    network = None if encoder._is_shipped else encoder.network
     own = network if isinstance(network, StandaloneEncoder) else None
-    place = "package" if encoder.is_shipped else "given" if own is None else "folder"
+    place = "package" if encoder._is_shipped else "given" if own is None else "folder"
     if encoder.dtype not in DTYPES:
         raise ValueError(
             f"an encoder in {encoder.dtype} cannot be saved; fit again with "

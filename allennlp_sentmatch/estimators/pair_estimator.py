@@ -39,6 +39,7 @@ from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, che
 from allennlp_sentmatch.estimators.thresholds import HeldOut
 from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.messages import did_you_mean
+from allennlp_sentmatch.files.progress import showing_progress
 from allennlp_sentmatch.files.texts import Sentences, is_blank, noting, noting_pairs
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone import StandaloneEncoder
@@ -116,14 +117,22 @@ class PairEstimator(KeepsEncoder):
         super().set_params(**parameters)
         return self
 
-    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self: Self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        show_progress_bar: Optional[bool] = None,
+    ) -> Self:
         """Learn from pairs X, as `checked_pairs` takes them, and their labels or scores y.
 
         A pair with the weight 2 in `sample_weight` (N,) counts as two equal ones; with 0, it is
         left out. Fine-tuning takes no weights. Wherever pairs are held out, equal pairs are held
         out together, in either order of their sentences, and so are pairs of the same group in
         `groups` (N,), strings or numbers, such as the document or the person that they come from.
-        After an error, the estimator is as it was before.
+        By default, a bar of progress appears after some seconds of encoding on a terminal. After an
+        error, the estimator is as it was before.
 
         # Raises
 
@@ -135,7 +144,8 @@ class PairEstimator(KeepsEncoder):
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         fitted = copy.copy(self)
         fitted.__dict__ = {**kept, **parameters}
-        fitted._fit(X, y, sample_weight, groups)
+        with showing_progress(show_progress_bar):
+            fitted._fit(X, y, sample_weight, groups)
         learned = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
         self.__dict__ = {**kept, **learned}
         return self
@@ -288,7 +298,7 @@ class PairEstimator(KeepsEncoder):
             parameters["head"] = FineTuning(**parameters["head"])
         if isinstance(parameters.get("class_weight"), list):
             parameters["class_weight"] = dict(parameters["class_weight"])
-        estimator = cls(None if encoder.is_default else encoder, **parameters)
+        estimator = cls(None if encoder._is_default else encoder, **parameters)
         estimator._checked_parameters()
         estimator.encoder_ = encoder
         if names is not None:

@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any, Optional, TypeVar
 
@@ -15,11 +17,26 @@ on_separate_lines = False
 """Whether progress is written as lines, for a file, instead of one line that changes."""
 
 
+_default: ContextVar[Optional[bool]] = ContextVar("default", default=None)
+
+
+@contextmanager
+def showing_progress(is_shown: Optional[bool]) -> Iterator[None]:
+    """Let `is_shown` decide about the bars that are made within, unless they are told otherwise."""
+    token = _default.set(is_shown)
+    try:
+        yield
+    finally:
+        _default.reset(token)
+
+
 def progress_bar(total: int, description: str, unit: str, is_shown: Optional[bool] = None) -> Any:
     """Return a bar, a context manager with `update(number)`.
 
     By default, it appears after some seconds, on a terminal and if tqdm is installed.
     """
+    if is_shown is None:
+        is_shown = _default.get()
     is_wanted = is_shown
     if is_wanted is None:
         is_wanted = sys.stderr is not None and sys.stderr.isatty() and bool(find_spec("tqdm"))

@@ -153,10 +153,10 @@ class StandaloneEncoder(nn.Module):
             Whether to round matrices to 8 bits, as `quantized` does: a quarter of the size.
         """
         with written_folder(folder) as path:
-            self.write_files(path, int8)
-            self.write_card(path)
+            self._write_files(path, int8)
+            self._write_card(path)
 
-    def write_files(self, folder: Path, int8: bool = False, int4_words: bool = False) -> None:
+    def _write_files(self, folder: Path, int8: bool = False, int4_words: bool = False) -> None:
         """Write the files of `save` among others in a folder.
 
         `int4_words` rounds the words' vectors to 4 bits, and other matrices to 8.
@@ -171,7 +171,7 @@ class StandaloneEncoder(nn.Module):
             write_json(folder / name, described[name])
         write_header(folder / SETTINGS, described[SETTINGS], [TENSORS, SPLITTER, VOCABULARY])
 
-    def write_card(self, folder: Path, origin: Origin = UNKNOWN, usage: str = USAGE) -> None:
+    def _write_card(self, folder: Path, origin: Origin = UNKNOWN, usage: str = USAGE) -> None:
         """Write the model card of a folder, after its other files; `usage` is Python."""
         described = self._described()
         settings = {

@@ -80,7 +80,7 @@ def write_onnx(
         if tokenizer is not None:
             (path / TOKENIZER).write_text(tokenizer.to_str(pretty=True), "utf-8")
             usage += TOKENIZER_USAGE
-        encoder.write_card(path, origin, usage)
+        encoder._write_card(path, origin, usage)
     return sorted(Path(folder).iterdir())
 
 

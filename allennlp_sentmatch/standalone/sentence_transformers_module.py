@@ -81,7 +81,7 @@ def _define_module() -> Any:
 
         def save(self, output_path: str, *args: Any, **options: Any) -> None:
             """Write the encoder's files where sentence-transformers writes its own."""
-            self.encoder.write_files(Path(output_path))
+            self.encoder._write_files(Path(output_path))
 
     StandaloneModule.__qualname__ = "StandaloneModule"  # so that it can be pickled
     return StandaloneModule

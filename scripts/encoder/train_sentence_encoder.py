@@ -229,7 +229,7 @@ def scale_to_unit_length(model: StandaloneEncoder, texts: Sequence[str]) -> None
 def save_rounded(model: StandaloneEncoder, folder: Path) -> None:
     """Write the files of an encoder: words' vectors in 4 bits, other matrices in 8."""
     folder.mkdir(exist_ok=True)
-    model.write_files(folder, int8=True, int4_words=True)
+    model._write_files(folder, int8=True, int4_words=True)
     for name, value in SENTENCE_TRANSFORMERS_FILES.items():
         (folder / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
 

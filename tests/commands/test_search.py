@@ -34,7 +34,7 @@ def searched(small_archive, tmp_path):
 
 def test_one_query_is_printed(allennlp, searched, capsys):
     arguments, search = searched
-    allennlp(*arguments, "--query", "A dog runs.", "--top-k", 2)
+    allennlp(*arguments, "--query", "A dog runs.", "--k", 2)
     (expected,) = search.search(["A dog runs."], k=2)
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "#\tA dog runs."
@@ -66,7 +66,7 @@ def test_a_file_of_queries_as_json(allennlp, searched, tmp_path, capsys):
 
 def test_another_archive_rescores(allennlp, searched, small_archive, capsys):
     arguments, search = searched
-    query = ["--query", "A dog runs.", "--top-k", 2]
+    query = ["--query", "A dog runs.", "--k", 2]
     allennlp(*arguments, *query, "--rescore", small_archive, "--candidates", 3)
     (expected,) = search.search(["A dog runs."], k=2, rescore=True)
     printed = [line.split("\t") for line in capsys.readouterr().out.splitlines()[2:4]]
@@ -150,10 +150,10 @@ def test_a_corpus_that_grows(allennlp, small_archive, tmp_path, capsys):
     ("options", "message"),
     [
         (["--candidates", 9], "needs --rescore"),
-        (["--rescore", "--candidates", 2, "--top-k", 3], "--top-k, which is 3; got 2"),
+        (["--rescore", "--candidates", 2, "--k", 3], "--k, which is 3; got 2"),
         (["--query", " "], "--query must be a sentence"),
         (["--query", "\u200b"], "--query must be a sentence"),
-        (["--top-k", 0], "--top-k must be at least 1, got 0"),
+        (["--k", 0], "--k must be at least 1, got 0"),
         (["--batch-size", 0], "--batch-size must be at least 1, got 0"),
         *(
             (["--index-kind", kind], message)
@@ -212,7 +212,7 @@ def test_search(allennlp, small_archive, tmp_path, monkeypatch, num_cases):
     def search(kind, *options):
         output.unlink(missing_ok=True)
         allennlp(
-            "search", small_archive, corpus, vectors, "--queries", queries, "--top-k", 3,
+            "search", small_archive, corpus, vectors, "--queries", queries, "--k", 3,
             "--output-file", output, *options, *(["--index", indexes[kind]] if kind else []),
         )  # fmt: skip
         return [json.loads(line) for line in output.read_text().split("\n")[:-1]]

@@ -113,8 +113,8 @@ def test_number_formats(shipped, table, is_fast, monkeypatch, caplog):
 def test_an_encoder_of_an_encoder_and_a_copy_are_the_same(table, shipped):
     assert SentenceEncoder(table).network is table.network
     assert copy.deepcopy({"encoder": table})["encoder"] is table
-    assert SentenceEncoder(shipped).is_shipped
-    assert not SentenceEncoder(table).is_shipped
+    assert SentenceEncoder(shipped)._is_shipped
+    assert not SentenceEncoder(table)._is_shipped
 
 
 class Asymmetric(Table):
@@ -164,7 +164,7 @@ def test_options_reach_the_encoder_that_takes_them(table):
 def test_package_is_the_name_of_the_encoder_in_the_package(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tiny_encoder().save("package")
-    assert SentenceEncoder("package").is_shipped
+    assert SentenceEncoder("package")._is_shipped
     assert SentenceEncoder("package").vector_size == SentenceEncoder().vector_size == 384
     assert (
         SentenceEncoder("./package").vector_size
@@ -238,7 +238,7 @@ def test_a_source_may_need_a_package(tmp_path, monkeypatch, file, module, remedy
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ModuleNotFoundError, match=f"type `{remedy}`"):
         SentenceEncoder(tmp_path)
-    with pytest.raises(SystemExit, match=f"^serve: {tmp_path} is an? .*; type `{remedy}`"):
+    with pytest.raises(SystemExit, match=f"serve: error: {tmp_path} is an? .*; type `{remedy}`"):
         main(["serve", str(tmp_path)])
     if module.startswith("allennlp"):
         with pytest.raises(ModuleNotFoundError, match=f"^fine-tuning needs AllenNLP.*`{remedy}`"):

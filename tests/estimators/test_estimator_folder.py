@@ -82,7 +82,7 @@ def test_the_encoder_of_the_package_is_not_written(tmp_path, monkeypatch):
 
     changed = tiny_encoder()
     torch.nn.init.normal_(changed.embedding.weight)
-    changed.write_files(tmp_path / "shipped")
+    changed._write_files(tmp_path / "shipped")
     with pytest.raises(ValueError, match="was fitted with another encoder"):
         PairClassifier.load(tmp_path / "folder")
 

@@ -2,9 +2,10 @@ import sys
 
 import pytest
 
+from allennlp_sentmatch import PairClassifier, find_duplicates
 from allennlp_sentmatch.files import progress
 from allennlp_sentmatch.files.progress import progress_bar
-from tests.estimators.tiny_encoder import SENTENCES, tiny_encoder
+from tests.estimators.tiny_encoder import LABELS, PAIRS, SENTENCES, tiny_encoder
 
 
 def run(is_shown):
@@ -41,4 +42,18 @@ def test_an_encoder_counts_its_sentences(capsys):
     tiny_encoder().encode(SENTENCES, batch_size=4, show_progress_bar=True)
     assert "encoding: 100%" in capsys.readouterr().err
     tiny_encoder().encode(SENTENCES)
+    assert capsys.readouterr().err == ""
+
+
+def test_each_step_of_long_work_counts_once(capsys):
+    find_duplicates(SENTENCES, encoder=tiny_encoder(), show_progress_bar=True)
+    shown = capsys.readouterr().err
+    assert "encoding: 100%" in shown
+    assert "comparing: 100%" in shown
+    assert shown.count("encoding: 100%") == 1
+    classifier = PairClassifier(tiny_encoder(), l2=0.1)
+    classifier.fit(PAIRS, LABELS, show_progress_bar=True)
+    assert "encoding: 100%" in capsys.readouterr().err
+    classifier.fit(PAIRS, LABELS)
+    find_duplicates(SENTENCES, encoder=tiny_encoder())
     assert capsys.readouterr().err == ""

@@ -130,7 +130,7 @@ def test_rounded_matrices_stay_small(tmp_path):
     for bits in ({}, {"int8": True}, {"int8": True, "int4_words": True}):
         folder, onnx = tmp_path / str(bits), tmp_path / f"{bits} onnx"
         folder.mkdir()
-        encoder.write_files(folder, **bits)
+        encoder._write_files(folder, **bits)
         check_vectors(StandaloneEncoder.load(folder), onnx)
         sizes.append((onnx / "encoder.onnx").stat().st_size)
     assert sizes[0] > 4 * 4 * len(words)

@@ -33,7 +33,7 @@ def test_words_in_4_bits(tmp_path):
     again = quantized({"m": restored["m"]}, int4=["m"])
     assert torch.equal(again["m.int4"], stored["m.int4"])
     encoder = make()
-    encoder.write_files(tmp_path, int8=True, int4_words=True)
+    encoder._write_files(tmp_path, int8=True, int4_words=True)
     vectors = StandaloneEncoder.load(tmp_path).encode(SENTENCES)
     numpy.testing.assert_allclose(vectors, encoder.encode(SENTENCES), atol=0.2)
     remove_digests(tmp_path / "sentence_encoder.json")
