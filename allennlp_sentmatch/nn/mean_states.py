@@ -10,14 +10,14 @@ added up as they come, in the order of the sentence, and no table has the states
 """
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
-from typing import Any, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import Backend, resolve_words
+from allennlp_sentmatch.nn.ops.backends import resolve_words
 from allennlp_sentmatch.nn.ops.common.gated_steps import GatedStep
 from allennlp_sentmatch.nn.ops.common.products import Products
 
@@ -58,66 +58,94 @@ class PackedWords(NamedTuple):
         return cls(sizes, [0, *accumulate(sizes)], rows, torch.tensor(lengths, device="cpu"))
 
 
+Product = Callable[[Tensor], Tensor]
+"""U h for the states h of some sentences: (B, H) -> (B, 4H)."""
+
+
 class MeanStates:
     """Computes the means of an LSTM's states over sentences of words from a table.
 
-    `MeanStates.of` says if it can. `vectors` (U, D) are the words' vectors.
+    For each direction, `tables` have W x + b of each word, (U, 4H), and `products` compute U h.
+    `few` are the products for few sentences, if they are others.
     """
 
-    def __init__(self, network: torch.nn.LSTM, vectors: Tensor, backend: Backend) -> None:
-        self._backend = backend
-        names = ("", "_reverse") if network.bidirectional else ("",)
-        self._weights: list[Tensor] = [getattr(network, f"weight_hh_l0{name}") for name in names]
-        self._tables = []  # W x + b of each direction, (U, 4H)
-        for name in names:
-            bias: Optional[Tensor] = None
-            if network.bias:
-                bias = getattr(network, f"bias_ih_l0{name}") + getattr(network, f"bias_hh_l0{name}")
-            weight = getattr(network, f"weight_ih_l0{name}")
-            products = Products if len(vectors) < MANY_WORDS else backend.products
-            self._tables.append(products.linear(vectors, weight, bias))
+    def __init__(
+        self,
+        tables: Sequence[Tensor],
+        products: Sequence[Product],
+        few: Optional[Sequence[Product]] = None,
+    ) -> None:
+        self._tables = tables
+        self._products = products
+        self._few = products if few is None else few
 
     @classmethod
     def of(cls, network: Any, vectors: Tensor) -> "Optional[MeanStates]":
-        """Return the means of a network's states, or `None` if only a call of it has them."""
-        backend = resolve_words(network, vectors)
-        return None if backend is None else cls(network, vectors, backend)
+        """Return the means of a network's states over words with these vectors (U, D).
 
-    @cached_property
-    def _prepacked(self) -> list[Tensor]:
-        return [self._backend.products.prepacked(weight) for weight in self._weights]
+        Return `None` if only a call of the network has them.
+        """
+        backend = resolve_words(network, vectors)
+        if backend is None:
+            return None
+        of_words = Products if len(vectors) < MANY_WORDS else backend.products
+        tables = []
+        products: list[Product] = []
+        few: list[Product] = []
+        for suffix in ("", "_reverse")[: 1 + network.bidirectional]:
+            bias: Optional[Tensor] = None
+            if network.bias:
+                bias_ih: Tensor = getattr(network, f"bias_ih_l0{suffix}")
+                bias = bias_ih + getattr(network, f"bias_hh_l0{suffix}")
+            weight_hh: Tensor = getattr(network, f"weight_hh_l0{suffix}")
+            tables.append(of_words.linear(vectors, getattr(network, f"weight_ih_l0{suffix}"), bias))
+            products.append(_Prepacked(backend.products, weight_hh))
+            few.append(partial(Products.linear, weight=weight_hh))
+        return cls(tables, products, few)
 
     def __call__(self, packed: PackedWords) -> Tensor:
         """Return the means (B, S * H) for the packed rows of the words in the table."""
         is_few = len(packed.lengths) <= FEW_SENTENCES
-        products: type[Products] = Products if is_few else self._backend.products
-        weights = self._weights if is_few else self._prepacked
+        products = self._few if is_few else self._products
         totals = []
-        for rows, table, weight in zip(packed.rows, self._tables, weights):
-            totals.append(_total_states(packed, rows, table, products, weight))
+        for rows, table, product in zip(packed.rows, self._tables, products):
+            totals.append(_total_states(packed, rows, table, product))
         lengths = packed.lengths.to(totals[0].dtype).unsqueeze(1)
         return torch.cat(totals, 1) / lengths
 
 
-def _total_states(
-    packed: PackedWords, rows: Tensor, table: Tensor, products: type[Products], weight: Tensor
-) -> Tensor:
+class _Prepacked:
+    """The product with a weight that is packed when it is first needed."""
+
+    def __init__(self, products: type[Products], weight: Tensor) -> None:
+        self._products = products
+        self._weight = weight
+
+    @cached_property
+    def _packed(self) -> Tensor:
+        return self._products.prepacked(self._weight)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return self._products.linear(x, self._packed)
+
+
+def _total_states(packed: PackedWords, rows: Tensor, table: Tensor, product: Product) -> Tensor:
     """Return the sums (B, H) of the states of one direction.
 
-    `rows` (N) are the words in this direction, `table` (U, 4H) has W x + b of each word, and
-    `weight` is U as `products.linear` takes it.
+    `rows` (N) are the words in this direction, `table` (U, 4H) has W x + b of each word.
     """
     B = packed.sizes[0]
     H = table.size(1) // 4
-    states: Tensor = table.new_zeros(3, B, H)
-    total, hidden, cell = states
+    total: Tensor = table.new_zeros(B, H)
+    hidden = torch.zeros_like(total)
+    cell = torch.zeros_like(total)
     inputs = table.new_empty(B, 4 * H)
     step = GatedStep(table, H=H, zeros=table.new_zeros(4 * H), hidden=hidden, left=cell, cell=cell)
     step.recurrent_width = 4 * H
     for t, n in enumerate(packed.sizes):
         start = packed.starts[t]
         torch.index_select(table, 0, rows[start : start + n], out=inputs[:n])
-        recurrent = None if t == 0 else products.linear(hidden[:n], weight)
+        recurrent = None if t == 0 else product(hidden[:n])
         step.set(n=n, block=n, x=inputs, recurrent=recurrent)
         step.run("lstm_forward")
         total[:n] += hidden[:n]

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Callable, NamedTuple, Optional, Union
@@ -80,6 +81,7 @@ class StandaloneEncoder(nn.Module):
         self.indexer = indexer
         self.words = words
         self.settings: dict[str, Any] = {"encoder": encoder, "projection_size": projection_size}
+        self._is_int8 = False
         network: Any = sentence_network(encoder, limit)
         if network.input_size != embedding_size:
             raise ValueError(
@@ -249,7 +251,11 @@ class StandaloneEncoder(nn.Module):
 
     def _encoder_of_words(self, words: list[int]) -> Callable[[list[list[int]]], Tensor]:
         """Return a function from B sentences of these words, longest first, to vectors (B, E)."""
-        of_words = None
+        of_words: Any = None
+        if self._is_int8:
+            of_words = self._int8_network.of_words(self.embedding.weight[words])
+            places = {word: place for place, word in enumerate(words)}
+            return lambda rows: of_words([[places[word] for word in row] for row in rows])
         if self._has_only_equations():
             with without_autocast(self.embedding.weight.device):
                 of_words = self.encoder.of_words(self.embedding.weight[words])
@@ -267,6 +273,33 @@ class StandaloneEncoder(nn.Module):
             return projected
 
         return encode
+
+    def int8(self) -> "StandaloneEncoder":
+        """Compute in 8 bits from now on; see `int8_network`. Return this encoder.
+
+        The weights are rounded when the first sentence is encoded: what changes them later does not
+        matter. Only `encode` does this. Raise a `ValueError` for a network without this form.
+        """
+        from allennlp_sentmatch.standalone.int8_network import check_int8
+
+        check_int8(self.encoder)
+        self._is_int8 = True
+        return self
+
+    @property
+    def dtype(self) -> str:
+        """Return the format of the numbers that `encode` computes with, such as "float32"."""
+        return "int8" if self._is_int8 else str(self.embedding.weight.dtype).replace("torch.", "")
+
+    @cached_property
+    def _int8_network(self) -> Any:
+        from allennlp_sentmatch.standalone.int8_network import Int8Network
+
+        return Int8Network(self.encoder, self.projection)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the packed weights, which cannot be copied."""
+        return {name: value for name, value in self.__dict__.items() if name != "_int8_network"}
 
     def _has_only_equations(self) -> bool:
         """Return whether a call of this module and its parts does only what their classes say."""

@@ -94,7 +94,7 @@ def main() -> None:
         record["sentences_per_second"] = len(texts) / seconds
         record["ratio"] = None if fastest is None else fastest / seconds
         if name == OURS:
-            vectors = normalized(functions[name, batch_size](sample).numpy())
+            vectors = normalized(functions[name, batch_size](sample))
             record["cosine"] = float(cosines(vectors, expected).min())
         records.append(record)
     if fastest is None:

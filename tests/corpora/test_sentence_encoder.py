@@ -13,6 +13,7 @@ from allennlp_sentmatch.__main__ import main
 from allennlp_sentmatch.corpora import sentence_encoder
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.nn.ops.common.int8_products import HAS_INT8
 from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.networks import Pooled
 from tests.estimators.tiny_encoder import SENTENCES, tiny_encoder
@@ -96,6 +97,15 @@ def test_number_formats(shipped, table, is_fast, monkeypatch, caplog):
     texts = ["A man is asleep.", "Two dogs run."]
     difference = normalized(rounded.encode(texts)) - normalized(shipped.encode(texts))
     assert 0 < numpy.abs(difference).max() < 0.01
+    if HAS_INT8:
+        of_8_bits = SentenceEncoder(shipped, dtype="int8")
+        assert of_8_bits.dtype == "int8"
+        assert not of_8_bits.is_default
+        assert shipped.dtype == "float32"
+        difference = normalized(of_8_bits.encode(texts)) - normalized(shipped.encode(texts))
+        assert 0 < numpy.abs(difference).max() < 0.003
+        with pytest.raises(ValueError, match="make one of float32 from its source"):
+            SentenceEncoder(of_8_bits, dtype="float32")
     caplog.set_level("INFO")
     for shares, expected in ((True, "float32"), (False, "bfloat16" if is_fast else "float32")):
         monkeypatch.setattr(Pooled, "shares_words", shares)
@@ -104,7 +114,7 @@ def test_number_formats(shipped, table, is_fast, monkeypatch, caplog):
     assert SentenceEncoder(rounded).dtype == "bfloat16"
     assert SentenceEncoder(rounded, dtype="float32").dtype == "float32"
     assert table.dtype is None
-    with pytest.raises(ValueError, match="dtype must be float32, bfloat16, auto; got 'half'"):
+    with pytest.raises(ValueError, match="dtype must be float32, bfloat16, int8, auto; got 'half'"):
         SentenceEncoder(dtype="half")
     with pytest.raises(ValueError, match="not for a Table"):
         SentenceEncoder(table, dtype="auto")

@@ -24,19 +24,19 @@ _LINEAR = (
 _REORDER = "mkldnn::_reorder_linear_weight(Tensor self, int? batch_size=None) -> Tensor Y"
 
 
-def _find_operator(schema: str) -> Optional[Any]:
+def find_operator(schema: str) -> Optional[Any]:
     """Return the operator of exactly this schema, if this torch has it and oneDNN."""
-    name = schema[len("mkldnn::") : schema.index("(")]
+    library, name = schema[: schema.index("(")].split("::")
     try:
-        operator = getattr(torch.ops.mkldnn, name).default
+        operator = getattr(getattr(torch.ops, library), name).default
     except (AttributeError, RuntimeError):  # torch 1.12 raises the latter
         return None
     found = torch.backends.mkldnn.is_available() and str(operator._schema) == schema
     return operator if found else None
 
 
-_onednn_linear = _find_operator(_LINEAR)
-_onednn_reorder = _find_operator(_REORDER)
+_onednn_linear = find_operator(_LINEAR)
+_onednn_reorder = find_operator(_REORDER)
 
 
 #: Whether this torch has oneDNN's product as an operator.

@@ -1,0 +1,79 @@
+"""The network of the package's encoder, computed with integers of 8 bits.
+
+All matrices have 8 bits, as their files have them, and what they are multiplied by has 7: the
+words' vectors, of which those in 4 bits lose nothing, and the states, which lie between -1 and 1.
+The pooled sentences have 14 bits before the projection. Each word and each sentence is rounded for
+itself and the sums of integers are exact, so that a sentence has the same vector, to the bit, in
+any batch.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Callable, Optional
+
+import torch
+from torch import Tensor, nn
+
+from allennlp_sentmatch.nn.mean_states import MeanStates
+from allennlp_sentmatch.nn.ops.common.int8_products import HAS_INT8, Int8Matrix
+from allennlp_sentmatch.standalone.networks import Pooled, PooledWords
+
+
+def check_int8(encoder: nn.Module) -> None:
+    """Raise a `ValueError` for an encoder, or a version of torch, that has no such form."""
+    if not HAS_INT8:
+        raise ValueError(
+            f"PyTorch {torch.__version__} does not have oneDNN's products of 8 bits here; take "
+            "float32, or PyTorch 2.13"
+        )
+    if type(encoder) is not Pooled or not encoder.shares_words:
+        raise ValueError(
+            "only the mean of the states of a one-layer LSTM is computed in 8 bits, with steps "
+            "that were compiled; take float32 or bfloat16"
+        )
+
+
+class Int8Network:
+    """A `Pooled` network that shares words, and the projection after it, with the present weights.
+
+    The encoder is one that `check_int8` accepts.
+    """
+
+    def __init__(self, pooled: Any, projection: Optional[nn.Linear]) -> None:
+        network = pooled.encoder.network
+        self._input_size = pooled.encoder.input_size
+        self._has_own_mean = pooled.mean is not None
+        suffixes = ("", "_reverse") if network.bidirectional else ("",)
+        self._inputs = [Int8Matrix(getattr(network, f"weight_ih_l0{x}")) for x in suffixes]
+        self._recurrent = [Int8Matrix(getattr(network, f"weight_hh_l0{x}")) for x in suffixes]
+        self._biases = [_bias(network, suffix) for suffix in suffixes]
+        self._projection = None if projection is None else Int8Matrix(projection.weight)
+        self._shift = None if projection is None else projection.bias
+
+    def of_words(self, vectors: Tensor) -> Callable[[Sequence[Sequence[int]]], Tensor]:
+        """Return a function from B sentences of words with these vectors (U, D) to vectors (B, E).
+
+        A sentence is the rows of its words, at least one, and the first sentence is the longest.
+        """
+        inputs = vectors[:, : self._input_size].contiguous()
+        tables = []
+        for matrix, bias in zip(self._inputs, self._biases):
+            tables.append(matrix.product_of_rows(inputs).add_(bias))
+        products = [matrix.product_of_fractions for matrix in self._recurrent]
+        states = MeanStates(tables, products)
+        pooled_words = PooledWords(states, vectors if self._has_own_mean else None)
+
+        def encode(sentences: Sequence[Sequence[int]]) -> Tensor:
+            pooled = pooled_words(sentences)
+            if self._projection is None or self._shift is None:
+                return pooled
+            return self._projection.fine_product_of_rows(pooled).add_(self._shift)
+
+        return encode
+
+
+def _bias(network: nn.LSTM, suffix: str) -> Tensor:
+    """Return the sum of both biases of a direction (4H), zero without any."""
+    if not network.bias:
+        return torch.zeros(4 * network.hidden_size, device="cpu")
+    both: Tensor = getattr(network, f"bias_ih_l0{suffix}") + getattr(network, f"bias_hh_l0{suffix}")
+    return both.detach()
