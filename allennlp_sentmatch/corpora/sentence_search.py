@@ -23,6 +23,8 @@ from allennlp_sentmatch.standalone.encoder import FloatArray
 
 logger = logging.getLogger(__name__)
 
+AnyPath = Union[str, "os.PathLike[str]"]
+
 RESCORED_TOGETHER = 128  # the number of pairs in a batch
 
 
@@ -84,59 +86,77 @@ class SentenceSearch:
         index_kind: Optional[IndexKind] = None,
         deleted: Collection[str] = (),
     ) -> None:
-        encoder = block_encoder(encoder)
-        vectors = numpy.asanyarray(vectors)
-        if vectors.ndim != 2 or len(vectors) != len(sentences):
-            raise ValueError(
-                f"the corpus has {len(sentences)} sentences, but the vectors have the shape "
-                f"{vectors.shape}; was this file encoded, and did it grow? `allennlp encode "
-                "--append` encodes sentences that are new at the end"
-            )
-        if vectors.shape[1] != encoder.vector_size:
-            raise ValueError(
-                f"the vectors' size is {vectors.shape[1]}, but the model's is "
-                f"{encoder.vector_size}; was the corpus encoded with another model?"
-            )
-        if rescorer is not None and not getattr(rescorer, "reads_pairs", False):
-            raise ValueError(
-                f"the rescorer must be a predictor of sentence pairs, not {type(rescorer).__name__}"
-            )
-        self._encoder: Any = encoder
-        self._vectors = vectors
+        self._encoder: Any = block_encoder(encoder)
+        self._vectors = numpy.asanyarray(vectors)
         self._rescorer = rescorer
+        self._check_parts(len(sentences))
         first_rows: dict[str, int] = {}
         for row, sentence in enumerate(sentences):
             if not is_blank(sentence):
                 first_rows.setdefault(sentence, row)
         self._sentences = list(first_rows)
+        self._rows = list(first_rows.values())
         self._deleted = frozenset(deleted)
         for sentence in self._deleted.difference(first_rows):
             raise ValueError(f"the deleted sentence {sentence!r} is not in the corpus")
-        self._rows = list(first_rows.values())
         positions = evenly(len(self._rows), NUM_SAMPLES)
         sample = [self._sentences[position] for position in positions]
-        check_sample(encoder, vectors, numpy.array(self._rows, int)[positions], sample)
-        if index_file is not None and Path(index_file).exists():
-            digest = sentences_digest(sentences).hexdigest()
-            is_older = ending_digest(index_file) not in (None, digest)
-            index = SentenceIndex.load(index_file, index_kind, vectors, self._rows, not is_older)
-            if is_older:
-                if not self._has_first(sentences, len(index), ending_digest(index_file)):
-                    remedy = "name another file of an index, to build it there"
-                    check_sentences(sentences, index_file, remedy)
-                index = index.extended(vectors, self._rows)
-            self._index = index
-            self._compare_sample_with_index(index_file)
-            if is_older:
-                index.save(index_file, digest, replace=True)
-                logger.info("added the sentences that are new to %s", index_file)
+        sample_rows = numpy.array(self._rows, int)[positions]
+        check_sample(self._encoder, self._vectors, sample_rows, sample)
+        if index_file is None:
+            self._index = SentenceIndex.build(self._vectors, self._rows, kind=index_kind)
+        elif Path(index_file).exists():
+            self._load_index(index_file, index_kind, sentences)
         else:
-            if index_file is not None:
-                check_absent(index_file)  # building may take long
-            self._index = SentenceIndex.build(vectors, self._rows, kind=index_kind)
-            if index_file is not None:
-                self._index.save(index_file, sentences_digest(sentences).hexdigest())
-                logger.info("saved the index of %d sentences to %s", len(self._rows), index_file)
+            self._build_index(index_file, index_kind, sentences)
+
+    def _check_parts(self, num_sentences: int) -> None:
+        """Raise a `ValueError` unless the encoder, the vectors and the rescorer fit together."""
+        vectors, size = self._vectors, self._encoder.vector_size
+        if vectors.ndim != 2 or len(vectors) != num_sentences:
+            raise ValueError(
+                f"the corpus has {num_sentences} sentences, but the vectors have the shape "
+                f"{vectors.shape}; was this file encoded, and did it grow? `encode --append` "
+                "encodes sentences that are new at the end"
+            )
+        if vectors.shape[1] != size:
+            raise ValueError(
+                f"the vectors' size is {vectors.shape[1]}, but the model's is {size}; was the "
+                "corpus encoded with another model?"
+            )
+        if self._rescorer is not None and not getattr(self._rescorer, "reads_pairs", False):
+            raise ValueError(
+                "the rescorer must be a predictor of sentence pairs, not "
+                f"{type(self._rescorer).__name__}"
+            )
+
+    def _build_index(
+        self, file: AnyPath, kind: Optional[IndexKind], sentences: Sequence[str]
+    ) -> None:
+        """Build the index and save it in a new file."""
+        check_absent(file)  # building may take long
+        self._index = SentenceIndex.build(self._vectors, self._rows, kind=kind)
+        self._index.save(file, sentences_digest(sentences).hexdigest())
+        logger.info("saved the index of %d sentences to %s", len(self._rows), file)
+
+    def _load_index(
+        self, file: AnyPath, kind: Optional[IndexKind], sentences: Sequence[str]
+    ) -> None:
+        """Load the index, and add the sentences to it that are new since it was saved."""
+        digest = sentences_digest(sentences).hexdigest()
+        saved_digest = ending_digest(file)
+        is_older = saved_digest not in (None, digest)
+        index = SentenceIndex.load(file, kind, self._vectors, self._rows, not is_older)
+        if is_older:
+            if not self._has_first(sentences, len(index), saved_digest):
+                remedy = "name another file of an index, to build it there"
+                check_sentences(sentences, file, remedy)
+            index = index.extended(self._vectors, self._rows)
+        self._index = index
+        self._compare_sample_with_index(file)
+        if is_older:
+            index.save(file, digest, replace=True)
+            logger.info("added the sentences that are new to %s", file)
 
     def search(
         self,
