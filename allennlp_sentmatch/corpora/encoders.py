@@ -122,13 +122,20 @@ def is_archive(model: str) -> bool:
 def check_archive(model: str) -> None:
     """Raise an error unless a model is an archive, and AllenNLP is installed."""
     if not is_archive(model):
-        if not Path(model).exists():
-            raise FileNotFoundError(f"there is no file or folder {model}")
+        _check_exists(model)
         raise ValueError(
             f"{model} is not a model: expected `package`, the folder of an exported encoder or an "
             "archive (model.tar.gz)"
         )
     check_installed(f"{model} is an archive of", *ALLENNLP)
+
+
+def _check_exists(model: str) -> None:
+    if not Path(model).exists():
+        raise FileNotFoundError(
+            f"there is no file or folder {model}; a model is `package`, an exported folder or an "
+            "archive"
+        )
 
 
 def load_encoder(
@@ -161,6 +168,8 @@ def load_encoder(
         from allennlp_sentmatch.encoding import ArchiveEncoder
 
         return ArchiveEncoder.from_archive(model, cuda_device, trust, overrides, bfloat16)
+    if model != PACKAGE:
+        _check_exists(model)
     check_no_archive_settings(model, cuda_device, overrides, trust)
     return CorpusEncoder(SentenceEncoder(model, dtype="bfloat16" if bfloat16 else None))
 
