@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -140,3 +141,11 @@ def test_installs_into_an_environment_of_its_own(wheel, tmp_path):
     )
     assert trained.returncode == 0, trained.stdout
     assert (environment.folder / "out" / "model.tar.gz").is_file()
+
+
+@pytest.mark.parametrize("module", ["allennlp_sentmatch", "allennlp_sentmatch.corpora"])
+def test_what_functions_return_is_importable_where_they_are(module):
+    place = import_module(module)
+    assert {"Deduplication", "Duplicate", "Found", "KeptText"} <= set(place.__all__)
+    for name in place.__all__:
+        assert getattr(place, name) is not None

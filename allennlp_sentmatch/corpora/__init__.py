@@ -9,17 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from allennlp_sentmatch.corpora.corpus import encode_corpus
-    from allennlp_sentmatch.corpora.duplicates import find_duplicates
+    from allennlp_sentmatch.corpora.duplicates import (
+        Deduplication,
+        Duplicate,
+        KeptText,
+        find_duplicates,
+    )
     from allennlp_sentmatch.corpora.index_kinds import IndexKind
     from allennlp_sentmatch.corpora.ray_encoder import RayEncoder
+    from allennlp_sentmatch.corpora.sentence_collection import Found, SentenceCollection
     from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
     from allennlp_sentmatch.corpora.sentence_index import SentenceIndex
     from allennlp_sentmatch.corpora.sentence_search import Neighbor, SentenceSearch
 
 __all__ = [
+    "Deduplication",
+    "Duplicate",
+    "Found",
     "IndexKind",
+    "KeptText",
     "Neighbor",
     "RayEncoder",
+    "SentenceCollection",
     "SentenceEncoder",
     "SentenceIndex",
     "SentenceSearch",
@@ -28,9 +39,14 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Deduplication": "duplicates",
+    "Duplicate": "duplicates",
+    "Found": "sentence_collection",
     "IndexKind": "index_kinds",
+    "KeptText": "duplicates",
     "Neighbor": "sentence_search",
     "RayEncoder": "ray_encoder",
+    "SentenceCollection": "sentence_collection",
     "SentenceEncoder": "sentence_encoder",
     "SentenceIndex": "sentence_index",
     "SentenceSearch": "sentence_search",
