@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Union
 
@@ -163,6 +164,17 @@ def test_the_records_of_the_documentation_are_up_to_date():
             for key in ("holds", "p_holm", "smallest", "needed"):
                 record.pop(key, None)
         assert record == expected, remedy
+
+
+def test_the_findings_have_the_figures_of_the_claims():
+    page = (REPOSITORY / "docs" / "results.md").read_text(encoding="utf-8")
+    findings = page.partition("## What was found")[2].partition("\n## ")[0]
+    figure = r"[+-]\d+\.\d"
+    found = set(re.findall(figure, findings))
+    assert len(found) > 20
+    records = json.loads(CLAIMS.read_text())["records"]
+    texts = [record.get(key, "") for record in records for key in ("difference", "interval")]
+    assert found <= set(re.findall(figure, " ".join(texts)))
 
 
 def test_the_claims_of_the_documentation_are_about_configurations():
