@@ -307,7 +307,7 @@ def train_and_record(run: Run, output: Path, lock: IO[str]) -> None:
         write_table(series.results, new_table(run.row.file))
     finish(training, series, run.seed, command, is_new)
     name_model(run.row)
-    training.started(run.seed).unlink()
+    training.started(run.seed).unlink(missing_ok=True)
     commit_results(f"Record seed {run.seed} of {run.row.configuration} in {run.row.file}")
 
 

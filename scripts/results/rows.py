@@ -34,7 +34,7 @@ OF_EACH_SEED = ("epochs", "minutes", "revisions", "processors", "digests")
 class Origin(NamedTuple):
     """What made a run."""
 
-    revision: str
+    revision: Optional[str]
     processor: str
     digest: str
 
@@ -119,7 +119,7 @@ def has_settings(figures: dict[str, Any], digest: str) -> bool:
     return figures["digests"] in (None, digest)
 
 
-def origins_of(origin: Origin) -> dict[str, str]:
+def origins_of(origin: Origin) -> dict[str, Optional[str]]:
     """Return a run's origin by the names of a row's lists."""
     return {
         "revisions": origin.revision,

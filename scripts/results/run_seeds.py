@@ -10,15 +10,15 @@ models/ or training/ have changed since. `--jobs 2` trains two seeds at a time, 
 cores: on two cores, each has one thread.
 
 `--record docs/results/sick.json` puts the figures of each seed, as soon as it has finished, into
-the row of the configuration and the overrides in that file; `fill_tables.py` makes the
-tables of the documentation from such files. Seeds of the row are neither trained nor recorded
-again, whether or not OUTPUT is still there, if their settings are known to be those to which the
-configuration and its overrides evaluate today. `rows.py` says what a row has. The figures must come
-back: nothing is recorded from a tree with uncommitted changes, from a commit that no branch holds,
-without the compiled steps, whose rounding differs, or of a seed that was trained without `--record`
-or at another commit. How the models do on each item of the test data goes into
-docs/results/items/sick.jsonl.gz; without test figures, how they do on the
-validation data. `data` says which of the two.
+the row of the configuration and the overrides in that file; `fill_tables.py` makes the tables of
+the documentation from such files. Seeds of the row are neither trained nor recorded again, whether
+or not OUTPUT is still there, if their settings are known to be those to which the configuration and
+its overrides evaluate today. `rows.py` says what a row has. The figures must come back: nothing is
+recorded from a tree with uncommitted changes, from a commit that no branch holds, without the
+compiled steps, whose rounding differs, or of a seed that was trained without `--record` or with
+other settings or mathematics (`is_same_experiment`). How the models do on each item of the test
+data goes into docs/results/items/sick.jsonl.gz; without test figures, how they do on the validation
+data. `data` says which of the two.
 """
 
 import argparse
@@ -61,15 +61,23 @@ class Training(NamedTuple):
     threads: Optional[int] = None
     """`None`: as the environment says."""
     commit: Optional[str] = None
-    """The commit that the files OUTPUT/SEED.started and OUTPUT/SEED/revision name, if any."""
+    """The commit that the file OUTPUT/SEED.started names, if any."""
 
     def folder(self, seed: int) -> Path:
         """Return the folder of a seed."""
         return self.output / str(seed)
 
     def started(self, seed: int) -> Path:
-        """Return the file that says what began to train a seed."""
+        """Return the file that has the origin of a run from its beginning."""
         return self.output / f"{seed}.started"
+
+    def origin(self, seed: int) -> Optional[Origin]:
+        """Return the origin of a run, finished or not; `None` if it is not known."""
+        try:
+            values = json.loads(self.started(seed).read_text(encoding="utf-8"))
+            return Origin(**values)
+        except (OSError, ValueError, TypeError):
+            return None
 
 
 def train(
@@ -82,14 +90,11 @@ def train(
     """
     output = training.folder(seed)
     output.parent.mkdir(parents=True, exist_ok=True)
-    digest = digest_of(training.config, training.overrides)
-    revisions = [] if training.commit is None else [training.commit]
-    is_continued = recover and can_continue(training, seed, digest)
+    origin = Origin(training.commit, processor(), digest_of(training.config, training.overrides))
+    is_continued = recover and can_continue(training, seed, origin.digest)
     if is_continued:
-        before = json.loads(training.started(seed).read_text())["revision"].split(", ")
-        revisions = list(dict.fromkeys([*before, *revisions]))
-    origin = {"revision": ", ".join(revisions) or None, "digest": digest}
-    training.started(seed).write_text(json.dumps(origin))
+        origin = continued(training.origin(seed), origin)
+    write_text(training.started(seed), json.dumps(origin._asdict()))
     seeds = {"random_seed": seed, "numpy_seed": seed, "pytorch_seed": seed}
     command = [
         str(Path(sys.executable).with_name("allennlp")),
@@ -107,23 +112,35 @@ def train(
         )
     if result.returncode != 0:
         sys.exit(f"`allennlp train` failed for seed {seed}; the reason is at the end of {log}")
-    if revisions:
-        (output / "revision").write_text(", ".join(revisions))
 
 
 def can_continue(training: Training, seed: int, digest: str) -> bool:
-    """Check that an interrupted run has a checkpoint, and that it is still the same experiment.
+    """Check that an interrupted run has a checkpoint, and that it is still the same experiment."""
+    has_checkpoint = any(training.folder(seed).glob("*state_*.th"))
+    return has_checkpoint and is_same_experiment(training.origin(seed), digest)
 
-    It is while the evaluated configuration has the same `digest` and the files of `MATHEMATICS`
-    are the same.
+
+def is_same_experiment(origin: Optional[Origin], digest: str) -> bool:
+    """Check that a run was begun with these settings, and with the mathematics of today.
+
+    The mathematics are the files of `MATHEMATICS`: a run stays as it is when others change.
     """
-    if not training.started(seed).is_file() or not any(training.folder(seed).glob("*state_*.th")):
+    if origin is None or origin.revision is None or origin.digest != digest:
         return False
-    origin = json.loads(training.started(seed).read_text())
-    if origin["digest"] != digest or origin["revision"] is None:
-        return False
-    first_commit = origin["revision"].split(", ")[0]
-    return has_same_mathematics(first_commit)
+    return has_same_mathematics(origin.revision.split(", ")[0])
+
+
+def continued(before: Optional[Origin], now: Origin) -> Origin:
+    """Return the origin of a run that is continued, with all of its commits and processors."""
+    if before is None:
+        return now
+    revisions = [*(before.revision or "").split(", "), now.revision]
+    processors = [*before.processor.split(" and "), now.processor]
+    return Origin(
+        ", ".join(dict.fromkeys(filter(None, revisions))),
+        " and ".join(dict.fromkeys(processors)),
+        now.digest,
+    )
 
 
 def has_same_mathematics(commit: str) -> bool:
@@ -168,16 +185,25 @@ def revision() -> str:
     return git("log", "-1", "--format=%h", "HEAD", "--", ".", ":!docs").strip()
 
 
-def check_revision(output: Path, commit: str) -> str:
-    """Return the revision of the run in a folder; exit unless it was trained at `commit`.
+def check_origin(training: Training, seed: int, digest: str) -> Origin:
+    """Return the origin of a finished run; exit unless today's command would train it again.
 
-    A run that was interrupted has several revisions, of which `commit` is the last.
+    `digest` is of the settings to which the configuration evaluates now.
     """
-    file = output / "revision"
-    trained = file.read_text() if file.exists() else "an unknown commit, without --record"
-    if (trained.split(", ")[-1], revision()) != (commit, commit):
-        sys.exit(f"{output} was trained at {trained}, not at {commit}; remove it to train it again")
-    return trained
+    origin = training.origin(seed)
+    if origin is not None and is_same_experiment(origin, digest):
+        return origin
+    trained = "an unknown commit, without --record"
+    if origin is not None and origin.revision is not None:
+        trained = f"{origin.revision}, with other settings or another {', '.join(MATHEMATICS)}"
+    sys.exit(f"{training.folder(seed)} was trained at {trained}; remove it to train it again")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file that is whole or missing, whenever the process ends."""
+    temporary = path.with_name(f"{path.name}.new")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
 
 
 def git(*arguments: str) -> str:
@@ -198,7 +224,7 @@ def finish(
     run = read_metrics(output)
     digest = digest_of(training.config, training.overrides)
     if seed not in valid_seeds(series, digest):
-        origin = Origin(check_revision(output, training.commit or ""), processor(), digest)
+        origin = check_origin(training, seed, digest)
         record(series, seed, run, command, origin, training.threads)
     archive = output / "model.tar.gz"
     if archive.is_file():
@@ -265,14 +291,14 @@ def main() -> None:
     training = Training(arguments.config, overrides, arguments.output, threads, commit)
     series = None
     recorded: list[int] = []
-    if arguments.record is not None:
-        series = Series(arguments.record, arguments.config, text)
-        recorded = valid_seeds(series, digest_of(arguments.config, overrides))
     finished = [seed for seed in arguments.seeds if is_finished(training.folder(seed))]
-    if commit is not None:  # refuse earlier runs before others are trained
-        for seed in finished:
+    if arguments.record is not None:
+        digest = digest_of(arguments.config, overrides)
+        series = Series(arguments.record, arguments.config, text)
+        recorded = valid_seeds(series, digest)
+        for seed in finished:  # refuse earlier runs before others are trained
             if seed not in recorded:
-                check_revision(training.folder(seed), commit)
+                check_origin(training, seed, digest)
     known = {*finished, *recorded}
     missing = [seed for seed in arguments.seeds if seed not in known]
     with ThreadPoolExecutor(arguments.jobs) as executor:

@@ -134,7 +134,7 @@ def wanted(results, monkeypatch) -> Wanted:
     monkeypatch.setattr(queue, "revision", lambda: "bbbbbbb")
     monkeypatch.setattr(run_seeds, "digest_of", lambda config, overrides: "d1")
     monkeypatch.setattr("scripts.results.rows.CONFIGURATIONS", results / "training_config")
-    monkeypatch.setattr(run_seeds, "check_revision", lambda output, commit: "bbbbbbb")
+    monkeypatch.setattr(run_seeds, "has_same_mathematics", lambda commit: True)
     return Wanted("sick.json", "A", "sick/rcrn", "{}", "short", 4.0, "d1")
 
 
@@ -170,7 +170,8 @@ def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeyp
         trained.append(seed)
         folder = training.folder(seed)
         folder.mkdir(parents=True)
-        training.started(seed).touch()
+        origin = {"revision": "bbbbbbb", "processor": "B", "digest": "d1"}
+        training.started(seed).write_text(json.dumps(origin))
         metrics = {"best_epoch": 0, "epoch": 0, "training_duration": "0:01:00.000000"}
         (folder / "metrics.json").write_text(json.dumps({**metrics, "test_accuracy": 0.5}))
 

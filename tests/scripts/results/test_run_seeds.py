@@ -16,18 +16,25 @@ from scripts.results.tables import read_items, write_items
 CONFIG = CONFIGURATIONS / "sick" / "subilstm.jsonnet"
 
 
+def begin(output: Path, seed: int, revision: object = "1234567", **origin: str) -> None:
+    """Write the origin of a run."""
+    values = {"revision": revision, "processor": "EPYC", "digest": "d1", **origin}
+    (output / f"{seed}.started").write_text(json.dumps(values))
+
+
 @pytest.fixture
 def output(tmp_path: Path, monkeypatch) -> Path:
     """The folder of a series whose seeds 1 and 2 have finished."""
     monkeypatch.setattr(run_seeds, "revision", lambda: "1234567")
     monkeypatch.setattr(run_seeds, "digest_of", lambda config, overrides: "d1")
+    monkeypatch.setattr(run_seeds, "has_same_mathematics", lambda commit: commit != "ccccccc")
     metrics = {"best_epoch": 3, "epoch": 11, "training_duration": "0:02:30.000000"}
     metrics |= {"best_validation_accuracy": 0.9, "training_accuracy": 1.0}
     for seed, accuracy in ((1, 0.80), (2, 0.84)):
         folder = tmp_path / "out" / str(seed)
         folder.mkdir(parents=True)
         (folder / "metrics.json").write_text(json.dumps({"test_accuracy": accuracy, **metrics}))
-        (folder / "revision").write_text("1234567")
+        begin(tmp_path / "out", seed)
     return tmp_path / "out"
 
 
@@ -118,12 +125,9 @@ def test_recorded_seeds_are_neither_trained_nor_recorded_again(
     output, run, tmp_path, monkeypatch, is_output_kept
 ):
     path = tmp_path / "sick.json"
-    processors = iter(["EPYC", "Xeon"])
-    monkeypatch.setattr(run_seeds, "processor", lambda: next(processors))
     run(2, record=path)
     recorded = path.read_text()
-    monkeypatch.setattr(run_seeds, "revision", lambda: "abcdefg")
-    (output / "1" / "revision").write_text("abcdefg")
+    begin(output, 1, "abcdefg", processor="Xeon")
     if is_output_kept:
         run(2, record=path)
         assert path.read_text() == recorded
@@ -161,6 +165,7 @@ def test_seeds_with_other_settings_are_replaced(output, run, tmp_path, monkeypat
         ],
     )
     (output / "2").rename(output / "3")
+    begin(output, 3)
     run(3, record=path)
     (row,) = rows(path)
     assert row["seeds"] == [2, 3]
@@ -179,21 +184,27 @@ def training(tmp_path, monkeypatch) -> run_seeds.Training:
 
 
 @pytest.mark.parametrize(
-    ("started", "has_checkpoint", "expected"),
+    ("started", "has_checkpoint", "option", "origin"),
     [
-        ({"revision": "aaaaaaa", "digest": "d1"}, True, ("--recover", "aaaaaaa, bbbbbbb")),
-        ({"revision": "aaaaaaa", "digest": "d1"}, False, ("--force", "bbbbbbb")),
-        ({"revision": "aaaaaaa", "digest": "d0"}, True, ("--force", "bbbbbbb")),
-        ({"revision": "ccccccc", "digest": "d1"}, True, ("--force", "bbbbbbb")),
-        ({"revision": None, "digest": "d1"}, True, ("--force", "bbbbbbb")),
-        (None, True, ("--force", "bbbbbbb")),
+        ({}, True, "--recover", ("aaaaaaa, bbbbbbb", "EPYC and Xeon")),
+        ({"processor": "Xeon"}, True, "--recover", ("aaaaaaa, bbbbbbb", "Xeon")),
+        ({}, False, "--force", ("bbbbbbb", "Xeon")),
+        ({"digest": "d0"}, True, "--force", ("bbbbbbb", "Xeon")),
+        ({"revision": "ccccccc"}, True, "--force", ("bbbbbbb", "Xeon")),
+        ({"revision": None}, True, "--force", ("bbbbbbb", "Xeon")),
+        ("", True, "--force", ("bbbbbbb", "Xeon")),
+        (None, True, "--force", ("bbbbbbb", "Xeon")),
     ],
 )
 def test_an_interrupted_run_continues_if_it_is_the_same_experiment(
-    training, monkeypatch, started, has_checkpoint, expected
+    training, monkeypatch, started, has_checkpoint, option, origin
 ):
-    if started is not None:
-        training.started(1).write_text(json.dumps(started))
+    """`started` is what its origin has: "" is half-written, `None` is missing."""
+    monkeypatch.setattr(run_seeds, "processor", lambda: "Xeon")
+    if isinstance(started, dict):
+        begin(training.output, 1, **{"revision": "aaaaaaa", **started})
+    elif started is not None:
+        training.started(1).write_text(started)
     if has_checkpoint:
         (training.folder(1) / "training_state_e0_b0.th").touch()
     commands = []
@@ -204,18 +215,28 @@ def test_an_interrupted_run_continues_if_it_is_the_same_experiment(
 
     monkeypatch.setattr(run_seeds.subprocess, "run", run_command)
     run_seeds.train(training, 1, recover=True)
-    option, revision = expected
     assert option in commands[0]
-    assert (training.folder(1) / "revision").read_text() == revision
+    assert training.origin(1) == (*origin, "d1")
 
 
-def test_a_run_of_another_commit_is_refused_before_others_are_trained(
-    output, run, tmp_path, monkeypatch
+@pytest.mark.parametrize(
+    ("origin", "message"),
+    [
+        (None, "2 was trained at an unknown commit, without --record; remove it"),
+        ({"revision": None}, "2 was trained at an unknown commit, without --record"),
+        ({"digest": "d0"}, "2 was trained at 1234567, with other settings or another"),
+        ({"revision": "ccccccc"}, "2 was trained at ccccccc, with other settings or another"),
+    ],
+)
+def test_another_experiment_is_refused_before_others_are_trained(
+    output, run, tmp_path, monkeypatch, origin, message
 ):
     trained = []
     monkeypatch.setattr(run_seeds, "train", lambda *arguments: trained.append(arguments))
-    (output / "2" / "revision").unlink()
-    with pytest.raises(SystemExit, match="2 was trained at an unknown commit"):
+    (output / "2.started").unlink()
+    if origin is not None:
+        begin(output, 2, **origin)
+    with pytest.raises(SystemExit, match=message):
         run(1, 2, 3, record=tmp_path / "sick.json")
     assert trained == []
 
