@@ -144,7 +144,8 @@ SEQUENCE_NETWORKS: dict[str, Callable[..., nn.Module]] = {
 _SIZES = ("num_layers", "input_size", "hidden_size", "attention_size")
 
 MAX_LAYERS, MAX_POOLINGS = 1000, 100  # more take minutes to make, however small they are
-_OF_TRAINING = ("dropout", "temperature")  # the arguments that only act in training
+_OF_TRAINING = ("dropout", "random_context", "temperature")
+"""The arguments that only act in training, which exported encoders do not have."""
 
 
 def sentence_network(settings: Any, limit: int) -> nn.Module:
