@@ -11,6 +11,8 @@ second label: for the cosine itself, cut off at 0, and for `PairClassifier(match
 
 From the draws come thresholds for a precision of 80 %: the table has how many draws reach it in
 cross-validation, the mean precision on the test pairs, and how many of the intervals contain it.
+The last two columns have how many draws reach it if they have to be sure, and how many of those
+reach it on the test pairs.
 
 Results are saved one by one, and what is in the file already is not computed again.
 """
@@ -48,6 +50,8 @@ COLUMNS = {
     "draws that reach 80 %": "reached",
     "precision on test, %": "precision",
     "intervals with it": "covered",
+    "sure draws": "sure",
+    "of which reach it on test": "sure_reached",
 }
 
 
@@ -93,25 +97,32 @@ def reliability(probabilities: Pairs, labels: Pairs) -> tuple[float, float]:
     return error, float(brier_score_loss(labels, probabilities))
 
 
+def reached_precision(
+    classifier: PairClassifier, sure: bool, probabilities: Pairs, labels: Pairs
+) -> list[tuple[float, tuple[float, float]]]:
+    """The precision of the chosen threshold on test pairs, and its interval; none without one."""
+    try:
+        chosen = classifier.threshold(precision=PRECISION, sure=sure)
+    except ValueError:
+        return []
+    found = probabilities >= chosen.probability
+    return [(float(labels[found].mean()), chosen.interval)] if found.any() else []
+
+
 def measure(name: str, size: int, data: Path, vectors: Vectors) -> dict[str, Any]:
     """The figures of all draws of one size."""
     pairs, labels, test_pairs, test_labels = read(name, data)
     first, second = test_pairs.T
     cosines = SentenceEncoder(vectors).similarity(first, second).clip(0, 1)
-    figures, precisions, covered = [], [], 0
+    figures, chosen, sure = [], [], []
     for seed in range(DRAWS):
         drawn = draw(labels, size, numpy.random.default_rng(seed))
         classifier = PairClassifier(vectors, matcher="cosine").fit(pairs[drawn], labels[drawn])
         probabilities = classifier.predict_proba(test_pairs)[:, 1]
         figures.append(reliability(probabilities, test_labels))
-        try:
-            chosen = classifier.threshold(precision=PRECISION)
-        except ValueError:
-            continue
-        found = probabilities >= chosen.probability
-        if found.any():
-            precisions.append(float(test_labels[found].mean()))
-            covered += chosen.interval[0] <= precisions[-1] <= chosen.interval[1]
+        chosen += reached_precision(classifier, False, probabilities, test_labels)
+        sure += reached_precision(classifier, True, probabilities, test_labels)
+    precisions = [precision for precision, _ in chosen]
     own = [f"{mean:.3f} ± {std:.3f}" for mean, std in zip(*_mean_and_deviation(figures))]
     error, brier = reliability(cosines, test_labels)
     return {
@@ -123,7 +134,9 @@ def measure(name: str, size: int, data: Path, vectors: Vectors) -> dict[str, Any
         "brier": own[1],
         "reached": len(precisions),
         "precision": f"{100 * numpy.mean(precisions):.1f}" if precisions else "",
-        "covered": covered,
+        "covered": sum(low <= precision <= high for precision, (low, high) in chosen),
+        "sure": len(sure),
+        "sure_reached": sum(precision >= PRECISION for precision, _ in sure),
     }
 
 
