@@ -36,6 +36,8 @@ labels, the model begins as a calibrated cosine."""
 WORD_WEIGHT = 10.0
 """The factor of the standardized features of the words and of the cosines of first dimensions."""
 
+BLOCK_SIZE = 4096  # the number of pairs whose features are in memory in a prediction
+
 MARGIN = 1e-4  # the share of a range of scores at either end in which `within` bends them
 
 
@@ -104,6 +106,24 @@ class Head(Protocol):
 
     def load(self, tensors: dict[str, Tensor]) -> None:
         """Take what `tensors` gave; other names, shapes or types are a `ValueError`."""
+
+
+def head_outputs(
+    head: Head, encoder: SentenceEncoder, first: list[str], second: list[str]
+) -> Array:
+    """Return the logits (N, C), or the scores (N, 1), of N pairs; they must be finite."""
+    parts = []
+    for start in range(0, len(first), BLOCK_SIZE):
+        block = slice(start, start + BLOCK_SIZE)
+        parts.append(head.outputs(*pair_inputs(encoder, head.words, first[block], second[block])))
+    outputs: Array = numpy.concatenate(parts)
+    is_finite = numpy.isfinite(outputs).all(axis=1)
+    if not is_finite.all():
+        raise ValueError(
+            f"the output for pair {is_finite.argmin()} is not finite: scores or weights are too "
+            "large"
+        )
+    return outputs
 
 
 class LinearHead:

@@ -1,6 +1,6 @@
 """What a head learns from, and what comes of it."""
 
-from typing import NamedTuple, Optional, Protocol
+from typing import Any, NamedTuple, Optional, Protocol
 
 import numpy
 
@@ -15,6 +15,7 @@ from allennlp_sentmatch.estimators.heads import (
 )
 from allennlp_sentmatch.estimators.linear import Array, Fit
 from allennlp_sentmatch.estimators.thresholds import HeldOut
+from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.texts import Sentences
 
 
@@ -130,3 +131,23 @@ def _held_out(fit: Fit, features: Array, examples: Examples) -> Optional[HeldOut
         examples.pairs[rows],
         examples.groups[rows],
     )
+
+
+def checked_weights(sample_weight: Any, count: int) -> Array:
+    """Return the weights (N,) of `count` pairs, by default 1; a wrong one is a `ValueError`."""
+    if sample_weight is None:
+        return numpy.ones(count)
+    with errors_name("sample_weight"):
+        weights = numpy.asarray(sample_weight, float)
+    if weights.shape != (count,):
+        raise ValueError(f"expected {count} numbers as sample_weight; got {weights.shape}")
+    right = (weights == 0) | ((weights >= 1e-9) & (weights <= 1e9))
+    if not right.all():
+        position = right.argmin()
+        raise ValueError(
+            "sample_weight must have numbers from 1e-9 to 1e9, or 0 for some pairs; the one of "
+            f"pair {position} is {weights[position]}"
+        )
+    if not weights.any():
+        raise ValueError("all pairs have the sample_weight 0; give some of them a number above 0")
+    return weights

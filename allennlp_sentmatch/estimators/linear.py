@@ -120,9 +120,7 @@ def fit_linear(
         choice = _choose(scaled, targets, weights, divisions, strongest)
     else:
         choice = Choice(numpy.arange(scaled.shape[1]), l2)
-    found, intercept = _minimum(
-        _columns(scaled, choice.columns), targets, weights, choice.l2, TOLERANCE
-    )
+    found, intercept = _minimum(_columns(scaled, choice.columns), targets, weights, choice.l2)
     coef = numpy.zeros((len(found), scaled.shape[1]))
     coef[:, choice.columns] = found
     coef *= scale * feature_weights / scaler.scale_
@@ -216,7 +214,7 @@ def _outputs_held_out(
     for division in divisions:
         rest = numpy.setdiff1d(numpy.arange(len(targets)), division)
         learned = features[rest], targets[rest], weights[rest]
-        coef, intercept = _minimum(*learned, l2, 100 * TOLERANCE)
+        coef, intercept = _minimum(*learned, l2)
         parts.append(features[division] @ coef.T + intercept)
     return numpy.concatenate(parts)
 
@@ -230,9 +228,7 @@ def _losses(outputs: Array, targets: Array) -> Array:
     return -likelihoods
 
 
-def _minimum(
-    features: Array, targets: Array, weights: Array, l2: float, tolerance: float
-) -> tuple[Array, Array]:
+def _minimum(features: Array, targets: Array, weights: Array, l2: float) -> tuple[Array, Array]:
     """W (C, F) and b (C,) for standardized features (N, F), with a warning if they are inexact.
 
     L-BFGS looks for V = L^T W, where L L^T is roughly the Hessian for one label: features that
@@ -266,14 +262,14 @@ def _minimum(
     start = numpy.zeros((len(root) + 1, expected.shape[1]))
     start[-1] = numpy.log(expected.sum(axis=0)) / 2
     # For the penalty's curvature, the error ||W - W*|| is at most the slope's length / penalty.
-    largest = tolerance * penalty / max(length, 1e-12)
+    largest = TOLERANCE * penalty / max(length, 1e-12)
     options = {"maxiter": MAX_ITERATIONS, "maxfun": 2 * MAX_ITERATIONS, "maxcor": 20, "ftol": 0}
     options["gtol"] = largest / numpy.sqrt(start.size)
     found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
     left = numpy.linalg.norm(root @ found.jac.reshape(start.shape)[:-1])
     if abs(found.jac).max() > options["gtol"] and left > 3 * largest:
         warnings.warn(
-            f"with l2={l2:g}, the logistic regression has not come within {tolerance / 10:g} of "
+            f"with l2={l2:g}, the logistic regression has not come within {TOLERANCE / 10:g} of "
             "its best probabilities; choose a larger l2",
             ConvergenceWarning,
             stacklevel=2,

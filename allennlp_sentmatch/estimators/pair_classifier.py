@@ -226,7 +226,7 @@ def _checked_class_weight(given: Mapping[Any, Any]) -> dict[Any, float]:
     return checked
 
 
-def _checked_aim(precision: Any, recall: Any) -> tuple[str, float]:
+def _checked_aim(precision: Optional[float], recall: Optional[float]) -> tuple[str, float]:
     """Return what a threshold is chosen by, and the figure that it has to reach."""
     aims = {"precision": precision, "recall": recall}
     given = [(aim, wanted) for aim, wanted in aims.items() if wanted is not None]

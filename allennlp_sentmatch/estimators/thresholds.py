@@ -27,6 +27,17 @@ class HeldOut(NamedTuple):
         share = float(numpy.average(is_right, weights=self.weights))
         return share, wilson_interval(share, self.weights, self.groups)
 
+    def figures(self) -> dict[str, Any]:
+        """Return figures for people; the pairs of groups that were given are counted, too."""
+        accuracy, interval = self.accuracy()
+        figures = {
+            "accuracy in cross-validation": round(accuracy, 4),
+            "its 95 % interval": [round(end, 4) for end in interval],
+        }
+        for kind, count in self.counts().items():
+            figures[f"{kind} in cross-validation"] = count
+        return figures
+
     def counts(self) -> dict[str, int]:
         """Count the different pairs and, if groups were given, the groups."""
         counts = {"pairs": len(numpy.unique(self.pairs)), "groups": len(numpy.unique(self.groups))}

@@ -112,6 +112,17 @@ def test_the_strongest_feature_is_taken_without_the_others(is_score, share, numb
     assert 4 in used
 
 
+def test_the_folds_models_are_exact():
+    """With the weakest penalty of the cosine, which 256 labels need."""
+    generator = numpy.random.default_rng(0)
+    x = generator.standard_normal((256, 1))
+    targets = (generator.uniform(size=256) < 1 / (1 + numpy.exp(-4 * x[:, 0]))).astype(int)
+    given = x, targets, numpy.ones(256), numpy.arange(256)
+    fit = linear.fit_linear(*given, numpy.array([30.0]), 0, None, 0)
+    slope = numpy.diff(fit.coef[:, 0])[0]
+    assert slope == pytest.approx(LogisticRegression(C=1e3).fit(x, targets).coef_[0, 0], rel=0.1)
+
+
 def test_a_minimum_that_is_not_reached_is_said(monkeypatch):
     pairs, targets = numbered(300)
     monkeypatch.setattr(linear, "MAX_ITERATIONS", 20)

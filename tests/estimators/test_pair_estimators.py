@@ -22,7 +22,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
 from allennlp_sentmatch.corpora.word_comparison import compare_words
-from allennlp_sentmatch.estimators import heads, linear, pair_estimator
+from allennlp_sentmatch.estimators import heads, linear
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 
 
@@ -373,7 +373,7 @@ def test_frames_and_series_are_learned(classifier):
 
 def test_a_block_of_pairs_does_not_change_their_predictions(classifier, monkeypatch):
     expected = classifier.predict_proba(PAIRS)
-    monkeypatch.setattr(pair_estimator, "BLOCK_SIZE", 5)
+    monkeypatch.setattr(heads, "BLOCK_SIZE", 5)
     numpy.testing.assert_allclose(classifier.predict_proba(PAIRS), expected, rtol=1e-5)
 
 
@@ -442,7 +442,7 @@ def test_an_explanation_is_the_fall_of_the_probability_or_score(classifier):
 
 
 def test_one_warning_names_the_pairs_of_unknown_texts(classifier, monkeypatch):
-    monkeypatch.setattr(pair_estimator, "BLOCK_SIZE", 2)
+    monkeypatch.setattr(heads, "BLOCK_SIZE", 2)
     pairs = [*PAIRS[:3], ("xyzzy", "a cat"), ("a cat", "xyzzy"), ("a cat", "!?")]
     for call in (classifier.predict, lambda pairs: clone(classifier).fit(pairs, [1, 2] * 3)):
         with pytest.warns(UserWarning, match="knows no word") as caught:
