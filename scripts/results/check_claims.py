@@ -172,20 +172,20 @@ def described(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]
     return record
 
 
-def tested(record: dict[str, str], found: Comparison, number_of_seeds: int) -> dict[str, str]:
+def tested(record: dict[str, str], found: Comparison) -> dict[str, str]:
     """Return a line of the table with its interval and verdict and, from three seeds, its power."""
     interval = f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"
-    if number_of_seeds < MIN_SEEDS:
+    seeds = record["seeds"].split(" (")[0]
+    if len(seeds.split(", ")) < MIN_SEEDS:
         return {**record, "interval": interval, "holds": "open"}
-    decided = found.low > 0 or found.high < 0
+    smallest = f"{100 * found.smallest:.1f}"
+    powerful = {**record, "interval": interval, "smallest": smallest}
+    if found.low > 0:
+        return {**powerful, "holds": "yes"}
+    if found.high < 0:
+        return {**powerful, "holds": "no"}
     needed = "more items" if found.seeds_to_decide is None else str(found.seeds_to_decide)
-    return {
-        **record,
-        "interval": interval,
-        "smallest": f"{100 * found.smallest:.1f}",
-        **({} if decided else {"needed": needed}),
-        "holds": ("yes" if found.low > 0 else "no") if decided else "open",
-    }
+    return {**powerful, "holds": "open", "needed": needed}
 
 
 def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
@@ -204,9 +204,8 @@ def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
         record = described(claim, higher, lower)
         found = comparison_of(higher, lower) if bootstrapped else None
         if found is not None:
-            number = len(record["seeds"].split(" (")[0].split(", "))
-            record = tested(record, found, number)
-            if number >= MIN_SEEDS:
+            record = tested(record, found)
+            if "smallest" in record:
                 comparisons[len(records)] = found
         records.append(record)
     corrected = holm([found.p for found in comparisons.values()])

@@ -115,10 +115,11 @@ def recorded_rows() -> Iterator[dict[str, Any]]:
     for path in sorted(RESULTS.glob("*.json")):
         for row in read_table(path).get("rows", ()):
             if seeds_in(row):
-                names = ("model", "configuration", "overrides")
                 yield {
                     "file": path.name,
-                    **{name: row[name] for name in names},
+                    "model": row["model"],
+                    "configuration": row["configuration"],
+                    "overrides": row["overrides"],
                     "differs": row.get("differs", ""),
                     "minutes": statistics.mean(row["minutes"]),
                 }
