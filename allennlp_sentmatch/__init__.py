@@ -13,34 +13,50 @@ from allennlp_sentmatch.registration import register_components as _register_com
 from allennlp_sentmatch.version import __version__
 
 if TYPE_CHECKING:
-    from allennlp_sentmatch.estimators.duplicates import find_duplicates
+    from allennlp_sentmatch.corpora.duplicates import Deduplication, Duplicate, find_duplicates
+    from allennlp_sentmatch.corpora.sentence_collection import Found, SentenceCollection
+    from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
     from allennlp_sentmatch.estimators.fine_tuning import FineTuning
-    from allennlp_sentmatch.estimators.pair_estimators import PairClassifier, PairRegressor
-    from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
+    from allennlp_sentmatch.estimators.pair_classifier import PairClassifier
+    from allennlp_sentmatch.estimators.pair_regressor import PairRegressor
+    from allennlp_sentmatch.estimators.thresholds import Threshold
 
 __all__ = [
+    "Deduplication",
+    "Duplicate",
     "FineTuning",
+    "Found",
     "PairClassifier",
     "PairRegressor",
+    "SentenceCollection",
     "SentenceEncoder",
+    "Threshold",
     "__version__",
     "find_duplicates",
 ]
 
-_ESTIMATORS = {
-    "FineTuning": "fine_tuning",
-    "PairClassifier": "pair_estimators",
-    "PairRegressor": "pair_estimators",
-    "SentenceEncoder": "sentence_encoder",
-    "find_duplicates": "duplicates",
+_ROOMS = ("commands", "corpora", "estimators", "files", "nn", "serving", "standalone")
+"""The rooms that do not need AllenNLP."""
+
+_MODULES = {
+    "Deduplication": "corpora.duplicates",
+    "Duplicate": "corpora.duplicates",
+    "FineTuning": "estimators.fine_tuning",
+    "Found": "corpora.sentence_collection",
+    "PairClassifier": "estimators.pair_classifier",
+    "PairRegressor": "estimators.pair_regressor",
+    "SentenceCollection": "corpora.sentence_collection",
+    "SentenceEncoder": "corpora.sentence_encoder",
+    "Threshold": "estimators.thresholds",
+    "find_duplicates": "corpora.duplicates",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("estimators", "nn", "serving", "standalone") or name in _PARTS:
+    if name in _ROOMS or name in _PARTS:
         return _import_module(f"{__name__}.{name}")
-    if name in _ESTIMATORS:
-        return getattr(_import_module(f"{__name__}.estimators.{_ESTIMATORS[name]}"), name)
+    if name in _MODULES:
+        return getattr(_import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,11 +1,23 @@
-"""`python -m allennlp_sentmatch`: describe the environment, install AllenNLP, serve an encoder."""
+"""The program `sentmatch`, which is also `python -m allennlp_sentmatch`; it needs no AllenNLP.
+
+It encodes, searches, deduplicates, exports and serves; it installs AllenNLP, and describes the
+environment. With AllenNLP, `allennlp` has the same commands beside `train`.
+"""
 
 import argparse
+import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
+from allennlp_sentmatch.commands.command import Command
+from allennlp_sentmatch.commands.deduplicate import Deduplicate
+from allennlp_sentmatch.commands.encode import Encode
+from allennlp_sentmatch.commands.export import Export
+from allennlp_sentmatch.commands.mistakes import sentence_about
+from allennlp_sentmatch.commands.search import Search
+from allennlp_sentmatch.commands.serve import Serve
 from allennlp_sentmatch.environment import (
     WITHOUT_COMPILED_STEPS,
     describe_environment,
@@ -13,59 +25,82 @@ from allennlp_sentmatch.environment import (
 )
 from allennlp_sentmatch.installation import InstallationError, install_allennlp
 
+COMMANDS: tuple[type[Command], ...] = (Encode, Search, Deduplicate, Export, Serve)
+
+INSTALL = "install-allennlp"
+
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
     """Run the command that `arguments` name."""
     words = sys.argv[1:] if arguments is None else arguments
+    options = _parsed(words)
+    if options.command is None:
+        print(describe_environment())
+    elif options.command == INSTALL:
+        try:
+            install_allennlp(options.constraint, options.dry_run)
+        except InstallationError as error:
+            sys.exit(f"{INSTALL}: {error}.")
+    else:
+        _run(options)
+        return
+    if not has_compiled_steps():
+        print(WITHOUT_COMPILED_STEPS)
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m allennlp_sentmatch",
+        prog="sentmatch",
         description="Without a command: print what to paste into a bug report.",
     )
-    commands = parser.add_subparsers(dest="command", metavar="command")
-    install = commands.add_parser(
-        "install-allennlp",
-        help="install AllenNLP 2.10.1 for the installed version of torch",
+    parsers = parser.add_subparsers(dest="command", metavar="command")
+    for command_class in COMMANDS:
+        command = command_class()
+        if words[:1] == [command.name]:
+            command.add_parser(parsers).set_defaults(run=command.run)
+        else:  # describing all command lines would import the server
+            parsers.add_parser(command.name, help=command.__doc__)
+    install = parsers.add_parser(
+        INSTALL,
+        help="Install AllenNLP 2.10.1 for the installed version of torch.",
         description="Install AllenNLP 2.10.1 and its requirements, without changing torch.",
     )
     install.add_argument(
         "--constraint", type=Path, metavar="FILE", help="pip constraints file, for exact versions"
     )
     install.add_argument("--dry-run", action="store_true", help="only say what would be installed")
-    serving = commands.add_parser(
-        "serve",
-        help="serve an encoder or a fitted estimator over HTTP",
-        description="Serve vectors, similarities and predictions over HTTP.",
-    )
-    serving.add_argument(
-        "source",
-        help="the folder of an exported encoder or of a saved PairClassifier or PairRegressor; or "
-        "`package`, the encoder in this package",
-    )
-    if words[:1] == ["serve"]:  # needs numpy, which may not be there before `install-allennlp`
-        from allennlp_sentmatch.serving import create_app, serve, service_at
-        from allennlp_sentmatch.serving.limits import MOST_WORDS
-        from allennlp_sentmatch.serving.server import add_server_options
+    return parser.parse_args(words)
 
-        add_server_options(serving, port=8000)
-    options = parser.parse_args(words)
-    if options.command is None:
-        print(describe_environment())
-    elif options.command == "serve":
-        most_words = MOST_WORDS if options.max_words is None else options.max_words
-        try:
-            service = service_at(options.source)
-            app = create_app(service, options.batch_size, options.allowed_host, most_words)
-            serve(app, options.host, options.port, "model")
-        except (ImportError, OSError, ValueError) as error:
-            sys.exit(f"serve: {error}")
-        return
-    else:
-        try:
-            install_allennlp(options.constraint, options.dry_run)
-        except InstallationError as error:
-            sys.exit(f"install-allennlp: {error}.")
-    if not has_compiled_steps():
-        print(WITHOUT_COMPILED_STEPS)
+
+def _run(options: argparse.Namespace) -> None:
+    """Run a command; a mistake of the user ends the program with a sentence."""
+    logging.basicConfig(
+        format="%(message)s", level=logging.INFO if options.verbose else logging.WARNING
+    )
+    if "file_friendly_logging" in options:
+        from allennlp_sentmatch.files import progress
+
+        progress.on_separate_lines = options.file_friendly_logging
+    try:
+        options.run(options)
+    except KeyboardInterrupt:
+        sys.exit(f"sentmatch {options.command}: stopped by Ctrl-C")
+    except Exception as error:
+        sentence = _sentence(error)
+        if sentence is None or options.verbose:
+            raise
+        sys.exit(f"sentmatch {options.command}: error: {sentence}")
+
+
+def _sentence(error: Exception) -> Optional[str]:
+    """Return a sentence about a mistake of the user, or `None` for other errors."""
+    if isinstance(error, ValueError):
+        return str(error)
+    if "allennlp" in sys.modules:  # an archive is loaded
+        from allennlp_sentmatch.commands.program import mistake
+
+        return mistake(error)
+    return sentence_about(error)
 
 
 if __name__ == "__main__":

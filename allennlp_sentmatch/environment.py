@@ -15,6 +15,7 @@ from allennlp_sentmatch.registration import INSTALL_COMMAND
 from allennlp_sentmatch.version import __version__
 
 PACKAGE = Path(__file__).parent
+PROCESSORS = Path("/proc/cpuinfo")
 DISTRIBUTION = "allennlp-sentmatch"
 
 WITHOUT_COMPILED_STEPS = (
@@ -53,7 +54,7 @@ def processor() -> str:
 def _processor_facts() -> dict[str, str]:
     """Return what Linux says of the first processor; nothing elsewhere."""
     try:
-        text = Path("/proc/cpuinfo").read_text()
+        text = PROCESSORS.read_text()
     except OSError:
         return {}
     first = text.split("\n\n")[0]

@@ -21,6 +21,9 @@ from torch import distributed
 
 from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader, whole
 
+LOADERS_LIMITS = ("batches_per_epoch", "instances_per_epoch")
+"""The settings of data loaders that leave examples out."""
+
 
 def patch_empty_data() -> None:
     """Refuse data without an example, or without a batch because of `drop_last`.
@@ -49,21 +52,31 @@ def patch_empty_data() -> None:
 def patch_archives() -> None:
     """Read an archive's configuration without limits on the examples.
 
-    Commands silently left out the examples past the `max_instances` of the archive's reader and the
-    `batches_per_epoch` of its loader. Overrides, which are applied later, may set them.
+    Commands silently left out the examples past the `max_instances` of the archive's reader, or of
+    readers in it, and the `batches_per_epoch` of its loader, or the `instances_per_epoch` of the
+    loader "multitask". Overrides, which are applied later, may set them.
     """
 
     def from_file(file: Any, overrides: Any = "") -> Params:
         config = Params.from_file(file).params
-        limits = {"data_loader": "batches_per_epoch", "dataset_reader": "max_instances"}
-        for name, settings in config.items():
-            if isinstance(settings, dict):
-                settings.pop(limits.get(name.replace("validation_", ""), ""), None)
+        for prefix in ("", "validation_"):
+            _remove_setting(config.get(f"{prefix}dataset_reader"), "max_instances")
+            for limit in LOADERS_LIMITS:
+                _remove_setting(config.get(f"{prefix}data_loader"), limit)
         overrides = json.dumps(overrides) if isinstance(overrides, dict) else overrides
         return Params(with_overrides(config, parse_overrides(overrides)))
 
     module: Any = archival
     module.Params = SimpleNamespace(from_file=from_file)
+
+
+def _remove_setting(settings: Any, name: str) -> None:
+    """Remove a setting from a section of a configuration, and from all parts of it."""
+    if isinstance(settings, dict):
+        settings.pop(name, None)
+        settings = list(settings.values())
+    for part in settings if isinstance(settings, list) else []:
+        _remove_setting(part, name)
 
 
 def patch_training() -> None:
@@ -90,7 +103,8 @@ def patch_training() -> None:
                 return lazy.construct(reader=reader, data_path=data_path)
             params = lazy._params.duplicate()
             if is_test or own_loader is None:
-                params.pop("batches_per_epoch", None)
+                for limit in LOADERS_LIMITS:
+                    params.pop(limit, None)
             return evaluation_loader(params, whole(reader) if is_test else reader, data_path)
 
         if settings.get("validation_dataset_reader") is None:

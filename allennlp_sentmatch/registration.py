@@ -16,15 +16,37 @@ from types import ModuleType
 from typing import Any, Optional
 
 REGISTERING_PARTS = (
-    *("commands", "compat", "data", "models", "modules", "predictors", "training"),
-    *("evaluation_compat", "transformers_compat"),
+    "commands.subcommands",
+    "compat",
+    "data",
+    "models",
+    "modules",
+    "predictors",
+    "training",
+    "evaluation_compat",
+    "transformers_compat",
 )
 """The parts of this package whose import registers every component."""
 
 PARTS = (
     *REGISTERING_PARTS,
-    *("calibration", "encoding", "estimators.fine_tuned_head", "inspection"),
-    *("serving.page", "serving.predictions", "transfer", "tuning"),
+    "calibration",
+    "commands.calibrate",
+    "commands.demo",
+    "commands.ensemble",
+    "commands.evaluate_generator",
+    "commands.inspect",
+    "commands.learn_bpe",
+    "commands.program",
+    "commands.transfer",
+    "commands.tune",
+    "encoding",
+    "estimators.fine_tuned_head",
+    "inspection",
+    "serving.page",
+    "serving.predictions",
+    "transfer",
+    "tuning",
 )
 """The parts that need AllenNLP."""
 

@@ -39,8 +39,8 @@ from torch import nn
 from torch.ao.quantization import quantize_dynamic
 
 from allennlp_sentmatch import SentenceEncoder
-from allennlp_sentmatch.data.files.digests import files_digest
-from allennlp_sentmatch.encoding import read_sentences
+from allennlp_sentmatch.files.digests import files_digest
+from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import cosines, normalized
 from allennlp_sentmatch.transfer import (

@@ -6,7 +6,8 @@ taken text by text. Times are the processor's, on one thread, without the encodi
 the same (Quora's duplicates, MSRP's paraphrases) should be merged. Pairs that differ in a negation
 (ScoNe's sentences with one and without it, WikiFactCheck's negated claims) or in a number (a number
 of a text plus 1) should not be. The classifier is fitted to pairs of MSRP's training data, and to
-duplicates of Quora and negated claims of WikiFactCheck that are not tested.
+duplicates of Quora and negated claims of WikiFactCheck that are not tested. Further pairs are
+sentences with one word changed (`changed_words.py`).
 
     python -m benchmarks.duplicates ../shared/data
 """
@@ -23,14 +24,18 @@ import numpy
 import torch
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
-from allennlp_sentmatch.estimators.duplicates import CANDIDATE_COSINE, find_duplicates
-from allennlp_sentmatch.estimators.word_comparison import negations_and_numbers
+from allennlp_sentmatch.corpora.duplicates import CANDIDATE_COSINE, find_duplicates
+from allennlp_sentmatch.corpora.opposites import OppositeWords
+from allennlp_sentmatch.corpora.word_comparison import decisive_words
 from allennlp_sentmatch.standalone.encoder import normalized
+from benchmarks.changed_words import of_the_same_meaning, turned
 from benchmarks.report import RESULTS, machine, write
 from scripts.encoder.data_sets import FREE, RESTRICTED
 
 THRESHOLD = 0.9
 NUM_COMPARED = 20_000
+NUM_TEXTS = 160_000
+"""The number of texts in which words are changed."""
 NUM_TRAINING_PAIRS = 600, 400, 400
 """Of MSRP, Quora and WikiFactCheck."""
 NUM_PAIRS = 1000
@@ -67,14 +72,21 @@ class Encoded:
 def by_all_pairs(texts: list[str], vectors: Any) -> list[tuple[int, int]]:
     """The removed texts, each with the kept one, from the cosines of all pairs."""
     vectors = normalized(vectors).astype(numpy.float64)
-    marks = [negations_and_numbers(text) for text in texts]
+    words = [decisive_words(text) for text in texts]
+    opposites = OppositeWords([one.poles for one in words])
     removed: dict[int, int] = {}
     for start in range(0, len(texts), 500):
         products = vectors[start : start + 500] @ vectors[: start + 500].T
         products = products.astype(numpy.float32)
         for number, row in enumerate(products, start):
             near = numpy.flatnonzero(row[:number] >= numpy.float32(THRESHOLD)).tolist()
-            kept = [i for i in near if i not in removed and marks[i] == marks[number]]
+            kept = [
+                i
+                for i in near
+                if i not in removed
+                and words[i].must_be_equal == words[number].must_be_equal
+                and not opposites.exclude(numpy.array([i]), numpy.array([number]))[0]
+            ]
             if kept:
                 removed[number] = max(kept, key=lambda i: (row[i], -i))
     return list(removed.items())
@@ -95,7 +107,7 @@ def pairs_of(data: Path, texts: list[str]) -> dict[str, tuple[bool, list[tuple[s
     facts = rows("wikifactcheck/negated.tsv.gz", **tabs)
     quora = rows("quora/quora_duplicates_only.csv.gz")
     msrp = rows("msrp/msr_paraphrase_test.txt", **tabs)
-    numbered = []
+    numbered: list[tuple[str, str]] = []
     for text in texts:
         changed = re.sub(r"\b\d{1,4}\b", lambda match: str(int(match[0]) + 1), text, count=1)
         if changed != text:
@@ -110,24 +122,48 @@ def pairs_of(data: Path, texts: list[str]) -> dict[str, tuple[bool, list[tuple[s
         "a number changed": (False, numbered),
         "ScoNe, a negation added": (False, list(dict.fromkeys(scone))),
         "WikiFactCheck, negated": (False, negated),
-    }
+        "another form of a word": (True, of_the_same_meaning(texts)),
+    } | {name: (False, pairs) for name, pairs in turned(texts)}
+
+
+def same_words(pairs: list[tuple[str, str]]) -> Any:
+    """Return whether the words of P pairs let them be duplicates, (P,)."""
+    words = [[decisive_words(text) for text in pair] for pair in pairs]
+    equal = [first.must_be_equal == second.must_be_equal for first, second in words]
+    opposites = OppositeWords([one.poles for pair in words for one in pair])
+    first = numpy.arange(0, 2 * len(pairs), 2)
+    return numpy.array(equal) & ~opposites.exclude(first, first + 1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("data", type=Path, help="the folder of the data sets")
-    parser.add_argument("--sizes", type=int, nargs="*", default=[20_000, 40_000, 80_000, 160_000])
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="*",
+        default=[20_000, 40_000, 80_000, 160_000],
+        help="the numbers of texts whose comparison is timed; none leaves the times out",
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
     info = machine(torch.device("cpu"))
     data_sets = {**FREE, **RESTRICTED}.values()
     texts = list(dict.fromkeys(s for one in data_sets for s in one.sentences(options.data) if s))
     numpy.random.default_rng(0).shuffle(texts)
-    texts = texts[: max(options.sizes, default=NUM_COMPARED)]
     encoder = SentenceEncoder()
+    if options.sizes:
+        measure_time(texts[: max(options.sizes)], encoder, options.sizes, info)
+    measure_pairs(options.data, texts[:NUM_TEXTS], encoder, info)
+
+
+def measure_time(
+    texts: list[str], encoder: SentenceEncoder, sizes: list[int], info: dict[str, Any]
+) -> None:
+    """Write the table of times for some numbers of texts."""
     vectors = encoder.encode(texts)
     records: list[dict[str, Any]] = []
-    for size in sorted(options.sizes):
+    for size in sorted(sizes):
         encoded = Encoded(texts[:size], vectors)
         begin = time.process_time()
         result = find_duplicates(texts[:size], THRESHOLD, encoder=encoded)
@@ -140,8 +176,14 @@ def main() -> None:
             {"texts": size, "removed": len(result.filtered), "seconds": seconds, "exact": exact}
         )
         write(RESULTS / "duplicates_cpu", info, records, TIME_COLUMNS)
-    tested = pairs_of(options.data, texts)
-    with open(options.data / "msrp/msr_paraphrase_train.txt", encoding="utf-8-sig") as file:
+
+
+def measure_pairs(
+    data: Path, texts: list[str], encoder: SentenceEncoder, info: dict[str, Any]
+) -> None:
+    """Write the table of the pairs that are merged, some of them made from the texts."""
+    tested = pairs_of(data, texts)
+    with open(data / "msrp/msr_paraphrase_train.txt", encoding="utf-8-sig") as file:
         msrp = [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
     num_msrp, num_quora, num_facts = NUM_TRAINING_PAIRS
     learned = [((row["#1 String"], row["#2 String"]), row["Quality"]) for row in msrp[:num_msrp]]
@@ -153,9 +195,7 @@ def main() -> None:
     for name, (are_duplicates, pairs) in tested.items():
         chosen = pairs[:NUM_PAIRS]
         similarity = encoder.similarity(*zip(*chosen))
-        same_words = numpy.array(
-            [negations_and_numbers(a) == negations_and_numbers(b) for a, b in chosen]
-        )
+        equal = same_words(chosen)
         decided = classifier.predict_proba(chosen)[:, 1] >= 0.5
         near = similarity >= THRESHOLD
         decided &= similarity >= CANDIDATE_COSINE
@@ -165,9 +205,9 @@ def main() -> None:
                 "number": len(chosen),
                 "are_duplicates": "yes" if are_duplicates else "no",
                 "cosine": 100 * near.mean(),
-                "cosine_and_words": 100 * (near & same_words).mean(),
+                "cosine_and_words": 100 * (near & equal).mean(),
                 "classifier": 100 * decided.mean(),
-                "classifier_and_words": 100 * (decided & same_words).mean(),
+                "classifier_and_words": 100 * (decided & equal).mean(),
             }
         )
     write(RESULTS / "duplicate_pairs", info, rows, PAIR_COLUMNS)

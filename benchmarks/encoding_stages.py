@@ -13,7 +13,8 @@ from typing import Any, Callable
 
 import torch
 
-from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
+from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.standalone.text_indexer import padded
 from benchmarks.measure import processor_times
@@ -56,12 +57,14 @@ def main() -> None:
             network()
 
     stages: dict[str, Callable[[], object]] = {
-        "all, strings to vectors": lambda: encoder.encode(sentences, options.batch_size, False),
+        "all, strings to vectors": lambda: encoder.encode(sentences, batch_size=options.batch_size),
         "words and their indices": lambda: [indexer.indices(sentence) for sentence in sentences],
         "padding": lambda: [padded(batch) for batch in batches],
         "network": network,
         "network, products in bfloat16": network_in_bfloat16,
-        "all, with AllenNLP's instances": lambda: slow.encode(sentences, options.batch_size, False),
+        "all, with AllenNLP's instances": lambda: slow.encode(
+            sentences, batch_size=options.batch_size
+        ),
     }
     times = processor_times(stages, options.rounds)
     medians = {name: statistics.median(runs) for name, runs in times.items()}

@@ -37,7 +37,7 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 from torch import device
 
-from allennlp_sentmatch import PairClassifier, SentenceEncoder
+from allennlp_sentmatch import FineTuning, PairClassifier, SentenceEncoder
 from benchmarks.distillation import load
 from benchmarks.meaning_pairs import rows as meaning_pairs
 from benchmarks.report import machine, write
@@ -250,7 +250,7 @@ def main() -> None:
                 record[key if key == "majority" else f"{key}_{encoder}"] = value
             save()
     if arguments.fine_tune:
-        add_other(f"{PACKAGE}, fine-tuned", PairClassifier(fine_tune=True))
+        add_other(f"{PACKAGE}, fine-tuned", PairClassifier(head=FineTuning()))
     save()
 
 

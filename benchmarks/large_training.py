@@ -25,7 +25,7 @@ from allennlp.models import Model
 from allennlp.training.optimizers import Optimizer
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
-from allennlp_sentmatch.data.files.lines import read_lines
+from allennlp_sentmatch.files.lines import read_lines
 from benchmarks.measure import status
 from benchmarks.report import RESULTS, machine, write
 

@@ -22,8 +22,9 @@ import numpy
 import torch
 from numpy.lib.format import open_memmap
 
-from allennlp_sentmatch.data.files.lines import read_lines
-from allennlp_sentmatch.encoding import IndexKind, SentenceIndex, read_sentences
+from allennlp_sentmatch.corpora import IndexKind, SentenceIndex
+from allennlp_sentmatch.files.lines import read_lines
+from allennlp_sentmatch.files.tables import read_sentences
 from benchmarks.measure import peak_memory, processor_seconds
 from benchmarks.report import RESULTS, machine, write
 

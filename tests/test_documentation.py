@@ -14,10 +14,11 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common import Params, Registrable
 from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
 from allennlp.models import Model
+from numpy.testing import assert_allclose
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch import SentenceEncoder
-from allennlp_sentmatch.encoding.index_kinds import KINDS
+from allennlp_sentmatch.corpora.index_kinds import KINDS
 from allennlp_sentmatch.nn.pooling import POOLINGS
 from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from allennlp_sentmatch.tuning.search_space import TYPES
@@ -52,10 +53,8 @@ def block_with(language: str, text: str) -> str:
     return block
 
 
-def test_the_readme_shows_the_model_of_own_pairs():
-    shown = json.loads(evaluate_snippet("README.md", f"{{{block_with('jsonnet', 'matcher:')}}}"))
-    model = Params.from_file(REPOSITORY / OWN_PAIRS)["model"].as_dict(quiet=True)
-    assert shown == {name: model[name] for name in ("encoder", "matcher", "classifier")}
+def test_the_readme_and_the_page_of_components_begin_with_the_same_file():
+    assert blocks(README, "jsonnet")[0] == blocks(COMPONENTS, "jsonnet")[0]
 
 
 def searches():
@@ -81,19 +80,22 @@ def test_the_readme_trains_on_own_data(allennlp, tmp_path, capsys):
     header, *pairs = block_with("", "text_a").splitlines()
     for name in ("train", "validation", "test"):
         (tmp_path / f"{name}.tsv").write_text("\n".join([header, *pairs * 4, ""]))
-    source = read(OWN_PAIRS).replace("num_epochs: 30", "num_epochs: 1")
-    for name in ("train", "validation"):  # the arguments to edit
-        source = source.replace(f"{name}='fixtures/own_data/pairs.tsv'", f"{name}='{name}.tsv'")
-    (tmp_path / "own_pairs.jsonnet").write_text(source)
-    for command in block_with("bash", "allennlp train own_pairs.jsonnet").splitlines():
+    source = block_with("jsonnet", "train='train.tsv'").replace(
+        OWN_PAIRS, str(REPOSITORY / OWN_PAIRS)
+    )
+    source += "+ { trainer+: { num_epochs: 1 } }"
+    (tmp_path / "my_pairs.jsonnet").write_text(source)
+    for command in block_with("bash", "allennlp train my_pairs.jsonnet").splitlines():
         program, *arguments = shlex.split(command)
         if program == "allennlp":
             allennlp(*arguments, cwd=tmp_path)
         else:
             subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
     assert '"label": "' in capsys.readouterr().out
-    archive = tmp_path / "out" / "own_pairs" / "model.tar.gz"
-    assert SentenceEncoder(archive).encode(["A man is asleep."]).shape == (1, 300)
+    archive = tmp_path / "out" / "my_pairs" / "model.tar.gz"
+    allennlp("export", archive, tmp_path / "exported")
+    exported = SentenceEncoder(tmp_path / "exported").encode(["A man isn't asleep."])
+    assert_allclose(exported, SentenceEncoder(archive).encode(["A man isn't asleep."]), atol=1e-6)
 
 
 def test_the_encoder_of_the_readme_runs():
@@ -112,7 +114,7 @@ def test_the_pairs_of_the_readme_print_what_it_says(capsys):
 USE_TINY_ENCODER = """
 import os
 from pathlib import Path
-from allennlp_sentmatch.estimators import sentence_encoder
+from allennlp_sentmatch.corpora import sentence_encoder
 sentence_encoder.SENTENCE_ENCODER = Path({encoder!r})
 os.chdir({folder!r})
 """
@@ -166,13 +168,13 @@ REPLACED = {
     "Seq2VecEncoder": r"^ *encoder: \{\n *type: 'pooled'.*?^    \},\n",
     "pooling": r"^ *pooling: 'max',\n",
     "Matcher": r"^ *matcher: 'heuristic',\n",
-    "model": r"^  model: \{\n.*?^  \},\n",
+    "model": r"^  model\+: \{\n.*?^  \},\n",
 }
-"""The part of own_pairs.jsonnet that a line of docs/components.md replaces."""
+"""The part of the page's first file that a line of docs/components.md replaces."""
 
 
 def lines_to_copy() -> list[tuple[str, str]]:
-    """The lines of docs/components.md for own_pairs.jsonnet, with the kinds of `REPLACED`."""
+    """The lines of docs/components.md for its first file, with the kinds of `REPLACED`."""
     lines = []
     for kind in ("Seq2SeqEncoder", "Seq2VecEncoder", "Matcher"):
         (section,) = re.findall(rf"^## .*`{kind}`$(.*?)^## ", COMPONENTS, re.DOTALL | re.MULTILINE)
@@ -184,7 +186,7 @@ def lines_to_copy() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("kind", "line"), lines_to_copy())
 def test_the_lines_of_components_make_models_that_train(kind, line):
-    source = read(OWN_PAIRS)
+    source = blocks(COMPONENTS, "jsonnet")[0]
     edited, number = re.subn(REPLACED[kind], f"{line}\n", source, flags=re.DOTALL | re.MULTILINE)
     assert number == 1
     model, instances = model_and_instances(json.loads(evaluate_snippet("own_pairs", edited)))

@@ -1,6 +1,7 @@
-"""Archives and folders that earlier commits wrote load, with equal predictions.
+"""Archives and encoders that earlier commits wrote load, with equal predictions.
 
-fixtures/earlier/record.py wrote them, and "classic" was written with AllenNLP's own pins.
+fixtures/earlier/record.py wrote them, and "classic" was written with AllenNLP's own pins. Its
+estimators are of formats before the first release, which are refused.
 """
 
 import json
@@ -20,15 +21,19 @@ EARLIER = REPOSITORY / "fixtures" / "earlier"
 
 
 def predictions(path: Path, inputs: Any) -> Any:
-    """What the archive, estimator or encoder at a path predicts."""
+    """What the archive or encoder at a path predicts."""
     if path.suffix == ".gz":
         predictor = Predictor.from_archive(load_archive(path))
         several = isinstance(inputs, list)
         return predictor.predict_batch_json(inputs) if several else predictor.predict_json(inputs)
-    if path.name.startswith("Pair"):
-        estimator = getattr(allennlp_sentmatch, path.name.partition("-")[0]).load(path)
-        return getattr(estimator, "predict_proba", estimator.predict)(inputs).tolist()
     return StandaloneEncoder.load(path).encode(inputs).tolist()
+
+
+def check_refusal(path: Path) -> None:
+    """An estimator's error says what to do."""
+    estimator = getattr(allennlp_sentmatch, path.name.partition("-")[0])
+    with pytest.raises(ValueError, match="so that the estimator must be fitted and saved again"):
+        estimator.load(path)
 
 
 def differences(found: Any, expected: Any, place: str) -> list[str]:
@@ -52,5 +57,8 @@ def test_predictions_are_as_they_were(commit, tmp_path):
     assert recorded.keys() == {path.name for path in tmp_path.iterdir()}
     changed = []
     for name, (inputs, expected) in recorded.items():
+        if name.startswith("Pair"):
+            check_refusal(tmp_path / name)
+            continue
         changed += differences(predictions(tmp_path / name, inputs), expected, name)[:3]
     assert not changed

@@ -22,6 +22,35 @@ def test_describes_this_environment(monkeypatch):
     assert described["AllenNLP"] == "2.10.1, can be imported"
 
 
+PROCESSOR = """processor\t: {number}
+cpu family\t: 25
+model\t\t: 17
+model name\t: AMD EPYC
+flags\t\t: fpu avx2 {flags}
+
+"""
+
+
+def test_processors_of_one_name_differ_by_family_model_and_instructions(monkeypatch, tmp_path):
+    monkeypatch.setattr(environment, "PROCESSORS", tmp_path / "cpuinfo")
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
+    text = PROCESSOR.format(number=0, flags="avx512_bf16") + PROCESSOR.format(number=1, flags="")
+    (tmp_path / "cpuinfo").write_text(text)
+    assert environment.processor() == "AMD EPYC, family 25, model 17, AVX2 AVX512_BF16"
+    (tmp_path / "cpuinfo").write_text(text.replace("avx512_bf16", "").replace(": 17", ": 1"))
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
+    expected = "AMD EPYC, family 25, model 1, AVX2 oneDNN up to SSE41"
+    assert environment.processor() == expected
+
+
+def test_a_system_without_cpuinfo_names_what_python_knows(monkeypatch, tmp_path):
+    monkeypatch.setattr(environment, "PROCESSORS", tmp_path / "missing")
+    monkeypatch.setattr(environment.platform, "processor", lambda: "")
+    monkeypatch.setattr(environment.platform, "machine", lambda: "arm64")
+    assert environment.processor().startswith("arm64, ")
+
+
 def test_names_the_extras_that_are_missing(monkeypatch):
     requirements = ["torch>=1.12", 'torch; extra == "demo"', "nothing>=6; extra == 'demo'"]
     monkeypatch.setattr(environment.metadata, "requires", lambda name: requirements)

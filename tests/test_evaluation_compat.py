@@ -106,6 +106,23 @@ def test_evaluate_with_a_batch_size_or_a_limit(allennlp, edited, pairs, tmp_path
         assert log in caplog.text
 
 
+@pytest.mark.parametrize("section", ["dataset_reader", "validation_dataset_reader"])
+def test_limits_of_a_reader_in_a_reader(allennlp, edited, pairs, tmp_path, section):
+    """Shards of an archive whose training read two pairs of each."""
+    archive = edited({})
+    config = json.loads((archive / "config.json").read_text())
+    base = {**config["dataset_reader"], "max_instances": 2}
+    config[section] = {"type": "sharded", "base_reader": base, "max_instances": 3}
+    config["data_loader"] = {"batch_size": 4, "batches_per_epoch": 1}
+    (archive / "config.json").write_text(json.dumps(config))
+    shards = f"{pairs.parent}/pa*.tsv"
+    _, order = evaluated(allennlp, archive, shards, tmp_path)
+    assert [*flat(order)] == list(range(NUMBER))
+    limit = json.dumps({f"{section}.base_reader.max_instances": 2})
+    _, order = evaluated(allennlp, archive, shards, tmp_path, "-o", limit)
+    assert [*flat(order)] == [0, 1]
+
+
 def test_evaluate_files_of_one_name(edited, pairs, write):
     other = write(f"sentence1\tsentence2\tlabel\n{PAIRS[0]}\n", "other/pairs.tsv")
     archive = edited({})

@@ -39,6 +39,8 @@ ATTACKS = {
 
 SUBCOMMANDS = {
     ("calibrate", "archive_file"): ["calibrate", "HOSTILE", "TABLE", "NEW"],
+    ("compare", "archive_files"): ["compare", "HOSTILE", "--with", "GOOD", "TABLE"],
+    ("compare", "others"): ["compare", "GOOD", "--with", "HOSTILE", "TABLE"],
     ("deduplicate", "encoder"): ["deduplicate", "TEXT", "NEW", "--encoder", "HOSTILE"],
     ("demo", "archive_file"): ["demo", "HOSTILE"],
     ("encode", "archive_file"): ["encode", "HOSTILE", "TEXT", "NEW"],

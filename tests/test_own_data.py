@@ -87,10 +87,19 @@ def test_the_arguments_for_other_languages(name: str):
     assert persian["dataset_reader"]["tokenizer"] == {"type": "spacy_blank", "language": "fa"}
     japanese = evaluated(name, tokenizer="'character'", language="'ja'")
     assert japanese["dataset_reader"]["tokenizer"] == "character"
-    if name == "own_pairs":  # not the English encoder
-        embedder = japanese["model"]["text_field_embedder"]["token_embedders"]["tokens"]
-        assert embedder == {"type": "embedding", "embedding_dim": 100}
-        assert evaluated(name)["dataset_reader"]["token_indexers"]["tokens"]["type"] != "single_id"
+    for other in (persian, japanese):  # not the English encoder
+        embedder = other["model"]["text_field_embedder"]["token_embedders"]["tokens"]
+        assert embedder["type"] == "embedding"
+
+
+@pytest.mark.parametrize("name", ["own_answers", "own_pairs", "own_scores", "own_sentences"])
+def test_english_starts_from_the_encoder_in_the_package(name: str):
+    english = evaluated(name)
+    embedder = english["model"]["text_field_embedder"]["token_embedders"]["tokens"]
+    assert embedder == {"type": "exported_encoder", "trainable": True, "whole_sentence": True}
+    spelled = evaluated(name, tokenizer="'character'")  # of another language
+    embedder = spelled["model"]["text_field_embedder"]["token_embedders"]["tokens"]
+    assert embedder["type"] == "embedding"
 
 
 def test_answers_in_a_language_without_spaces_are_found(write):

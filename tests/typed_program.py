@@ -6,7 +6,7 @@ import numpy
 from typing_extensions import assert_type
 
 from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
-from allennlp_sentmatch.estimators.sentence_collection import Found
+from allennlp_sentmatch.corpora.sentence_collection import Found
 from allennlp_sentmatch.nn import CellAwareLSTM
 from allennlp_sentmatch.standalone import StandaloneEncoder
 

@@ -1,12 +1,18 @@
-// Pairs of your own with scores of their similarity: a 2-layer Bi-CAS-LSTM and graded scores.
+// Pairs of your own with scores of their similarity: the English sentence encoder in the package
+// (docs/model_card.md), whose cosines become the scores.
 //
 // train, validation: the files, here a sample of ten lines.
 // sentence1, sentence2, score: their columns.
 // lowest, highest: the scale of the scores, whole numbers.
 // language: the rules for splitting texts into words, by spaCy's code, such as 'de' or 'fa'.
 // tokenizer: 'character' for a language without spaces between words, such as Japanese.
-// glove: a file of pretrained word vectors, such as 'glove.6B.100d.txt'; null: random vectors.
-// embedding_dim: the size of the word vectors.
+// words: true for an encoder of your choice, by default a CAS-LSTM, over the states of the
+//   package's encoder, which have 512 units (docs/components.md).
+// glove: a file of pretrained word vectors instead, such as 'glove.6B.100d.txt'.
+// random: true for random word vectors instead, the default for other languages.
+// embedding_dim: the size of these vectors.
+local own_data = import 'lib/own_data.libsonnet';
+
 function(
   train='fixtures/own_data/scores.tsv',
   validation='fixtures/own_data/scores.tsv',
@@ -17,59 +23,39 @@ function(
   highest=5,
   language='en',
   tokenizer={ type: 'spacy_blank', language: language },
+  words=false,
   glove=null,
+  random=!own_data.is_english(tokenizer),
   embedding_dim=100,
-) {
-  dataset_reader: {
-    type: 'sentence_pair',
-    format: 'table',
-    sentence1: sentence1,
-    sentence2: sentence2,
-    label: null,
-    score: score,
-    score_range: [lowest, highest],
-    tokenizer: tokenizer,
-    token_indexers: { tokens: { type: 'single_id', lowercase_tokens: true } },
-  },
-  train_data_path: train,
-  validation_data_path: validation,
-  datasets_for_vocab_creation: ['train'],
-  // With GloVe, the vocabulary also has the first words of the file.
-  [if glove != null then 'vocabulary']: {
-    pretrained_files: { tokens: glove },
-    min_pretrained_embeddings: { tokens: 20000 },
-  },
-  model: {
-    type: 'similarity_regressor',
-    text_field_embedder: {
-      token_embedders: {
-        tokens: {
-          type: if glove == null then 'embedding' else 'pretrained_embedding',
-          embedding_dim: embedding_dim,
-          pretrained_file: glove,
-        },
+)
+  local sentences = own_data.sentences(tokenizer, glove, random, words, embedding_dim);
+
+  {
+    dataset_reader: {
+      type: 'sentence_pair',
+      format: 'table',
+      sentence1: sentence1,
+      sentence2: sentence2,
+      label: null,
+      score: score,
+      score_range: [lowest, highest],
+    } + sentences.reader,
+    train_data_path: train,
+    validation_data_path: validation,
+    datasets_for_vocab_creation: ['train'],
+    [if glove != null then 'vocabulary']: sentences.vocabulary,
+    model: {
+      type: 'similarity_regressor',
+      text_field_embedder: sentences.text_field_embedder,
+      encoder: sentences.encoder,
+      scorer: if sentences.trained_encoder != null then 'cosine' else {
+        type: 'graded',
+        matcher: 'heuristic',
+        classifier: { hidden_size: 512, dropout: 0.3 },
       },
+      lowest_score: lowest,
+      highest_score: highest,
     },
-    encoder: {
-      type: 'pooled',
-      encoder: { type: 'cas_lstm', input_size: embedding_dim, hidden_size: 150, bidirectional: true },
-      pooling: 'max',
-    },
-    scorer: { type: 'graded', matcher: 'heuristic', classifier: { hidden_size: 512, dropout: 0.3 } },
-    lowest_score: lowest,
-    highest_score: highest,
-  },
-  data_loader: { batch_sampler: { type: 'bucket', batch_size: 32 } },
-  trainer: {
-    num_epochs: 30,
-    patience: 4,
-    validation_metric: '+pearson',
-    optimizer: { type: 'adam', lr: 0.001 },
-    learning_rate_scheduler: {
-      type: 'reduce_on_plateau',
-      mode: 'max',
-      factor: 0.5,
-      patience: 1,
-    },
-  },
-}
+    data_loader: { batch_sampler: { type: 'bucket', batch_size: 32 } },
+    trainer: own_data.trainer('pearson', sentences.trained_encoder),
+  }

@@ -11,7 +11,7 @@ from typing import Any, Optional, Union
 
 import numpy
 import torch
-from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader
 from scipy.special import softmax
 
 from allennlp_sentmatch.calibration.reliability import draw_reliability, measure_reliability
@@ -23,18 +23,19 @@ from allennlp_sentmatch.calibration.temperature import (
     predict_logits,
 )
 from allennlp_sentmatch.calibration.thresholds import decide, precision_threshold
-from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.lines import read_lines
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import ConfiguredReader
+from allennlp_sentmatch.data.folds import split_data_path
+from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.thresholds import choose_threshold
+from allennlp_sentmatch.files.folders import check_absent, write_json, written_folder
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.predictors.classification_predictor import Threshold
-from allennlp_sentmatch.standalone.files import check_absent, write_json, written_folder
+from allennlp_sentmatch.predictors.classification_predictor import ThresholdSetting
 
 logger = logging.getLogger(__name__)
 
-MOST_SHARED = 0.1  # of the lines may be in other data by chance: a header, short questions
+MOST_SHARED = 0.1  # of the examples may be in other data by chance: short questions
 
 
 def calibrate_archive(
@@ -92,18 +93,18 @@ def calibrate_archive(
         raise ConfigurationError(
             f"{positive_label!r} is not one of the labels of {archive_file}: {model.labels}"
         )
+    reader = archive.validation_dataset_reader
     train_path = archive.config.params.get("train_data_path")
     for name, other_name, path, other in (
         ("the calibration data", "the training data", data_path, train_path),
         ("the test data", "the training data", test_path, train_path),
         ("the test data", "the calibration data", test_path, data_path),
     ):
-        if path is not None and other is not None and _overlap(path, other):
+        if path is not None and other is not None and _overlap(reader, path, other):
             logger.warning(
                 "%s, %s, have examples of %s: the report is better than it would be on other data",
                 *(name, path, other_name),
             )
-    reader = archive.validation_dataset_reader
     held_out = predict_logits(model, reader, data_path)
     try:
         temperature = fit_temperature(*held_out)
@@ -133,23 +134,28 @@ def calibrate_archive(
     return report
 
 
-def _overlap(first: Any, second: Any) -> bool:
-    """Whether two data paths are the same, or share many lines."""
-    lines, others = _lines(first), set(_lines(second))
-    return first == second or sum(line in others for line in lines) > MOST_SHARED * len(lines)
+def _overlap(reader: DatasetReader, first: Any, second: Any) -> bool:
+    """Whether two data paths are the same, or share many examples."""
+    examples, others = _examples(reader, first), set(_examples(reader, second))
+    shared = sum(example in others for example in examples)
+    return bool(first == second) or shared > MOST_SHARED * len(examples)
 
 
-def _lines(data_path: Any) -> list[str]:
-    """The lines of the files that a data path names, without those in other folds."""
-    path, in_folds = split_data_path(data_path)
-    if isinstance(path, Mapping):
-        path = [] if "set" in path else list(path.values())  # two sets of a file share no example
-    lines: list[str] = []
-    for file in path if isinstance(path, list) else [path]:
-        if isinstance(file, str) and os.path.isfile(file):
-            with suppress(ConfigurationError):  # an encoding that only the reader knows
-                lines += in_folds(line for _, line in read_lines(file, "latin-1"))
-    return lines
+def _examples(reader: DatasetReader, data_path: Any) -> list[tuple[str, ...]]:
+    """The texts of the examples of a data path; none if they are not on this machine."""
+    path, _ = split_data_path(data_path)
+    if not isinstance(reader, ConfiguredReader) or not all(map(os.path.isfile, _files(path))):
+        return []
+    with suppress(ValueError):  # of data that this reader does not read
+        return [tuple(sorted(reader.sentences(one))) for one in reader.examples(data_path)]
+    return []
+
+
+def _files(path: Any) -> list[str]:
+    """The names of the files of a data path without folds."""
+    if isinstance(path, Mapping):  # the set of a file, or a file for each label
+        path = [value for name, value in path.items() if name != "set"]
+    return [str(file) for file in path] if isinstance(path, list) else [str(path)]
 
 
 def _report(data: LabeledLogits, path: Any, previous: float, temperature: float) -> DataReport:
@@ -183,7 +189,7 @@ def _choose_thresholds(
         )
         return []
     probs = _probs(held_out, temperature)
-    thresholds: dict[str, Optional[Threshold]] = {}
+    thresholds: dict[str, Optional[ThresholdSetting]] = {}
     if positive is not None and len(labels) == 2:
         is_right = held_out.labels == positive
         weights = numpy.ones(len(is_right))

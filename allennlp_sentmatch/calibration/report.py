@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from allennlp_sentmatch.calibration.reliability import Reliability
 from allennlp_sentmatch.calibration.thresholds import Decisions
-from allennlp_sentmatch.predictors.classification_predictor import Threshold
+from allennlp_sentmatch.predictors.classification_predictor import ThresholdSetting
 
 MEASURES = {
     "expected calibration error": "expected_calibration_error",
@@ -35,7 +35,7 @@ class ChosenThreshold:
     aim: str  # "f1" or "precision"
     positive_label: Optional[str]  # the label that is aimed at; `None` for all of them
     wanted_precision: Optional[float]
-    threshold: Optional[Threshold]  # the predictor's; `None` if none reaches the precision
+    threshold: Optional[ThresholdSetting]  # the predictor's; `None` if none reaches the precision
     calibration: Optional[Decisions]  # its effect on the calibration data
     test: Optional[Decisions]
 

@@ -7,7 +7,7 @@ import numpy
 
 from allennlp_sentmatch.calibration.temperature import FloatArray, IntArray
 from allennlp_sentmatch.estimators.thresholds import simplest_number
-from allennlp_sentmatch.predictors.classification_predictor import LabelThreshold, Threshold
+from allennlp_sentmatch.predictors.classification_predictor import LabelThreshold, ThresholdSetting
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def precision_threshold(
 def decide(
     probs: FloatArray,
     labels: IntArray,
-    threshold: Threshold,
+    threshold: ThresholdSetting,
     names: list[str],
     positive: Optional[str] = None,
 ) -> Decisions:

@@ -9,18 +9,16 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from allennlp.commands.subcommand import Subcommand
-
 from allennlp_sentmatch.calibration import calibrate_archive
 from allennlp_sentmatch.commands.command import Command, json_or_text
 
 _data_path = partial(json_or_text, where="the data path")
 
 
-@Subcommand.register("calibrate")
 class Calibrate(Command):
     """Calibrate a classifier's probabilities."""
 
+    name = "calibrate"
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

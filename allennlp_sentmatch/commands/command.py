@@ -1,16 +1,17 @@
-"""The form and the options that this package's subcommands share."""
+"""The form and the options that this package's commands share.
+
+The modules of commands that work without AllenNLP import what they need when they run: describing
+the command line takes no time.
+"""
 
 import argparse
 import sys
 from collections.abc import Sequence
 from typing import Any, ClassVar, Union
 
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common import logging as common_logging
+from allennlp_sentmatch.files.json_lines import parse_json_object
 
-from allennlp_sentmatch.commands.program import VERBOSE
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+VERBOSE = "--verbose"
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "--cuda-device": {"type": int, "default": -1, "help": "the GPU; -1 is the CPU"},
@@ -40,43 +41,37 @@ CLASSIFIERS_VECTORS = (
 """The warning where a classifier's vectors are written, which are easily taken for similarities."""
 
 
-class Command(Subcommand):
-    """A subcommand that its module's docstring describes.
+class Command:
+    """A command that its module's docstring describes.
 
-    The class's docstring is its line in the list of `allennlp --help`.
+    The class's docstring is its line in the list of commands.
     """
+
+    name: ClassVar[str]
+    """What is typed for it."""
 
     shared_options: ClassVar[Sequence[str]] = ()
     """The options that it shares with others, by name."""
 
-    def add_subparser(
-        self, parser: "argparse._SubParsersAction[argparse.ArgumentParser]"
+    def add_parser(
+        self, parsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     ) -> argparse.ArgumentParser:
-        """Describe the command line."""
+        """Add a parser of the command line."""
         description = sys.modules[self.__module__].__doc__
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=description, help=self.__doc__
-        )
-        self.add_arguments(subparser)
+        parser = parsers.add_parser(self.name, description=description, help=self.__doc__)
+        self.add_arguments(parser)
         for name in (*self.shared_options, VERBOSE):
             flags = ("-o", name) if name == "--overrides" else (name,)
-            subparser.add_argument(*flags, **_OPTIONS[name])
-        subparser.set_defaults(func=self._run)
-        return subparser
+            parser.add_argument(*flags, **_OPTIONS[name])
+        return parser
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the arguments of this subcommand alone."""
+        """Add the arguments that only this command has."""
         raise NotImplementedError
 
     def run(self, args: argparse.Namespace) -> None:
         """Do what the command line says; a `ValueError` is reported as a mistake of the user."""
         raise NotImplementedError
-
-    def _run(self, args: argparse.Namespace) -> None:
-        if "file_friendly_logging" in args:
-            common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
-        with configuration_errors():
-            self.run(args)
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
@@ -91,6 +86,13 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
         "--delimiter",
         help="what separates the columns (default: tabs if the first line has one, else commas)",
     )
+
+
+MODEL = (
+    "`package`, the encoder in this package; the folder of an exported encoder or of a model of "
+    "sentence-transformers; or an archive, which needs AllenNLP"
+)
+"""What a command says of a model that only encodes."""
 
 
 def json_or_text(text: str, where: str) -> Any:

@@ -1,38 +1,62 @@
 """The `deduplicate` subcommand writes the sentences of a file without duplicates.
 
-A sentence is left out if an earlier one, or one of another file, is as similar as `--threshold`.
+A sentence is left out if an earlier one, or one of another file, is as similar as `--threshold`. Of
+a table, the rows are written as they are.
 """
 
 import argparse
 import json
 import logging
 import os
-from dataclasses import asdict
-
-from allennlp.commands.subcommand import Subcommand
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from allennlp_sentmatch.commands.command import Command, add_table_options
-from allennlp_sentmatch.data.files.tables import located_sentences
-from allennlp_sentmatch.standalone.files import check_absent, written_text
-from allennlp_sentmatch.standalone.texts import Sentences, checked_text, noting
+from allennlp_sentmatch.files.row import Source
+from allennlp_sentmatch.files.rows_as_written import rows_as_written
+from allennlp_sentmatch.files.streams import (
+    STANDARD_OUTPUT,
+    check_writable,
+    readable_twice,
+    written,
+)
+from allennlp_sentmatch.files.tables import located_sentences
+from allennlp_sentmatch.files.texts import Sentences, checked_text, is_blank, noting
+
+if TYPE_CHECKING:
+    from allennlp_sentmatch.corpora.duplicates import Duplicate
 
 logger = logging.getLogger(__name__)
 
 
-@Subcommand.register("deduplicate")
 class Deduplicate(Command):
     """Leave out the sentences of a file that say the same as others."""
 
+    name = "deduplicate"
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("input_file", help="one sentence per line, or a table with --column")
-        parser.add_argument("output_file", help="gets the sentences that are kept, one per line")
+        parser.add_argument(
+            "input_file",
+            help="one sentence per line, or a table with --column; - is the standard input",
+        )
+        parser.add_argument(
+            "output_file",
+            help="gets the sentences that are kept, or the rows of the table as they are; - is the "
+            "standard output",
+        )
         add_table_options(parser)
         for name, text in (
             ("--encoder", "an exported folder or an archive (default: the package's encoder)"),
             ("--classifier", "a folder of a PairClassifier, which decides"),
             ("--label", "the classifier's label of duplicates (default: 1)"),
             ("--against", "another file, such as training data: compare with its sentences alone"),
-            ("--report", "write the reason for each removal to this file, as JSON lines"),
+            (
+                "--report",
+                "write the reason for each removal to this file, as JSON lines, the most doubtful "
+                "ones first",
+            ),
         ):
             parser.add_argument(name, help=text)
         parser.add_argument(
@@ -44,28 +68,24 @@ class Deduplicate(Command):
         parser.add_argument(
             "--ignore-words",
             action="store_true",
-            help="let sentences that differ in their numbers or negations be duplicates",
+            help="let sentences be duplicates that differ in their numbers or negations, or in "
+            "words that exclude each other",
+        )
+        parser.add_argument(
+            "--skip-blank", action="store_true", help="leave out blank sentences and their rows"
         )
 
     def run(self, args: argparse.Namespace) -> None:
         # Every command of `allennlp` would wait for scikit-learn.
-        from allennlp_sentmatch import PairClassifier, find_duplicates
+        from allennlp_sentmatch import find_duplicates
 
-        given = [path for path in (args.report, args.output_file) if path is not None]
-        for path in given:
-            check_absent(path)
-        if len({*map(os.path.realpath, given)}) < len(given):
-            raise ValueError("the output and --report must be two files")
-        texts, against = _texts(args.input_file, args, as_lines=True), None
-        if args.against is not None:
-            against = _texts(args.against, args)
-        classifier, label = None, args.label
-        if args.classifier is not None:
-            classifier = PairClassifier.load(args.classifier)
-            label = {str(one): one for one in classifier.classes_.tolist()}.get(label, label)
-        with noting(texts, "row {}".format, logger.warning):
+        _check_outputs(args.output_file, args.report)
+        corpus = _read(args.input_file, args, with_rows=True)
+        against = None if args.against is None else _read(args.against, args).texts
+        classifier, label = _classifier(args.classifier, args.label)
+        with noting(corpus.texts, "row {}".format, logger.warning):
             found = find_duplicates(
-                texts,
+                corpus.texts,
                 args.threshold,
                 classifier=classifier,
                 against=against,
@@ -73,23 +93,97 @@ class Deduplicate(Command):
                 compare_words=not args.ignore_words,
                 label=label,
             )
-        reasons = (
-            json.dumps({**asdict(one), "differing_words": one.differing_words}, ensure_ascii=False)
-            for one in found.filtered
+        kept = [corpus.rows[position] for position in found.selected_positions]
+        outputs: list[tuple[str, Iterable[str]]] = [(args.output_file, [corpus.header, *kept])]
+        if args.report is not None:
+            outputs.insert(0, (args.report, map(_reason, found.doubtful_first)))
+        _write(outputs)
+        skipped = f"; {corpus.num_blank:,} blank ones are left out" if corpus.num_blank else ""
+        print(
+            f"{args.output_file}: {len(kept):,} of {len(corpus.texts):,} sentences are kept"
+            + skipped,
+            file=sys.stderr if args.output_file in STANDARD_OUTPUT else sys.stdout,
         )
-        for path, lines in zip(given[::-1], (found.selected, reasons)):
-            with written_text(path) as file:
-                file.writelines(f"{line}\n" for line in lines)
-        print(f"{args.output_file}: {len(found.selected):,} of {len(texts):,} sentences are kept")
 
 
-def _texts(path: str, args: argparse.Namespace, as_lines: bool = False) -> Sentences:
-    texts = []
-    for source, text in located_sentences(path, args.column, args.delimiter):
-        texts.append(checked_text(text, f"{source}: the sentence"))
-        if as_lines and ("\n" in text or "\r" in text):
-            raise ValueError(
-                f"{source}: the sentence {text!r:.100} has a line end, but the output has one "
-                "sentence per line; replace the line end by a space"
-            )
-    return Sentences(texts)
+class _Corpus(NamedTuple):
+    """The sentences of a file."""
+
+    texts: Sentences
+    rows: Sequence[str]
+    """What is written of each sentence that is kept, with its line end."""
+    header: str
+    """What is written before them."""
+    num_blank: int
+    """The number of blank sentences that were left out."""
+
+
+def _check_outputs(output_file: str, report: Optional[str]) -> None:
+    """Raise a `ValueError` if the outputs cannot be written, before anything is encoded."""
+    paths = [path for path in (report, output_file) if path is not None]
+    for path in paths:
+        check_writable(path)
+    places = {"-" if path in STANDARD_OUTPUT else os.path.realpath(path) for path in paths}
+    if len(places) < len(paths):
+        raise ValueError("the output and --report must be two files")
+
+
+def _read(path: str, args: argparse.Namespace, with_rows: bool = False) -> _Corpus:
+    """Read the sentences of a file, with the rows to write if asked."""
+    header = ""
+    with readable_twice(path) as file:
+        located = [*located_sentences(file, args.column, args.delimiter)]
+        for source, text in located:
+            _check_sentence(text, source, args.skip_blank)
+        rows = [f"{text}\n" for _, text in located]
+        if with_rows and args.column is not None:
+            header, rows = rows_as_written(file, [source.line or 1 for source, _ in located])
+    filled = [position for position, (_, text) in enumerate(located) if not is_blank(text)]
+    if not filled:
+        raise ValueError(f"{path} has no sentences")
+    texts = Sentences(located[position][1] for position in filled)
+    num_blank = len(located) - len(filled)
+    return _Corpus(texts, [rows[position] for position in filled], header, num_blank)
+
+
+def _check_sentence(text: str, source: Source, skip_blank: bool) -> None:
+    """Raise a `ValueError` for a sentence that cannot be compared."""
+    if not is_blank(text):
+        checked_text(text, f"{source}: the sentence")
+    elif not skip_blank:
+        raise ValueError(
+            f"{source}: the sentence is blank; leave it out, or all such by --skip-blank"
+        )
+
+
+def _classifier(folder: Optional[str], label: Optional[str]) -> tuple[Any, Any]:
+    """Load a classifier, if any; return it with its label of that name."""
+    if folder is None:
+        return None, label
+    from allennlp_sentmatch import PairClassifier
+
+    classifier = PairClassifier.load(folder)
+    labels: dict[Optional[str], Any] = {str(one): one for one in classifier.classes_.tolist()}
+    return classifier, labels.get(label, label)
+
+
+def _reason(duplicate: "Duplicate") -> str:
+    """Return a line of JSON about a removed sentence, first what a person looks at."""
+    reason = {
+        "differing_words": duplicate.differing_words,
+        "text": duplicate.text,
+        "kept_text": duplicate.kept_text,
+        "score": duplicate.score,
+        "position": duplicate.position,
+        "kept_position": duplicate.kept_position,
+    }
+    return json.dumps(reason, ensure_ascii=False) + "\n"
+
+
+def _write(outputs: Sequence[tuple[str, Iterable[str]]]) -> None:
+    """Write all outputs, or after an error none; the last one is the last to appear."""
+    with ExitStack() as stack:
+        files = [stack.enter_context(written(path)) for path, _ in reversed(outputs)]
+        for file, (_, lines) in zip(reversed(files), outputs):
+            file.writelines(lines)
+            file.flush()  # a full disk is seen before the first file is moved to its place

@@ -9,22 +9,21 @@ which answers programs, too. It is accessible only from this machine, unless `--
 import argparse
 from typing import Any
 
-from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from allennlp.models import Archive
 
 from allennlp_sentmatch.commands.serve import Serve
-from allennlp_sentmatch.encoding import read_sentences
+from allennlp_sentmatch.files.tables import read_sentences
+from allennlp_sentmatch.files.texts import is_blank
 from allennlp_sentmatch.serving import Service
 from allennlp_sentmatch.serving.page import description_of, with_page
 from allennlp_sentmatch.serving.sources import needs_archive
-from allennlp_sentmatch.standalone.texts import is_blank
 
 
-@Subcommand.register("demo")
 class Demo(Serve):
     """Try a model on a page in the browser."""
 
+    name = "demo"
     port = 7860
     served = "page"
 
@@ -35,8 +34,8 @@ class Demo(Serve):
         )
 
     def run(self, args: argparse.Namespace) -> None:
-        if not needs_archive(args.archive_file):
-            raise ConfigurationError(f"{args.archive_file} is not an archive; use `allennlp serve`")
+        if not needs_archive(args.model):
+            raise ConfigurationError(f"{args.model} is not an archive; use `allennlp serve`")
         super().run(args)
 
     def completed(

@@ -8,29 +8,26 @@ import logging
 import os
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Union
+from typing import Any
 
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common.checks import ConfigurationError
-
-from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command, add_table_options
-from allennlp_sentmatch.data.files.tables import located_sentences
-from allennlp_sentmatch.encoding import RayEncoder, encode_corpus
-from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
-from allennlp_sentmatch.models.archival import archive_digest
-from allennlp_sentmatch.standalone.texts import is_blank, noting
+from allennlp_sentmatch.commands.command import (
+    CLASSIFIERS_VECTORS,
+    MODEL,
+    Command,
+    add_table_options,
+)
 
 logger = logging.getLogger(__name__)
 
 
-@Subcommand.register("encode")
 class Encode(Command):
     """Encode a file's sentences as vectors."""
 
+    name = "encode"
     shared_options = ("--cuda-device", "--overrides", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("archive_file", help="path to an archived model")
+        parser.add_argument("model", help=MODEL)
         parser.add_argument("input_file", help="one sentence per line, or a table with --column")
         parser.add_argument("output_file", help="a new .npy file, unless with --append")
         parser.add_argument(
@@ -66,26 +63,17 @@ class Encode(Command):
         parser.add_argument("--ray-workers", type=int, default=1, help="how many workers encode")
 
     def run(self, args: argparse.Namespace) -> None:
+        from allennlp_sentmatch.corpora.corpus import encode_corpus
+        from allennlp_sentmatch.corpora.encoders import fingerprint_of
+        from allennlp_sentmatch.files.texts import noting
+
         # Either cache would keep code for a thousand shapes, hundreds of MB; few shapes recur.
         for onednn_cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
             os.environ.setdefault(onednn_cache, "32")
-        encoder: Union[RayEncoder, ArchiveEncoder]
-        settings = {
-            "cuda_device": args.cuda_device,
-            "trust": args.trust_archive,
-            "overrides": args.overrides,
-            "bfloat16": args.bfloat16,
-        }
-        if args.engine == "ray":
-            workers = {"address": args.ray_address, "num_workers": args.ray_workers}
-            encoder = RayEncoder(args.archive_file, **workers, **settings)
-        else:
-            encoder = ArchiveEncoder.from_archive(args.archive_file, **settings)
+        encoder = _encoder(args)
         if encoder.is_classifier:
-            logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
-        sentences = partial(_sentences, args.input_file, args.column, args.delimiter)
-        fingerprint = archive_digest(args.archive_file) + args.overrides
-        fingerprint += " in bfloat16" if args.bfloat16 else ""
+            logger.warning(CLASSIFIERS_VECTORS, args.model)
+        sentences = partial(_sentences, encoder, args.input_file, args.column, args.delimiter)
         with noting(sentences(), "row {}".format, logger.warning):
             encode_corpus(
                 encoder,
@@ -93,13 +81,34 @@ class Encode(Command):
                 args.output_file,
                 batch_size=args.batch_size,
                 block_size=args.block_size,
-                fingerprint=fingerprint,
+                show_progress_bar=True,
+                fingerprint=fingerprint_of(args.model, args.overrides, args.bfloat16),
                 append=args.append,
             )
 
 
-def _sentences(*table: Any) -> Iterator[str]:
+def _encoder(args: argparse.Namespace) -> Any:
+    """Return the encoder of this process, or of the workers of Ray."""
+    settings = {
+        "cuda_device": args.cuda_device,
+        "trust": args.trust_archive,
+        "overrides": args.overrides,
+        "bfloat16": args.bfloat16,
+    }
+    if args.engine == "ray":
+        from allennlp_sentmatch.corpora.ray_encoder import RayEncoder
+
+        return RayEncoder(
+            args.model, address=args.ray_address, num_workers=args.ray_workers, **settings
+        )
+    from allennlp_sentmatch.corpora.encoders import load_encoder
+
+    return load_encoder(args.model, **settings)
+
+
+def _sentences(encoder: Any, *table: Any) -> Iterator[str]:
+    """Yield the sentences of a file; one that cannot be encoded is an error with its line."""
+    from allennlp_sentmatch.files.tables import located_sentences
+
     for source, sentence in located_sentences(*table):
-        if is_blank(sentence):
-            raise ConfigurationError(f"{source}: the sentence is blank; leave it out")
-        yield sentence
+        yield encoder.check(sentence, f"{source}: the sentence")

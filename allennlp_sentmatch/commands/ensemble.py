@@ -6,16 +6,14 @@ probabilities of the models are averaged.
 
 import argparse
 
-from allennlp.commands.subcommand import Subcommand
-
 from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.models.ensemble import ensemble_archives
 
 
-@Subcommand.register("ensemble")
 class EnsembleArchives(Command):
     """Make one archive of several trained classifiers."""
 
+    name = "ensemble"
     shared_options = ("--trust-archive",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

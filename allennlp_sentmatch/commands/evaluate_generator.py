@@ -11,7 +11,6 @@ import argparse
 import json
 from typing import Any
 
-from allennlp.commands.subcommand import Subcommand
 from allennlp.common.util import dump_metrics, prepare_environment
 from allennlp.predictors import Predictor
 
@@ -20,10 +19,10 @@ from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors.pair_generator import evaluate_generator
 
 
-@Subcommand.register("evaluate-generator")
 class EvaluateGenerator(Command):
     """Generate a sentence for each pair's first one and its label, and evaluate."""
 
+    name = "evaluate-generator"
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -8,22 +8,21 @@ import argparse
 import random
 from pathlib import Path
 
-from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
-from allennlp_sentmatch.data.files.lines import filled_lines
+from allennlp_sentmatch.files.folders import check_absent
+from allennlp_sentmatch.files.json_lines import parse_json_object
+from allennlp_sentmatch.files.lines import filled_lines
 from allennlp_sentmatch.inspection import KINDS, SALIENCY_METHODS, draw_into_folder
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.standalone.files import check_absent
 
 
-@Subcommand.register("inspect")
 class Inspect(Command):
     """Draw what a model did with its inputs."""
 
+    name = "inspect"
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -4,18 +4,17 @@ import argparse
 import json
 from pathlib import Path
 
-from allennlp.commands.subcommand import Subcommand
-
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.data.files.lines import read_lines
-from allennlp_sentmatch.data.text import printable
 from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
-from allennlp_sentmatch.standalone.files import check_absent
+from allennlp_sentmatch.files.folders import check_absent
+from allennlp_sentmatch.files.lines import read_lines
+from allennlp_sentmatch.files.messages import printable
 
 
-@Subcommand.register("learn-bpe")
 class LearnBpe(Command):
     """Train a byte pair encoding."""
+
+    name = "learn-bpe"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("output_file", help="a .json file that does not exist yet")

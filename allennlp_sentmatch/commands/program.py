@@ -15,17 +15,19 @@ cannot be replaced then. What is set is `sys.excepthook`, and only in a process 
 `allennlp`: a program that imports the package keeps its own.
 """
 
-import errno
 import logging
 import os
+import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from inspect import unwrap
 from pathlib import Path
 from traceback import walk_tb
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Callable, Optional
 
+from allennlp.commands import ArgumentParserWithDefaults
+from allennlp.commands.subcommand import Subcommand
 from allennlp.common import Params
 from allennlp.common import logging as common_logging
 from allennlp.common.checks import ConfigurationError
@@ -34,11 +36,18 @@ from allennlp.common.util import SigTermReceived, int_to_device
 from allennlp.models.archival import CONFIG_NAME
 from allennlp.training.util import create_serialization_dir
 
-from allennlp_sentmatch.data.text import did_you_mean
+from allennlp_sentmatch.commands.command import VERBOSE
+from allennlp_sentmatch.commands.jsonnet_functions import unknown_parameter
+from allennlp_sentmatch.commands.mistakes import sentence_about
+from allennlp_sentmatch.errors import UnknownSettingError
+from allennlp_sentmatch.files.messages import did_you_mean
+
+Frames = Sequence[FrameType]
+"""Those of a traceback, the one that raised the error last."""
 
 ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackType]], Any]
 
-VERBOSE = "--verbose"
+HUB_ERRORS = ("We couldn't connect to", "Can't load")  # of transformers without a connection
 
 JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")  # the beginnings of jsonnet's messages
 
@@ -71,6 +80,8 @@ def set_up(own_subcommands: Collection[str]) -> None:
         sys.excepthook = _hook(sys.excepthook)
 
     common_logging.prepare_global_logging = prepare
+    parser: Any = ArgumentParserWithDefaults
+    parser.error = _error
     sys.excepthook = _hook(sys.excepthook)
 
 
@@ -80,56 +91,111 @@ def mistake(error: BaseException) -> Optional[str]:
         name = "Ctrl-C" if isinstance(error, KeyboardInterrupt) else "SIGTERM"
         return ": ".join([f"stopped by {name}", *map(str, error.args)])
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-    code = frames[-1].f_code if frames else None
-    values = frames[-1].f_locals if frames else {}
+    for describe in (_of_configuration, _of_a_place, _of_the_system):
+        sentence = describe(error, frames)
+        if sentence is not None:
+            return sentence
+    return ALLENNLP_ERRORS.get(str(error)) if isinstance(error, ValueError) else None
+
+
+def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
+    """A sentence about a `ConfigurationError`, an unknown setting or Jsonnet."""
     if isinstance(error, ConfigurationError):
-        if code is Params.pop_choice.__code__ and (
-            hint := did_you_mean(str(values["value"]), values["choices"])
-        ):
-            return f"{values['key_str']}: there is no {values['value']!r}{hint}"
+        code = frames[-1].f_code if frames else None
+        values = frames[-1].f_locals if frames else {}
+        if code is Params.pop_choice.__code__:
+            hint = did_you_mean(str(values["value"]), values["choices"])
+            if hint:
+                return f"{values['key_str']}: there is no {values['value']!r}{hint}"
+        if code is not None and code.co_name == "resolve_class_name":  # of `Registrable`
+            kind = values["cls"]
+            hint = did_you_mean(values["name"], kind.list_available())
+            if hint:
+                return f"there is no {kind.__name__} {values['name']!r}{hint}"
         if code is unwrap(create_serialization_dir).__code__:
             return _existing_folder(str(error), values)
         return str(error)
+    if isinstance(error, UnknownSettingError):  # of a subclass in another package
+        return str(error)
+    if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_ERRORS):
+        kind, _, message = str(error).splitlines()[0].partition(": ")
+        sources = _jsonnet_sources(frames)
+        return unknown_parameter(message, sources) or f"{message} (jsonnet: {kind.lower()})"
+    return None
+
+
+def _of_a_place(error: BaseException, frames: Frames) -> Optional[str]:
+    """A sentence about an error of a function of AllenNLP that is known for it."""
+    if not frames:
+        return None
+    code, values = frames[-1].f_code, frames[-1].f_locals
     if code is int_to_device.__code__:
         return (
             f"cuda_device is {values['device']}, but torch finds no GPU here: set it to -1, or "
             "leave it out"
         )
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EPIPE):
-        return f"the output cannot be written: {error.strerror}"
-    if isinstance(error, FileNotFoundError):  # of a path or URL that AllenNLP looked for
-        return str(error)
-    if isinstance(error, ModuleNotFoundError) and error.name is not None:
-        package = error.name.partition(".")[0]
-        return f"the package {package} is not installed; install it with: pip install {package}"
-    if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_ERRORS):
-        kind, _, message = str(error).splitlines()[0].partition(": ")
-        return f"{message} (jsonnet: {kind.lower()})"
-    if isinstance(error, ValueError):
-        return ALLENNLP_ERRORS.get(str(error))
-    if isinstance(error, TypeError):
-        # That calls the predictor with its arguments.
-        if code is not None and code.co_name == "from_archive":
-            return f"{error} (see --predictor-args)"
-        if code is construct_arg.__code__:  # checks the type of a setting
-            name, owner = values["argument_name"], values["class_name"]
-            return f"{name} of {owner} is {values['popped_params']!r}: {error}"
+    if not isinstance(error, TypeError):
+        return None
+    if code.co_name == "from_archive":  # it calls the predictor with its arguments
+        return f"{error} (see --predictor-args)"
+    if code is construct_arg.__code__:  # it checks the type of a setting
+        name, owner = values["argument_name"], values["class_name"]
+        return f"{name} of {owner} is {values['popped_params']!r}: {error}"
     return None
+
+
+def _of_the_system(error: BaseException, frames: Frames) -> Optional[str]:
+    """A sentence about a file, a device, a connection or a package."""
+    if isinstance(error, OSError) and str(error).startswith(HUB_ERRORS):
+        return (
+            f"{str(error).splitlines()[0]} Download the transformer where there is a connection, "
+            "and give the folder instead of its name (the argument `transformer`, or model_name)"
+        )
+    return sentence_about(error)
+
+
+def _jsonnet_sources(frames: Frames) -> list[tuple[str, Path]]:
+    """The Jsonnet of AllenNLP's functions, overrides and files, with the folder of each."""
+    sources = []
+    for frame in frames:
+        overrides = frame.f_locals.get("serialized_overrides")
+        if isinstance(overrides, str):
+            sources.append((overrides, Path()))
+        if frame.f_code is Params.from_file.__func__.__code__:  # type: ignore[attr-defined]
+            file = Path(frame.f_locals["params_file"])
+            sources.append((file.read_text("utf-8"), file.parent))
+    return sources
 
 
 def _existing_folder(message: str, values: Mapping[str, Any]) -> str:
     """A sentence about the folder of another training, which may have ended before it began."""
     folder = Path(values["serialization_dir"])
-    if not (folder / CONFIG_NAME).exists() or values["force"]:
+    if values["force"]:
         return message
+    if not (folder / CONFIG_NAME).exists():
+        return (
+            f"{folder} is not empty, and holds no training: name another folder (--force would "
+            "delete everything in it)"
+        )
     if not any(folder.glob("*.th")):  # weights and training states
         return (
             f"{folder}: there is nothing to recover, since no training has saved anything there; "
             "specify --force to delete the folder and begin again"
         )
     return f"{message} Or specify --force to delete it and begin again."
+
+
+_parsers_error: Any = ArgumentParserWithDefaults.error
+
+
+def _error(parser: ArgumentParserWithDefaults, message: str) -> None:
+    """End with a message; for an unknown subcommand, with the one that is most like it."""
+    unknown = re.match(r"argument .*: invalid choice: '([^']+)' ", message)
+    if unknown is not None and parser.prog == "allennlp":
+        hint = did_you_mean(unknown[1], Subcommand.list_available())
+        if hint:
+            message = f"there is no command {unknown[1]!r}{hint}"
+    _parsers_error(parser, message)
 
 
 def _hook(previous: ExceptHook) -> ExceptHook:

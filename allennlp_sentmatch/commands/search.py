@@ -9,34 +9,34 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any, Optional, TextIO
 
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import lazy_groups_of
-from allennlp.predictors import Predictor
+from allennlp_sentmatch.commands.command import (
+    MODEL,
+    Command,
+    add_table_options,
+    json_or_text,
+)
+from allennlp_sentmatch.files.blocks import blocks_of
+from allennlp_sentmatch.files.folders import check_absent, written_text
+from allennlp_sentmatch.files.tables import read_sentences
+from allennlp_sentmatch.files.texts import is_blank
 
-from allennlp_sentmatch.commands.command import Command, add_table_options, json_or_text
-from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors
-from allennlp_sentmatch.encoding import SentenceSearch, read_sentences
-from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
-from allennlp_sentmatch.encoding.index_kinds import IndexKind
-from allennlp_sentmatch.encoding.sentence_search import lines
-from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.standalone.files import check_absent, written_text
-from allennlp_sentmatch.standalone.texts import is_blank
+if TYPE_CHECKING:
+    from allennlp_sentmatch.corpora.index_kinds import IndexKind
+    from allennlp_sentmatch.corpora.sentence_search import Neighbor, SentenceSearch
 
 
-@Subcommand.register("search")
 class Search(Command):
     """Find the sentences of a corpus like a given one."""
 
+    name = "search"
     shared_options = ("--cuda-device", "--trust-archive")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("archive_file", help="the archive that the corpus was encoded with")
+        parser.add_argument("model", help=f"what the corpus was encoded with: {MODEL}")
         parser.add_argument("corpus_file", help="the file that was encoded")
-        parser.add_argument("vectors_file", help="what `allennlp encode` wrote")
+        parser.add_argument("vectors_file", help="what `encode` wrote")
         add_table_options(parser)
         queries = parser.add_mutually_exclusive_group()
         queries.add_argument("--query", help="one sentence to search for")
@@ -49,7 +49,7 @@ class Search(Command):
             metavar="ARCHIVE",
             help="also show what a model for pairs says of the query, as the premise, and each "
             "neighbor, as the hypothesis, and sort the neighbors by its score if it has one; "
-            "ARCHIVE is the model's archive, by default the first one",
+            "ARCHIVE is the model's archive, by default the first one; needs AllenNLP",
         )
         parser.add_argument(
             "--candidates",
@@ -79,65 +79,105 @@ class Search(Command):
         parser.add_argument("--batch-size", type=int, default=128, help="queries encoded at a time")
 
     def run(self, args: argparse.Namespace) -> None:
-        for name, number in (("--top-k", args.top_k), ("--batch-size", args.batch_size)):
-            if number < 1:
-                raise ConfigurationError(f"{name} must be at least 1, got {number}")
-        if args.candidates is not None and args.rescore is None:
-            raise ConfigurationError("--candidates are rescored: it needs --rescore")
-        if args.candidates is not None and args.candidates < args.top_k:
-            raise ConfigurationError(
-                f"--candidates must be at least --top-k, which is {args.top_k}; got "
-                f"{args.candidates}"
-            )
-        if args.output_file:
-            check_absent(args.output_file)
+        from allennlp_sentmatch.corpora.encoders import load_encoder
+
+        _check(args)
         kind = None if args.index_kind is None else _index_kind(args.index_kind)
-        archive_options = (args.cuda_device, args.trust_archive)
-        encoder = ArchiveEncoder.from_archive(args.archive_file, *archive_options)
-        rescorer = None
-        if isinstance(args.rescore, str):
-            rescorer = Predictor.from_archive(load_archive(args.rescore, *archive_options))
-        sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
-        vectors = map_vectors(args.vectors_file)
-        check_sentences(sentences, args.vectors_file)
-        listed = read_sentences(args.deleted) if args.deleted else ()
-        deleted = {sentence for sentence in listed if not is_blank(sentence)}
-        search = SentenceSearch(encoder, sentences, vectors, args.index, rescorer, kind, deleted)
-        queries: Iterable[str]
+        encoder = load_encoder(args.model, args.cuda_device, args.trust_archive)
+        search = _search(args, encoder, kind)
         batch_size = args.batch_size
         if args.query is not None:
-            if is_blank(args.query):
-                raise ConfigurationError("--query must be a sentence, got nothing")
-            queries = [args.query]
+            queries: Iterable[str] = [args.query]
         elif args.queries is not None:
             queries = (query for query in read_sentences(args.queries) if not is_blank(query))
         else:
-            queries, batch_size = _prompt(), 1
+            queries = _prompt()
+            batch_size = 1
         output = args.output_file
         with written_text(output) if output else nullcontext() as file:
-            for batch in lazy_groups_of(queries, batch_size):
+            for batch in blocks_of(queries, batch_size):
                 found = search.search(batch, args.top_k, args.rescore is not None, args.candidates)
                 for query, neighbors in zip(batch, found):
-                    unknown = (encoder.unknown_words(query), encoder.knows_no_word(query))
-                    if file is None:
-                        print(*lines(query, neighbors, *unknown), "", sep="\n")
-                        continue
-                    answer = {
-                        "query": query,
-                        "unknown_words": unknown[0],
-                        "knows_no_word": unknown[1],
-                        "neighbors": [*map(asdict, neighbors)],
-                    }
-                    file.write(json.dumps(answer, ensure_ascii=False) + "\n")
+                    _write(query, neighbors, encoder, file)
 
 
-def _index_kind(text: str) -> IndexKind:
+def _check(args: argparse.Namespace) -> None:
+    """Raise a `ValueError` for impossible arguments, before anything is loaded."""
+    for name, number in (("--top-k", args.top_k), ("--batch-size", args.batch_size)):
+        if number < 1:
+            raise ValueError(f"{name} must be at least 1, got {number}")
+    if args.candidates is not None and args.rescore is None:
+        raise ValueError("--candidates are rescored: it needs --rescore")
+    if args.candidates is not None and args.candidates < args.top_k:
+        raise ValueError(
+            f"--candidates must be at least --top-k, which is {args.top_k}; got {args.candidates}"
+        )
+    if args.query is not None and is_blank(args.query):
+        raise ValueError("--query must be a sentence, got nothing")
+    if args.output_file:
+        check_absent(args.output_file)
+
+
+def _search(
+    args: argparse.Namespace, encoder: Any, kind: "Optional[IndexKind]"
+) -> "SentenceSearch":
+    """Return the search in the corpus that the arguments name."""
+    from allennlp_sentmatch.corpora.sentence_search import SentenceSearch
+    from allennlp_sentmatch.files.vectors import check_sentences, map_vectors
+
+    rescorer = None
+    if isinstance(args.rescore, str):
+        rescorer = _rescorer(args.rescore, args.cuda_device, args.trust_archive)
+    sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
+    vectors = map_vectors(args.vectors_file)
+    remedy = "encode them again"
+    if len(sentences) > len(vectors):
+        remedy += ", or with --append if sentences are new at the end"
+    check_sentences(sentences, args.vectors_file, remedy)
+    listed = read_sentences(args.deleted) if args.deleted else ()
+    deleted = {sentence for sentence in listed if not is_blank(sentence)}
+    return SentenceSearch(encoder, sentences, vectors, args.index, rescorer, kind, deleted)
+
+
+def _rescorer(archive_file: str, cuda_device: int, trust: bool) -> Any:
+    """Return the predictor of an archive."""
+    from allennlp_sentmatch.corpora.encoders import check_archive
+
+    check_archive(archive_file)
+    from allennlp.predictors import Predictor
+
+    from allennlp_sentmatch.models.archival import load_archive
+
+    return Predictor.from_archive(load_archive(archive_file, cuda_device, trust))
+
+
+def _write(query: str, neighbors: "list[Neighbor]", encoder: Any, file: Optional[TextIO]) -> None:
+    """Write a query's neighbors to a file, or print them."""
+    from allennlp_sentmatch.corpora.sentence_search import lines
+
+    unknown_words = encoder.unknown_words(query)
+    knows_no_word = encoder.knows_no_word(query)
+    if file is None:
+        print(*lines(query, neighbors, unknown_words, knows_no_word), "", sep="\n")
+        return
+    answer = {
+        "query": query,
+        "unknown_words": unknown_words,
+        "knows_no_word": knows_no_word,
+        "neighbors": [asdict(neighbor) for neighbor in neighbors],
+    }
+    file.write(json.dumps(answer, ensure_ascii=False) + "\n")
+
+
+def _index_kind(text: str) -> "IndexKind":
+    from allennlp_sentmatch.corpora.index_kinds import IndexKind
+
     given = json_or_text(text, "--index-kind")
     settings: Any = {"type": text} if given == text else given
     try:
         return IndexKind(settings.pop("type", ""), settings)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"--index-kind {text}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"--index-kind {text}: {error}") from None
 
 
 def _prompt() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The `serve` subcommand answers programs with a model's predictions and vectors over HTTP.
+"""The `serve` command answers programs with a model's predictions and vectors over HTTP.
 
 POST to `/predict` what is a line of the input of `allennlp predict`; to `/v1/embeddings`, a request
 of OpenAI's clients; to `/similarity` two texts, and to `/rerank` a query and documents. The server
@@ -9,77 +9,114 @@ import argparse
 import logging
 import signal
 import sys
-from functools import partial
-from typing import Any, ClassVar
-
-from allennlp.commands.subcommand import Subcommand
-from allennlp.models import Archive
-from allennlp.predictors import Predictor
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
-from allennlp_sentmatch.models import ClassificationModel
-from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.serving import Service, create_app, serve, service_at
-from allennlp_sentmatch.serving.limits import MOST_WORDS, affordable_words
-from allennlp_sentmatch.serving.predictions import service_of
-from allennlp_sentmatch.serving.server import add_server_options
-from allennlp_sentmatch.serving.sources import needs_archive
+from allennlp_sentmatch.files.json_lines import parse_json_object
+
+if TYPE_CHECKING:
+    from allennlp_sentmatch.serving import Service
 
 logger = logging.getLogger(__name__)
 
 
-@Subcommand.register("serve")
 class Serve(Command):
-    """Serve a model's predictions over HTTP."""
+    """Serve a model's predictions and vectors over HTTP."""
 
+    name = "serve"
     shared_options = ("--cuda-device", "--overrides", "--trust-archive")
     port: ClassVar[int] = 8000
     served: ClassVar[str] = "model"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "archive_file",
-            help="path to an archived model, to the folder of an exported encoder or of a saved "
-            "PairClassifier or PairRegressor; or `package`, the encoder in this package",
+            "model",
+            help="`package`, the encoder in this package; the folder of an exported encoder or of "
+            "a saved PairClassifier or PairRegressor; or an archive, which needs AllenNLP",
         )
-        parser.add_argument("--predictor", help="the predictor's name (default: the model's own)")
+        parser.add_argument(
+            "--predictor", help="of an archive, the predictor's name (default: the model's own)"
+        )
         parser.add_argument(
             "--predictor-args",
-            type=partial(parse_json_object, where="--predictor-args", expected="an object"),
-            default={},
+            default="{}",
             help="JSON with further settings of the predictor, such as '{\"threshold\": 0.8}'",
         )
-        add_server_options(parser, self.port)
+        _add_server_options(parser, self.port)
 
     def run(self, args: argparse.Namespace) -> None:
+        from allennlp_sentmatch.serving import create_app, serve
+        from allennlp_sentmatch.serving.sources import needs_archive
+
+        # Argparse would not say what is wrong with it.
+        args.predictor_args = parse_json_object(
+            args.predictor_args, "--predictor-args", "an object"
+        )
         # AllenNLP's handler raises an `Exception`, which what loads an archive may catch.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-        if needs_archive(args.archive_file):
-            service, words = self._archive_service(args)
+        if needs_archive(args.model):
+            service = self._archive_service(args)
         else:
-            if args.predictor or args.predictor_args or args.overrides or args.cuda_device >= 0:
-                options = "--predictor, --overrides and --cuda-device"
-                raise ValueError(f"{options} are settings of archives")
-            service, words = service_at(args.archive_file), MOST_WORDS
-        words = args.max_words if args.max_words is not None else words
+            service = self._other_service(args)
+        words = service.most_words() if args.max_words is None else args.max_words
         app = create_app(service, args.batch_size, args.allowed_host, words)
+        print(service.summary())
         serve(app, args.host, args.port, self.served)
 
-    def _archive_service(self, args: argparse.Namespace) -> tuple[Service, int]:
+    def _other_service(self, args: argparse.Namespace) -> "Service":
+        """Return the service of a model that does not need AllenNLP."""
+        from allennlp_sentmatch.serving import service_at
+
+        if args.predictor or args.predictor_args or args.overrides or args.cuda_device >= 0:
+            options = "--predictor, --overrides and --cuda-device"
+            raise ValueError(f"{options} are settings of archives")
+        return service_at(args.model)
+
+    def _archive_service(self, args: argparse.Namespace) -> "Service":
+        """Return the service of an archive."""
+        from allennlp_sentmatch.corpora.encoders import check_archive
+
+        check_archive(args.model)
+        from allennlp.predictors import Predictor
+
+        from allennlp_sentmatch.models import ClassificationModel
+        from allennlp_sentmatch.models.archival import load_archive
+        from allennlp_sentmatch.serving.predictions import service_of
+
         archive = load_archive(
-            args.archive_file, args.cuda_device, args.trust_archive, overrides=args.overrides
+            args.model, args.cuda_device, args.trust_archive, overrides=args.overrides
         )
         predictor: Any = Predictor.from_archive(
             archive, args.predictor, extra_args=args.predictor_args
         )
         service = self.completed(service_of(predictor), predictor, archive, args)
         if "/similarity" in service.routes and isinstance(archive.model, ClassificationModel):
-            logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
-        return service, affordable_words(predictor) if args.max_words is None else MOST_WORDS
+            logger.warning(CLASSIFIERS_VECTORS, args.model)
+        return service
 
     def completed(
-        self, service: Service, predictor: Any, archive: Archive, args: argparse.Namespace
-    ) -> Service:
-        """The service of a subclass, which adds to this one."""
+        self, service: "Service", predictor: Any, archive: Any, args: argparse.Namespace
+    ) -> "Service":
+        """Return the service of a subclass, which adds to this one."""
         return service
+
+
+def _add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
+    """Add the address to serve at, with the default `port`, and the limits of the server."""
+    parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets other machines in")
+    parser.add_argument(
+        "--allowed-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="answer requests for this host name too, such as a proxy's name, and not only "
+        "for the address itself; may be repeated",
+    )
+    parser.add_argument("--port", type=int, default=port, help="the port to serve at")
+    parser.add_argument("--batch-size", type=int, default=32, help="inputs predicted at a time")
+    parser.add_argument(
+        "--max-words",
+        type=int,
+        help="refuse inputs that cost more than one text of this many words (default: up to "
+        "1,000, as many as a trained model reads in 10 seconds; measured at the start)",
+    )

@@ -10,17 +10,16 @@ import json
 from functools import partial
 from pathlib import Path
 
-from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.params import evaluate_file
 
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.data.files.digests import files_digest
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
+from allennlp_sentmatch.files.digests import files_digest
+from allennlp_sentmatch.files.folders import written_text
+from allennlp_sentmatch.files.json_lines import parse_json_object
 from allennlp_sentmatch.models.archival import archive_digest
-from allennlp_sentmatch.standalone.files import written_text
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
     check_sentence_transformers_folder,
 )
@@ -28,19 +27,19 @@ from allennlp_sentmatch.transfer import (
     TASKS,
     SentenceVectors,
     StoredVectors,
-    Task,
     TransferBenchmark,
+    TransferTask,
     WordVectorAverage,
     own_task,
 )
-from allennlp_sentmatch.transfer.sentence_vectors import Encode
+from allennlp_sentmatch.transfer.sentence_vectors import EncodeFunction
 from allennlp_sentmatch.transfer.tasks import SST_SENTENCES
 
 
-@Subcommand.register("transfer")
 class Transfer(Command):
     """Measure sentence vectors on SentEval's ten transfer tasks."""
 
+    name = "transfer"
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -127,7 +126,7 @@ class Transfer(Command):
             )
 
 
-def _tasks(args: argparse.Namespace) -> list[Task]:
+def _tasks(args: argparse.Namespace) -> list[TransferTask]:
     if args.data is None and (args.tasks or not args.own_task):
         raise ConfigurationError("the ten tasks need --data, the folder of their data sets")
     all_or_none = [] if args.data is None else [task.name for task in TASKS]
@@ -137,7 +136,7 @@ def _tasks(args: argparse.Namespace) -> list[Task]:
     return [*tasks, *args.own_task]
 
 
-def _own_task(text: str) -> Task:
+def _own_task(text: str) -> TransferTask:
     is_file = not text.lstrip().startswith("{")
     try:
         content = evaluate_file(str(cached_path(text))) if is_file else text
@@ -146,12 +145,16 @@ def _own_task(text: str) -> Task:
     return own_task(parse_json_object(content, "--own-task", "an object"))
 
 
-def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
+def _encoder(args: argparse.Namespace) -> tuple[str, EncodeFunction, str]:
     """Return the encoder's name, the encoder, and a key that no other encoder's vectors have."""
     if args.word_vectors is not None:
         average = WordVectorAverage.from_file(args.word_vectors)
         name = f"average of {Path(args.word_vectors).name}"
-        return name, partial(average.encode, show_progress=True), files_digest(args.word_vectors)
+        return (
+            name,
+            partial(average.encode, show_progress_bar=True),
+            files_digest(args.word_vectors),
+        )
     if args.sentence_transformer is not None:
         from sentence_transformers import SentenceTransformer
 
@@ -165,5 +168,5 @@ def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
         stored = StoredVectors.from_files(*args.vectors)
         return args.vectors[1], stored.encode, files_digest(*args.vectors)
     encoder = ArchiveEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
-    encode = partial(encoder.encode, batch_size=args.batch_size, show_progress=True)
+    encode = partial(encoder.encode, batch_size=args.batch_size, show_progress_bar=True)
     return args.archive_file, encode, archive_digest(args.archive_file)

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from allennlp.commands.subcommand import Subcommand
 from allennlp.common import Params
 
 from allennlp_sentmatch.commands.command import Command
@@ -18,9 +17,10 @@ from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from allennlp_sentmatch.tuning.tuner import SAMPLERS
 
 
-@Subcommand.register("tune")
 class Tune(Command):
     """Search the settings of a configuration."""
+
+    name = "tune"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("param_path", help="path to the configuration")

@@ -71,7 +71,10 @@ def evaluation_loader(params: Params, reader: DatasetReader, data_path: Any) -> 
     `drop_last` and worker processes have no effect. With `batches_per_epoch`, the first batches are
     used every time, and the log says how many examples they have.
     """
-    if params.get("type", "multiprocess") not in ("multiprocess", "simple", "semi_supervised"):
+    kind = params.get("type", "multiprocess")
+    if kind == "multitask":
+        params = _every_example_of_all_tasks(params)
+    if kind not in ("multiprocess", "simple", "semi_supervised"):
         return DataLoader.from_params(params, reader=reader, data_path=data_path)
     sampler = params.get("batch_sampler") or {}
     size = params.get("batch_size") or sampler.get("batch_size")
@@ -83,11 +86,34 @@ def evaluation_loader(params: Params, reader: DatasetReader, data_path: Any) -> 
     )
 
 
+def _every_example_of_all_tasks(params: Params) -> Params:
+    params = params.duplicate()
+    params["shuffle"] = False
+    scheduler = params.get("scheduler", None)
+    if isinstance(scheduler, Params):
+        scheduler.pop("drop_last", None)
+    return params
+
+
 def whole(reader: DatasetReader) -> DatasetReader:
-    """A copy of the reader without `max_instances`."""
+    """A copy of the reader, and of the readers in it, without `max_instances`."""
     reader = copy.copy(reader)
-    reader.max_instances = None
+    for name, value in list(vars(reader).items()):
+        setattr(reader, name, _whole_parts(value))
+    if hasattr(reader, "max_instances"):  # AllenNLP's "multitask" has none
+        reader.max_instances = None
     return reader
+
+
+def _whole_parts(value: Any) -> Any:
+    """An attribute of a reader, with the readers that it is or holds made whole."""
+    if isinstance(value, DatasetReader):
+        return whole(value)
+    if type(value) is dict:
+        return {name: _whole_parts(part) for name, part in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(_whole_parts, value))
+    return value
 
 
 def check_gold(model: Model, loader: Optional[DataLoader]) -> None:

@@ -5,8 +5,8 @@ from typing import Any, Optional, Union
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary, fields
 
-from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.text import check_text
+from allennlp_sentmatch.files.row import Source
 
 _MOST_LISTED = 10
 

@@ -10,14 +10,22 @@ from typing import Any, Optional, Union
 import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.tqdm import Tqdm
 from allennlp.common.util import sanitize
 from allennlp.data import Batch, DatasetReader, Instance
 from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
 
+from allennlp_sentmatch.corpora.encoders import PREDICTED
 from allennlp_sentmatch.data.unknown_words import knows_no_word, unknown_words
 from allennlp_sentmatch.encoding.text_indexing import text_indexer
+from allennlp_sentmatch.files.progress import progress_bar
+from allennlp_sentmatch.files.texts import (
+    KNOWS_NO_WORD,
+    checked_sentences,
+    is_blank,
+    note,
+    noting,
+)
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
@@ -27,9 +35,6 @@ from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
-from allennlp_sentmatch.standalone.texts import KNOWS_NO_WORD, checked_sentences, note, noting
-
-PREDICTED = ("label", "probs_by_label", "score")  # the outputs that are a prediction for a pair
 
 Prepared = Union[str, list[int]]  # a sentence, or the indices of its words
 
@@ -86,13 +91,23 @@ class ArchiveEncoder:
         """The vectors' width E."""
         return int(self._encode_batch(self._prepare(["a"])).shape[1])
 
+    def check(self, sentence: str, name: str) -> str:
+        """Return a sentence of any length that is not blank; errors begin with its `name`."""
+        if is_blank(sentence):
+            raise ConfigurationError(f"{name} is blank; leave it out")
+        return sentence
+
     def encode(
-        self, sentences: Iterable[str], batch_size: int = 128, show_progress: bool = False
+        self,
+        sentences: Iterable[str],
+        *,
+        batch_size: int = 128,
+        show_progress_bar: Optional[bool] = None,
     ) -> FloatArray:
         """Encode N sentences as vectors (N, E), float32, in the order of the sentences.
 
-        Sentences of similar length share a batch, so that there is little padding. A progress bar
-        is shown only with `show_progress`.
+        Sentences of similar length share a batch, so that there is little padding. By default, a
+        progress bar appears after some seconds on a terminal.
 
         # Raises
 
@@ -109,9 +124,7 @@ class ArchiveEncoder:
             return numpy.empty((0, self.vector_size), dtype=numpy.float32)
         with (
             noting(texts),
-            Tqdm.tqdm(
-                total=len(texts), desc="encoding", unit=" sentences", disable=not show_progress
-            ) as progress,
+            progress_bar(len(texts), "encoding", " sentences", show_progress_bar) as progress,
         ):
             prepared = self._prepare(texts)
             order = sorted(range(len(prepared)), key=lambda i: _length(prepared[i]))
@@ -127,7 +140,8 @@ class ArchiveEncoder:
         self, blocks: Iterable[list[str]], batch_size: int = 128
     ) -> Iterator[FloatArray]:
         """Yield the vectors (N, E) of each block of N sentences."""
-        return (self.encode(sentences, batch_size) for sentences in blocks)
+        for sentences in blocks:
+            yield self.encode(sentences, batch_size=batch_size, show_progress_bar=False)
 
     @torch.no_grad()
     def match(self, first_vectors: FloatArray, second_vectors: FloatArray) -> list[dict[str, Any]]:
@@ -152,6 +166,13 @@ class ArchiveEncoder:
         names = [name for name in PREDICTED if name in readable]
         rows = zip(*(sanitize(readable[name]) for name in names))
         return [dict(zip(names, row)) for row in rows]
+
+    def num_words(self, sentence: str) -> int:
+        """Return how many words or word pieces of a sentence are encoded."""
+        if self.indexer is not None:
+            return len(self.indexer.indices(sentence))
+        lengths = self._instance(sentence).fields["tokens"].get_padding_lengths()
+        return max(lengths.values())
 
     def unknown_words(self, sentence: str) -> list[str]:
         """The out-of-vocabulary words of a sentence, in order, each once."""

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.encoding.text_indexing import text_indexer
+from allennlp_sentmatch.files.folders import write_json, written_folder
 from allennlp_sentmatch.models import DistilledEncoder, SentenceClassifier, SiameseModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
@@ -26,7 +27,6 @@ from allennlp_sentmatch.modules.token_embedders import (
     PretrainedEmbedding,
 )
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.files import write_json, written_folder
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin
 from allennlp_sentmatch.standalone.networks import load_state, settings_of
 
@@ -133,8 +133,12 @@ def _check_whole_sentences(
             "a model over exported_encoder must have its vectors of sentences: whole_sentence, and "
             "a bag_of_embeddings with averaged as the encoder"
         )
-    is_own = isinstance(reader, TokenizingReader)
-    if not is_own or type(reader._tokenizer) is not WhitespaceTokenizer or reader._max_length:
+    splits_at_spaces = (
+        isinstance(reader, TokenizingReader)
+        and type(reader._tokenizer) is WhitespaceTokenizer
+        and not reader._max_length
+    )
+    if not splits_at_spaces:
         raise ConfigurationError(
             "a model over exported_encoder must have a reader of this package with the tokenizer "
             "'whitespace' and without max_length; set them and train again"

@@ -6,15 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
+from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
+from allennlp_sentmatch.files.digested_header import read_header, write_header
+from allennlp_sentmatch.files.folders import errors_name, written_folder
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import normalized
-from allennlp_sentmatch.standalone.files import (
-    errors_name,
-    read_json_object,
-    write_json,
-    written_folder,
-)
+from allennlp_sentmatch.standalone.encoder import SETTINGS, normalized
 from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin, write_model_card
 from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
 
@@ -22,7 +18,7 @@ HEADER = "pair_estimator.json"
 TENSORS = "pair_estimator.safetensors"
 ENCODER = "encoder"
 
-FORMAT = 4  # the version of the format; earlier ones are read, too
+FORMAT = 5  # the version of the format
 
 PROBE = ["A man is asleep.", "How do I cook rice?", "The 3 dogs aren't running."]
 """Sentences whose vectors show that an encoder is the right one."""
@@ -76,7 +72,8 @@ def write_folder(
             "dimensions": encoder.dimensions,
             "dtype": encoder.dtype,
         }
-        write_json(temporary / HEADER, {**own_settings, **header})
+        files = [TENSORS] if own is None else [TENSORS, f"{ENCODER}/{SETTINGS}"]
+        write_header(temporary / HEADER, {**own_settings, **header}, files)
         is_score = header["classes"] is None
         kind, task = ("PairRegressor", "scores") if is_score else ("PairClassifier", "labels")
         given = ", encoder=the_encoder" * (place == "given")
@@ -93,18 +90,21 @@ def write_folder(
 
 
 def read_folder(
-    folder: Path, given: Source
+    folder: Path, given: EncoderLike
 ) -> tuple[dict[str, Any], dict[str, Tensor], SentenceEncoder]:
     """Read the header, the tensors and the encoder of a folder that `write_folder` has written.
 
     `given` is the encoder if the folder has none. Whatever is wrong, and another encoder, is a
     `ValueError` that names the file.
     """
-    header = read_json_object(folder / HEADER)
+    if not (folder / HEADER).exists():
+        raise FileNotFoundError(_what_is_missing(folder))
+    header = read_header(folder / HEADER)
     found = header.get("format")
-    if found not in range(1, FORMAT + 1):
+    if found != FORMAT:
         raise ValueError(
-            f"{folder / HEADER}: the format is {found!r}; this version reads those up to {FORMAT}"
+            f"{folder / HEADER}: the format is {found!r}; this version reads {FORMAT}, so that the "
+            "estimator must be fitted and saved again"
         )
     place = header.pop("encoder", None)
     if place not in [*ENCODER_TEXTS]:
@@ -141,3 +141,13 @@ def read_folder(
                 + earlier * (place == "package" and given is None)
             )
     return header, tensors, encoder
+
+
+def _what_is_missing(folder: Path) -> str:
+    if not folder.exists():
+        return f"there is no folder {folder}; expected one that `save` of an estimator has written"
+    if (folder / SETTINGS).exists():
+        return (
+            f"{folder} holds a sentence encoder, not an estimator; SentenceEncoder(folder) reads it"
+        )
+    return f"{folder} holds no estimator that `save` has written: there is no {HEADER}"

@@ -17,10 +17,12 @@ from allennlp.training import GradientDescentTrainer
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.encoding.export import standalone_encoder
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning
-from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.estimators.groups import strata_of
+from allennlp_sentmatch.estimators.learning import Examples, Learned
 from allennlp_sentmatch.models import SiameseClassifier, SiameseModel, SimilarityRegressor
 from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
 from allennlp_sentmatch.standalone import StandaloneEncoder
@@ -35,7 +37,7 @@ FEW_PAIRS = 5000  # below this number of pairs, a warning says that the linear m
 CLASSIFIER = {"hidden_size": 512, "dropout": 0.3}
 
 Array = numpy.ndarray[Any, Any]
-Rows = list[list[int]]
+IndexRows = list[list[int]]
 
 
 class FineTunedHead:
@@ -122,23 +124,40 @@ def fine_tune(
     settings: FineTuning,
     encoder: SentenceEncoder,
     matcher: str,
-    first: list[str],
-    second: list[str],
-    targets: Any,
+    examples: Examples,
     random_state: Optional[int],
-) -> tuple[SentenceEncoder, FineTunedHead]:
-    """Train a copy of an encoder, and a head, on N pairs.
+) -> Learned:
+    """Train a copy of an encoder, and a head, on N pairs, by `settings` that have been checked.
 
-    The targets (N,) are the labels' indices, or scores. The `settings` have been checked. Returns
-    the encoder and the head of the best epoch on the pairs held out.
+    Returns the encoder and the head of the best epoch on the pairs held out.
     """
-    if len(first) < FEW_PAIRS:
+    if len(examples.first) < FEW_PAIRS:
         warnings.warn(
-            f"{len(first)} pairs are few for fine-tuning: of other data, 2,490 lost four points of "
-            "accuracy against the linear model, and 8,330 gained 2.6; compare the two by "
+            f"{len(examples.first)} pairs are few for fine-tuning: of other data, 2,490 lost four "
+            "points of accuracy against the linear model, and 8,330 gained 2.6; compare the two by "
             "cross_val_score",
-            stacklevel=5,
+            stacklevel=6,
         )
+    network = _trainable_copy(encoder)
+    seed = numpy.random.randint(2**31) if random_state is None else random_state
+    trained, held_out = _divided(examples, settings.validation_fraction, seed)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        head = _new_head(network, matcher, examples)
+        rows = [network.indexer.rows(texts) for texts in (examples.first, examples.second)]
+        is_score = examples.targets.dtype.kind == "f"
+        targets = head.grades(examples.targets) if is_score else examples.targets
+        loaders = [
+            _PairLoader(_selected(rows, targets, positions), settings.batch_size, order_seed)
+            for positions, order_seed in ((trained, seed), (held_out, None))
+        ]
+        _train(head, settings, *loaders)
+    head.model.cpu().eval()
+    return Learned(SentenceEncoder(network.cpu().eval()), head)
+
+
+def _trainable_copy(encoder: SentenceEncoder) -> StandaloneEncoder:
+    """Return a copy of the encoder's network in float32."""
     if encoder.dimensions is not None:
         raise ValueError("fine-tuning needs all dimensions of the encoder; give it none")
     network = encoder.network
@@ -149,52 +168,69 @@ def fine_tune(
             "fine-tuning needs an encoder of this package, in a folder of `allennlp export` or an "
             f"archive, not a {type(network).__name__}"
         )
-    network = copy.deepcopy(network).float()
-    seed = numpy.random.randint(2**31) if random_state is None else random_state
-    is_score = targets.dtype.kind == "f"
+    return copy.deepcopy(network).float()
+
+
+def _divided(examples: Examples, share: float, seed: int) -> tuple[Array, Array]:
+    """Return the positions of the examples to learn from and to hold out, a `share` of the groups.
+
+    Both parts have the same shares of the labels, but a label of one group is only learned.
+    """
+    groups, targets = examples.groups, examples.targets
+    divided = numpy.arange(groups.max() + 1)
+    strata = None
+    if targets.dtype.kind != "f":
+        strata, _ = strata_of(groups, targets)
+        is_only_one = numpy.bincount(strata)[strata] == 1
+        divided = numpy.flatnonzero(~is_only_one)
+        strata = strata[divided]
     try:
-        split: Any = train_test_split(
-            *(network.indexer.rows(texts) for texts in (first, second)),
-            targets,
-            test_size=settings.validation_fraction,
-            random_state=seed,
-            stratify=None if is_score else targets,
-        )
+        _, held_out = train_test_split(divided, test_size=share, random_state=seed, stratify=strata)
     except ValueError as error:
         raise ValueError(
-            f"{len(first)} pairs with validation_fraction={settings.validation_fraction} cannot be "
-            f"divided for fine-tuning: {error}"
+            f"{groups.max() + 1} different pairs, or groups, with validation_fraction={share} "
+            f"cannot be divided for fine-tuning: {error}"
         ) from error
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        if is_score:
-            low, high = float(targets.min()), float(targets.max())
-            if low == high:
-                raise ValueError(
-                    f"all pairs have the score {low:g}; fine-tuning needs different ones"
-                )
-            head = FineTunedHead(network, 1, matcher, (low, high))
-            split[4:] = map(head.grades, split[4:])
-        else:
-            head = FineTunedHead(network, int(targets.max()) + 1, matcher)
-        size = settings.batch_size
-        trained = _PairLoader(split[::2], size, seed)
-        held_out = _PairLoader(split[1::2], size)
-        parameters = [(n, p) for n, p in head.model.named_parameters() if p.requires_grad]
-        with tempfile.TemporaryDirectory() as folder:
-            GradientDescentTrainer(
-                head.model,
-                FusedAdamOptimizer(parameters, lr=settings.learning_rate),
-                trained,
-                patience=settings.patience,
-                validation_metric="-mean_squared_error" if is_score else "+accuracy",
-                validation_data_loader=held_out,
-                num_epochs=settings.num_epochs,
-                serialization_dir=folder,
-                grad_norm=5.0,
-            ).train()
-    head.model.cpu().eval()
-    return SentenceEncoder(network.cpu().eval()), head
+    is_held_out = numpy.isin(groups, held_out)
+    return numpy.flatnonzero(~is_held_out), numpy.flatnonzero(is_held_out)
+
+
+def _new_head(network: StandaloneEncoder, matcher: str, examples: Examples) -> FineTunedHead:
+    """Return a head for the labels or for the range of the scores."""
+    if examples.targets.dtype.kind != "f":
+        return FineTunedHead(network, examples.num_outputs(), matcher)
+    low, high = float(examples.targets.min()), float(examples.targets.max())
+    if low == high:
+        raise ValueError(f"all pairs have the score {low:g}; fine-tuning needs different ones")
+    return FineTunedHead(network, 1, matcher, (low, high))
+
+
+def _selected(
+    rows: list[IndexRows], targets: Array, positions: Array
+) -> tuple[IndexRows, IndexRows, Array]:
+    """Return the examples at some positions."""
+    first, second = ([side[i] for i in positions] for side in rows)
+    return first, second, targets[positions]
+
+
+def _train(
+    head: FineTunedHead, settings: FineTuning, trained: DataLoader, held_out: DataLoader
+) -> None:
+    """Train the head's model until the metric on the pairs held out is no better."""
+    is_score = isinstance(head.model, SimilarityRegressor)
+    parameters = [(n, p) for n, p in head.model.named_parameters() if p.requires_grad]
+    with tempfile.TemporaryDirectory() as folder:
+        GradientDescentTrainer(
+            head.model,
+            FusedAdamOptimizer(parameters, lr=settings.learning_rate),
+            trained,
+            patience=settings.patience,
+            validation_metric="-mean_squared_error" if is_score else "+accuracy",
+            validation_data_loader=held_out,
+            num_epochs=settings.num_epochs,
+            serialization_dir=folder,
+            grad_norm=5.0,
+        ).train()
 
 
 class _SentenceVectors(TextFieldEmbedder):
@@ -220,7 +256,7 @@ class _PairLoader(DataLoader):
     """Batches of pairs; with a seed, pairs of similar length in another order in each epoch."""
 
     def __init__(
-        self, data: tuple[Rows, Rows, Any], batch_size: int, seed: Optional[int] = None
+        self, data: tuple[IndexRows, IndexRows, Any], batch_size: int, seed: Optional[int] = None
     ) -> None:
         super().__init__()
         self._first, self._second, self._targets = data

@@ -1,11 +1,15 @@
 """The settings of fine-tuning, without AllenNLP."""
 
-import functools
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Optional
 
 from sklearn.base import BaseEstimator
 
+from allennlp_sentmatch.corpora.sentence_encoder import (
+    ALLENNLP,
+    SentenceEncoder,
+    check_installed,
+)
+from allennlp_sentmatch.estimators.learning import Examples, Learned
 from allennlp_sentmatch.estimators.settings import COUNT, POSITIVE, SHARE, checked_numbers
 
 NUMBERS = {
@@ -15,8 +19,6 @@ NUMBERS = {
     "batch_size": COUNT,
     "validation_fraction": SHARE,
 }
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class FineTuning(BaseEstimator):  # type: ignore[misc]
@@ -40,6 +42,7 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
+        *,
         num_epochs: int = 10,
         patience: int = 2,
         learning_rate: float = 0.0005,
@@ -52,24 +55,19 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
         self.batch_size = batch_size
         self.validation_fraction = validation_fraction
 
+    def learn(
+        self,
+        encoder: SentenceEncoder,
+        matcher: str,
+        examples: Examples,
+        random_state: Optional[int],
+    ) -> Learned:
+        """Train a copy of the encoder, and a head; see `Learner`. It takes no weights."""
+        check_installed("fine-tuning needs", *ALLENNLP)
+        from allennlp_sentmatch.estimators.fine_tuned_head import fine_tune
+
+        return fine_tune(self, encoder, matcher, examples, random_state)
+
     def checked(self) -> "FineTuning":
         """The same settings as Python's own types; see `checked_numbers`."""
         return FineTuning(**checked_numbers(self, NUMBERS))
-
-
-def says_what_moved(method: Method) -> Method:
-    """Let a constructor or `set_params` say where the settings of fine-tuning are."""
-
-    @functools.wraps(method)
-    def checked(self: Any, *arguments: Any, **settings: Any) -> Any:
-        for name in settings:
-            if name in NUMBERS:
-                raise TypeError(
-                    f"{name} is a setting of fine-tuning: {type(self).__name__}(head=FineTuning("
-                    f"{name}=...)), or head__{name} in set_params and in a search"
-                )
-            if name.startswith("head__") and not {**vars(self), **settings}.get("head"):
-                raise TypeError(f"no head to set {name}; set head=FineTuning() first")
-        return method(self, *arguments, **settings)
-
-    return cast(Method, checked)

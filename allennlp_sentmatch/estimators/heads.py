@@ -7,7 +7,10 @@ import numpy
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.estimators.linear import Array, fit_linear
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.corpora.word_comparison import word_features
+from allennlp_sentmatch.estimators.linear import Array, Fit, fit_linear
+from allennlp_sentmatch.files.texts import Sentences
 from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
@@ -22,12 +25,39 @@ COSINE = "cosine"  # the matcher of one feature, the cosine
 
 LINEAR_MATCHERS = (*MATCHERS, COSINE)
 
+TRAINED_MATCHERS = ("elbis", "highway", "mlb", "mfb")  # they learn, so that they need FineTuning()
+
 SYMMETRIC = ("symmetric", "sum_difference", COSINE)  # they do not see the order of a pair
 
-WORD_WEIGHTS = (10.0, 3.0)
-"""The factors of the cosines and of the features of the words, after all features have been
-standardized: these are penalized less. Cross-validation chooses one: 10 is mostly better, but 3
-where single words, such as "on" and "off", decide. With a fixed penalty, it is the first one."""
+COSINE_WEIGHT = 30.0
+"""The factor of the standardized cosine, which is the feature that is penalized least: with few
+labels, the model begins as a calibrated cosine."""
+
+WORD_WEIGHT = 10.0
+"""The factor of the standardized features of the words and of the cosines of first dimensions."""
+
+MARGIN = 1e-4  # the share of a range of scores at either end in which `within` bends them
+
+
+def within(scores: Array, low: float, high: float) -> Array:
+    """Return scores that are between `low` and `high`, in the same order as the given ones.
+
+    Scores inside stay as they are but for the `MARGIN`, in which all scores beyond an end keep
+    their order. Infinite scores stay, too.
+    """
+    unit = max(abs(low), abs(high)) or 1.0  # differences of large scores overflow
+    low, high = low / unit, high / unit
+    scaled = scores / unit
+    margin = (high - low) * MARGIN
+    if margin == 0:
+        bent = scaled.clip(low, high)
+    else:
+        above = numpy.maximum(scaled - (high - margin), 0)
+        below = numpy.maximum((low + margin) - scaled, 0)
+        inner = scaled.clip(low + margin, high - margin)
+        bent = inner + above * margin / (above + margin) - below * margin / (below + margin)
+    is_finite = numpy.isfinite(scores)
+    return numpy.where(is_finite, bent * unit, scores)
 
 
 def prefix_sizes(vector_size: int) -> list[int]:
@@ -38,6 +68,19 @@ def prefix_sizes(vector_size: int) -> list[int]:
     than with all 384.
     """
     return [2**n for n in range(4, (vector_size - 1).bit_length())]
+
+
+def pair_inputs(
+    encoder: SentenceEncoder, words: Optional[str], first: list[str], second: list[str]
+) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
+    """Return what a head reads of N pairs: vectors (N, E) of both sides, features of words (N, K).
+
+    `words` is one of `WORD_ORDERS`. A sentence that occurs twice is encoded once.
+    """
+    positions = {text: i for i, text in enumerate(dict.fromkeys(first + second))}
+    vectors = encoder.encode(Sentences(positions))
+    u, v = (vectors[[positions[text] for text in texts]] for texts in (first, second))
+    return u, v, word_features(first, second, words, encoder)
 
 
 class Head(Protocol):
@@ -87,28 +130,49 @@ class LinearHead:
         given = None if words is None else numpy.zeros((1, num_words), numpy.float32)
         self.coef: Array
         self.intercept: Array
-        self._shape = (num_outputs, self.features(vector, vector, given).shape[1])  # (C, F)
+        self.score_range: Optional[tuple[float, float]] = None
+        num_features = self.features(vector, vector, given).shape[1]
+        self._shape = (num_outputs, num_features)  # (C, F)
+        self._cosine: Optional[int] = None  # its column
+        if words is not None:
+            self._cosine = num_features - self._num_compared
+        elif matcher == COSINE:
+            self._cosine = 0
 
     def fit(
         self,
         features: FloatArray,
         targets: Array,
         weights: Array,
+        groups: Array,
         l2: Optional[float],
         random_state: Optional[int],
-    ) -> tuple[Array, Array]:
-        """Learn from the `features` (N, F) of N pairs; see `fit_linear`.
-
-        Returns the positions (M,) of the pairs that were held out, and their outputs (M, C).
-        """
-        scales = [numpy.ones(features.shape[1])]
-        if self.words is not None:
-            counts = features.shape[1] - self._num_compared, self._num_compared
-            scales = [numpy.repeat([1.0, weight], counts) for weight in WORD_WEIGHTS]
-        self.coef, self.intercept, *held_out = fit_linear(
-            features, targets, weights, scales, l2, random_state
+    ) -> Fit:
+        """Learn from the `features` (N, F) of N pairs, and return what `fit_linear` found."""
+        fit = fit_linear(
+            features,
+            targets,
+            weights,
+            groups,
+            self._feature_weights(),
+            self._cosine,
+            l2,
+            random_state,
         )
-        return held_out[0], held_out[1]
+        self.coef, self.intercept = fit.coef, fit.intercept
+        if targets.dtype.kind == "f":
+            self.score_range = float(targets.min()), float(targets.max())
+        return fit
+
+    def _feature_weights(self) -> Array:
+        """Return the factors (F,) of the standardized features."""
+        num_features = self._shape[1]
+        weights = numpy.ones(num_features)
+        if self.words is not None:
+            weights[num_features - self._num_compared :] = WORD_WEIGHT
+        if self._cosine is not None:
+            weights[self._cosine] = COSINE_WEIGHT
+        return weights
 
     def features(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray]) -> FloatArray:
         """Return the features (N, F) of N pairs.
@@ -133,22 +197,33 @@ class LinearHead:
     def outputs(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray] = None) -> Array:
         """See `Head`."""
         outputs: Array = self.features(u, v, words) @ self.coef.T + self.intercept
-        return outputs
+        return outputs if self.score_range is None else within(outputs, *self.score_range)
 
     def tensors(self) -> dict[str, Tensor]:
         """See `Head`."""
-        return {
+        tensors = {
             "coef": torch.from_numpy(self.coef),  # (C, F)
             "intercept": torch.from_numpy(self.intercept),  # (C,)
         }
+        if self.score_range is not None:
+            tensors["score_range"] = torch.tensor(self.score_range, dtype=torch.float64)
+        return tensors
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """See `Head`."""
-        check_names("tensor", tensors, ("coef", "intercept"))
+        """See `Head`. A head of an earlier version has no range of scores."""
+        shapes = {"coef": self._shape, "intercept": self._shape[:1]}
+        if self._shape[0] == 1 and "score_range" in tensors:
+            shapes["score_range"] = (2,)
+        check_names("tensor", tensors, shapes)
         for name, tensor in tensors.items():
-            shape = self._shape if name == "coef" else self._shape[:1]
+            shape = shapes[name]
             if tensor.shape != shape:
                 raise ValueError(f"{name!r} must have the shape {shape}")
             if tensor.dtype != torch.float64:
                 raise ValueError(f"{name!r} must be in float64, not {tensor.dtype}")
         self.coef, self.intercept = tensors["coef"].numpy(), tensors["intercept"].numpy()
+        if "score_range" in tensors:
+            low, high = tensors["score_range"].tolist()
+            if low > high:
+                raise ValueError("'score_range' must be the lowest and the highest score")
+            self.score_range = low, high

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
 
-from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
+from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
 
 Self = TypeVar("Self", bound="KeepsEncoder")
 
@@ -18,7 +18,7 @@ class KeepsEncoder(BaseEstimator):  # type: ignore[misc]
     lock or a connection.
     """
 
-    encoder: Source
+    encoder: EncoderLike
 
     def __sklearn_clone__(self: Self) -> Self:
         """Return an unfitted estimator with the same encoder and equal other parameters."""

@@ -2,56 +2,54 @@
 
 import copy
 import os
-import warnings
 from itertools import compress
 from pathlib import Path
 from typing import Any, Optional, TypeVar, Union
 
 import numpy
 from scipy.special import softmax
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from allennlp_sentmatch.estimators import estimator_folder
-from allennlp_sentmatch.estimators.earlier_headers import upgrade
-from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning, says_what_moved
-from allennlp_sentmatch.estimators.heads import (
-    COSINE,
-    LINEAR_MATCHERS,
-    SYMMETRIC,
-    Head,
-    LinearHead,
-)
-from allennlp_sentmatch.estimators.kept_encoder import KeepsEncoder
-from allennlp_sentmatch.estimators.linear import Array
-from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
-from allennlp_sentmatch.estimators.sentence_encoder import (
+from allennlp_sentmatch.corpora.sentence_encoder import (
     ALLENNLP,
+    EncoderLike,
     SentenceEncoder,
-    Source,
     check_installed,
 )
-from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, checked_numbers
-from allennlp_sentmatch.estimators.thresholds import HeldOut
-from allennlp_sentmatch.estimators.word_comparison import (
+from allennlp_sentmatch.corpora.word_comparison import (
     WORD_ORDERS,
     num_features,
-    word_features,
 )
+from allennlp_sentmatch.estimators import estimator_folder
+from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning
+from allennlp_sentmatch.estimators.groups import checked_groups, group_equal, joined_groups
+from allennlp_sentmatch.estimators.heads import (
+    LINEAR_MATCHERS,
+    SYMMETRIC,
+    TRAINED_MATCHERS,
+    Head,
+    LinearHead,
+    pair_inputs,
+)
+from allennlp_sentmatch.estimators.kept_encoder import KeepsEncoder
+from allennlp_sentmatch.estimators.learning import Examples, Learner, LinearLearning
+from allennlp_sentmatch.estimators.linear import Array
+from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
+from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, checked_numbers
+from allennlp_sentmatch.estimators.thresholds import HeldOut
+from allennlp_sentmatch.files.folders import errors_name
+from allennlp_sentmatch.files.messages import did_you_mean
+from allennlp_sentmatch.files.texts import Sentences, is_blank, noting, noting_pairs
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import FloatArray
-from allennlp_sentmatch.standalone.files import errors_name
-from allennlp_sentmatch.standalone.texts import Sentences, is_blank, noting, noting_pairs
 
 Self = TypeVar("Self", bound="PairEstimator")
 
-Words = list[tuple[str, float]]
+WordWeights = list[tuple[str, float]]
 
 PARAMETERS = {
     "compare_words": TRUTH._replace(form="True, False or None"),
     "l2": POSITIVE._replace(form="a number above 0, or None"),
-    "fine_tune": TRUTH,
     "random_state": Numbers(int, -1, 2**32, "an integer from 0 to 4294967295, or None"),
 }
 
@@ -83,8 +81,6 @@ class PairEstimator(KeepsEncoder):
         The penalty l2 / 2 * ||W||^2 beside the mean loss of an example, for standardized features.
         By default, cross-validation chooses it; it is 0.1 where fewer than two labels have two
         pairs. Fine-tuning does not use it.
-    fine_tune : `bool`, optional (default = `False`)
-        `True` stands for `head=FineTuning()`.
     head : `FineTuning`, optional (default = `None`)
         What learns from the vectors. By default, it is a linear model. `FineTuning(...)` also
         trains the encoder; its settings are `head__num_epochs` and so on in a search.
@@ -94,14 +90,13 @@ class PairEstimator(KeepsEncoder):
 
     _numeric: bool
 
-    @says_what_moved
     def __init__(
         self,
-        encoder: Source = None,
+        encoder: EncoderLike = None,
+        *,
         matcher: str = "heuristic",
         compare_words: Optional[bool] = None,
         l2: Optional[float] = None,
-        fine_tune: bool = False,
         head: Optional[FineTuning] = None,
         random_state: Optional[int] = 0,
     ) -> None:
@@ -109,74 +104,83 @@ class PairEstimator(KeepsEncoder):
         self.matcher = matcher
         self.compare_words = compare_words
         self.l2 = l2
-        self.fine_tune = fine_tune
         self.head = head
         self.random_state = random_state
 
-    set_params = says_what_moved(BaseEstimator.set_params)
+    def set_params(self: Self, **parameters: Any) -> Self:
+        """Set parameters, and those of `head` as `head__num_epochs` and so on; see scikit-learn."""
+        head = parameters.get("head", self.head)
+        for name in parameters:
+            if name.startswith("head__") and not head:
+                raise TypeError(f"no head to set {name}; set head=FineTuning() first")
+        super().set_params(**parameters)
+        return self
 
-    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from pairs X, as `checked_pairs` takes them, and their labels or scores y.
 
         A pair with the weight 2 in `sample_weight` (N,) counts as two equal ones; with 0, it is
-        left out. Fine-tuning takes no weights. After an error, the estimator is as it was before.
+        left out. Fine-tuning takes no weights. Wherever pairs are held out, equal pairs are held
+        out together, in either order of their sentences, and so are pairs of the same group in
+        `groups` (N,), strings or numbers, such as the document or the person that they come from.
+        After an error, the estimator is as it was before.
 
         # Raises
 
         `TypeError` or `ValueError`, naming the pair or the parameter.
         """
-        parameters = self.checked_parameters()
-        if self._tunes() and (sample_weight is not None or parameters.get("class_weight")):
+        parameters = self._checked_parameters()
+        if self.head is not None and (sample_weight is not None or parameters.get("class_weight")):
             raise ValueError("fine-tuning takes no sample_weight and no class_weight")
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         fitted = copy.copy(self)
         fitted.__dict__ = {**kept, **parameters}
-        fitted._fit(X, y, sample_weight)
+        fitted._fit(X, y, sample_weight, groups)
         learned = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
         self.__dict__ = {**kept, **learned}
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Set the attributes of a new estimator, whose parameters have been checked."""
-        *sides, names = checked_pairs(X)
-        values = checked_targets(y, len(sides[0]), self._numeric)
-        given = _checked_weights(sample_weight, len(values))
-        first, second = (Sentences(compress(texts, given)) for texts in sides)
-        values, given = values[given > 0], given[given > 0]
-        targets, weights = self._targets(values, given)
-        self.n_samples_fit_ = len(values)
-        if names is not None:
-            self.feature_names_in_ = numpy.array(names, dtype=object)
+        pairs = checked_pairs(X)
+        if pairs.names is not None:
+            self.feature_names_in_ = numpy.array(pairs.names, dtype=object)
+        examples = self._examples(pairs, y, sample_weight, groups)
         self.encoder_ = SentenceEncoder(self.encoder)
-        with noting_pairs(first, second):
-            if self._tunes():
-                check_installed("fine-tuning needs", *ALLENNLP)
-                from allennlp_sentmatch.estimators.fine_tuned_head import fine_tune
+        with noting_pairs(examples.first, examples.second):
+            learned = self._learner().learn(
+                self.encoder_, self.matcher, examples, self.random_state
+            )
+            self.encoder_, self.head_ = learned.encoder, learned.head
+            if learned.held_out is not None:
+                self.held_out_ = learned.held_out
+            if learned.l2 is not None:
+                self.l2_ = learned.l2
+            self._outputs([(examples.first[0], examples.second[0])])
 
-                self.head_: Head
-                self.encoder_, self.head_ = fine_tune(
-                    self.head or FineTuning(),
-                    self.encoder_,
-                    self.matcher,
-                    *(first, second, targets),
-                    self.random_state,
-                )
-            else:
-                u, v = self._vectors(first, second)
-                words = None
-                if self.matcher != COSINE if self.compare_words is None else self.compare_words:
-                    words = "unordered" if self.matcher in SYMMETRIC else "ordered"
-                shape = u.shape[1], self._num_outputs
-                head = LinearHead(*shape, self.matcher, words, num_features(self.encoder_))
-                compared = word_features(first, second, words, self.encoder_)
-                features = head.features(u, v, compared)
-                rows, outputs = head.fit(features, targets, weights, self.l2, self.random_state)
-                self.head_ = head
-                if len(rows) and not self._numeric:
-                    self.held_out_ = HeldOut(outputs, targets[rows], given[rows])
-            self._outputs([(first[0], second[0])])
+    def _examples(self, pairs: Pairs, y: Any, sample_weight: Any, groups: Any) -> Examples:
+        """Return what is to be learned of the pairs that have a weight, and count them."""
+        values = checked_targets(y, len(pairs.first), self._numeric)
+        counts = _checked_weights(sample_weight, len(values))
+        given_groups = checked_groups(groups, len(values))
+        kept = counts > 0
+        first, second = (Sentences(compress(texts, kept)) for texts in pairs[:2])
+        values, counts = values[kept], counts[kept]
+        equal = group_equal(zip(first, second))
+        self.n_samples_fit_ = int(equal.max()) + 1
+        joined = equal
+        if given_groups is not None:
+            joined = joined_groups(equal, given_groups[kept])
+        targets, weights = self._targets(values, counts)
+        return Examples(first, second, targets, weights, counts, equal, joined)
 
-    def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
+    def _learner(self) -> Learner:
+        """Return what learns a head, by the parameters."""
+        if self.head is not None:
+            return self.head
+        return LinearLearning(self.compare_words, self.l2)
+
+    def explain(self, pair: tuple[str, str]) -> tuple[WordWeights, WordWeights]:
         """Explain a prediction by the words that decide it.
 
         A word's weight is how much the probability of the predicted label, or the score, falls when
@@ -212,7 +216,7 @@ class PairEstimator(KeepsEncoder):
         not written either: `load` takes them.
         """
         check_is_fitted(self)
-        parameters = self.checked_parameters()
+        parameters = self._checked_parameters()
         if self.head is not None:
             parameters["head"] = parameters["head"].get_params()
         if isinstance(parameters.get("class_weight"), dict):  # its labels may be numbers
@@ -236,15 +240,16 @@ class PairEstimator(KeepsEncoder):
         figures = {"pairs fitted on": getattr(self, "n_samples_fit_", None)}
         held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
         if held_out is not None:
-            is_right = held_out.outputs.argmax(axis=1) == held_out.targets
-            accuracy = float(numpy.average(is_right, weights=held_out.weights))
+            accuracy, interval = held_out.accuracy()
             figures["accuracy in cross-validation"] = round(accuracy, 4)
-            figures["pairs in cross-validation"] = len(is_right)
+            figures["its 95 % interval"] = [round(end, 4) for end in interval]
+            for kind, count in held_out.counts().items():
+                figures[f"{kind} in cross-validation"] = count
         return figures
 
     @classmethod
     def load(
-        cls: type[Self], folder: Union[str, "os.PathLike[str]"], encoder: Source = None
+        cls: type[Self], folder: Union[str, "os.PathLike[str]"], encoder: EncoderLike = None
     ) -> Self:
         """Read an estimator that `save` has written. Nothing in the folder is run.
 
@@ -262,7 +267,6 @@ class PairEstimator(KeepsEncoder):
         with noting(()):
             header, tensors, found = estimator_folder.read_folder(Path(folder), encoder)
             with errors_name(Path(folder) / estimator_folder.HEADER):
-                upgrade(header, tensors, found)
                 estimator = cls._from_header(header, found)
             with errors_name(Path(folder) / estimator_folder.TENSORS):
                 estimator.head_.load(tensors)
@@ -285,7 +289,7 @@ class PairEstimator(KeepsEncoder):
         if isinstance(parameters.get("class_weight"), list):
             parameters["class_weight"] = dict(parameters["class_weight"])
         estimator = cls(None if encoder.is_default else encoder, **parameters)
-        estimator.checked_parameters()
+        estimator._checked_parameters()
         estimator.encoder_ = encoder
         if names is not None:
             if not isinstance(names, list) or [type(name) for name in names] != [str, str]:
@@ -295,12 +299,13 @@ class PairEstimator(KeepsEncoder):
             raise ValueError("expected a list of classes of a PairClassifier, and null otherwise")
         if classes is not None:
             estimator.classes_ = checked_targets(classes, len(classes), numeric=False)
-            if numpy.unique(estimator.classes_).size != len(classes) or len(classes) < 2:
-                raise ValueError("expected at least two different classes")
+            different = numpy.unique(estimator.classes_).tolist()
+            if different != estimator.classes_.tolist() or len(classes) < 2:
+                raise ValueError("expected at least two different classes, which are sorted")
         estimator.head_ = _new_head(head, encoder, estimator._num_outputs)
         return estimator
 
-    def checked_parameters(self) -> dict[str, Any]:
+    def _checked_parameters(self) -> dict[str, Any]:
         """All parameters but the encoder, as Python's own types.
 
         An impossible one is a `ValueError` that names it.
@@ -311,10 +316,12 @@ class PairEstimator(KeepsEncoder):
         parameters |= checked_numbers(self, PARAMETERS)
         if head is not None and not isinstance(head, FineTuning):
             raise ValueError(f"head must be FineTuning(...) or None; got {head!r:.50}")
-        if not isinstance(matcher, str) or not (self._tunes() or matcher in LINEAR_MATCHERS):
+        if not isinstance(matcher, str) or not (head is not None or matcher in LINEAR_MATCHERS):
+            known = [*LINEAR_MATCHERS, *TRAINED_MATCHERS]
+            meant = did_you_mean(matcher, known) if isinstance(matcher, str) else ""
             raise ValueError(
-                f"matcher must be one of {', '.join(LINEAR_MATCHERS)}, or elbis, highway, mlb or "
-                f"mfb with fine_tune=True; got {matcher!r}"
+                f"matcher must be one of {', '.join(LINEAR_MATCHERS)}, or with FineTuning() one of "
+                f"{', '.join(TRAINED_MATCHERS)}; got {matcher!r:.50}{meant}"
             )
         own = {"matcher": str(matcher), "head": None if head is None else head.checked()}
         return parameters | own
@@ -322,9 +329,6 @@ class PairEstimator(KeepsEncoder):
     @property
     def _num_outputs(self) -> int:
         return 1 if self._numeric else len(self.classes_)
-
-    def _tunes(self) -> bool:
-        return self.fine_tune or self.head is not None
 
     def _pairs(self, X: Any) -> Pairs:
         """N pairs, whose columns have the same names as in `fit`."""
@@ -339,20 +343,6 @@ class PairEstimator(KeepsEncoder):
         """Set what all labels or scores (N,) decide; return them, and their weights, as learned."""
         return values, weights
 
-    def _vectors(self, first: list[str], second: list[str]) -> tuple[FloatArray, FloatArray]:
-        """The sentences' vectors, both (N, E); a sentence that occurs twice is encoded once."""
-        positions = {text: i for i, text in enumerate(dict.fromkeys(first + second))}
-        vectors = self.encoder_.encode(Sentences(positions))
-        u, v = (vectors[[positions[text] for text in texts]] for texts in (first, second))
-        return u, v
-
-    def _inputs(
-        self, first: list[str], second: list[str]
-    ) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
-        """Return the head's inputs for N pairs: vectors (N, E), and features of words (N, K)."""
-        words = word_features(first, second, self.head_.words, self.encoder_)
-        return *self._vectors(first, second), words
-
     def _outputs(self, X: Any) -> Array:
         """The logits (N, C) of pairs, or their scores (N, 1)."""
         check_is_fitted(self)
@@ -361,7 +351,8 @@ class PairEstimator(KeepsEncoder):
         with noting_pairs(first, second):
             for start in range(0, len(first), BLOCK_SIZE):
                 block = slice(start, start + BLOCK_SIZE)
-                outputs.append(self.head_.outputs(*self._inputs(first[block], second[block])))
+                inputs = pair_inputs(self.encoder_, self.head_.words, first[block], second[block])
+                outputs.append(self.head_.outputs(*inputs))
         joined: Array = numpy.concatenate(outputs)
         finite = numpy.isfinite(joined).all(axis=1)
         if not finite.all():
@@ -383,16 +374,11 @@ def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: i
         from allennlp_sentmatch.estimators.fine_tuned_head import FineTunedHead
 
         return FineTunedHead(encoder.network, num_outputs, matcher)
-    if matcher not in LINEAR_MATCHERS or words not in WORD_ORDERS:
+    is_possible = words != "ordered" or matcher not in SYMMETRIC
+    if matcher not in LINEAR_MATCHERS or words not in WORD_ORDERS or not is_possible:
         raise ValueError(
             f"the head's matcher must be one of {', '.join(LINEAR_MATCHERS)}, and its words "
-            "ordered, unordered or null"
-        )
-    if words == "ordered" and matcher in SYMMETRIC:
-        warnings.warn(
-            "this estimator was fitted when the features of words depended on the order of a pair, "
-            f"although matcher is {matcher!r}; fit it again",
-            stacklevel=4,
+            "ordered, unordered or null, but not ordered with a symmetric matcher"
         )
     num_words = num_features(encoder)
     return LinearHead(encoder.vector_size, num_outputs, matcher, words, num_words)
@@ -400,14 +386,19 @@ def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: i
 
 def _checked_weights(sample_weight: Any, count: int) -> Array:
     """The weights (N,) of `count` pairs, by default 1."""
-    weights = numpy.ones(count) if sample_weight is None else numpy.asarray(sample_weight, float)
+    if sample_weight is None:
+        return numpy.ones(count)
+    with errors_name("sample_weight"):
+        weights = numpy.asarray(sample_weight, float)
     if weights.shape != (count,):
         raise ValueError(f"expected {count} numbers as sample_weight; got {weights.shape}")
     right = (weights == 0) | ((weights >= 1e-9) & (weights <= 1e9))
-    if not right.all() or not weights.any():
+    if not right.all():
         position = right.argmin()
         raise ValueError(
             "sample_weight must have numbers from 1e-9 to 1e9, or 0 for some pairs; the one of "
             f"pair {position} is {weights[position]}"
         )
+    if not weights.any():
+        raise ValueError("all pairs have the sample_weight 0; give some of them a number above 0")
     return weights

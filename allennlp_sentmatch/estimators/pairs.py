@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy
 
-from allennlp_sentmatch.standalone.texts import Sentences, checked_text, listed
+from allennlp_sentmatch.files.texts import Sentences, checked_text, listed
 
 _UNSAFE = re.compile("[\ud800-\udfff]|\0$")  # NumPy drops null characters at the end
 

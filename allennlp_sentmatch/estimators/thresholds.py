@@ -1,6 +1,6 @@
 """The probability from which on to act on a label, chosen on pairs that were held out."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import numpy
 
@@ -12,9 +12,27 @@ Z = 1.959964  # the normal distribution's quantile of an interval of 95 %
 class HeldOut(NamedTuple):
     """The predictions of cross-validation for the M pairs that it held out."""
 
-    outputs: Array  # (M, C), the logits
+    outputs: Array
+    """(M, C), the logits, by models that have not seen the pair. With one feature, they are those
+    of the whole model, so that they rank as the feature does in each fold and across the folds."""
+    predicted: Array  # (M,), the indices of the labels that these models give, without exception
     targets: Array  # (M,), the indices of the labels
     weights: Array  # (M,), how often each pair counts
+    pairs: Array  # (M,), numbers: equal pairs have the same
+    groups: Array  # (M,), numbers: equal pairs, and pairs of a group that was given, have the same
+
+    def accuracy(self) -> tuple[float, tuple[float, float]]:
+        """Return the share of pairs with the right label, and its 95 % interval."""
+        is_right = self.predicted == self.targets
+        share = float(numpy.average(is_right, weights=self.weights))
+        return share, wilson_interval(share, self.weights, self.groups)
+
+    def counts(self) -> dict[str, int]:
+        """Count the different pairs and, if groups were given, the groups."""
+        counts = {"pairs": len(numpy.unique(self.pairs)), "groups": len(numpy.unique(self.groups))}
+        if counts["groups"] == counts["pairs"]:
+            del counts["groups"]
+        return counts
 
 
 class Threshold(NamedTuple):
@@ -29,40 +47,146 @@ class Threshold(NamedTuple):
     best one for the same pairs is not in it."""
 
 
+class Judged(NamedTuple):
+    """M pairs with scores from 0 to 1 of a label, which some of them have."""
+
+    scores: Array  # (M,)
+    is_right: Array  # (M,), whether a pair has the label
+    weights: Array  # (M,), how often each pair counts
+    groups: Array  # (M,), numbers of pairs that an interval counts as one
+
+    def interval(self, aim: str, score: float) -> tuple[float, float]:
+        """Return Wilson's interval of a figure for the threshold `score`."""
+        is_given = self.scores >= score
+        base = {"precision": is_given, "recall": self.is_right, "f1": is_given | self.is_right}[aim]
+        weights = self.weights[base]
+        share = self.weights[base & is_given & self.is_right].sum() / weights.sum()
+        low, high = wilson_interval(share, weights, self.groups[base])
+        if aim == "f1":  # a function of the share of right ones among `base`
+            low, high = 2 * low / (1 + low), 2 * high / (1 + high)
+        return low, high
+
+
+class Curve(NamedTuple):
+    """The figures (T,) of the T thresholds that differ, from the highest to the lowest one."""
+
+    scores: Array
+    counts: Array  # of the pairs that have at least this score
+    precision: Array
+    recall: Array
+    f1: Array
+
+    @classmethod
+    def of(cls, pairs: Judged) -> "Curve":
+        """Return the figures of all thresholds."""
+        order = numpy.argsort(-pairs.scores, kind="stable")
+        scores = pairs.scores[order]
+        last = numpy.flatnonzero(numpy.diff(scores, append=-numpy.inf))  # of equal scores
+        right = numpy.cumsum((pairs.weights * pairs.is_right)[order])[last]
+        given = numpy.cumsum(pairs.weights[order])[last]
+        f1 = 2 * right / (given + right[-1])
+        return cls(scores[last], last + 1, right / given, right / right[-1], f1)
+
+    def figure(self, aim: str) -> Array:
+        """Return the figures by their name."""
+        figures: Array = {"precision": self.precision, "recall": self.recall, "f1": self.f1}[aim]
+        return figures
+
+    def best(self, aim: str, positions: Array) -> int:
+        """Return the best of some positions: by what the aim does not say, and then by the aim."""
+        keys = {
+            "precision": (self.recall, self.precision),
+            "recall": (self.precision, self.recall),
+            "f1": (self.f1, self.recall),
+        }
+        first, second = keys[aim]
+        return int(positions[numpy.lexsort((second[positions], first[positions]))[-1]])
+
+
 def choose_threshold(
-    scores: Array, is_right: Array, weights: Array, aim: str = "f1", wanted: float = 0
+    scores: Array,
+    is_right: Array,
+    weights: Array,
+    aim: str = "f1",
+    wanted: float = 0,
+    groups: Optional[Array] = None,
+    sure: bool = False,
 ) -> Threshold:
     """Choose a threshold of the scores (M,), from 0 to 1, of pairs with `weights` (M,).
 
-    `is_right` (M,) says which pairs have the label; some have it. The aim is "precision" (the
-    highest recall with at least the precision `wanted`), "recall" (the reverse) or "f1" (the
-    highest). If no threshold reaches it, a `ValueError` has the highest that one reaches.
+    `is_right` (M,) says which pairs have the label; some have it. The interval counts `groups`
+    (M,), by default each pair.
+
+    The aim is "precision" (the highest recall with at least the precision `wanted`), "recall" (the
+    reverse) or "f1" (the highest). With `sure`, the lower end of the interval has to reach it. If
+    no threshold reaches the aim, a `ValueError` has the highest that one reaches.
     """
-    order = numpy.argsort(-scores, kind="stable")
-    last = numpy.flatnonzero(numpy.diff(scores[order], append=-numpy.inf))  # of equal scores
-    right = numpy.cumsum((weights * is_right)[order])[last]
-    given = numpy.cumsum(weights[order])[last]
-    figures = {"precision": right / given, "recall": right / right[-1]}
-    figures["f1"] = 2 * right / (given + right[-1])
-    reached = numpy.flatnonzero(figures[aim] >= wanted - 1e-12)
+    groups = numpy.arange(len(scores)) if groups is None else groups
+    pairs = Judged(scores, is_right, weights, groups)
+    curve = Curve.of(pairs)
+    choose = _sure_position if sure else _position
+    position = choose(pairs, curve, aim, wanted)
+    score = float(curve.scores[position])
+    lower = 0.0
+    if position + 1 < len(curve.scores):
+        lower = float(curve.scores[position + 1])
+    return Threshold(
+        simplest_number(lower, score),
+        float(curve.precision[position]),
+        float(curve.recall[position]),
+        float(curve.f1[position]),
+        pairs.interval(aim, curve.scores[position]),
+    )
+
+
+def _position(pairs: Judged, curve: Curve, aim: str, wanted: float) -> int:
+    """Return the position of the best threshold whose figure reaches what is wanted."""
+    figures = curve.figure(aim)
+    reached = numpy.flatnonzero(figures >= wanted - 1e-12)
     if not len(reached):
-        best = figures[aim].argmax()
+        best = figures.argmax()
         raise ValueError(
-            f"no threshold reaches the {aim} {wanted:g} on the {len(scores)} pairs held out; the "
-            f"highest is {figures[aim][best]:.4g}, with a recall of {figures['recall'][best]:.4g}"
+            f"no threshold reaches the {aim} {wanted:g} on the {len(pairs.scores)} pairs held out; "
+            f"the highest is {figures[best]:.4g}, with a recall of {curve.recall[best]:.4g}"
         )
-    others = {"precision": ("recall", "precision"), "recall": ("precision", "recall")}
-    keys = [figures[name][reached] for name in others.get(aim, ("f1", "recall"))]
-    best = reached[numpy.lexsort(keys[::-1])[-1]]
-    score = float(scores[order[last[best]]])
-    lower = float(scores[order[last[best + 1]]]) if best + 1 < len(last) else 0.0
-    is_given = scores >= score
-    base = {"precision": is_given, "recall": is_right, "f1": is_given | is_right}[aim]
-    low, high = _wilson(weights[base], weights[base & is_given & is_right].sum())
-    if aim == "f1":  # a function of the share of right ones among `base`
-        low, high = 2 * low / (1 + low), 2 * high / (1 + high)
-    precision, recall, f1 = (float(values[best]) for values in figures.values())
-    return Threshold(simplest_number(lower, score), precision, recall, f1, (low, high))
+    return curve.best(aim, reached)
+
+
+def _sure_position(pairs: Judged, curve: Curve, aim: str, wanted: float) -> int:
+    """Return the position of the best threshold whose interval is not below what is wanted.
+
+    The precision of the best of many thresholds is too good by chance. So few thresholds are tried,
+    which differ in how many pairs they give the label to. The recall only falls from threshold to
+    threshold, and all are tried.
+    """
+    positions = numpy.arange(len(curve.scores))
+    if aim == "precision":
+        positions = _spread(curve.counts, wanted)
+    lower_ends = numpy.array(
+        [pairs.interval(aim, curve.scores[position])[0] for position in positions]
+    )
+    reached = positions[lower_ends >= wanted]
+    if not len(reached):
+        raise ValueError(
+            f"no threshold is sure to reach the {aim} {wanted:g}: of the {len(pairs.scores)} pairs "
+            f"held out, the highest lower end of an interval is {lower_ends.max():.4g}; ask for "
+            "less, or label more pairs"
+        )
+    return curve.best(aim, reached)
+
+
+def _spread(counts: Array, precision: float) -> Array:
+    """Return the positions of few of the `counts` (T,), which rise, the last one included.
+
+    The first is the smallest count of which the lower end can reach the precision, if all of them
+    are right; each of the others is larger by a quarter.
+    """
+    wanted = numpy.inf if precision == 1 else Z**2 * precision / (1 - precision)
+    positions = [len(counts) - 1]
+    while wanted <= counts[-1]:
+        positions.append(int(numpy.searchsorted(counts, wanted)))
+        wanted *= 1.25
+    return numpy.unique(positions)
 
 
 def simplest_number(lower: float, upper: float) -> float:
@@ -75,14 +199,15 @@ def simplest_number(lower: float, upper: float) -> float:
     return upper
 
 
-def _wilson(weights: Array, right: float) -> tuple[float, float]:
-    """Wilson's interval of the share `right / weights.sum()`, of Kish's effective number of pairs.
+def wilson_interval(share: float, weights: Array, groups: Array) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a weighted share of pairs in `groups` (N,).
 
-    Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953. Without weights, the number is that
-    of the pairs.
+    Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953. It takes Kish's effective number
+    of the groups' weights: of equal weights, it is the number of groups.
     """
-    share = right / weights.sum()
-    number = weights.sum() ** 2 / (weights**2).sum()
+    _, numbers = numpy.unique(groups, return_inverse=True)
+    by_group = numpy.bincount(numbers, weights)
+    number = by_group.sum() ** 2 / (by_group**2).sum()
     middle = (share + Z**2 / (2 * number)) / (1 + Z**2 / number)
     width = numpy.sqrt(share * (1 - share) / number + Z**2 / (4 * number**2))
     half = Z * width / (1 + Z**2 / number)

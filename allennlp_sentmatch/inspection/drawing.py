@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from allennlp.common.checks import ConfigurationError
-
+from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.predictors.echoing_predictor import MarkedText
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class Drawing:
 
 
 def import_plots(name: str) -> Any:
-    """A module of a drawing library; a `ConfigurationError` if it is not installed."""
+    """Return a module of a drawing library; a `ConfigurationError` if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -60,12 +60,12 @@ class GateHistogram:
 
 
 def has_vertical_gates(model: torch.nn.Module) -> bool:
-    """Whether a model has a CAS-LSTM of at least two layers that reads whole sentences."""
+    """Return whether a model has a CAS-LSTM of at least two layers that reads whole sentences."""
     return any(_stacks(model))
 
 
 def is_lone_sentence(predictor: Predictor, inputs: dict[str, Any]) -> bool:
-    """Whether a predictor for pairs is given a `sentence` and nothing else."""
+    """Return whether a predictor for pairs is given a `sentence` and nothing else."""
     return isinstance(predictor, SentencePairPredictor) and set(inputs) == {"sentence"}
 
 
@@ -74,10 +74,10 @@ def collect_gates(
 ) -> list[GateHistogram]:
     """Compute a histogram of figure 4.4 for each layer of a model and each quantity that it has.
 
-    The predictor's model has a CAS-LSTM anywhere, and the `inputs` are JSON objects that the
-    predictor takes; a predictor for pairs also takes objects with a `sentence` alone, which the
-    model's encoder reads. A model without a CAS-LSTM of two layers, and sentences without a token,
-    are a `ConfigurationError`.
+    The predictor's model must contain a CAS-LSTM, and the `inputs` are JSON objects that the
+    predictor takes; a predictor for pairs also takes objects with only a `sentence`, which the
+    model's encoder reads. Raise a `ConfigurationError` for a model without a CAS-LSTM of two
+    layers, and for sentences without a token.
     """
     model = predictor._model
     stacks = list(_stacks(model))
@@ -117,9 +117,9 @@ def collect_gates(
         for stack in stacks:
             hooks.enter_context(stack.register_forward_pre_hook(collect))
         for batch in lazy_groups_of(inputs, batch_size):
-            alone = [one["sentence"] for one in batch if is_lone_sentence(predictor, one)]
-            if alone:
-                ArchiveEncoder(model, predictor._dataset_reader).encode(alone)
+            sentences = [one["sentence"] for one in batch if is_lone_sentence(predictor, one)]
+            if sentences:
+                ArchiveEncoder(model, predictor._dataset_reader).encode(sentences)
             others = [one for one in batch if not is_lone_sentence(predictor, one)]
             if others:
                 predictor.predict_batch_json(others)

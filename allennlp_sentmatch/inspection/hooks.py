@@ -67,15 +67,15 @@ def replaced_embeddings(
         for embedder in model.modules():
             if isinstance(embedder, TextFieldEmbedder):
                 hooks.enter_context(embedder.register_forward_pre_hook(start))
-                # Before `end`, where the layer is the embedder.
+                # Before `end`, if the layer is the embedder.
                 hooks.enter_context(embedding_layer(embedder).register_forward_hook(embed))
                 hooks.enter_context(embedder.register_forward_hook(end))
         yield embedded
 
 
 def embedding_layer(embedder: TextFieldEmbedder) -> torch.nn.Module:
-    """The layer that outputs the word embeddings of a text field embedder: the embedder itself if
-    it has several token embedders, or one whose own embeddings are not accessible.
+    """Return the layer that outputs the word embeddings of a text field embedder: the embedder
+    itself if it has several token embedders, or one whose own embeddings are not accessible.
     """
     transformer = transformer_embedder(embedder)
     if transformer is not None and hasattr(transformer.transformer_model, "get_input_embeddings"):
@@ -90,7 +90,9 @@ def embedding_layer(embedder: TextFieldEmbedder) -> torch.nn.Module:
 
 
 def transformer_embedder(embedder: TextFieldEmbedder) -> Optional[PretrainedTransformerEmbedder]:
-    """The pretrained transformer of a text field embedder that has no other token embedder."""
+    """Return the pretrained transformer of a text field embedder that has no other token
+    embedder.
+    """
     token_embedder = _only_token_embedder(embedder)
     if token_embedder is not None:
         for module in token_embedder.modules():

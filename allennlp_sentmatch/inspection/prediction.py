@@ -10,6 +10,7 @@ from allennlp.common.tqdm import Tqdm
 from allennlp.common.util import JsonDict
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.files.folders import write_json, written_folder
 from allennlp_sentmatch.inspection.drawing import (
     Drawing,
     draw_attention,
@@ -26,13 +27,12 @@ from allennlp_sentmatch.inspection.gates import (
 from allennlp_sentmatch.inspection.saliency import draw_saliency, has_saliency
 from allennlp_sentmatch.inspection.word_pieces import join_subwords
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
-from allennlp_sentmatch.standalone.files import write_json, written_folder
 
 KINDS = ("trees", "attention", "gates", "saliency")
 
 
 def trees_of(output: dict[str, Any]) -> dict[str, str]:
-    """The trees in a predictor's output, as nested parentheses, by their titles."""
+    """Return the trees in a predictor's output, as nested parentheses, by their titles."""
     return {
         f"Tree of the {key[: -len('tree')].strip('_') or 'sentence'}": tree
         for key, tree in output.items()
@@ -67,8 +67,8 @@ def draw_into_folder(
     Yields the trees while it draws: the number of the input, counted from 1, the model, the title
     and the nested parentheses.
 
-    A first model with nothing to show, and an input that the predictors do not take, are a
-    `ConfigurationError`.
+    Raise a `ConfigurationError` for a first model with nothing to show, and for an input that the
+    predictors do not take.
     """
     first_name, first = next(iter(predictors.items()))
     with written_folder(folder) as temporary:
@@ -78,34 +78,54 @@ def draw_into_folder(
                 outputs = {name: _predict(p, json_dict) for name, p in predictors.items()}
             except ConfigurationError as error:
                 raise ConfigurationError(f"{source}, input {number}: {error}") from error
-            drawings: list[Drawing] = []
             if "trees" in kinds:
                 for name, output in outputs.items():
                     for title, tree in trees_of(output).items():
                         yield number, name, title, tree
-                drawings += _draw_trees(outputs)
-            if "attention" in kinds:
-                drawings += draw_attention_of(first, outputs[first_name])
-            is_alone = is_lone_sentence(first, json_dict)
-            if "saliency" in kinds and has_saliency(first) and not is_alone:
-                drawings.append(draw_saliency(first, json_dict, saliency_method))
-            for one in drawings:
-                file = temporary / f"{number:04d}_{one.file_name}"
-                file.write_text(one.content, "utf-8")
+            for drawing in _drawings(first, json_dict, outputs, kinds, saliency_method):
+                file = temporary / f"{number:04d}_{drawing.file_name}"
+                file.write_text(drawing.content, "utf-8")
         if "gates" in kinds and has_vertical_gates(first._model):
-            histograms = collect_gates(first, Tqdm.tqdm(inputs, desc="gates"))
-            drawing = draw_gates("Vertical forget gates", histograms)
-            for one in (drawing, draw_gates("Memory cells", histograms, ["cell"])):
-                (temporary / one.file_name).write_text(one.content, "utf-8")
-            file = (temporary / drawing.file_name).with_suffix(".json")
-            write_json(file, [*map(asdict, histograms)])
+            _draw_gates(first, inputs, temporary)
         if not any(temporary.iterdir()):
             raise ConfigurationError(f"{first_name} has nothing to show of {', '.join(kinds)}")
 
 
+def _drawings(
+    first: Predictor,
+    json_dict: JsonDict,
+    outputs: Mapping[str, JsonDict],
+    kinds: Collection[str],
+    saliency_method: str,
+) -> list[Drawing]:
+    """Return the drawings of one input, of those `kinds` that the first model has."""
+    drawings: list[Drawing] = []
+    if "trees" in kinds:
+        drawings += _draw_trees(outputs)
+    if "attention" in kinds:
+        first_output = next(iter(outputs.values()))
+        drawings += draw_attention_of(first, first_output)
+    is_pair = not is_lone_sentence(first, json_dict)
+    if "saliency" in kinds and has_saliency(first) and is_pair:
+        drawings.append(draw_saliency(first, json_dict, saliency_method))
+    return drawings
+
+
+def _draw_gates(predictor: Predictor, inputs: Sequence[JsonDict], folder: Path) -> None:
+    """Write the histograms of a CAS-LSTM's gates and cells, as pictures and as JSON."""
+    histograms = collect_gates(predictor, Tqdm.tqdm(inputs, desc="gates"))
+    gates = draw_gates("Vertical forget gates", histograms)
+    cells = draw_gates("Memory cells", histograms, ["cell"])
+    for drawing in (gates, cells):
+        (folder / drawing.file_name).write_text(drawing.content, "utf-8")
+    file = (folder / gates.file_name).with_suffix(".json")
+    write_json(file, [asdict(histogram) for histogram in histograms])
+
+
 def _predict(predictor: Predictor, inputs: JsonDict) -> JsonDict:
-    """The output for one input. A model of pairs reads a lone `sentence` as both of its texts, and
-    the output has only the sentence's tree, if any: its encoder reads each text by itself.
+    """Return the output for one input. A model of pairs reads a lone `sentence` as both of its
+    texts, and the output has only the sentence's tree, if any: its encoder reads each text by
+    itself.
     """
     if not is_lone_sentence(predictor, inputs):
         return predictor.predict_json(inputs)
@@ -114,7 +134,7 @@ def _predict(predictor: Predictor, inputs: JsonDict) -> JsonDict:
 
 
 def _draw_trees(outputs: Mapping[str, JsonDict]) -> list[Drawing]:
-    """The trees in the outputs of one model, or those that all models have, side by side."""
+    """Return the trees in the outputs of one model, or those that all models have, side by side."""
     trees = {name: trees_of(output) for name, output in outputs.items()}
     first, *others = trees.values()
     if not others:

@@ -39,7 +39,7 @@ class Saliency:
     """The name of the text: "premise", "hypothesis" or "sentence"."""
     tokens: list[str]
     values: list[float]
-    """One for each token, not negative, with the sum 1; all 0 where no word has any influence."""
+    """One for each token, not negative, with the sum 1; all 0 if no word has any influence."""
 
 
 def _scaled(embedded: Tensor) -> Tensor:
@@ -65,7 +65,7 @@ SALIENCY_METHODS = tuple(METHODS)
 
 
 def has_saliency(predictor: Predictor) -> bool:
-    """Whether a predictor has saliency: it predicts by one model, not by an ensemble."""
+    """Return whether a predictor has saliency: it predicts by one model, not by an ensemble."""
     return isinstance(predictor, ClassificationPredictor) and not isinstance(
         predictor, EnsemblePredictor
     )
@@ -89,8 +89,8 @@ def interpret(
 
     Embeddings that were frozen in training are included. A word's saliency includes all its word
     pieces; special tokens such as "[CLS]" are left out. The model and the global random state are
-    unchanged, and other threads may use the model at the same time. Another method, and a predictor
-    without saliency (see `has_saliency`), is a `ConfigurationError`.
+    unchanged, and other threads may use the model at the same time. Raise a `ConfigurationError`
+    for another method, and for a predictor without saliency (see `has_saliency`).
     """
     if not has_saliency(predictor):
         raise ConfigurationError(
@@ -111,7 +111,7 @@ def interpret(
 
 
 def _contributions(predictor: Predictor, instance: Instance, method: str) -> dict[str, Tensor]:
-    """sum_i e_i g_i for each token of each text, or for each word piece where these are tokens."""
+    """sum_i e_i g_i for each token of each text, or for each word piece if these are tokens."""
     model = predictor._model
     num_samples, sample = METHODS[method]
     batch = Batch([instance] * num_samples)

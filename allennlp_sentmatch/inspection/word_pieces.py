@@ -15,7 +15,7 @@ from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import END_OF_WORD, JOINER
 from allennlp_sentmatch.inspection.hooks import transformer_embedder
 from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap
 
-CONTINUATION = "##"  # of BERT's word pieces
+CONTINUATION = "##"  # begins a word piece within a word, as in BERT
 SPACES = "▁Ġ"  # how SentencePiece and byte-level BPE write a space
 SPECIAL_TOKENS = (START_SYMBOL, END_SYMBOL, DEFAULT_OOV_TOKEN)
 
@@ -27,7 +27,8 @@ def unfold_segments(values: Tensor, embedder: TextFieldEmbedder) -> Tensor:
     transformer = transformer_embedder(embedder)
     if len(values) == 1 or transformer is None:
         return values[0]
-    start, end = transformer._num_added_start_tokens, transformer._num_added_end_tokens
+    start = transformer._num_added_start_tokens
+    end = transformer._num_added_end_tokens
     inner = values[:, start : values.size(1) - end]
     return torch.cat([values[0, :start], inner.flatten(), values[-1, values.size(1) - end :]])
 
@@ -60,7 +61,7 @@ def join_word_pieces(
     """
     words: list[str] = []
     sums: list[float] = []
-    end = None  # of the last piece, in characters
+    end = None  # where the last piece ends, in characters
     for token, value in zip(tokens, values):
         text = str(token.text)
         is_piece = token.text_id is not None
@@ -97,7 +98,7 @@ def join_subwords(attention: AttentionMap) -> AttentionMap:
 
 
 def _join(tokens: Sequence[str]) -> tuple[list[str], list[int]]:
-    """The words of subwords, and the positions of their first subwords."""
+    """Return the words of subwords, and the positions of their first subwords."""
     words: list[str] = []
     starts: list[int] = []
     is_complete = True

@@ -31,8 +31,8 @@ from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, Archive, archive_model, get_weights_path
 from torch import Tensor
 
-from allennlp_sentmatch.data.files.digests import files_digest
-from allennlp_sentmatch.standalone.files import nested_settings
+from allennlp_sentmatch.files.digests import files_digest
+from allennlp_sentmatch.files.folders import nested_settings
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ def load_archive(
         AllenNLP does: this can run any code.
     cuda_device, overrides, weights_file : as AllenNLP has them
     """
-    int_to_device(cuda_device)  # before errors that blame the archive, where a GPU is missing
+    int_to_device(cuda_device)  # a missing GPU is named before errors that blame the archive
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)
         try:
@@ -138,7 +138,8 @@ def archive_training(folder: AnyPath) -> str:
 
 
 def archive_digest(archive_file: AnyPath) -> str:
-    """A digest of an archive, or of what belongs to the archive in a serialization directory.
+    """Return a digest of an archive, or of what belongs to the archive in a serialization
+    directory.
 
     That is the configuration, the vocabulary, the weights and `include_in_archive`.
     """
@@ -147,19 +148,23 @@ def archive_digest(archive_file: AnyPath) -> str:
         return files_digest(path)
     included = [glob(str(path / pattern)) for pattern in _included_files(path)]
     return files_digest(
-        *(path / CONFIG_NAME, path / "vocabulary", get_weights_path(path)),
+        path / CONFIG_NAME,
+        path / "vocabulary",
+        get_weights_path(path),
         *sorted(chain.from_iterable(included)),
     )
 
 
 def _open_folder(archive_file: AnyPath, stack: ExitStack) -> str:
-    """A serialization directory, or a folder with an archive's members until `stack` ends."""
+    """Return a serialization directory, or a folder with an archive's members until `stack`
+    ends.
+    """
     path = str(cached_path(archive_file))
     return path if os.path.isdir(path) else stack.enter_context(extracted_archive(path))
 
 
 def _included_files(folder: Path) -> list[str]:
-    """The patterns of further files that a serialization directory's archive has."""
+    """Return the patterns of further files that a serialization directory's archive has."""
     config = Params.from_file(folder / CONFIG_NAME)
     names = [PurePath(name) for name in config.get("include_in_archive") or []]
     # A configuration from elsewhere must not take in other files of this machine.
@@ -171,7 +176,7 @@ def _check_files(folder: str, weights_file: Any) -> None:
     for path in (os.path.join(folder, CONFIG_NAME), weights, os.path.join(folder, "vocabulary")):
         if not os.path.exists(path):
             name = os.path.relpath(path, folder)
-            if name == "best.th":  # where AllenNLP looks last
+            if name == "best.th":  # AllenNLP looks there last
                 name = "weights.th (or best.th, in a serialization directory)"
             raise ConfigurationError(f"there is no {name} in it")
 
@@ -197,7 +202,7 @@ def _check_configuration(file: Path) -> None:
 
 
 def _problem(error: Exception, folder: str) -> str:
-    """The error in one sentence, with paths relative to the archive."""
+    """Return the error in one sentence, with paths relative to the archive."""
     if isinstance(error, pickle.UnpicklingError):
         # torch's own message advises to load it in a way that runs whatever is in it.
         return "its weights are damaged, or hold something other than tensors"
@@ -252,7 +257,7 @@ def extract_archive(archive_file: AnyPath, folder: AnyPath) -> None:
         f"if it is what you expect, set the environment variable {MAX_EXPANSION_VARIABLE} to a "
         f"number larger than {expansion:g}"
     )
-    # The filter checks once more, where this version of Python has it.
+    # The filter checks once more, if this version of Python has it.
     options: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
     size = 0
     try:

@@ -14,7 +14,7 @@ from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_
 from torch import Tensor
 
 from allennlp_sentmatch import nn
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.nn.checks import check_at_least
@@ -94,7 +94,7 @@ class AttentiveRanker(TextModel):
                     encoder.get_output_dim(), pooling, encoder.is_bidirectional()
                 )
             except ValueError as error:
-                raise ValueError(f'{error} (or alone, pooling may be "attentive")') from error
+                raise ValueError(f'{error} (or as the only pooling, "attentive")') from error
         self._shared_words: Optional[nn.SharedWords] = None
         if shared_words:
             self._shared_words = nn.SharedWords(text_field_embedder.get_output_dim())
@@ -182,7 +182,8 @@ class AttentiveRanker(TextModel):
         names = ("scores", "num_candidates", "question_num_tokens", "candidate_num_tokens")
         rows = list(zip(*(output_dict.pop(name).tolist() for name in names)))
         metadata = output_dict.get("metadata", [{}] * len(order))
-        output_dict["scores"], output_dict["ranking"] = [], []
+        output_dict["scores"] = []
+        output_dict["ranking"] = []
         for (scores, count, *_), positions, about in zip(rows, order, metadata):
             ranking = [{"position": p, "score": scores[p]} for p in positions[:count]]
             for candidate in ranking if "candidates" in about else []:
@@ -201,7 +202,7 @@ class AttentiveRanker(TextModel):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """`map` and `mrr`, in evaluation only; an error where no question counts."""
+        """`map` and `mrr`, in evaluation only; an error if no question counts."""
         if self.training:
             return {}
         figures = {name: metric.get_metric(reset) for name, metric in self._metrics.items()}
@@ -213,7 +214,7 @@ class AttentiveRanker(TextModel):
         return figures
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
-        """The vectors (B, E) of B questions or candidates, whose cosine is the score.
+        """Return the vectors (B, E) of B questions or candidates, whose cosine is the score.
 
         Raises a `ConfigurationError` with attentive pooling, where a sentence's vector depends on
         the other sentence, and with `shared_words`, where the cosine is not the whole score.
@@ -234,8 +235,8 @@ class AttentiveRanker(TextModel):
     def _similarities(
         self, question: TextFieldTensors, candidates: TextFieldTensors, rows: Tensor
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """The scores (N,) of N candidates with their questions, given by `rows` (N,), and the
-        attention, (N, M) and (N, L), where there is attention.
+        """Return the scores (N,) of N candidates with their questions, given by `rows` (N,), and
+        the attention, (N, M) and (N, L), if there is attention.
         """
         # T is the longer one of M and L.
         embedded, mask = self._embed(question, candidates)  # (B + N, T, D) and (B + N, T)

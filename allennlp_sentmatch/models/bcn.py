@@ -10,7 +10,7 @@ from allennlp.models import Model
 from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder, TextFieldEmbedder
 from torch import Tensor
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import add_attention
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer, relu_layer
@@ -132,7 +132,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         return self.output(logits, label, metadata, shown)
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
-        """The features (B, 4 * the integrator's output size) of B sentences."""
+        """Return the features (B, 4 * the integrator's output size) of B sentences."""
         return self._features(tokens)[0]
 
     def _features(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:

@@ -11,7 +11,7 @@ from allennlp.common.util import is_distributed
 from allennlp.data import Instance
 from torch import Tensor, distributed
 
-from allennlp_sentmatch.data.text import did_you_mean, shorten
+from allennlp_sentmatch.files.messages import did_you_mean, shorten
 
 BALANCED = "balanced"
 """The name of the weights by which all labels count alike, however often they occur."""

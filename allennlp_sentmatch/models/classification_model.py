@@ -11,7 +11,7 @@ from allennlp.data import DataLoader, Vocabulary
 from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from torch import Tensor
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.class_weights import (
     BALANCED,
     balanced_weights,
@@ -131,7 +131,7 @@ class ClassificationModel(TextModel):
         updated. `shown` has further entries, such as attention.
 
         Returns `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B,
-        num_labels), the entries of `shown`, and where they apply `loss` (a scalar) and `metadata`.
+        num_labels), the entries of `shown`, and if they apply `loss` (a scalar) and `metadata`.
         """
         logits = logits / self.temperature
         output: dict[str, Any] = {"label_logits": logits, "label_probs": logits.softmax(dim=-1)}
@@ -174,14 +174,16 @@ class ClassificationModel(TextModel):
             self._class_weights = weights.to(self.temperature.device)
 
     def _label_loss(self, logits: Tensor, label: Tensor) -> Tensor:
-        """The mean cross entropy, a scalar, of B logits and labels, with the classes' weights."""
+        """Return the mean cross entropy, a scalar, of B logits and labels, with the classes'
+        weights.
+        """
         weights = self._weights_of(label)
         if weights is None:
             return F.cross_entropy(logits, label.long())
         return (F.cross_entropy(logits, label.long(), reduction="none") * weights).mean()
 
     def _weights_of(self, label: Tensor) -> Optional[Tensor]:
-        """The weights (B,) of B labels in training; `None` if all of them count alike."""
+        """Return the weights (B,) of B labels in training; `None` if all of them count alike."""
         if not self.training:
             return None
         if self._is_balanced and self._class_weights is None:

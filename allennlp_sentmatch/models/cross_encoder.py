@@ -9,7 +9,7 @@ from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from allennlp.modules.seq2vec_encoders import ClsPooler
 from torch import Tensor
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.modules import Classifier
@@ -116,9 +116,9 @@ class CrossEncoderRegressor(ScoreModel):
         return self.output(self._classifier(vectors), score, metadata, shown)
 
     def scores(self, features: Tensor) -> Tensor:
-        """The expected grades (B,)."""
+        """Return the expected grades (B,)."""
         return expected_grade(features, self.lowest_score, self.highest_score)
 
     def loss(self, features: Tensor, score: Tensor) -> Tensor:
-        """The divergence from the distributions of the true scores."""
+        """Return the divergence from the distributions of the true scores."""
         return grade_divergence(features, score, self.lowest_score, self.highest_score)

@@ -16,7 +16,7 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch import nn
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
 from allennlp_sentmatch.modules.generation import LengthPenaltyScorer
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
@@ -52,7 +52,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
     With `constraints` the model is being fine-tuned (algorithm 1, line 12): constraints on
     sentences generated from the unlabeled sources, or without any from the labeled ones, are
-    added to the loss. Their gradient reaches the generator alone: its LSTM, label embeddings and
+    added to the loss. Their gradient reaches only the generator: its LSTM, label embeddings and
     output bias, and the constraints' own weights. The word embeddings get none of it, because the
     encoder reads them too. With the callback "constraint_update" it makes a second update instead.
 
@@ -65,7 +65,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         scorer "length_penalty" with alpha = 0.7, as in the thesis, and 1 to 30 words. The search of
         the author's code is "stepwise_length_penalty".
     posterior_encoder : `Seq2VecEncoder`, optional (default = `None`)
-        g_enc, where it is not f_enc: table 6.3, ablation (iv).
+        g_enc, if it is not f_enc: table 6.3, ablation (iv).
     label_expectation : `str`, optional (default = `"enumeration"`)
         How the expectation over labels of eq. 6.18 is computed: by "enumeration" or from one label
         per pair: by "sampling", with an unbiased gradient, or by "sampling_without_score", which
@@ -81,7 +81,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     settings : see `GenerativeClassificationModel`
         `posterior` is g_code and the family of q(z_s | x_s), `matcher` f_fuse, `classifier` f_disc,
         and `classification_weight` lambda of eq. 6.14; `average_over_words` divides log p(x_t | y,
-        z_s) of eq. 6.12. `embedding_dropout` leaves sentences for the constraints alone.
+        z_s) of eq. 6.12. `embedding_dropout` does not change sentences for the constraints.
     """
 
     generate_from_label = True
@@ -110,8 +110,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                     f"posterior_encoder {side} dim",
                 )
         nn.check_choice(
-            *("enumeration", "sampling", "sampling_without_score"),
-            label_expectation=label_expectation,
+            "enumeration", "sampling", "sampling_without_score", label_expectation=label_expectation
         )
         if (
             constraints is not None
@@ -130,7 +129,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         self._cross_sentence = cross_sentence
         self._constraints = constraints
         self.constraints_in_loss = constraints is not None
-        """Set to `False` where `constraint_loss` is for another update."""
+        """Set to `False` if `constraint_loss` is for another update."""
         self._initializer(self)
 
     def generate(
@@ -187,8 +186,9 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         return loss
 
     def constrained_parameters(self) -> list[tuple[str, torch.nn.Parameter]]:
-        """The parameters that `constraint_loss` trains, with names: the generator without its label
-        embeddings, the word embeddings, which are its output matrix, and the constraints' weights.
+        """Return the parameters that `constraint_loss` trains, with names: the generator without
+        its label embeddings, the word embeddings, which are its output matrix, and the constraints'
+        weights.
         """
         trained = ("_generator.", "_text_field_embedder.", "_constraints.")
         return [
@@ -276,7 +276,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         """R, eqs 6.20 to 6.23, a scalar, of sentences generated from the pairs' sources."""
         constraints = self._constraints
         assert constraints is not None
-        num_labels, logits = len(self.labels), pair.logits
+        num_labels = len(self.labels)
+        logits = pair.logits
         labels = torch.randint(num_labels, (len(logits),), device=logits.device)  # (B,)
         lengths = get_text_field_mask(pair.source).sum(dim=1) + 2
         embedded, mask = nn.generate_relaxed(

@@ -12,7 +12,7 @@ from allennlp.modules.matrix_attention import DotProductMatrixAttention
 from allennlp.nn import Activation
 from torch import Tensor
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import attend_to_each_other
 from allennlp_sentmatch.modules import Classifier

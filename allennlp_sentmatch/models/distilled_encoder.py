@@ -9,7 +9,7 @@ from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from torch import Tensor
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.nn.checks import check_at_least
@@ -104,13 +104,13 @@ class DistilledEncoder(TextModel):
         return output
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
-        """The vectors of B sentences, (B, P), or (B, E) with `cut_projection`."""
+        """Return the vectors of B sentences, (B, P), or (B, E) with `cut_projection`."""
         vectors: Tensor = self(tokens)["vector"]
         return vectors
 
     @property
     def projection(self) -> Optional[torch.nn.Linear]:
-        """The map to the vectors that `encode` returns; `None` where it returns the encoder's."""
+        """The map to the vectors that `encode` returns; `None` if it returns the encoder's."""
         return None if self._cut_projection else self._projection
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

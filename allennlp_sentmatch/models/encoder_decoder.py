@@ -18,7 +18,7 @@ from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_
 from torch import Tensor
 
 from allennlp_sentmatch import nn
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules import StepDecoder
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, num_layers_with_states
@@ -195,7 +195,8 @@ class EncoderDecoder(TextModel):
         and `score`, best first), and `attention`: for each of `target_tokens` the weights of
         `source_tokens`. The scores are those that the beam search ranks by.
         """
-        metadata, predictions = output_dict["metadata"], output_dict["predictions"]
+        metadata = output_dict["metadata"]
+        predictions = output_dict["predictions"]
         sentences = [list(map(self._words.sentence, beams)) for beams in predictions.tolist()]
         n_best = [
             [
@@ -223,14 +224,16 @@ class EncoderDecoder(TextModel):
         return readable
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Corpus-level `BLEU` of detokenized translations, where some were made."""
+        """Corpus-level `BLEU` of detokenized translations, if some were made."""
         if self.training:
             self.bleu.load_library()
             return {}
         return self.bleu.get_metric(reset)
 
     def _read_source(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, nn.AttentionalState]:
-        """The encoder's outputs (B, S, E), the mask (B, S), and the decoder's first state."""
+        """Return the encoder's outputs (B, S, E), the mask (B, S), and the decoder's first
+        state.
+        """
         mask = get_text_field_mask(tokens)
         embedded = self._embedding_dropout(self._source_embedder(tokens))
         outputs, last_output, states = encode_with_states(self._encoder, embedded, mask)
@@ -244,7 +247,9 @@ class EncoderDecoder(TextModel):
         encoder_outputs: Tensor,
         source_mask: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        """The attentional vectors (B, T, A) and attention (B, T, S) for target tokens (B, T)."""
+        """Return the attentional vectors (B, T, A) and attention (B, T, S) for target tokens (B,
+        T).
+        """
         embedded = self._embedding_dropout(self._target_embedder(indices))
         attentional, attention = self._decoder(embedded, state, encoder_outputs, source_mask)
         return attentional, attention

@@ -20,8 +20,12 @@ from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 
 SHARED_SECTIONS = (
-    *("vocabulary", "dataset_reader", "validation_dataset_reader"),
-    *("data_loader", "validation_data_loader", "evaluation"),
+    "vocabulary",
+    "dataset_reader",
+    "validation_dataset_reader",
+    "data_loader",
+    "validation_data_loader",
+    "evaluation",
 )
 """Keys that the ensemble's configuration takes from the first archive, apart from the model."""
 
@@ -145,7 +149,9 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
 
 
 def _difference(archive: Archive, first: Archive) -> Optional[str]:
-    """The reason why two archives' models cannot read the same batches; `None` if they can."""
+    """Return the reason why two archives' models cannot read the same batches; `None` if
+    they can.
+    """
     vocab, first_vocab = archive.model.vocab, first.model.vocab
     for namespace in sorted(first_vocab.get_namespaces() | vocab.get_namespaces()):
         if vocab.get_index_to_token_vocabulary(
@@ -161,7 +167,7 @@ def _difference(archive: Archive, first: Archive) -> Optional[str]:
 
 
 def _reader(archive: Archive) -> dict[str, Any]:
-    """The configuration of the reader that `allennlp evaluate` uses."""
+    """Return the configuration of the reader that `allennlp evaluate` uses."""
     name = "validation_dataset_reader"
     config: Params = archive.config[name if name in archive.config else "dataset_reader"]
     return dict(config.as_dict(quiet=True))

@@ -28,7 +28,7 @@ def _from_archive(cls: type[Model], archive_file: str, vocab: Optional[Vocabular
     """
     archive = archival.load_archive(archive_file)
     model: Any = archive.model
-    if not hasattr(model, _SECTION):  # of an earlier archive
+    if not hasattr(model, _SECTION):  # an earlier archive
         setattr(model, _SECTION, archive.config["model"].as_dict(quiet=True))
     if vocab is not None:
         extension = copy.deepcopy(vocab)

@@ -16,7 +16,7 @@ from allennlp.training.metrics import Average
 from torch import Tensor
 from torch.distributions import Distribution
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher, Posterior, SentenceGenerator
 from allennlp_sentmatch.modules.generation import OutputWords
@@ -115,7 +115,7 @@ class GenerativeClassificationModel(ClassificationModel):
     ) -> dict[str, Any]:
         """Classify a batch of B pairs; with labels, also compute the loss.
 
-        Returns the results of `output`. Unlabeled pairs count only where there is a `label`.
+        Returns the results of `output`. Unlabeled pairs count only if there is a `label`.
         """
         pair = self._read_pair(premise, hypothesis)
         output = self.output(pair.logits, label, metadata)
@@ -136,19 +136,21 @@ class GenerativeClassificationModel(ClassificationModel):
         raise NotImplementedError
 
     def _labeled_loss(self, pair: Any, label: Tensor) -> Tensor:
-        """The loss, a scalar, of B pairs with labels (B,)."""
+        """Return the loss, a scalar, of B pairs with labels (B,)."""
         raise NotImplementedError
 
     def _unlabeled_losses(self, pair: Any) -> Tensor:
-        """The losses (B,) of B pairs without labels."""
+        """Return the losses (B,) of B pairs without labels."""
         raise NotImplementedError
 
     def _training_loss(self, pair: Any) -> Union[Tensor, float]:
-        """The term of the loss that only training has."""
+        """Return the term of the loss that only training has."""
         return 0.0
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Those of `ClassificationModel`, and the mean of each term of the loss that occurred."""
+        """Return those of `ClassificationModel`, and the mean of each term of the loss that
+        occurred.
+        """
         metrics = super().get_metrics(reset)
         for name, average in self._averages.items():
             metrics[name] = average.get_metric()
@@ -158,7 +160,7 @@ class GenerativeClassificationModel(ClassificationModel):
         return metrics
 
     def _record(self, name: str, value: Tensor) -> Tensor:
-        """The mean of a loss term, remembered for `get_metrics`."""
+        """Return the mean of a loss term, remembered for `get_metrics`."""
         mean = value.mean()
         self._averages.setdefault(name, Average())(mean.item())
         return mean
@@ -187,8 +189,8 @@ class GenerativeClassificationModel(ClassificationModel):
     def _log_likelihood(
         self, tokens: TextFieldTensors, latent: Tensor, labels: Optional[Tensor] = None
     ) -> Tensor:
-        """The log-probabilities (B, K) of B sentences with latent vectors (B, m) and K labels each
-        (B, K), or (B, 1) without labels; or their means over words.
+        """Return the log-probabilities (B, K) of B sentences with latent vectors (B, m) and K
+        labels each (B, K), or (B, 1) without labels; or their means over words.
         """
         inputs, targets, mask = teacher_forcing(
             get_token_ids_from_text_field_tensors(tokens),
@@ -211,7 +213,7 @@ class GenerativeClassificationModel(ClassificationModel):
 
 
 def _word_embedding(text_field_embedder: TextFieldEmbedder) -> Embedding:
-    """The one `Embedding` that `text_field_embedder` consists of."""
+    """Return the one `Embedding` that `text_field_embedder` consists of."""
     if isinstance(text_field_embedder, BasicTextFieldEmbedder):
         embedders = list(text_field_embedder._token_embedders.values())
         if len(embedders) == 1:

@@ -24,7 +24,7 @@ from allennlp_sentmatch.models.archival import AnyPath, archive_training
 ARCHIVE = "model.tar.gz"
 BEST_WEIGHTS = "best.th"
 
-Interruption = Union[KeyboardInterrupt, SigTermReceived]
+InterruptingError = Union[KeyboardInterrupt, SigTermReceived]
 
 _train_model = train.train_model
 
@@ -43,7 +43,7 @@ def _train(
         raise
 
 
-def _finish(folder: Path, error: Interruption) -> str:
+def _finish(folder: Path, error: InterruptingError) -> str:
     """Archive the best weights if that has not been done, and return a sentence about them."""
     if not (folder / BEST_WEIGHTS).exists():
         return _without_weights(folder)
@@ -76,7 +76,7 @@ def _is_newer(archive: Path, weights: Path) -> bool:
     return archive.exists() and archive.stat().st_mtime_ns >= weights.stat().st_mtime_ns
 
 
-def _was_archiving(error: Interruption) -> bool:
+def _was_archiving(error: InterruptingError) -> bool:
     code = archival.archive_model.__code__
     return any(frame.f_code is code for frame, _ in walk_tb(error.__traceback__))
 

@@ -9,7 +9,7 @@ from allennlp.models import Model
 from allennlp.modules import TextFieldEmbedder
 from torch import Tensor
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import add_attention
 from allennlp_sentmatch.modules import Classifier, PairEncoder

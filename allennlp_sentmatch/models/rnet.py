@@ -13,7 +13,7 @@ from allennlp.training.metrics import Metric
 from torch import Tensor
 
 from allennlp_sentmatch import nn
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.nn.checks import check_at_least
@@ -213,51 +213,24 @@ class RNet(TextModel):
         - `passage_attention`, the weights of the passage's tokens, the mean over the tokens of the
           answer, zero outside of the window with the answer.
         """
-        spans, scores = (output_dict.pop(name) for name in ("best_spans", "best_span_scores"))
-        n_best: list[list[dict[str, Any]]] = [
-            [
-                {"span": span, "probability": probability}
-                for span, probability in zip(*candidates)
-                if span[0] >= 0
-            ]
-            for candidates in zip(spans.tolist(), scores.exp().tolist())
-        ]
-        if "metadata" in output_dict:
-            for candidates, about in zip(n_best, output_dict["metadata"]):
-                for candidate in candidates:
-                    candidate["answer"] = answer_text(candidate["span"], about)
-        question_lengths, lengths = (
-            output_dict.pop(f"{name}_num_tokens").tolist() for name in ("question", "passage")
-        )
+        for name in ("span_start_logits", "span_end_logits", "best_span"):
+            del output_dict[name]
+        n_best = _candidates(output_dict)
+        best_ones = [candidates[0] if candidates else None for candidates in n_best]
+        output_dict["n_best"] = n_best
+        output_dict["span"] = [best["span"] if best else [] for best in best_ones]
+        output_dict["probability"] = [best["probability"] if best else 0.0 for best in best_ones]
+        question_lengths = output_dict.pop("question_num_tokens").tolist()
+        lengths = output_dict.pop("passage_num_tokens").tolist()
         for name in ("span_start_probs", "span_end_probs"):
             output_dict[name] = [
                 probs[:length].tolist() for probs, length in zip(output_dict[name], lengths)
             ]
-        for name in ("span_start_logits", "span_end_logits", "best_span"):
-            del output_dict[name]
-        output_dict["n_best"] = n_best
-        output_dict["span"] = [c[0]["span"] if c else [] for c in n_best]
-        output_dict["probability"] = [c[0]["probability"] if c else 0.0 for c in n_best]
-        matching, reverse, self_matching = (  # (B, W, M) twice and (B, W, W)
-            output_dict.pop(f"{name}matching_attention") for name in ("", "reverse_", "self_")
-        )
-        starts = output_dict.pop("attention_start").tolist()
-        answers = [
-            slice(span[0] - start, span[1] + 1 - start) if span else slice(0)
-            for span, start in zip(output_dict["span"], starts)
-        ]
-        output_dict["question_attention"] = [
-            weights[answer, :length].tolist()
-            for weights, answer, length in zip((matching + reverse) / 2, answers, question_lengths)
-        ]
-        output_dict["passage_attention"] = [
-            F.pad(weights[answer].mean(dim=0), (start, length))[:length].tolist()
-            for weights, answer, start, length in zip(self_matching, answers, starts, lengths)
-        ]
+        _show_attention(output_dict, question_lengths, lengths)
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """The metric's values, in evaluation only."""
+        """Return the metric's values, in evaluation only."""
         if self.training:
             if isinstance(self._metric, AnswerOverlap):
                 self._metric.load_libraries()
@@ -319,8 +292,48 @@ class RNet(TextModel):
         )
 
 
+def _candidates(output_dict: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """Return the best spans of each passage, with probabilities and, with metadata, texts.
+
+    Removes `best_spans` and `best_span_scores`.
+    """
+    all_spans = output_dict.pop("best_spans").tolist()
+    all_probabilities = output_dict.pop("best_span_scores").exp().tolist()
+    n_best: list[list[dict[str, Any]]] = []
+    for spans, probabilities in zip(all_spans, all_probabilities):
+        found = zip(spans, probabilities)
+        n_best.append([{"span": span, "probability": p} for span, p in found if span[0] >= 0])
+    if "metadata" in output_dict:
+        for candidates, about in zip(n_best, output_dict["metadata"]):
+            for candidate in candidates:
+                candidate["answer"] = answer_text(candidate["span"], about)
+    return n_best
+
+
+def _show_attention(
+    output_dict: dict[str, Any], question_lengths: list[int], lengths: list[int]
+) -> None:
+    """Replace the attention's tensors by the weights for the answers, `span`."""
+    matching = output_dict.pop("matching_attention")  # (B, W, M)
+    reverse = output_dict.pop("reverse_matching_attention")  # (B, W, M)
+    self_matching = output_dict.pop("self_matching_attention")  # (B, W, W)
+    starts = output_dict.pop("attention_start").tolist()
+    answers = [  # in the windows
+        slice(span[0] - start, span[1] + 1 - start) if span else slice(0)
+        for span, start in zip(output_dict["span"], starts)
+    ]
+    output_dict["question_attention"] = [
+        weights[answer, :length].tolist()
+        for weights, answer, length in zip((matching + reverse) / 2, answers, question_lengths)
+    ]
+    output_dict["passage_attention"] = [
+        F.pad(weights[answer].mean(dim=0), (start, length))[:length].tolist()
+        for weights, answer, start, length in zip(self_matching, answers, starts, lengths)
+    ]
+
+
 def answer_text(span: list[int], metadata: dict[str, Any]) -> str:
-    """The text of a span of a passage, empty without a span."""
+    """Return the text of a span of a passage, empty without a span."""
     first, last = span
     if first < 0:
         return ""

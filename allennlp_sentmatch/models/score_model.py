@@ -7,8 +7,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from torch import Tensor
 
-from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.training.metrics import MeanSquaredError, ScoreCorrelations
 
@@ -48,11 +48,11 @@ class ScoreModel(TextModel):
         self._mean_squared_error = MeanSquaredError()
 
     def scores(self, features: Tensor) -> Tensor:
-        """The scores (B,) of features (B, ...)."""
+        """Return the scores (B,) of features (B, ...)."""
         raise NotImplementedError
 
     def loss(self, features: Tensor, score: Tensor) -> Tensor:
-        """The loss, a scalar, of features (B, ...) with the true scores (B,)."""
+        """Return the loss, a scalar, of features (B, ...) with the true scores (B,)."""
         raise NotImplementedError
 
     def output(
@@ -67,7 +67,7 @@ class ScoreModel(TextModel):
         With `score` (B,), the true scores, there is a loss, and the metrics are updated. `shown`
         has further entries, such as trees.
 
-        Returns `score` (B,), the predictions, the entries of `shown`, and where they apply `loss`
+        Returns `score` (B,), the predictions, the entries of `shown`, and if they apply `loss`
         and `metadata`. Raises a `ConfigurationError` for a true score that is not on the scale.
         """
         output: dict[str, Any] = {"score": self.scores(features), **(shown or {})}
@@ -81,7 +81,7 @@ class ScoreModel(TextModel):
         return output
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """`pearson`, `spearman` (both 0 where they are not defined) and `mean_squared_error`."""
+        """`pearson`, `spearman` (both 0 if they are not defined) and `mean_squared_error`."""
         error = self._mean_squared_error.get_metric(reset)
         return {"mean_squared_error": error, **self._correlations.get_metric(reset)}
 

@@ -8,7 +8,7 @@ from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from torch import Tensor
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules import Classifier
 
@@ -60,5 +60,5 @@ class SentenceClassifier(ClassificationModel):
         return self.output(self._classifier(vectors), label, metadata, shown)
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
-        """The vectors (B, E) of B sentences."""
+        """Return the vectors (B, E) of B sentences."""
         return self._vectors(tokens)

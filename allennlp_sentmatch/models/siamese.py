@@ -8,7 +8,7 @@ from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from torch import Tensor
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.models.text_model import TextModel
@@ -24,11 +24,11 @@ class SiameseModel(TextModel):
     """
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
-        """The vectors (B, E) of B sentences, to be compared as often as needed."""
+        """Return the vectors (B, E) of B sentences, to be compared as often as needed."""
         return self._vectors(tokens)
 
     def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> dict[str, Any]:
-        """The output of `forward` for B pairs of encoded sentences, each (B, E)."""
+        """Return the output of `forward` for B pairs of encoded sentences, each (B, E)."""
         raise NotImplementedError
 
 
@@ -81,12 +81,12 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         return self.output(self.match(*vectors), label, metadata, shown)
 
     def match(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Tensor:
-        """The logits (B, num_labels) of B pairs of encoded sentences, each (B, E)."""
+        """Return the logits (B, num_labels) of B pairs of encoded sentences, each (B, E)."""
         logits: Tensor = self._classifier(self._matcher(premise_vectors, hypothesis_vectors))
         return logits
 
     def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> dict[str, Any]:
-        """The labels of B pairs of encoded sentences, each (B, E)."""
+        """Return the labels of B pairs of encoded sentences, each (B, E)."""
         return self.output(self.match(premise_vectors, hypothesis_vectors))
 
 
@@ -145,13 +145,13 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
         return self.output(self._scorer(*vectors), score, metadata, shown)
 
     def scores(self, features: Tensor) -> Tensor:
-        """The scorer's."""
+        """Return the scorer's scores (B,)."""
         return self._scorer.score(features)
 
     def loss(self, features: Tensor, score: Tensor) -> Tensor:
-        """The scorer's."""
+        """Return the scorer's loss, a scalar."""
         return self._scorer.loss(features, score)
 
     def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> dict[str, Any]:
-        """The scores of B pairs of encoded sentences, each (B, E)."""
+        """Return the scores of B pairs of encoded sentences, each (B, E)."""
         return self.output(self._scorer(premise_vectors, hypothesis_vectors))

@@ -13,7 +13,7 @@ from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
-from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.modules.interpretable_encoder import (
     InterpretableEncoder,
     encode_with_internals,
@@ -99,7 +99,9 @@ class TextModel(Model):
         self._encoder: Any = encoder
 
     def _embed(self, *texts: TextFieldTensors) -> tuple[Tensor, Tensor]:
-        """The embedded tokens (NB, T, D) and the mask (NB, T) of N times B texts, stacked."""
+        """Return the embedded tokens (NB, T, D) and the mask (NB, T) of N times B texts,
+        stacked.
+        """
         embedded: list[tuple[Tensor, Tensor]] = [
             (self._embedding_dropout(self._text_field_embedder(text)), get_text_field_mask(text))
             for text in texts
@@ -107,14 +109,14 @@ class TextModel(Model):
         return reduce(stack_padded, embedded)
 
     def _vectors(self, tokens: TextFieldTensors) -> Tensor:
-        """The vectors (B, E) of B texts from a `Seq2VecEncoder`."""
+        """Return the vectors (B, E) of B texts from a `Seq2VecEncoder`."""
         vectors: Tensor = self._encoder(*self._embed(tokens))
         return vectors
 
     def _encode(
         self, texts: Mapping[str, TextFieldTensors]
     ) -> tuple[tuple[Tensor, ...], dict[str, Any]]:
-        """The vectors (B, E) of B texts, or of both texts of B pairs, by one call of a
+        """Return the vectors (B, E) of B texts, or of both texts of B pairs, by one call of a
         `Seq2VecEncoder`, and what the encoder shows, for the output.
 
         The keys are the prefixes of what is shown, such as `"premise_"`. With it, the internal
@@ -172,7 +174,7 @@ def refuse_nan(model: torch.nn.Module, inputs: Any, output: dict[str, Any]) -> N
 
 
 def _take_tokens(output_dict: dict[str, Any], prefix: str) -> list[list[str]]:
-    """The tokens of each sentence of a batch. Removes `num_tokens` from the output.
+    """Return the tokens of each sentence of a batch. Removes `num_tokens` from the output.
 
     This package's readers put them into the metadata, as `premise_tokens` for the prefix
     `"premise_"`. With another reader, a token is named by its position.
@@ -214,7 +216,8 @@ def attend_to_each_other(
         torch.cat([similarity, similarity.transpose(1, 2)]), other_mask.unsqueeze(1)
     )
     shown: dict[str, Any] = {}
-    masks, (first, second) = mask.chunk(2), attention.chunk(2)
+    masks = mask.chunk(2)
+    first, second = attention.chunk(2)
     add_attention(shown, "premise_attention", first, *masks)
     add_attention(shown, "hypothesis_attention", second, *masks[::-1])
     return attention.bmm(others), shown

@@ -8,7 +8,7 @@ from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from torch import Tensor
 from torch.distributions import Distribution
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
 
 
@@ -27,7 +27,7 @@ class VAESiameseClassifier(GenerativeClassificationModel):
     """LSTM-vMF-VAE: a variational auto-encoder, and a classifier of two latent vectors.
 
     Choi 2020, sections 6.2.1 and 6.4, after Shen et al. 2018a, "Deconvolutional Latent-Variable
-    Model for Text Sequence Matching". Each sentence x is generated from its own z alone,
+    Model for Text Sequence Matching". Each sentence x is generated only from its own z,
 
         L_vae(x)        = -log p(x | z) + KL(q(z | x) || p(z)),      z ~ q(z | x)      (eq. 6.1)
         L(x_1, x_2, y)  = L_vae(x_1) + L_vae(x_2) - lambda log q(y | z_1, z_2)

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Literal, TypeVar, Union, get_args, get_origin
 
 import torch
-from allennlp.common import Lazy, Params, from_params
+from allennlp.common import Lazy, Params, Registrable, from_params
 from allennlp.common.checks import ConfigurationError
 from typing_extensions import Concatenate, ParamSpec  # a requirement of torch
 
-from allennlp_sentmatch.inherited_settings import configuration_errors as configuration_errors
+from allennlp_sentmatch.errors import configuration_errors as configuration_errors
 
 P = ParamSpec("P")
 Adapter = TypeVar("Adapter")
@@ -66,7 +66,8 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
     for name, parameter in parameters.items():
         if name not in params:
             continue
-        value, annotation = params.get(name), parameter.annotation
+        value = params.get(name)
+        annotation = parameter.annotation
         if not (value is None is parameter.default or is_of_type(value, annotation)):
             # Without the names of modules.
             expected = re.sub(r"<class '|'>|\b(\w+\.)+(?=\w)", "", str(annotation))
@@ -85,8 +86,11 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
 
 
 def is_of_type(value: Any, annotation: Any) -> bool:
-    """Whether a JSON value may become an argument with this annotation; true if that is unclear."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
+    """Return whether a JSON value may become an argument with this annotation; true if that is
+    unclear.
+    """
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
     if origin is Union:
         return any(is_of_type(value, argument) for argument in arguments)
     if value is None or annotation is type(None):
@@ -111,19 +115,39 @@ def is_of_type(value: Any, annotation: Any) -> bool:
     return True
 
 
+def _give_place(params: Params, name: str, annotation: Any) -> None:
+    """Let a setting that is the name of a component be an object with that `type`.
+
+    AllenNLP does so itself, but loses the place of the setting: its error for an unknown name says
+    "type" only, which here becomes "model.matcher.type".
+    """
+    kinds = [annotation, *get_args(annotation)] if get_origin(annotation) is Union else [annotation]
+    components = [get_args(kind)[0] if get_origin(kind) is Lazy else kind for kind in kinds]
+    has_name = isinstance(params.params.get(name), str)
+    takes_text = str in kinds
+    if has_name and not takes_text and any(map(_is_registrable, components)):
+        params.params[name] = {"type": params.params[name]}
+
+
+def _is_registrable(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Registrable)
+
+
 _create_kwargs = from_params.create_kwargs
 
 
 def _create_checked_kwargs(
     constructor: Callable[..., Any], cls: Any, params: Params, **extras: Any
 ) -> dict[str, Any]:
+    for name, parameter in from_params.infer_params(cls, constructor).items():
+        _give_place(params, name, parameter.annotation)
     # AllenNLP's modules, its searches and initializers, and this package's classes; not a user's.
     is_module = cls.__module__.startswith("allennlp.") and issubclass(cls, torch.nn.Module)
     if not is_module and not cls.__module__.startswith(("allennlp_sentmatch.", "allennlp.nn.")):
         return _create_kwargs(constructor, cls, params, **extras)
     parameters = from_params.infer_params(cls, constructor)
     check_settings(cls, {n: p for n, p in parameters.items() if n != "self"}, params)
-    with configuration_errors():  # of the parts
+    with configuration_errors():  # errors of the parts
         return _create_kwargs(constructor, cls, params, **extras)
 
 

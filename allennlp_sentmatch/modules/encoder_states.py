@@ -16,10 +16,10 @@ from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states
 
 
 def num_layers_with_states(encoder: Seq2SeqEncoder) -> int:
-    """The number of layers whose states `encode_with_states` returns; 0 if it returns none.
+    """Return the number of layers whose states `encode_with_states` returns; 0 if it returns none.
 
     AllenNLP's `lstm` and this package's `cas_lstm` and `stacked_rnn`, with the cell "lstm", have
-    states; other encoders are known by their outputs alone.
+    states; of other encoders, only the outputs are known.
     """
     module = _module_with_states(encoder)
     return 0 if module is None else module.num_layers
@@ -36,7 +36,8 @@ def encode_with_states(
     outputs and states of zero.
     """
     if inputs.size(1) == 0:  # Not every encoder reads no token at all: let it read padding.
-        inputs, mask = F.pad(inputs, (0, 0, 0, 1)), F.pad(mask, (0, 1))
+        inputs = F.pad(inputs, (0, 0, 0, 1))
+        mask = F.pad(mask, (0, 1))
         outputs, last_output, states = encode_with_states(encoder, inputs, mask)
         return outputs[:, :0], last_output, states
     module = _module_with_states(encoder)
@@ -54,7 +55,7 @@ def encode_with_states(
 
 
 def _module_with_states(encoder: Seq2SeqEncoder) -> Union[LayeredEncoder, torch.nn.LSTM, None]:
-    """The module inside an encoder, if it returns its layers' states."""
+    """Return the module inside an encoder, if it returns its layers' states."""
     if isinstance(encoder, ModuleEncoder):
         module: Any = encoder.module
         return module if isinstance(module, LayeredEncoder) and module.has_cells else None

@@ -23,7 +23,7 @@ class LengthPenaltyScorer(FinalSequenceScorer):
 
     Wu et al. 2016, "Google's Neural Machine Translation System", eq. 14, which the thesis cites
     (section 6.4.5). AllenNLP's "length-normalized-sequence-log-prob" divides by |Y|^alpha.
-    |Y| counts the end symbol where there is one.
+    |Y| counts the end symbol if there is one.
 
     # Parameters
 
@@ -38,13 +38,13 @@ class LengthPenaltyScorer(FinalSequenceScorer):
         self.alpha = alpha
 
     def score(self, predictions: Tensor, log_probabilities: Tensor, end_index: int) -> Tensor:
-        """The scores (B, beam) of `predictions` (B, beam, T), padded with `end_index`."""
+        """Return the scores (B, beam) of `predictions` (B, beam, T), padded with `end_index`."""
         lengths = (predictions != end_index).sum(dim=-1)  # (B, beam)
         lengths = lengths + (predictions[..., -1] == end_index).long()
         return log_probabilities / self.of(lengths)
 
     def of(self, length: Union[int, Tensor]) -> Union[float, Tensor]:
-        """The penalty lp of a length."""
+        """Return the penalty lp of a length."""
         return ((5 + length) / 6) ** self.alpha
 
 
@@ -107,14 +107,15 @@ class OutputWords(torch.nn.Module):
                 raise ConfigurationError(
                     f"the vocabulary's namespace {namespace!r} lacks {symbol!r}{remedy}"
                 )
-        self.start, self.end = indices[START_SYMBOL], indices[END_SYMBOL]
+        self.start = indices[START_SYMBOL]
+        self.end = indices[END_SYMBOL]
         allowed = torch.ones(vocab.get_vocab_size(namespace), dtype=torch.bool)
         allowed[[indices[symbol] for symbol in excluded]] = False
         self.register_buffer("allowed", allowed, persistent=False)
         self._words = vocab.get_index_to_token_vocabulary(namespace)
 
     def sentence(self, indices: list[int]) -> list[str]:
-        """The words before the end symbol."""
+        """Return the words before the end symbol."""
         length = indices.index(self.end) if self.end in indices else len(indices)
         return [self._words[index] for index in indices[:length]]
 

@@ -29,11 +29,11 @@ class Matcher(nn.Module, Registrable):
         self._input_size = input_size
 
     def get_input_dim(self) -> int:
-        """The size of each of the two vectors."""
+        """Return the size of each of the two vectors."""
         return self._input_size
 
     def get_output_dim(self) -> int:
-        """The number of features."""
+        """Return the number of features."""
         raise NotImplementedError
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:

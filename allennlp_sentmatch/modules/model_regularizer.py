@@ -34,10 +34,12 @@ class ModelRegularizer(RegularizerApplicator):
         self._norm_weight = norm_weight
 
     def __call__(self, module: torch.nn.Module) -> torch.Tensor:
-        """The penalty of a module: a scalar, or, as AllenNLP's, 0.0 if nothing is penalized."""
+        """Return the penalty of a module: a scalar, or, as AllenNLP's, 0.0 if nothing is
+        penalized.
+        """
         penalty = super().__call__(module)
         if self._norm_weight > 0:
-            # The gradient is zero, and not infinite, where all parameters are zero.
+            # The gradient is zero, and not infinite, if all parameters are zero.
             norms = [p.norm() for p in module.parameters() if p.requires_grad]  # scalars
             if norms:
                 penalty = penalty + self._norm_weight * torch.stack(norms).norm()

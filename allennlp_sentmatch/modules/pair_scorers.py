@@ -35,11 +35,11 @@ class PairScorer(nn.Module, Registrable):
         raise NotImplementedError
 
     def score(self, compared: Tensor) -> Tensor:
-        """The scores (B,) of compared vectors."""
+        """Return the scores (B,) of compared vectors."""
         raise NotImplementedError
 
     def loss(self, compared: Tensor, scores: Tensor) -> Tensor:
-        """The loss, a scalar, of compared vectors whose true `scores` are (B,)."""
+        """Return the loss, a scalar, of compared vectors whose true `scores` are (B,)."""
         raise NotImplementedError
 
 
@@ -58,11 +58,11 @@ class CosineScorer(PairScorer):
         return similarity.scaled_cosine(a, b, self.lowest_score, self.highest_score)
 
     def score(self, compared: Tensor) -> Tensor:
-        """The scores (B,) of scaled cosines."""
+        """Return the scores (B,) of scaled cosines."""
         return compared.clamp(self.lowest_score, self.highest_score)
 
     def loss(self, compared: Tensor, scores: Tensor) -> Tensor:
-        """The mean squared error, a scalar, of scaled cosines."""
+        """Return the mean squared error, a scalar, of scaled cosines."""
         return F.mse_loss(compared, scores.to(compared.dtype))
 
 
@@ -112,9 +112,11 @@ class GradedScorer(PairScorer):
         return logits
 
     def score(self, compared: Tensor) -> Tensor:
-        """The scores (B,) of logits."""
+        """Return the scores (B,) of logits."""
         return similarity.expected_grade(compared, self.lowest_score, self.highest_score)
 
     def loss(self, compared: Tensor, scores: Tensor) -> Tensor:
-        """The mean divergence, a scalar, of logits from the distributions of the true `scores`."""
+        """Return the mean divergence, a scalar, of logits from the distributions of the true
+        `scores`.
+        """
         return similarity.grade_divergence(compared, scores, self.lowest_score, self.highest_score)

@@ -28,7 +28,7 @@ def check_fit(**parts: Any) -> None:
 
 
 def dropout_layer(name: str, probability: float) -> torch.nn.Dropout:
-    """A `torch.nn.Dropout`; a `ValueError` names the setting unless 0 <= probability < 1."""
+    """Return a `torch.nn.Dropout`; a `ValueError` names the setting unless 0 <= probability < 1."""
     check_fraction(**{name: probability})
     return torch.nn.Dropout(probability)
 

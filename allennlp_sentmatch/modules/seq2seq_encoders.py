@@ -14,7 +14,7 @@ from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.configured_module import SequenceEncoder
-from allennlp_sentmatch.nn.padding import mask_of
+from allennlp_sentmatch.nn.padding import check_padded
 
 
 class SizedEncoder(Seq2SeqEncoder):
@@ -123,7 +123,7 @@ class LstmnEncoder(ModuleEncoder):
         return ("self_attention",)
 
     def describe(self, internals: dict[str, Tensor], tokens: Sequence[str]) -> dict[str, Any]:
-        """The attention matrices, a row and a column for each token."""
+        """Return the attention matrices, a row and a column for each token."""
         return {
             name: trim_attention(weights, len(tokens), len(tokens))
             for name, weights in internals.items()
@@ -160,7 +160,9 @@ class HighwayEncoder(SizedEncoder):
         """Encode B sentences (B, T, input size), whose `mask` (B, T) is by default without padding,
         to outputs of the same shape, zero at padded steps.
         """
-        padding = ~mask_of(inputs, mask).unsqueeze(-1)  # (B, T, 1)
+        dtype = next(self._highway.parameters()).dtype
+        inputs, mask = check_padded(inputs, mask, self._input_dim, dtype)
+        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
         # The inputs are cleared as well: NaN there times a gradient of zero would be NaN.
         outputs: Tensor = self._highway(inputs.masked_fill(padding, 0.0))
         return outputs.masked_fill(padding, 0.0)
@@ -183,7 +185,8 @@ class SequentialEncoder(SizedEncoder):
     def __init__(self, encoders: list[Seq2SeqEncoder]) -> None:
         if not encoders:
             raise ConfigurationError("encoders is empty; list at least one")
-        first, last = encoders[0], encoders[-1]
+        first = encoders[0]
+        last = encoders[-1]
         super().__init__(first.get_input_dim(), last.get_output_dim(), last.is_bidirectional())
         for position, (encoder, following) in enumerate(zip(encoders, encoders[1:])):
             check_dimensions_match(
@@ -196,7 +199,9 @@ class SequentialEncoder(SizedEncoder):
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode B sentences (B, T, input size), with a `mask` (B, T), to (B, T, output size)."""
-        mask = mask_of(inputs, mask)  # not every encoder of AllenNLP does without one
+        # Not every encoder of AllenNLP does without a mask, nor checks it. The first encoder checks
+        # the precision.
+        inputs, mask = check_padded(inputs, mask, self._input_dim, inputs.dtype)
         for encoder in self.encoders:
             inputs = encoder(inputs, mask)
         return inputs

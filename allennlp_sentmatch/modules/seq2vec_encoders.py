@@ -56,7 +56,7 @@ class GumbelTreeLstmEncoder(Seq2VecEncoder):
         return ("merges",)
 
     def describe(self, internals: dict[str, Tensor], tokens: Sequence[str]) -> dict[str, Any]:
-        """The sentence's `tree` as nested parentheses."""
+        """Return the sentence's `tree` as nested parentheses."""
         return {"tree": bracketing(internals["merges"], tokens)}
 
 
@@ -114,7 +114,9 @@ class PooledEncoder(Seq2VecEncoder):
         return own
 
     def describe(self, internals: dict[str, Tensor], tokens: Sequence[str]) -> dict[str, Any]:
-        """The encoder's description, and the pooling's attention, one weight for each token."""
+        """Return the encoder's description, and the pooling's attention, one weight for
+        each token.
+        """
         described: dict[str, Any] = {}
         if isinstance(self.encoder, InterpretableEncoder):
             names = self.encoder.internal_names

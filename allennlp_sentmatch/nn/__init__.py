@@ -13,6 +13,7 @@ import torch
 from allennlp_sentmatch.nn.answer_spans import BestSpans, PassageWindows, best_spans
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
+from allennlp_sentmatch.nn.configured_module import SequenceEncoder
 from allennlp_sentmatch.nn.cs_lvm import (
     UncertaintyWeighting,
     freeze_parameters,
@@ -135,6 +136,7 @@ __all__ = [
     "QuestionPooling",
     "RecurrentDecoder",
     "RecurrentlyControlledRNN",
+    "SequenceEncoder",
     "SharedWords",
     "StackedRNN",
     "StateBridge",

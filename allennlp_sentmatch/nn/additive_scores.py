@@ -12,7 +12,7 @@ from allennlp_sentmatch.nn.ops.common.autograd import differentiable
 #: The size of a part of the hidden layer, which fits into a core's second-level cache.
 MAX_NUMBERS = 2**18
 
-Arguments = tuple[Tensor, Tensor, Tensor]
+ScoreArguments = tuple[Tensor, Tensor, Tensor]
 
 
 def additive_scores(queries: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
@@ -37,7 +37,7 @@ def _hidden_layer(queries: Tensor, keys: Tensor) -> Tensor:
     return (queries.unsqueeze(2) + keys.unsqueeze(1)).sigmoid_()
 
 
-def _forward(arguments: Arguments, keep: bool) -> tuple[Tensor, None]:
+def _forward(arguments: ScoreArguments, keep: bool) -> tuple[Tensor, None]:
     queries, keys, vector = arguments
     # Parts kept in a list would lie between the freed layers and take gigabytes of the heap.
     scores = queries.new_empty(queries.size(0), queries.size(1), keys.size(1))
@@ -47,8 +47,11 @@ def _forward(arguments: Arguments, keep: bool) -> tuple[Tensor, None]:
 
 
 def _backward(
-    arguments: Arguments, kept: None, gradients: tuple[Tensor], needed: Optional[Arguments]
-) -> Arguments:
+    arguments: ScoreArguments,
+    kept: None,
+    gradients: tuple[Tensor],
+    needed: Optional[ScoreArguments],
+) -> ScoreArguments:
     queries, keys, vector = arguments
     grad_queries = torch.empty_like(queries)
     grad_keys = torch.zeros_like(keys)

@@ -114,7 +114,7 @@ class PassageWindows(NamedTuple):
         numbers (B,) of the windows that have the best spans.
         """
         start, end = (scores.masked_fill(~self.mask, -torch.inf) for scores in (start, end))
-        found = best_spans(start, end, count, max_length)  # of each window
+        found = best_spans(start, end, count, max_length)  # one span for each window
         spans = torch.where(found.spans < 0, -1, found.spans + self.positions[:, :1, None])
         B = int(self.passages[-1]) + 1
         best = BestSpans(spans.new_full((B, count, 2), -1), start.new_full((B, count), -torch.inf))

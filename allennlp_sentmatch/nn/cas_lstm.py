@@ -90,7 +90,7 @@ class CellAwareLSTM(LayeredEncoder):
                 raise ValueError(
                     f"vertical_weight must lie between 0 and 1 exclusive, got {vertical_weight}"
                 )
-            vertical_weight = float(vertical_weight)  # of NumPy's numbers
+            vertical_weight = float(vertical_weight)  # NumPy's numbers become Python's
         elif vertical_weight is not None and vertical_weight != "trainable":
             raise ValueError(
                 f'vertical_weight must be a number, "trainable" or None, got {vertical_weight!r}'

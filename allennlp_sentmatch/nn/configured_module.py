@@ -18,7 +18,7 @@ class ConfiguredModule(torch.nn.Module):
             if parameter.default is parameter.empty
             else f"{name}={getattr(self, name)!r}"
             for name, parameter in inspect.signature(type(self)).parameters.items()
-            if hasattr(self, name)  # in a subclass elsewhere, perhaps not
+            if hasattr(self, name)  # a subclass elsewhere may lack it
         )
 
     def reset_parameters(self) -> None:

@@ -120,7 +120,7 @@ class UncertaintyWeighting(ConfiguredModule):
         self.log_variances = torch.nn.Parameter(torch.zeros(num_losses))
 
     def forward(self, losses: Sequence[Tensor]) -> Tensor:
-        """The weighted sum, a scalar, of K scalars."""
+        """Return the weighted sum, a scalar, of K scalars."""
         if len(losses) != self.num_losses:
             raise ValueError(f"losses must be {self.num_losses}, got {len(losses)}")
         weighted = torch.stack(list(losses)) * torch.exp(-self.log_variances)

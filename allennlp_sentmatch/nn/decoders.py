@@ -164,10 +164,10 @@ class StateBridge(nn.Module):
 
     Where the sizes agree, the states stay as they are; otherwise each passes through a linear
     layer. An encoder without states of its own, or with another number of layers, is represented
-    by its last output alone, which passes through a linear layer and a tanh for each layer's h,
+    only by its last output, which passes through a linear layer and a tanh for each layer's h,
     and a linear layer for its c.
 
-    `encoder_size` is the width of the encoder's states, or of its outputs where it has no states to
+    `encoder_size` is the width of the encoder's states, or of its outputs if it has no states to
     take. The decoder's states have the width `decoder_size` in each of `num_layers` layers.
     """
 

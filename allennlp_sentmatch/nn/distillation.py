@@ -58,8 +58,8 @@ class DistillationLoss(ConfiguredModule):
     def forward(self, student: Tensor, teacher: Tensor) -> Tensor:
         """Return the loss of the vectors of B sentences, (B, E) each.
 
-        For the similarity alone, the widths may differ. The scalar has the wider precision of the
-        two, and float32 at least.
+        If only the similarity counts, the widths may differ. The scalar has the wider precision of
+        the two, and float32 at least.
         """
         num_equal = 2 if self.cosine_weight or self.squared_error_weight else 1
         if student.shape[:num_equal] != teacher.shape[:num_equal]:

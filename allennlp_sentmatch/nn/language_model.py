@@ -36,7 +36,8 @@ class LSTMState(NamedTuple):
 def teacher_forcing(
     tokens: Tensor, mask: Tensor, start_index: int, end_index: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The inputs <s> w_1 .. w_N, the targets w_1 .. w_N </s> and the mask of both, (B, T + 1) each.
+    """Return the inputs <s> w_1 .. w_N, the targets w_1 .. w_N </s> and the mask of both, (B, T +
+    1) each.
 
     `tokens` (B, T) are word indices without sentence boundaries, and `mask` (B, T) is right-padded.
     """
@@ -99,7 +100,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         self.output_bias = torch.nn.Parameter(torch.zeros(vocab_size))
 
     def _condition(self, latent: Tensor, labels: Optional[Tensor]) -> Tensor:
-        """The condition of every step, [y; z], (B, label_embedding_size + m)."""
+        """Return the condition of every step, [y; z], (B, label_embedding_size + m)."""
         if self.label_embedding is None:
             return latent
         if labels is None:
@@ -119,7 +120,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         word_embeddings: Tensor,
         average_over_words: bool = False,
     ) -> Tensor:
-        """The logarithms (B,) of eq. 6.7, by teacher forcing.
+        """Return the logarithms (B,) of eq. 6.7, by teacher forcing.
 
         The embedded inputs (B, T, D), the `targets` and the `mask` (B, T) are from
         `teacher_forcing`. `latent` is z (B, m), and `word_embeddings` E (V, D). The `labels` (B,)
@@ -142,7 +143,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         return log_likelihood / mask.sum(dim=1) if average_over_words else log_likelihood
 
     def initial_state(self, latent: Tensor) -> LSTMState:
-        """The state before the first word: zeros, (B, D)."""
+        """Return the state before the first word: zeros, (B, D)."""
         zeros = latent.new_zeros(latent.size(0), self.embedding_size)
         return LSTMState(zeros, zeros)
 

@@ -27,7 +27,7 @@ from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
 from allennlp_sentmatch.nn.ops.lstmn.recurrence import lstmn_recurrence
 from allennlp_sentmatch.nn.padding import check_padded
 
-Attention = Union[Tensor, tuple[Tensor, Tensor]]
+AttentionWeights = Union[Tensor, tuple[Tensor, Tensor]]
 
 
 class Tapes(NamedTuple):
@@ -39,7 +39,7 @@ class Tapes(NamedTuple):
     #: (B, T, T): row t holds s_i^t, over the tokens i before t (after t in the second direction).
     #: The rows of padding and of the first token read are zero. With two directions it is a pair,
     #: both in the sentence's order.
-    attention: Attention
+    attention: AttentionWeights
 
 
 class LSTMN(SequenceEncoder):
@@ -113,7 +113,7 @@ class LSTMN(SequenceEncoder):
         return_attention: bool = False,
         return_tapes: bool = False,
         initial_state: Optional[tuple[Tensor, Tensor]] = None,
-    ) -> Union[Tensor, tuple[Tensor, Attention], Tapes]:
+    ) -> Union[Tensor, tuple[Tensor, AttentionWeights], Tapes]:
         """Return the hidden tape; see `SequenceEncoder`.
 
         With `return_attention`, return a pair of `hidden` and `attention` of `read`, and with
@@ -137,7 +137,7 @@ class LSTMN(SequenceEncoder):
             halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]
             start = cast_to_parameter(torch.stack(halves), weights[0].bias_l0)  # (2, S, B, H)
         hidden, cell, attention = lstmn_recurrence(inputs, mask, weights, start)
-        weights_of_tokens: Attention = attention[0]
+        weights_of_tokens: AttentionWeights = attention[0]
         if self.bidirectional:
             row, source = reversed_indices(full_mask)  # (B, 1), (B, T)
             from_right = attention[1][row.unsqueeze(2), source.unsqueeze(2), source.unsqueeze(1)]

@@ -43,7 +43,7 @@ class MLPClassifier(torch.nn.Module):
     dropout : `float`, optional (default = `0.0`)
         Dropout probability on the input and after each hidden layer, p_c in the thesis.
     hidden_dropout : `float`, optional (default = `None`)
-        Dropout probability after each hidden layer, where it is not `dropout`.
+        Dropout probability after each hidden layer, by default `dropout`.
     batch_norm : `bool`, optional (default = `True`)
         Normalize the input and the output of each hidden layer over the batch.
     activation : `str`, optional (default = `"relu"`)

@@ -38,7 +38,7 @@ Padded = tuple[Tensor, Tensor]
 
 
 class PairAttention(NamedTuple):
-    """The attention of a `PairReader`; `None` where it has none."""
+    """The attention of a `PairReader`; `None` if it has none."""
 
     #: (B, M, M) and (B, N, N): each network's within its sentence, a row for each token.
     premise: Optional[Tensor] = None
@@ -118,7 +118,7 @@ class LSTMNPair(PairReader):
     """Two LSTMNs that read the premise and then the hypothesis (the module's docstring).
 
     They are `premise_reader` and `hypothesis_reader`, each a left-to-right `LSTMN`. The attention
-    is within the sentences alone. `attention_size`, by default `hidden_size`, is A, the size of the
+    is only within the sentences. `attention_size`, by default `hidden_size`, is A, the size of the
     layer that scores the tokens; `PairReader` documents the other settings.
     """
 

@@ -36,7 +36,9 @@ class InferenceNetwork(torch.nn.Module):
         check_positive(input_size=input_size, latent_size=self.latent_size)
 
     def forward(self, sentence: Tensor) -> Distribution:
-        """The distributions of `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
+        """Return the distributions of `sentence` (B, input_size): batch shape (B,), event shape
+        (m,).
+        """
         raise NotImplementedError
 
     def kl_divergence(self, posterior: Distribution) -> Tensor:
@@ -110,7 +112,7 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         self, input_size: int, latent_size: Optional[int] = None, concentration: float = 100.0
     ) -> None:
         super().__init__(input_size, latent_size)
-        check_at_least(2, latent_size=self.latent_size)  # for a sphere
+        check_at_least(2, latent_size=self.latent_size)  # a sphere has at least two dimensions
         check_above(0, concentration=concentration)
         self.projection = torch.nn.Linear(input_size, self.latent_size)
         self.register_buffer("concentration", torch.tensor([float(concentration)]))

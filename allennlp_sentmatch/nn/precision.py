@@ -18,8 +18,8 @@ def bfloat16_products() -> Iterator[None]:
 
     Sums and results stay in float32. Where torch rounds (on processors with AMX, from torch 2.1 on,
     and on GPUs, which may take TensorFloat-32 instead), products are faster and their relative
-    error is about 2^-9. Elsewhere, also with AVX512-BF16 alone, nothing is rounded. The setting
-    holds for all threads (`torch.set_float32_matmul_precision`).
+    error is about 2^-9. Elsewhere, AVX512-BF16 without AMX included, nothing is rounded. The
+    setting holds for all threads (`torch.set_float32_matmul_precision`).
     """
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium")

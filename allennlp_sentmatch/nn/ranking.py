@@ -38,7 +38,7 @@ def average_precision(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
 def reciprocal_rank(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
     """Compute reciprocal rank (B,), float64, from scores, bool relevance and mask, all (B, K)."""
     ranked, ranks = _ranked_relevance(scores, relevant, mask)
-    # The appended zero is the maximum where there are no candidates.
+    # The appended zero is the maximum if there are no candidates.
     reciprocals: Tensor = F.pad(ranked / ranks, (0, 1)).max(dim=-1).values
     return reciprocals
 

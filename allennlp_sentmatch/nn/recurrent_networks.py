@@ -56,7 +56,7 @@ def lstm_final_states(
 
 
 class StatesLSTM(torch.nn.LSTM):
-    """A one-layer LSTM that returns h and c at every step; torch returns h alone."""
+    """A one-layer LSTM that returns h and c at every step; torch returns only h."""
 
     def forward(  # type: ignore[override]
         self, inputs: Tensor, mask: Optional[Tensor] = None

@@ -129,7 +129,7 @@ class GatedMatching(RecurrentModule):
         question = question.masked_fill(~question_mask.unsqueeze(-1), 0.0)
         with without_autocast(passage.device):
             states, attention = self._directions(passage, passage_mask, question, question_mask)
-        for results in (states, attention):  # of each direction, in its order
+        for results in (states, attention):  # each direction's, in its order
             results[1:] = [reverse_sentences(x, passage_mask) for x in results[1:]]
         return (
             torch.cat(states, -1).masked_fill(padding, 0.0),

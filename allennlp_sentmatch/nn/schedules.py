@@ -26,7 +26,7 @@ class LinearSchedule(torch.nn.Module):
         self.register_buffer("step", torch.tensor(0))
 
     def forward(self) -> float:
-        """The value at the current step."""
+        """Return the value at the current step."""
         change = self.rate * int(self.step)
         if self.end < self.start:
             return max(self.end, self.start - change)

@@ -4,7 +4,7 @@ With x_w the vector of a word w, and v and b learned:
 
     score(q, a) = sum over the distinct words w that q and a share of softplus(v . x_w + b)
 
-It is the count of shared words where v is zero. Weights that depend on a word's vector are the term
+It is the count of shared words if v is zero. Weights that depend on a word's vector are the term
 gates of Guo, Fan, Ai and Croft 2016 (arXiv:1711.08611), there normalized over the words of q. They
 replace the inverse document frequency of Yih, Chang, Meek and Pastusiak (2013).
 """

@@ -64,7 +64,7 @@ def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: flo
 def scaled_cosine(a: Tensor, b: Tensor, lowest: float, highest: float) -> Tensor:
     """Return lowest + (highest - lowest) cos(a, b), (...), of vectors (..., d).
 
-    It is less than `lowest` where the cosine is negative. The cosine of a zero vector is 0.
+    It is less than `lowest` if the cosine is negative. The cosine of a zero vector is 0.
     """
     return lowest + (highest - lowest) * F.cosine_similarity(
         at_least_float32(a), at_least_float32(b), dim=-1

@@ -17,7 +17,7 @@ learned gate, here r * p + (1 - r) * s with r = sigmoid(W [p; s] + b). In the ti
 and L'_p = L'_s (6). The cell can also be a GRU, whose U h has no bias.
 
 With a context of at most k tokens, s_i encodes x_i ... x_{i+k-1} and p_i encodes x_{i-k+1} ... x_i,
-and likewise from right to left.
+and likewise from right to left. k can be random in training.
 """
 
 from typing import Literal, Optional, Union
@@ -91,6 +91,10 @@ class SuffixBiLSTM(SequenceEncoder):
         "lstm" or "gru".
     max_context : `int`, optional (default = `None`)
         k: each encoding sees at most the k tokens nearest to token i, including it; `None`: all.
+    random_context : `bool`, optional (default = `False`)
+        Whether training draws another k, from 1 to `max_context`, for each batch. Evaluation has
+        `max_context`. The paper names "suffixes of fixed or small random lengths" as future work,
+        without saying how they are drawn.
     """
 
     #: The output is [left-to-right; right-to-left].
@@ -104,18 +108,22 @@ class SuffixBiLSTM(SequenceEncoder):
         combination: Literal["max", "mean", "concat", "gate"] = "max",
         cell: Literal["lstm", "gru"] = "lstm",
         max_context: Optional[int] = None,
+        random_context: bool = False,
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, hidden_size=hidden_size)
         check_choice("max", "mean", "concat", "gate", combination=combination)
         check_choice("lstm", "gru", cell=cell)
         check_at_least(1, max_context=max_context)
+        if random_context and max_context is None:
+            raise ValueError("random_context=True needs max_context, the largest one to be drawn")
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.tied = tied
         self.combination = combination
         self.cell = cell
         self.max_context = max_context
+        self.random_context = random_context
         num_gates = 4 if cell == "lstm" else 3
         self.forward_cell = SuffixCell(input_size, hidden_size, num_gates)
         self.reverse_cell = SuffixCell(input_size, hidden_size, num_gates)
@@ -175,7 +183,7 @@ class SuffixBiLSTM(SequenceEncoder):
         `tokens` (2, B, T, D) are the sentences and the reversed sentences.
         """
         T = tokens.size(2)
-        window = T if self.max_context is None else self.max_context
+        window = T if self.max_context is None else self._context(self.max_context)
         tokens = tokens.transpose(1, 2)  # (2, T, B, D)
 
         def run(cells: tuple[SuffixCell, SuffixCell], num_starts: int) -> tuple[Tensor, Tensor]:
@@ -187,10 +195,17 @@ class SuffixBiLSTM(SequenceEncoder):
         if self.tied:
             return run(cells, T)
         # The prefix at a token is the part so far of a suffix that began `window` tokens ago, or at
-        # the first token. For prefixes alone, no suffix needs to begin later than this.
+        # the first token. If only prefixes are needed, no suffix needs to begin later than this.
         prefixes, _ = run(cells, T if is_exporting() else min(max(T - window, 0) + 1, T))
         _, suffixes = run((self.forward_suffix_cell, self.reverse_prefix_cell), T)
         return prefixes, suffixes
+
+    def _context(self, max_context: int) -> int:
+        """Return the context of a batch, which training may draw."""
+        if not (self.training and self.random_context):
+            return max_context
+        drawn = torch.randint(1, max_context + 1, ())
+        return int(drawn) if has_values(drawn) else max_context
 
     def _combine(self, prefix: Tensor, suffix: Tensor, gate: str) -> Tensor:
         """Combine one direction by eq. 5: (B, T, H), or (B, T, 2H) with "concat"."""

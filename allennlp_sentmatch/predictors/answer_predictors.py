@@ -6,7 +6,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.predictors.echoing_predictor import (
     AttentionMap,
     EchoingPredictor,
@@ -86,8 +86,20 @@ class AnswerRankerPredictor(EchoingPredictor):
             ),
         ]
 
+    def dearest_example(self, num_words: int, num_characters: int) -> JsonDict:
+        """Return a question of few words with many candidates of one word.
+
+        A batch has the question once for each candidate, so that its own words count twice where
+        they are many.
+        """
+        most_candidates = num_characters * 19 // 20  # of one character; the rest is the question's
+        num_question = max(1, num_words**2 // most_candidates, num_words // 20)
+        num_candidates = max(1, min(most_candidates, num_words**2 // num_question - num_question))
+        question = " ".join(["a"] * num_question)
+        return {"question": question, "candidates": ["a"] * num_candidates}
+
     def _example(self, key: str, text: str) -> Any:
-        return text.split() if key == "candidates" else text
+        return [text] if key == "candidates" else text
 
     def _text(self, request: JsonDict, key: str) -> Any:
         if key != "candidates":

@@ -12,13 +12,13 @@ from allennlp.data.fields import LabelField, TensorField
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.models import ClassificationModel, ScoreModel
 from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, EchoingPredictor
 
 OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}  # they attend to each other
 
-Threshold = Union[float, Mapping[str, float]]
+ThresholdSetting = Union[float, Mapping[str, float]]
 
 
 class LabelThreshold:
@@ -28,7 +28,7 @@ class LabelThreshold:
     is a `ConfigurationError`.
     """
 
-    def __init__(self, threshold: Threshold, labels: Collection[str]) -> None:
+    def __init__(self, threshold: ThresholdSetting, labels: Collection[str]) -> None:
         by_label = threshold if isinstance(threshold, Mapping) else dict.fromkeys(labels, threshold)
         for label, number in by_label.items():
             if label not in labels:
@@ -73,7 +73,7 @@ class ClassificationPredictor(EchoingPredictor):
         model: Model,
         dataset_reader: DatasetReader,
         frozen: bool = True,
-        threshold: Optional[Threshold] = None,
+        threshold: Optional[ThresholdSetting] = None,
         on_error: str = "raise",
     ) -> None:
         super().__init__(model, dataset_reader, frozen, on_error)
@@ -84,6 +84,11 @@ class ClassificationPredictor(EchoingPredictor):
                     f"threshold needs a classifier of this package, not a {type(model).__name__}"
                 )
             self._threshold = LabelThreshold(threshold, model.labels)
+
+    @property
+    def reads_pairs(self) -> bool:
+        """Whether it predicts for two sentences, and not for one."""
+        return len(self.input_keys[0]) == 2
 
     @property
     def output_key(self) -> str:  # type: ignore[override]

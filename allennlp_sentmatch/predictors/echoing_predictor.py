@@ -1,9 +1,10 @@
 """The base class of predictors whose output includes the inputs, and what they show of it."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict, SigTermReceived
@@ -12,10 +13,12 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import text_fields, words_of
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
-from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.data.unknown_words import knows_no_word
-from allennlp_sentmatch.standalone.texts import is_blank
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.files.json_lines import parse_json_object
+from allennlp_sentmatch.files.lines import stream_lines
+from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.files.texts import is_blank
 
 logger = logging.getLogger(__name__)
 
@@ -96,37 +99,56 @@ class EchoingPredictor(Predictor):
         """The texts of this predictor's outputs whose parts are marked."""
         return []
 
-    def load_lines(self, lines: Iterable[str]) -> Iterator[JsonDict]:
-        """The JSON objects on all lines of the input of `allennlp predict`."""
-        num_skipped = 0
-        for number, line in enumerate(lines):
-            if line.isspace() and not self.reads_blank_lines:
-                continue
-            self._num_lines = number
-            try:
-                request = self.load_line(line)
-            except ConfigurationError as error:
-                if self._on_error == "raise":
-                    raise
-                num_skipped += 1
-                logger.warning("skipped: %s", error.message)
-            else:
-                yield request
-        if num_skipped:
-            logger.warning("skipped %d lines of the input, which have no prediction", num_skipped)
+    def load_file(self, file: BinaryIO, name: str) -> Iterator[JsonDict]:
+        """The JSON objects on all lines of the input of `allennlp predict`, which is open.
+
+        A byte order mark decides the encoding, which otherwise is UTF-8. Errors have the `name`.
+        """
+        skipped: list[str] = []
+
+        def skip(message: str) -> None:
+            skipped.append(message)
+            logger.warning("skipped: %s", message)
+
+        skips = self._on_error == "skip"
+        with configuration_errors():
+            for number, line in stream_lines(file, name, skip=skip if skips else None):
+                if line.isspace() and not self.reads_blank_lines:
+                    continue
+                self._num_lines = number - 1
+                try:
+                    request = self.load_line(line)
+                except ConfigurationError as error:
+                    if not skips:
+                        raise
+                    skip(error.message)
+                else:
+                    yield request
+        if skipped:
+            number = len(skipped)
+            logger.warning("skipped %d lines of the input, which have no prediction", number)
 
     def load_line(self, line: str) -> JsonDict:
         """The JSON object on the next line of the input; errors have the number of the line."""
         self._num_lines += 1
         where = f"input line {self._num_lines}"
-        request = self._parsed(line, where)
+        with configuration_errors():
+            request = self._parsed(line, where)
         try:
             return self.check(request)
         except ConfigurationError as error:
             raise ConfigurationError(f"{where}: {error}") from None
 
     def _parsed(self, line: str, where: str) -> JsonDict:
-        return parse_json_object(line, where)
+        try:
+            return parse_json_object(line, where)
+        except ValueError as error:
+            if line.lstrip()[:1] in ("{", "["):
+                raise
+            raise ConfigurationError(
+                f"{error}; a file in the form of the training data, such as a table, is read with "
+                "--use-dataset-reader"
+            ) from None
 
     def predict_instance(self, instance: Instance) -> JsonDict:
         """The prediction for one instance."""
@@ -163,7 +185,9 @@ class EchoingPredictor(Predictor):
     def check_model(self) -> None:
         """Raise a `ConfigurationError` if the model or its reader fails on an example."""
         try:
-            if self.output_key in self.predict_example(1):
+            with self.logging_nothing():
+                output = self.predict_json(self.example("example"))
+            if self.output_key in output:
                 return
             why = f"its output has no {self.output_key!r}"
         except SigTermReceived:
@@ -176,15 +200,30 @@ class EchoingPredictor(Predictor):
             f"({why}); the model's own predictor is {self._model.default_predictor!r}"
         )
 
-    def predict_example(self, num_words: int) -> JsonDict:
-        """The prediction for texts with as many pairs of words as one text of `num_words` has."""
-        keys = self.input_keys[0]
-        text = " ".join(["example"] * max(1, int(num_words / len(keys) ** 0.5)))
-        self._has_logged_unknown = True  # of the example nothing is logged
+    @contextmanager
+    def logging_nothing(self) -> Iterator[None]:
+        """Do not log that the model knows no word of a text, such as of an example."""
+        before = self._has_logged_unknown
+        self._has_logged_unknown = True
         try:
-            return self.predict_json({key: self._example(key, text) for key in keys})
+            yield
         finally:
-            self._has_logged_unknown = False
+            self._has_logged_unknown = before
+
+    def example(self, text: str) -> JsonDict:
+        """Return a request with this text in each place."""
+        return {key: self._example(key, text) for key in self.input_keys[0]}
+
+    def dearest_example(self, num_words: int, num_characters: int) -> JsonDict:
+        """Return the request that takes the most time and memory of those that cost as much.
+
+        Its cost is that of one text of `num_words` words: the words of its longest text times the
+        words of all its texts, where each of several candidates counts as much as the longest one.
+        Its texts have at most `num_characters` characters.
+        """
+        # Models compare each word with each of the other texts, which are most if all are equal.
+        length = num_words / len(self.input_keys[0]) ** 0.5
+        return self.example(" ".join(["example"] * max(1, int(length))))
 
     def _example(self, key: str, text: str) -> Any:
         return text
@@ -233,5 +272,7 @@ def check_string(value: object, name: str, request: JsonDict, may_be_blank: bool
             f"{name} must be a string, got {shorten(value)} in {shorten(request)}"
         )
     if not may_be_blank and is_blank(value):
-        raise ConfigurationError(f"{name} is blank in {shorten(request)}")
+        raise ConfigurationError(
+            f"{name} is blank in {shorten(request)}: give it a text, or leave the whole input out"
+        )
     return value  # the reader looks for surrogates

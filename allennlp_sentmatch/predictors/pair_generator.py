@@ -11,7 +11,7 @@ from allennlp.models import Model
 from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor, check_string, has_keys

@@ -1,54 +1,167 @@
-"""Answers for many callers in batches."""
+"""Results for many callers in batches, which take turns."""
 
 import asyncio
 import logging
+import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import Any, NamedTuple, Optional
 
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.serving.limits import MOST_WORDS, Shape, cost, joined
+from allennlp_sentmatch.serving.jobs import Job
+from allennlp_sentmatch.serving.limits import MOST_WORDS, Shape, cost, joined, padded_words
 from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
 
 logger = logging.getLogger(__name__)
 
 SMALLEST = 100  # the characters that an input counts as at least, since it takes time however short
+MAX_WAITING = 3 * MAX_BYTES  # the characters that may wait, but for those of a single request
+SMALL_REQUEST = 5_000  # the characters of the largest request that does not wait for larger ones
+
+TURN_SECONDS = 0.05  # the processor time that a batch of several inputs should take
+FIRST_WORDS = 32  # the words of a job's first batch, before its speed is known
+STALLED_SECONDS = 30  # the time after which a request is given up if nothing of it was computed
 
 
-@dataclass(frozen=True, eq=False)
-class Job:
-    """A computation that a server makes from an input."""
+class _Input(NamedTuple):
+    """An input that has been read."""
 
-    # Reads an input: gives what `compute` takes, and the input's shape, for its cost.
-    read: Callable[[Any], tuple[Any, Shape]]
-    compute: Callable[[list[Any]], Iterable[Any]]  # gives the answers to a batch of inputs
-    plural: str = "predictions"  # the name of the answers to several inputs
-    weight: int = 1  # the number of predictions that cost as much as an answer
-    # The errors whose message is for the caller; while reading, they are the caller's fault.
-    mistakes: tuple[type[Exception], ...] = (TypeError, ValueError)
+    content: Any
+    shape: Shape
 
 
-@dataclass(eq=False)
 class _Waiting:
-    """An input that waits for its answer, or for the error in its place."""
+    """A request that waits for the results of its inputs."""
 
-    job: Job
-    inputs: Any
-    size: int
-    answer: "Future[Any]" = field(default_factory=Future)
-    read: Any = None
-    shape: Shape = field(default_factory=dict)
+    def __init__(
+        self, job: Job, inputs: Sequence[Any], sizes: Sequence[int], names: Sequence[str]
+    ) -> None:
+        self.job = job
+        self.names = names
+        self.results: list[Any] = [None] * len(inputs)
+        self.future: Future[list[Any]] = Future()
+        self.last_turn = time.monotonic()
+        self._inputs = inputs
+        self._sizes = [job.weight * max(size, SMALLEST) for size in sizes]
+        # The positions of the inputs to be computed: the shortest is the last one, and the first
+        # one of equally long ones.
+        positions = reversed(range(len(inputs)))
+        self._order = sorted(positions, key=self._sizes.__getitem__, reverse=True)
+        self._next: Optional[_Input] = None
+        self._num_missing = len(inputs)
+        self.is_small = self.size <= SMALL_REQUEST
+
+    @property
+    def num_inputs(self) -> int:
+        """The number of inputs whose batch has not begun."""
+        return 0 if self.future.done() else len(self._order)
+
+    @property
+    def size(self) -> int:
+        """The characters of these inputs."""
+        # Copied, since the thread takes positions out meanwhile.
+        return 0 if self.future.done() else sum(self._sizes[i] for i in self._order[:])
+
+    def next_input(self) -> _Input:
+        """Read the shortest input whose batch has not begun.
+
+        Raise the `RequestError` of its job's mistakes, and any other exception of its job.
+        """
+        if self._next is None:
+            try:
+                self._next = _Input(*self.job.read(self._inputs[self._order[-1]]))
+            except self.job.mistakes as error:
+                raise RequestError(400, str(error)) from error
+        return self._next
+
+    def next_name(self) -> str:
+        """Return the name of the input that `next_input` reads."""
+        return self.names[self._order[-1]]
+
+    def take_next(self) -> int:
+        """Begin to compute the input that `next_input` has read, and return its position."""
+        self._next = None
+        return self._order.pop()
+
+    def finish(self, position: int, result: Any) -> None:
+        """Keep the result of an input, or fail with the exception in its place."""
+        self.last_turn = time.monotonic()
+        if isinstance(result, Exception):
+            self.fail(result, self.names[position])
+            return
+        self.results[position] = result
+        self._num_missing -= 1
+        if self._num_missing == 0 and self.future.set_running_or_notify_cancel():
+            self.future.set_result(self.results)
+
+    def fail(self, error: Exception, name: str) -> None:
+        """End with the error of the input of a `name`, without the results of the others."""
+        if self.future.done() or not self.future.set_running_or_notify_cancel():
+            return
+        if isinstance(error, RequestError):
+            self.future.set_exception(RequestError(error.status, f"{name.capitalize()}: {error}"))
+            return
+        logger.error("the model failed", exc_info=error)
+        reason = f": {error}" if isinstance(error, self.job.mistakes) else "."
+        self.future.set_exception(RequestError(500, f"The model failed on {name}{reason}"))
+
+
+class _Pace:
+    """The number of words, padding included, that a job computes in a turn.
+
+    A turn should take `TURN_SECONDS`, or twice the time of the job's shortest turn: a model that
+    takes as long for one input as for several computes several.
+    """
+
+    def __init__(self) -> None:
+        self.num_words = float(FIRST_WORDS)
+        self._shortest = float("inf")
+
+    def adapt(self, num_words: int, seconds: float, was_full: bool) -> None:
+        """Learn from a turn; `was_full` if more words waited than it could take."""
+        self._shortest = min(self._shortest, seconds)
+        limit = max(TURN_SECONDS, 2 * self._shortest)
+        if seconds > limit:
+            self.num_words = num_words * limit / seconds
+        elif was_full:
+            self.num_words *= 2
+
+
+class _Batch:
+    """Inputs of one job that are computed in one turn."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.places: list[tuple[_Waiting, int]] = []  # whose inputs these are, and which
+        self.contents: list[Any] = []
+        self.shape: Shape = {}
+        self.is_full = False
+        self.words_ran_out = False  # whether it is full because of `_Pace`
+
+    @property
+    def num_words(self) -> int:
+        """The words in the batch, padding included."""
+        return padded_words(self.shape, len(self.contents))
+
+    def take(self, waiting: _Waiting, new: _Input) -> None:
+        """Take the input that a request has read."""
+        self.shape = joined(self.shape, new.shape)
+        self.contents.append(new.content)
+        self.places.append((waiting, waiting.take_next()))
 
 
 class Batcher:
-    """Computes one batch after the other, of the inputs that have come meanwhile.
+    """Computes one batch after the other; the requests take turns.
 
-    A caller who is alone does not wait for others. Inputs of several callers share a batch in the
-    order in which they came, as long as they are for the same job and the batch costs no more than
-    the dearest single input. An input that fails does not affect the others of its batch. An input
-    whose caller has left is not computed.
+    A caller who is alone does not wait for others. The inputs of a request are computed in the
+    order of their lengths. Those of several requests for the same job share a batch, as long as it
+    costs no more than the dearest single input and takes about `TURN_SECONDS`. What is left of a
+    request waits for its next turn behind the others. Two turns of three belong to small requests,
+    so that these wait for one batch of large ones at most, however many there are.
+
+    An input that fails does not affect other requests of its batch. What a caller who has left was
+    waiting for is not computed.
 
     All jobs read and compute in one thread. A batch has `batch_size` inputs at most. An input is
     refused if it costs more than one text of `max_words` words; see `cost`. A number below 1 is a
@@ -59,106 +172,154 @@ class Batcher:
         check_positive(batch_size=batch_size, max_words=max_words)
         self._batch_size = batch_size
         self._max_words = max_words
-        self._waiting: deque[_Waiting] = deque()
+        self._open: set[_Waiting] = set()  # all requests without an answer
+        self._small: deque[_Waiting] = deque()
+        self._large: deque[_Waiting] = deque()
+        self._num_turns = 0
+        self._paces: dict[Job, _Pace] = {}
+        # A task for each request in one of the queues, at least: each takes a request out.
         self._thread = ThreadPoolExecutor(1)
 
     @property
     def num_waiting(self) -> int:
         """The number of inputs whose batch has not begun."""
-        return len(self._sizes())
-
-    def _sizes(self) -> list[int]:
-        # Copied, since the thread takes inputs out meanwhile.
-        return [one.size for one in [*self._waiting] if not one.answer.cancelled()]
+        return sum(waiting.num_inputs for waiting in self._open)
 
     async def __call__(
         self, job: Job, inputs: Sequence[Any], sizes: Sequence[int], names: Sequence[str]
     ) -> list[Any]:
-        """The answers to some inputs of `sizes` characters.
+        """Return the results of some inputs of `sizes` characters, in their order.
 
         A `RequestError` if too many inputs wait already, if one cannot be read or costs too much,
-        and if the model fails; it uses the `names` of the inputs.
+        if the model fails, and if nothing was computed for `STALLED_SECONDS`; it uses the `names`
+        of the inputs.
         """
-        new = [_Waiting(job, x, job.weight * max(size, SMALLEST)) for x, size in zip(inputs, sizes)]
-        before = sum(self._sizes())
-        if before and before + sum(one.size for one in new) > MAX_BYTES:
-            raise RequestError(503, "Too many requests are waiting; try again later.")
-        self._waiting.extend(new)
-        for _ in new:  # each batch takes one of the inputs at least
-            self._thread.submit(self._compute_next)
-        waiting = [asyncio.wrap_future(one.answer) for one in new]
-        answers = await asyncio.gather(*waiting, return_exceptions=True)
-        for name, answer in zip(names, answers):
-            if isinstance(answer, RequestError):
-                raise RequestError(answer.status, f"{name.capitalize()}: {answer}")
-            if isinstance(answer, BaseException):
-                reason = f": {answer}" if isinstance(answer, job.mistakes) else "."
-                raise RequestError(500, f"The model failed on {name}{reason}")
-        return answers
+        if not inputs:
+            return []
+        waiting = _Waiting(job, inputs, sizes, names)
+        self._check_room(waiting)
+        self._open.add(waiting)
+        self._enqueue(waiting)
+        try:
+            return await _finished(waiting)
+        finally:
+            waiting.future.cancel()
+            self._open.discard(waiting)
 
-    def _compute_next(self) -> None:
+    def _check_room(self, waiting: _Waiting) -> None:
+        before = sum(other.size for other in self._open)
+        if before and before + waiting.size > MAX_WAITING:
+            room = max(0, MAX_WAITING - before)
+            raise RequestError(
+                503,
+                f"Too many requests are waiting. There is room for {room:,} characters now, and "
+                f"this request counts as {waiting.size:,}; try again later.",
+            )
+
+    def _enqueue(self, waiting: _Waiting) -> None:
+        queue = self._small if waiting.is_small else self._large
+        queue.append(waiting)
+        self._thread.submit(self._take_turn)
+
+    def _take_turn(self) -> None:
+        """Compute the next batch."""
         batch = self._next_batch()
-        if batch:
-            answers = _compute_each(batch[0].job, [waiting.read for waiting in batch])
-            for waiting, answer in zip(batch, answers):
-                _answer(waiting, answer)
+        if batch is None:
+            return
+        # Not by the clock: on a busy machine, batches would become as small as they are slow.
+        start = time.thread_time()
+        results = _computed(batch.job, batch.contents)
+        seconds = time.thread_time() - start
+        self._pace(batch.job).adapt(batch.num_words, seconds, batch.words_ran_out)
+        for (waiting, position), result in zip(batch.places, results):
+            waiting.finish(position, result)
+        for waiting in dict.fromkeys(waiting for waiting, _ in batch.places):
+            if waiting.num_inputs:
+                self._enqueue(waiting)
 
-    def _next_batch(self) -> list[_Waiting]:
-        """The inputs that share the next batch, without those that nobody waits for any more."""
-        batch: list[_Waiting] = []
-        shape: Shape = {}
-        while self._waiting and len(batch) < self._batch_size:
-            first = self._waiting[0]
-            if not first.answer.cancelled() and self._is_read(first):
-                shape = joined(shape, first.shape)
-                costs_too_much = self._costs_too_much(first.job, shape, len(batch) + 1)
-                if batch and (first.job is not batch[0].job or costs_too_much):
-                    break
-                batch.append(first)
-            self._waiting.popleft()
-        return [one for one in batch if one.answer.set_running_or_notify_cancel()]
+    def _next_batch(self) -> Optional[_Batch]:
+        """Take requests out of a queue, in its order, as long as their inputs fit into a batch."""
+        queue = self._next_queue()
+        batch: Optional[_Batch] = None
+        while queue:
+            first = queue[0]
+            if batch is None or not batch.contents:
+                batch = _Batch(first.job)
+            num_before = len(batch.contents)
+            if first.job is batch.job:
+                self._fill(batch, first)
+            else:
+                batch.is_full = True
+            if batch.is_full and len(batch.contents) == num_before:
+                break  # its turn is still to come
+            queue.popleft()
+        return batch if batch is not None and batch.contents else None
 
-    def _costs_too_much(self, job: Job, shape: Shape, num_inputs: int = 1) -> bool:
+    def _next_queue(self) -> deque[_Waiting]:
+        self._num_turns += 1
+        if self._num_turns % 3 == 0:
+            return self._large or self._small
+        return self._small or self._large
+
+    def _fill(self, batch: _Batch, waiting: _Waiting) -> None:
+        """Move a request's inputs into a batch until it is full. One that is refused ends it."""
+        while waiting.num_inputs:
+            try:
+                new = waiting.next_input()
+                self._check_cost(batch.job, new.shape)
+            except Exception as error:
+                waiting.fail(error, waiting.next_name())
+                return
+            self._check_space(batch, new.shape)
+            if batch.is_full:
+                return
+            batch.take(waiting, new)
+
+    def _check_space(self, batch: _Batch, shape: Shape) -> None:
+        """Note that a batch is full if an input of this shape does not fit into it."""
+        if not batch.contents:
+            return
+        number = len(batch.contents) + 1
+        padded = joined(batch.shape, shape)
+        batch.words_ran_out = padded_words(padded, number) > self._pace(batch.job).num_words
+        costs_too_much = self._costs_too_much(batch.job, padded, number)
+        batch.is_full = number > self._batch_size or costs_too_much or batch.words_ran_out
+
+    def _check_cost(self, job: Job, shape: Shape) -> None:
+        """Raise a `RequestError` for the shape of an input that costs too much by itself."""
+        if not self._costs_too_much(job, shape, 1):
+            return
+        counts = ", ".join(f"{name} {n} x {words:,}" for name, (n, words) in shape.items())
+        times = f", {job.weight} times" if job.weight > 1 else ""
+        raise RequestError(
+            413,
+            f"the words of the longest text times the words of all texts ({counts}){times} are "
+            f"limited to {self._max_words:,} x {self._max_words:,} (--max-words)",
+        )
+
+    def _costs_too_much(self, job: Job, shape: Shape, num_inputs: int) -> bool:
         return job.weight * cost(shape, num_inputs) > self._max_words**2
 
-    def _is_read(self, waiting: _Waiting) -> bool:
-        """Read an input, unless it has been read. One that is refused is answered here."""
-        if waiting.shape:
-            return True
-        try:
-            waiting.read, shape = waiting.job.read(waiting.inputs)
-            if self._costs_too_much(waiting.job, shape):
-                counts = ", ".join(f"{name} {n} x {words:,}" for name, (n, words) in shape.items())
-                weight = waiting.job.weight
-                times = f", {weight} times" if weight > 1 else ""
-                raise RequestError(
-                    413,
-                    f"the words of the longest text times the words of all texts ({counts}){times} "
-                    f"are limited to {self._max_words:,} x {self._max_words:,} (--max-words)",
-                )
-            waiting.shape = shape
-            return True
-        except Exception as error:
-            if waiting.answer.set_running_or_notify_cancel():
-                is_mistake = isinstance(error, waiting.job.mistakes)
-                _answer(waiting, RequestError(400, str(error)) if is_mistake else error)
-            return False
+    def _pace(self, job: Job) -> _Pace:
+        return self._paces.setdefault(job, _Pace())
 
 
-def _answer(waiting: _Waiting, answer: Any) -> None:
-    if not isinstance(answer, Exception):
-        waiting.answer.set_result(answer)
-        return
-    if not isinstance(answer, RequestError):
-        logger.error("the model failed", exc_info=answer)
-    waiting.answer.set_exception(answer)
+async def _finished(waiting: _Waiting) -> list[Any]:
+    """Wait for all results of a request, as long as there is progress."""
+    results = asyncio.wrap_future(waiting.future)
+    while True:
+        is_done, _ = await asyncio.wait([results], timeout=STALLED_SECONDS)
+        if is_done:
+            return results.result()
+        if time.monotonic() - waiting.last_turn >= STALLED_SECONDS:
+            raise RequestError(503, "The model is too busy; try again later.")
 
 
-def _compute_each(job: Job, inputs: list[Any]) -> list[Any]:
-    """The answers to a batch; if it fails, those to its inputs one by one, or their errors."""
+def _computed(job: Job, contents: list[Any]) -> list[Any]:
+    """Return the results of a batch; if it fails, those of single inputs, or their errors."""
     try:
-        return [*job.compute(inputs)]
+        return list(job.compute(contents))
     except Exception as error:
-        if len(inputs) == 1:
+        if len(contents) == 1:
             return [error]
-        return [answer for one in inputs for answer in _compute_each(job, [one])]
+        return [result for content in contents for result in _computed(job, [content])]

@@ -2,176 +2,380 @@
 
 import base64
 import logging
-from collections.abc import Iterator
-from functools import partial
-from typing import Any, Callable, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Optional, TypeVar
 
 import numpy
 
-from allennlp_sentmatch.serving.batcher import Job
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.files.texts import checked_text, noting
+from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import Shape
 from allennlp_sentmatch.serving.requests import RequestError
 from allennlp_sentmatch.serving.routes import Question, Route, encoded
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, nearest, normalized
 from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter
-from allennlp_sentmatch.standalone.texts import checked_text, noting
 
 logger = logging.getLogger(__name__)
 
 MAX_TEXTS = 2048  # the largest number of texts in a request, as in OpenAI's
 
+WITHOUT_EFFECT: dict[str, tuple[Any, ...]] = {
+    "user": (),
+    "priority": (),
+    "task": (),
+    "max_tokens_per_doc": (),
+    "truncate": (True, "END", "end"),
+    "truncation": (True,),
+    "late_chunking": (False,),
+    "normalized": (True,),
+}
+"""Keys that clients send and that change no answer of this server, with the values for which that
+is so; any value, if there are none.
+
+Long texts are cut at their end in any case, vectors have the length 1, and an encoder has one
+vector for a text, whatever it is for.
+"""
+
+NO_TOKENS = (
+    "send texts, not tokens, which LangChain's OpenAIEmbeddings does with "
+    "check_embedding_ctx_length=False"
+)
+
 _SPLITTER = LettersDigitsSplitter()
 """Makes as many words as any splitter of words: more of "a1b2c3" than others."""
 
 
-class Encoder(NamedTuple):
-    """A sentence encoder that is served."""
-
-    job: Job  # computes the vectors of texts
-    model: str  # its name in requests
-    vector_size: int
+def num_words(text: str) -> int:
+    """Return about the number of words and marks in a text, at least 1."""
+    return max(1, len(_SPLITTER.words_of_chunk(text) or ()))
 
 
-def encoder_routes(
-    encode: Callable[[list[str]], FloatArray], model: str, vector_size: int
-) -> dict[str, Route]:
-    """The routes of a sentence encoder, by paths; `encode` gives the vectors (N, E) of N texts."""
-    encoder = Encoder(encoding_job(encode), model, vector_size)
-    return {
-        path: Route(partial(read, encoder), read.__doc__ or "", example)
-        for path, (read, example) in READERS.items()
-    }
+def num_encoded(network: Any, text: str) -> int:
+    """Return how many words or word pieces of a text an encoder reads, roughly if it cannot tell.
+
+    `network` is one of this package, a `SentenceTransformer`, or another object with `encode`.
+    """
+    if hasattr(network, "num_words"):
+        return int(network.num_words(text))
+    # The second is its name before sentence-transformers 5.3.
+    tokenize = getattr(network, "preprocess", getattr(network, "tokenize", None))
+    if tokenize is None:
+        return num_words(text)
+    return int(tokenize([text])["input_ids"].shape[-1])
 
 
-def encoding_job(encode: Callable[[list[str]], FloatArray]) -> Job:
-    """Make a job that encodes texts."""
+class Text(NamedTuple):
+    """A text that is to be encoded."""
 
-    def read(text: Any) -> tuple[str, Shape]:
-        return checked_text(text, "the text"), {"text": (1, max(1, num_words(text)))}
+    content: str
+    method: str = "encode"  # of `SentenceEncoder`
 
-    told: list[str] = []
 
-    def tell_once(message: str) -> None:
-        if not told:
-            told.append(message)
+class Encoding(NamedTuple):
+    """A text that was encoded."""
+
+    vector: FloatArray  # (E,)
+    num_words: int
+
+
+class EncodingJob(Job):
+    """The vectors of texts by a sentence encoder."""
+
+    plural = "embeddings"
+
+    def __init__(self, encoder: SentenceEncoder) -> None:
+        self._encoder = encoder
+        self._has_warned = False
+
+    def read(self, inputs: Text) -> tuple[tuple[Text, int], Shape]:
+        """Return the text, and the number of its words or word pieces that will be encoded."""
+        number = num_encoded(self._encoder.network, inputs.content)
+        return (inputs, number), {"text": (1, number)}
+
+    def compute(self, batch: list[tuple[Text, int]]) -> list[Encoding]:
+        """Encode texts."""
+        contents = [text.content for text, _ in batch]
+        vectors = numpy.empty((len(batch), self._encoder.vector_size), dtype=numpy.float32)
+        with noting(contents, warn=self._warn_once):
+            for method in {text.method for text, _ in batch}:
+                rows = [row for row, (text, _) in enumerate(batch) if text.method == method]
+                encode = getattr(self._encoder, method)
+                vectors[rows] = encode([contents[row] for row in rows])
+        return [Encoding(vector, number) for vector, (_, number) in zip(vectors, batch)]
+
+    def dearest(self, num_words: int) -> Text:
+        """Return a text of as many words."""
+        return Text(" ".join(["example"] * num_words))
+
+    def _warn_once(self, message: str) -> None:
+        if not self._has_warned:
+            self._has_warned = True
             logger.warning("%s; later texts of this kind are not logged", message)
 
-    def vectors(texts: list[str]) -> Iterator[FloatArray]:
-        with noting(texts, warn=tell_once):
-            yield from encode(texts)
 
-    return Job(read, vectors, "embeddings")
+@dataclass(frozen=True)
+class Texts(Question):
+    """Texts of which equal ones are encoded once: they have equal vectors."""
 
+    inputs: list[Text]
+    positions: list[int]  # for each text of the request, the one in `inputs`
 
-def num_words(text: str) -> int:
-    """About the number of words and marks in a text."""
-    return len(_SPLITTER.words_of_chunk(text) or ())
-
-
-def embeddings(encoder: Encoder, body: dict[str, Any]) -> Question:
-    """The vector of each `input`, of length 1, in OpenAI's form."""
-    _check(body, encoder.model, "input", "encoding_format", "dimensions", "user")
-    texts = _texts(body, "input")
-    size = body.get("dimensions", encoder.vector_size)
-    if type(size) is not int or not 1 <= size <= encoder.vector_size:
-        raise RequestError(400, f"dimensions must be an integer from 1 to {encoder.vector_size}.")
-    form = body.get("encoding_format", "float")
-    if form not in ("float", "base64"):
-        raise RequestError(400, "encoding_format must be 'float' or 'base64'.")
-
-    def shown(vector: FloatArray) -> Any:
-        if form == "float":
-            return vector.tolist()
-        return base64.b64encode(vector.astype("<f4").tobytes()).decode()
-
-    def answer(vectors: list[FloatArray]) -> bytes:
-        # OpenAI's have the length 1, and clients compare them by the dot product.
-        items = [
-            {"object": "embedding", "index": index, "embedding": shown(vector)}
-            for index, vector in enumerate(normalized(numpy.stack(vectors)[:, :size]))
-        ]
-        total = sum(map(num_words, texts))
-        usage = {"prompt_tokens": total, "total_tokens": total}
-        return encoded({"object": "list", "data": items, "model": encoder.model, "usage": usage})
-
-    return Question(encoder.job, texts, answer)
+    def sizes(self) -> list[int]:
+        """Return the characters of each text."""
+        return [len(text.content) for text in self.inputs]
 
 
-def similarity(encoder: Encoder, body: dict[str, Any]) -> Question:
-    """The cosine of `first` and `second`, or of each pair of two lists."""
-    _check(body, encoder.model, "first", "second")
-    first, second = _texts(body, "first"), _texts(body, "second")
-    is_one = isinstance(body["first"], str)
-    if len(first) != len(second) or is_one != isinstance(body["second"], str):
-        raise RequestError(400, "first and second must be two strings, or lists of one length.")
-
-    def answer(vectors: list[FloatArray]) -> bytes:
-        found = cosines(*numpy.split(normalized(numpy.stack(vectors)), 2)).tolist()
-        return encoded({"similarity": found[0] if is_one else found})
-
-    names = [f"{key} {n + 1}" for key in ("first", "second") for n in range(len(first))]
-    return Question(encoder.job, [*first, *second], answer, names)
+T = TypeVar("T", bound=Texts)
 
 
-def rerank(encoder: Encoder, body: dict[str, Any]) -> Question:
-    """The `documents` by the cosine with a `query`: the `top_n` best or all of them."""
-    _check(body, encoder.model, "query", "documents", "top_n", "return_documents")
-    query, top = body["query"], body.get("top_n")
-    returned = body.get("return_documents", False)
-    if not isinstance(query, str):
-        raise RequestError(400, "query must be a string.")
-    if not isinstance(returned, bool):
-        raise RequestError(400, "return_documents must be true or false.")
-    if top is not None and (type(top) is not int or top < 1):
-        raise RequestError(400, "top_n must be an integer of at least 1.")
-    texts = _texts(body, "documents")
+@dataclass(frozen=True)
+class Embedded(Texts):
+    """A request for vectors."""
 
-    def answer(vectors: list[FloatArray]) -> bytes:
-        unit = normalized(numpy.stack(vectors))
-        rows: list[dict[str, Any]] = []
-        for index, cosine in nearest(unit[0], unit[1:], top or len(texts)):
-            rows.append({"index": index, "relevance_score": cosine})
-            if returned:
-                rows[-1]["document"] = {"text": texts[index]}
-        return encoded({"results": rows, "model": encoder.model})
-
-    names = ["the query", *(f"document {n + 1}" for n in range(len(texts)))]
-    return Question(encoder.job, [query, *texts], answer, names)
+    size: int
+    is_base64: bool
 
 
-READERS: dict[str, tuple[Callable[[Encoder, dict[str, Any]], Question], dict[str, Any]]] = {
-    "/v1/embeddings": (embeddings, {"input": ["How do I cook rice?", "Where does rice grow?"]}),
-    "/similarity": (similarity, {"first": "How do I cook rice?", "second": "How is rice boiled?"}),
-    **dict.fromkeys(
-        ("/rerank", "/v1/rerank", "/v2/rerank"),  # the last two for Cohere's clients
-        (rerank, {"query": "How do I cook rice?", "documents": ["Boil it.", "It grows."]}),
-    ),
-}
-"""How a request to each path is read, and an example."""
+@dataclass(frozen=True)
+class Compared(Texts):
+    """A request for the similarities of the first half of the texts to the second half."""
+
+    is_one: bool
 
 
-def _check(body: dict[str, Any], model: str, required: str, *others: str) -> None:
-    """Check a request's keys, and that it is for the model that there is.
+@dataclass(frozen=True)
+class Ranked(Texts):
+    """A request for a ranking; the query is the first text."""
 
-    A key whose value is null, which some clients send for all that is not set, is taken out.
+    documents: list[Any]  # as they were given
+    top: int
+    returns_documents: bool
+
+
+class EncodingRoute(Route[T]):
+    """The answers that are made from vectors of texts.
+
+    `model` is the encoder's name in requests.
     """
-    for key in [key for key, value in body.items() if value is None]:
-        del body[key]
-    if required not in body:
-        raise RequestError(400, f"The request has no {required!r}.")
-    for key in body:
-        if key not in (required, *others, "model"):
-            raise RequestError(400, f"{key!r:.100} is not supported; leave it out.")
-    if body.get("model", model) != model:
-        shown = f"{body['model']!r:.100}"
-        raise RequestError(404, f"The model {shown} does not exist; this server has {model!r}.")
+
+    def __init__(self, job: EncodingJob, model: str, vector_size: int) -> None:
+        self.job = job
+        self._model = model
+        self._vector_size = vector_size
+
+    def _check_keys(self, body: dict[str, Any], required: Sequence[str], others: str = "") -> None:
+        """Check a request's keys, and that it is for the model that there is.
+
+        A key whose value is null, which some clients send for all that is not set, is taken out.
+        """
+        for key in [key for key, value in body.items() if value is None]:
+            del body[key]
+        for key in required:
+            if key not in body:
+                raise RequestError(400, f"The request has no {key!r}.")
+        known = ["model", *required, *others.split()]
+        for key in body:
+            if key not in known:
+                _check_without_effect(key, body[key])
+        if body.get("model", self._model) != self._model:
+            shown = f"{body['model']!r:.100}"
+            sentence = f"The model {shown} does not exist; this server has {self._model!r}."
+            raise RequestError(404, sentence)
+
+
+def _check_without_effect(key: str, value: Any) -> None:
+    """Raise a `RequestError` for a key that is unknown, or has a value with an effect."""
+    values = WITHOUT_EFFECT.get(key)
+    if values is None:
+        raise RequestError(400, f"{key!r:.100} is not supported; leave it out.")
+    is_without = any(type(value) is type(other) and value == other for other in values)
+    if values and not is_without:
+        raise RequestError(400, f"{key} can only be {values[0]!r}, or left out.")
+
+
+class EmbeddingsRoute(EncodingRoute[Embedded]):
+    """`/v1/embeddings`."""
+
+    summary = "The vector of each `input`, of length 1, in OpenAI's form."
+    example = {"input": ["How do I cook rice?", "Where does rice grow?"]}
+
+    def parse(self, body: dict[str, Any]) -> Embedded:
+        """Return the texts, and the form of their vectors."""
+        self._check_keys(body, ["input"], "encoding_format embedding_type dimensions")
+        size = body.get("dimensions", self._vector_size)
+        if type(size) is not int or not 1 <= size <= self._vector_size:
+            sentence = f"dimensions must be an integer from 1 to {self._vector_size}."
+            raise RequestError(400, sentence)
+        form = "float"
+        for key in ("encoding_format", "embedding_type"):  # OpenAI's name, and Jina's
+            form = body.get(key, form)
+            if form not in ("float", "base64"):
+                raise RequestError(400, f"{key} must be 'float' or 'base64'.")
+        texts = list(map(Text, _texts(body, "input")))
+        names = [f"input {number}" for number in range(1, len(texts) + 1)]
+        return Embedded(*_distinct(texts, names), size, form == "base64")
+
+    def render(self, question: Embedded, results: list[Encoding]) -> bytes:
+        """Return the vectors in OpenAI's form."""
+        # OpenAI's have the length 1, and clients compare them by the dot product.
+        vectors = normalized(_vectors(results)[:, : question.size])
+        # One after the other: other threads wait while an object becomes JSON.
+        rendered = [_rendered(vector, question.is_base64) for vector in vectors]
+        items = [
+            b'{"object": "embedding", "index": %d, "embedding": %b}' % (index, rendered[position])
+            for index, position in enumerate(question.positions)
+        ]
+        total = sum(results[position].num_words for position in question.positions)
+        usage = encoded({"prompt_tokens": total, "total_tokens": total})
+        parts = (b", ".join(items), encoded(self._model), usage)
+        return b'{"object": "list", "data": [%b], "model": %b, "usage": %b}' % parts
+
+
+def _rendered(vector: FloatArray, is_base64: bool) -> bytes:
+    """Return a vector as a list of numbers, or as a string of its float32 bytes."""
+    if is_base64:
+        return b'"%b"' % base64.b64encode(vector.astype("<f4").tobytes())
+    return encoded(vector.tolist())
+
+
+class SimilarityRoute(EncodingRoute[Compared]):
+    """`/similarity`."""
+
+    summary = "The cosine of `first` and `second`, or of each pair of two lists."
+    example = {"first": "How do I cook rice?", "second": "How is rice boiled?"}
+
+    def parse(self, body: dict[str, Any]) -> Compared:
+        """Return the texts of both sides."""
+        self._check_keys(body, ["first", "second"])
+        first = _texts(body, "first")
+        second = _texts(body, "second")
+        is_one = isinstance(body["first"], str)
+        if len(first) != len(second) or is_one != isinstance(body["second"], str):
+            sentence = "first and second must be two strings, or lists of one length."
+            raise RequestError(400, sentence)
+        numbers = range(1, len(first) + 1)
+        names = [f"{key} {number}" for key in ("first", "second") for number in numbers]
+        texts = list(map(Text, first + second))
+        return Compared(*_distinct(texts, names), is_one)
+
+    def render(self, question: Compared, results: list[Encoding]) -> bytes:
+        """Return the cosines."""
+        vectors = normalized(_vectors(results))[question.positions]
+        first, second = numpy.split(vectors, 2)
+        found = cosines(first, second).tolist()
+        return encoded({"similarity": found[0] if question.is_one else found})
+
+
+class RerankRoute(EncodingRoute[Ranked]):
+    """`/rerank`."""
+
+    summary = "The `documents` by the cosine with a `query`: the `top_n` best or all of them."
+    example = {"query": "How do I cook rice?", "documents": ["Boil it.", "It grows."]}
+
+    def parse(self, body: dict[str, Any]) -> Ranked:
+        """Return the query with the documents."""
+        self._check_keys(body, ["query", "documents"], "top_n return_documents")
+        query = body["query"]
+        if not isinstance(query, str):
+            raise RequestError(400, f"query must be a string, not {_kind(query)}.")
+        returned = body.get("return_documents", False)
+        if not isinstance(returned, bool):
+            raise RequestError(400, "return_documents must be true or false.")
+        documents = _texts(body, "documents")
+        top = body.get("top_n", len(documents))
+        if type(top) is not int or top < 1:
+            raise RequestError(400, "top_n must be an integer of at least 1.")
+        names = ["the query", *(f"document {n}" for n in range(1, len(documents) + 1))]
+        given = body["documents"] if isinstance(body["documents"], list) else documents
+        texts = [Text(query, "encode_query")]
+        texts += [Text(document, "encode_document") for document in documents]
+        return Ranked(*_distinct(texts, names), given, top, returned)
+
+    def render(self, question: Ranked, results: list[Encoding]) -> bytes:
+        """Return the positions of the best documents, and their cosines."""
+        vectors = normalized(_vectors(results))[question.positions]
+        rows: list[dict[str, Any]] = []
+        for index, cosine in nearest(vectors[0], vectors[1:], question.top):
+            row: dict[str, Any] = {"index": index, "relevance_score": cosine}
+            if question.returns_documents:
+                given = question.documents[index]
+                row["document"] = {"text": given} if isinstance(given, str) else given
+            rows.append(row)
+        return encoded({"results": rows, "model": self._model})
+
+
+ROUTES: dict[str, type[EncodingRoute[Any]]] = {
+    "/v1/embeddings": EmbeddingsRoute,
+    "/similarity": SimilarityRoute,
+    "/rerank": RerankRoute,
+    "/v1/rerank": RerankRoute,  # for Cohere's clients, as the next one
+    "/v2/rerank": RerankRoute,
+}
+
+
+def encoder_routes(encoder: SentenceEncoder, model: str) -> dict[str, Route[Any]]:
+    """Return the routes of a sentence encoder, by their paths; `model` is its name in requests."""
+    job = EncodingJob(encoder)
+    return {path: route(job, model, encoder.vector_size) for path, route in ROUTES.items()}
+
+
+def _vectors(results: list[Encoding]) -> FloatArray:
+    """Return the vectors (N, E) of N texts."""
+    return numpy.stack([result.vector for result in results])
+
+
+def _distinct(texts: list[Text], names: Sequence[str]) -> tuple[list[Text], list[str], list[int]]:
+    """Return the different texts, their names, and for each text the position among these.
+
+    A text that cannot be encoded is a `RequestError`, before others are encoded.
+    """
+    rows: dict[Text, int] = {}
+    kept = []
+    for text, name in zip(texts, names):
+        if text not in rows:
+            _check_text(text, name)
+            rows[text] = len(rows)
+            kept.append(name)
+    return list(rows), kept, [rows[text] for text in texts]
+
+
+def _check_text(text: Text, name: str) -> None:
+    try:
+        checked_text(text.content, "the text")
+    except ValueError as error:
+        raise RequestError(400, f"{name.capitalize()}: {error}") from error
 
 
 def _texts(body: dict[str, Any], key: str) -> list[str]:
-    value = body.get(key)
-    texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not texts or not all(isinstance(x, str) for x in texts):
-        raise RequestError(400, f"{key} must be a string or a list of strings, not of tokens.")
-    if len(texts) > MAX_TEXTS:
-        raise RequestError(413, f"{key} is limited to {MAX_TEXTS:,} texts; it has {len(texts):,}.")
-    return texts
+    """Return the texts that a key of a request has: strings, or objects with `text`."""
+    value = body[key]
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list):
+        expected = "a string or a list of strings"
+        raise RequestError(400, f"{key} must be {expected}, not {_kind(value)}.")
+    if not value:
+        raise RequestError(400, f"{key} is an empty list; it needs at least one text.")
+    if len(value) > MAX_TEXTS:
+        raise RequestError(413, f"{key} is limited to {MAX_TEXTS:,} texts; it has {len(value):,}.")
+    return [_text(element, f"{key}[{position}]") for position, element in enumerate(value)]
+
+
+def _text(element: Any, name: str) -> str:
+    """Return the text that an element of a request is, or has as its `text`."""
+    text: Optional[Any] = element.get("text") if isinstance(element, dict) else element
+    if isinstance(text, str):
+        return text
+    if isinstance(element, dict):
+        raise RequestError(400, f"{name} must have its text as a string under the key 'text'.")
+    may_be_tokens = isinstance(element, (int, list)) and not isinstance(element, bool)
+    remedy = f"; {NO_TOKENS}" if may_be_tokens else ""
+    raise RequestError(400, f"{name} must be a string, not {_kind(element)}{remedy}.")
+
+
+def _kind(value: Any) -> str:
+    """Return what a value of JSON is called."""
+    kinds = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number" if isinstance(value, (int, float)) else "a string")

@@ -1,9 +1,10 @@
 """An HTTP endpoint that answers programs, and the page in a browser, with what a model computes."""
 
+from __future__ import annotations
+
 import asyncio
 import time
 from collections.abc import Collection
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from allennlp_sentmatch.serving.limits import MOST_WORDS
 from allennlp_sentmatch.serving.metrics import MEDIA_TYPE, Metrics
 from allennlp_sentmatch.serving.requests import (
     HEALTH,
-    MAX_TEXT,
     RequestError,
     RequestLimits,
     error_body,
@@ -21,10 +21,17 @@ from allennlp_sentmatch.serving.requests import (
 from allennlp_sentmatch.serving.routes import Service
 from allennlp_sentmatch.version import __version__
 
+try:
+    from fastapi import FastAPI, Request
+    from fastapi.responses import JSONResponse, PlainTextResponse, Response
+    from fastapi.staticfiles import StaticFiles
+except ImportError:  # `create_app` says so
+    FastAPI = None  # type: ignore[assignment, misc]
+
 MISSING_FASTAPI = "serving needs the extra [serve]: pip install fastapi uvicorn"
 
 MODELS = "/v1/models"
-ANSWER_SECONDS = 30  # the time in which an answer must be ready
+METRICS = "/metrics"
 STATIC_FILES = Path(__file__).with_name("static")  # the page: HTML, CSS and JavaScript modules
 
 
@@ -46,101 +53,118 @@ def create_app(
     See `Batcher` for `batch_size` and `max_words`, and `check_names` for `allowed_hosts`. A number
     below 1 is a `ValueError`, and so is a missing FastAPI.
     """
-    try:
-        from fastapi import FastAPI, Request
-        from fastapi.responses import JSONResponse, PlainTextResponse, Response
-        from fastapi.staticfiles import StaticFiles
-    except ImportError as error:
-        raise ValueError(MISSING_FASTAPI) from error
-    batcher = Batcher(batch_size, max_words)
-    lists = [] if service.encoder is None else [MODELS]
-    paths = [*service.routes, *lists, HEALTH, "/metrics", "/"]
-    counts = Metrics(paths)
-    app = FastAPI(
-        title=service.title,
-        description=service.description,
-        version=__version__,
-        docs_url=None,
-        redoc_url=None,
-    )
+    if FastAPI is None:
+        raise ValueError(MISSING_FASTAPI)
+    endpoint = _Endpoint(service, Batcher(batch_size, max_words))
+    return RequestLimits(endpoint.app(), allowed_hosts, endpoint.counts.add)
 
-    @app.exception_handler(404)
-    @app.exception_handler(405)
-    async def not_found(request: Request, error: Any) -> JSONResponse:
-        path, status = request.url.path, error.status_code
-        reason = f"{error.detail.capitalize()}; this server answers {', '.join(paths)}."
-        return JSONResponse(error_body(path, status, reason), status, error.headers)
 
-    @app.exception_handler(Exception)
-    async def failed(request: Request, error: Exception) -> JSONResponse:
-        sentence = "The server failed; its log says why."
-        return JSONResponse(error_body(request.url.path, 500, sentence), 500)
+class _Endpoint:
+    """The answers of a service to each kind of request."""
 
-    @app.get(HEALTH)
-    async def health() -> dict[str, Any]:
-        """Say that the server answers, and how many inputs wait for the model."""
-        return {"status": "ok", "waiting": batcher.num_waiting}
+    def __init__(self, service: Service, batcher: Batcher) -> None:
+        self._service = service
+        self._batcher = batcher
+        self._start = int(time.time())
+        lists = [] if service.encoder is None else [MODELS]
+        self._paths = [*service.routes, *lists, HEALTH, METRICS, "/"]
+        self.counts = Metrics(self._paths)
 
-    async def answer(request: Request) -> Response:
+    def app(self) -> FastAPI:
+        """Return the application, with all paths."""
+        app = FastAPI(
+            title=self._service.title,
+            description=self._service.description,
+            version=__version__,
+            docs_url=None,
+            redoc_url=None,
+        )
+        for status in (404, 405):
+            app.add_exception_handler(status, self.not_found)
+        app.add_exception_handler(Exception, self.failed)
+        app.get(HEALTH)(self.health)
+        app.get(METRICS)(self.metrics)
+        if self._service.encoder is not None:
+            app.get(MODELS)(self.models)
+            app.get(MODELS + "/{name}")(self.model)
+        self._add_routes(app)
+        if self._service.page is None:
+            app.get("/", include_in_schema=False)(self.description)
+        else:
+            app.get("/model", include_in_schema=False)(self.page)
+            app.mount("/", StaticFiles(directory=STATIC_FILES, html=True))
+        return app
+
+    def _add_routes(self, app: FastAPI) -> None:
+        """Add the paths of the service to an application and its OpenAPI description."""
+        for path, route in self._service.routes.items():
+            media_type = {"schema": route.schema(), "example": route.example}
+            body = {"required": True, "content": {"application/json": media_type}}
+            app.post(path, summary=route.summary, openapi_extra={"requestBody": body})(self.answer)
+
+    async def answer(self, request: Request) -> Response:
+        """Answer a POST to a path of the service."""
         path = request.url.path
+        route = self._service.routes[path]
         try:
-            question = service.routes[path].read(parsed_body(await request.body()))
-            names = question.names or [f"input {n + 1}" for n in range(len(question.inputs))]
-            sizes = [*map(_size, question.inputs, names)]
-            waiting = batcher(question.job, question.inputs, sizes, names)
-            answers = await asyncio.wait_for(waiting, ANSWER_SECONDS)
-        except asyncio.TimeoutError:
-            sentence = "The model is too busy; try again later."
-            return JSONResponse(error_body(path, 503, sentence), 503)
+            question = route.parse(parsed_body(await request.body()))
+            inputs, names = question.inputs, question.names
+            results = await self._batcher(route.job, inputs, question.sizes(), names)
         except RequestError as error:
-            return JSONResponse(error_body(path, error.status, str(error)), error.status)
-        content = await asyncio.to_thread(question.answer, answers)
+            return _error(path, error.status, str(error))
+        content = await asyncio.to_thread(route.render, question, results)
         return Response(content, media_type="application/json")
 
-    @app.get("/metrics")
-    async def metrics() -> PlainTextResponse:
+    async def not_found(self, request: Request, error: Any) -> JSONResponse:
+        """Answer a request for something else."""
+        others = ", ".join(self._paths)
+        reason = f"{error.detail.capitalize()}; this server answers {others}."
+        response = _error(request.url.path, error.status_code, reason)
+        response.headers.update(error.headers or {})
+        return response
+
+    async def failed(self, request: Request, error: Exception) -> JSONResponse:
+        """Answer where a line of the server fails."""
+        return _error(request.url.path, 500, "The server failed; its log says why.")
+
+    async def health(self) -> dict[str, Any]:
+        """Say that the server answers, and how many inputs wait for the model."""
+        return {"status": "ok", "waiting": self._batcher.num_waiting}
+
+    async def metrics(self) -> PlainTextResponse:
         """Counts of requests, their times, and the number of inputs that wait, for Prometheus."""
-        return PlainTextResponse(counts.text(batcher.num_waiting), media_type=MEDIA_TYPE)
+        return PlainTextResponse(self.counts.text(self._batcher.num_waiting), media_type=MEDIA_TYPE)
 
-    if service.encoder is not None:
-        encoder = {"id": service.encoder, "object": "model", "created": int(time.time())}
+    async def models(self) -> dict[str, Any]:
+        """List the sentence encoder, in OpenAI's form of a list of models."""
+        return {"object": "list", "data": [self._model()]}
 
-        @app.get(MODELS)
-        async def models() -> dict[str, Any]:
-            """List the sentence encoder, in OpenAI's form of a list of models."""
-            return {"object": "list", "data": [{**encoder, "owned_by": "allennlp_sentmatch"}]}
+    async def model(self, name: str) -> Response:
+        """Describe the sentence encoder, in OpenAI's form."""
+        if name == self._service.encoder:
+            return JSONResponse(self._model())
+        reason = (
+            f"The model {name!r:.100} does not exist; this server has {self._service.encoder!r}."
+        )
+        return _error(f"{MODELS}/", 404, reason)
 
-    for path, route in service.routes.items():
-        media_type = {"schema": {"type": "object"}, "example": route.example}
-        body = {"required": True, "content": {"application/json": media_type}}
-        app.post(path, summary=route.summary, openapi_extra={"requestBody": body})(answer)
+    def _model(self) -> dict[str, Any]:
+        owner = "allennlp_sentmatch"
+        name = self._service.encoder
+        return {"id": name, "object": "model", "created": self._start, "owned_by": owner}
 
-    if service.page is None:
+    async def description(self) -> PlainTextResponse:
+        """Describe the service to people."""
+        paths = ", ".join(self._service.routes)
+        return PlainTextResponse(
+            f"{self._service.title}\n\nPOST JSON to one of {paths}; /openapi.json describes it, "
+            f"with examples.\n\n{self._service.description}\n"
+        )
 
-        @app.get("/", include_in_schema=False)
-        async def description() -> PlainTextResponse:
-            return PlainTextResponse(
-                f"{service.title}\n\nPOST JSON to one of {', '.join(service.routes)}; "
-                f"/openapi.json describes it, with examples.\n\n{service.description}\n"
-            )
-
-    else:
-
-        @app.get("/model", include_in_schema=False)
-        async def model() -> JSONResponse:
-            return JSONResponse(service.page)
-
-        app.mount("/", StaticFiles(directory=STATIC_FILES, html=True))
-
-    return RequestLimits(app, allowed_hosts=allowed_hosts, count=counts.add)
+    async def page(self) -> JSONResponse:
+        """Give the page what it shows of the model."""
+        return JSONResponse(self._service.page)
 
 
-def _size(inputs: Any, name: str) -> int:
-    """The characters of an input's texts; raises a `RequestError` for too many."""
-    values = inputs.values() if isinstance(inputs, dict) else [inputs]
-    texts = chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
-    size = sum(len(text) for text in texts if isinstance(text, str))
-    if size > MAX_TEXT:
-        sentence = f"the texts have {size:,} characters; the limit is {MAX_TEXT:,}."
-        raise RequestError(413, f"{name.capitalize()}: {sentence}")
-    return size
+def _error(path: str, status: int, reason: str) -> JSONResponse:
+    return JSONResponse(error_body(path, status, reason), status)

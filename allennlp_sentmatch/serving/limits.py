@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # without AllenNLP, encoders are served
     from allennlp.data import Instance
 
-    from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
+    from allennlp_sentmatch.serving.jobs import Job
 
 FEWEST_WORDS, MOST_WORDS = 125, 1000
 MOST_SECONDS, MOST_KILOBYTES = 10, 4 << 20
@@ -18,7 +18,7 @@ Shape = dict[str, tuple[int, int]]
 
 
 def shape_of(instance: Instance) -> Shape:
-    """The shape of an instance that is indexed."""
+    """Return the shape of an instance that is indexed."""
     shape = {}
     for name, lengths in instance.get_padding_lengths().items():
         num_texts = lengths.pop("num_fields", 1)
@@ -28,35 +28,46 @@ def shape_of(instance: Instance) -> Shape:
 
 
 def joined(first: Shape, second: Shape) -> Shape:
-    """The shape to which two inputs are padded in a batch."""
+    """Return the shape to which two inputs are padded in a batch."""
     return {
         name: (max(num, first.get(name, (0, 0))[0]), max(length, first.get(name, (0, 0))[1]))
         for name, (num, length) in second.items()
     }
 
 
+def padded_words(shape: Shape, num_inputs: int = 1) -> int:
+    """Return the number of words in a batch, padding included."""
+    return num_inputs * sum(num * length for num, length in shape.values())
+
+
 def cost(shape: Shape, num_inputs: int = 1) -> int:
-    """The pairs of words in a batch: of the longest text with all texts, padding included.
+    """Return the pairs of words in a batch: of the longest text with all texts, padding included.
 
     Attention, trees and SuBiLSTM compare the words of a text with each other, or with the words of
     another text: a model's time and memory grow with this number at most.
     """
     longest = max((length for _, length in shape.values()), default=0)
-    return num_inputs * longest * sum(num * length for num, length in shape.values())
+    return longest * padded_words(shape, num_inputs)
 
 
-def affordable_words(predictor: EchoingPredictor) -> int:
-    """The words, from 125 to 1,000, of the longest text that is predicted in about 10 seconds of a
-    processor's time and 4 GiB. Each text that is tried can take four times as much as the last one.
+def affordable_words(job: Job) -> int:
+    """Return the words, from 125 to 1,000, to which a job's inputs are limited by default.
+
+    The dearest input then takes about 10 seconds of a processor's time and 4 GiB. Each input that
+    is tried can take four times as much as the last one.
     """
     words = FEWEST_WORDS
-    while True:
-        before = resource.getrusage(resource.RUSAGE_SELF)
-        predictor.predict_example(words)
-        after = resource.getrusage(resource.RUSAGE_SELF)
-        seconds = after.ru_utime - before.ru_utime
-        kilobytes = after.ru_maxrss - before.ru_maxrss
-        is_dear = 4 * seconds > MOST_SECONDS or 4 * kilobytes > MOST_KILOBYTES
-        if is_dear or words == MOST_WORDS:
-            return words
+    while words < MOST_WORDS:
+        seconds, kilobytes = _usage(job, words)
+        if 4 * seconds > MOST_SECONDS or 4 * kilobytes > MOST_KILOBYTES:
+            break
         words *= 2
+    return words
+
+
+def _usage(job: Job, num_words: int) -> tuple[float, int]:
+    """Return the processor time and the additional memory of a job's dearest input."""
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    job.try_dearest(num_words)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    return after.ru_utime - before.ru_utime, after.ru_maxrss - before.ru_maxrss

@@ -2,12 +2,16 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 """The upper limits of the times that are counted together."""
 
 MEDIA_TYPE = "text/plain; version=0.0.4"
+
+REQUESTS = "sentmatch_requests_total"
+TIMES = "sentmatch_request_seconds"
+WAITING = "sentmatch_inputs_waiting"
 
 
 class Metrics:
@@ -31,18 +35,26 @@ class Metrics:
         times[bisect_left(SECONDS, seconds)] += 1
 
     def text(self, num_waiting: int) -> str:
-        """All counts, and the number of inputs that wait for the model."""
-        requests, seconds = "sentmatch_requests_total", "sentmatch_request_seconds"
-        lines = [f"# TYPE {requests} counter"]
+        """Return all counts, and the number of inputs that wait for the model."""
+        lines = [*_head(REQUESTS, "counter", "Answers, by path and status; 499: the client left.")]
         for (path, status), count in self._statuses.items():
-            lines.append(f'{requests}{{path="{path}",status="{status}"}} {count}')
-        lines.append(f"# TYPE {seconds} histogram")
-        for path, counts in self._times.items():
-            total = 0
-            for limit, count in zip((*SECONDS, "+Inf"), counts):
-                total += count
-                lines.append(f'{seconds}_bucket{{path="{path}",le="{limit}"}} {total}')
-            lines.append(f'{seconds}_sum{{path="{path}"}} {self._sums[path]:.6f}')
-            lines.append(f'{seconds}_count{{path="{path}"}} {total}')
-        waiting = "sentmatch_inputs_waiting"
-        return "\n".join([*lines, f"# TYPE {waiting} gauge", f"{waiting} {num_waiting}\n"])
+            lines.append(f'{REQUESTS}{{path="{path}",status="{status}"}} {count}')
+        lines += _head(TIMES, "histogram", "Seconds from a request to its answer.")
+        for path in self._times:
+            lines += self._times_of(path)
+        lines += _head(WAITING, "gauge", "Inputs that wait for the model.")
+        return "\n".join([*lines, f"{WAITING} {num_waiting}\n"])
+
+    def _times_of(self, path: str) -> Iterator[str]:
+        """Yield the lines of the histogram of a path."""
+        total = 0
+        for limit, count in zip((*SECONDS, "+Inf"), self._times[path]):
+            total += count
+            yield f'{TIMES}_bucket{{path="{path}",le="{limit}"}} {total}'
+        yield f'{TIMES}_sum{{path="{path}"}} {self._sums[path]:.6f}'
+        yield f'{TIMES}_count{{path="{path}"}} {total}'
+
+
+def _head(name: str, kind: str, described: str) -> list[str]:
+    """Return the lines before a metric."""
+    return [f"# HELP {name} {described}", f"# TYPE {name} {kind}"]

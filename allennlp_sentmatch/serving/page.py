@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Optional
@@ -11,9 +11,10 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.models import Archive
 
-from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.data.unknown_words import unknown_words
 from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.files.texts import noting
 from allennlp_sentmatch.inspection import SALIENCY_METHODS
 from allennlp_sentmatch.models import (
     ClassificationModel,
@@ -34,12 +35,11 @@ from allennlp_sentmatch.predictors.echoing_predictor import (
     check_string,
     has_keys,
 )
-from allennlp_sentmatch.serving.batcher import Job
+from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import Shape, shape_of
-from allennlp_sentmatch.serving.predictions import job_of
-from allennlp_sentmatch.serving.routes import Service, encoded, job_route
+from allennlp_sentmatch.serving.predictions import PredictionJob
+from allennlp_sentmatch.serving.routes import JobRoute, Service, encoded
 from allennlp_sentmatch.standalone.encoder import nearest, normalized
-from allennlp_sentmatch.standalone.texts import noting
 
 OF_A_CLASSIFIER = "A classifier learns vectors for its labels: their cosines are not similarities."
 
@@ -137,27 +137,18 @@ def with_page(
     description: str,
     corpus: Optional[Sequence[str]] = None,
 ) -> Service:
-    """Add the page to a service, and what only the page asks for.
+    """Return a service with the page, and with what only the page asks for.
 
     This is `/search` where the model has a sentence encoder, and for a `cs_lvm` `/generate`, or
     `/generate/drawn` by a latent vector that is drawn. `description` is a line about the model, and
     `corpus` has the sentences to search, by default a few dozen; a corpus for a model that has no
     sentence encoder is a `ConfigurationError`.
     """
-    routes, model = dict(service.routes), predictor._model
-    sentences = CORPUS if corpus is None else corpus
-    try:
-        # Nobody needs to know which words of our own sentences the model does not know.
-        with noting(()) if corpus is None else nullcontext():
-            routes["/search"] = job_route(_search(predictor, sentences), {"sentence": "A cat."})
-    except ConfigurationError:
-        if corpus is not None:
-            raise
-    if isinstance(model, CrossSentenceLatentVariableModel):
-        for path, is_drawn in (("/generate", False), ("/generate/drawn", True)):
-            generator = PairGenerator(model, predictor._dataset_reader, is_drawn)
-            job = job_of(generator, generator.predict_batch_json, "generations", weight=10)
-            routes[path] = job_route(job, {"source": "A man is asleep."})
+    routes = {**service.routes, **_generation_routes(predictor)}
+    search = _search_job(predictor, corpus)
+    if search is not None:
+        routes["/search"] = JobRoute(search, {"sentence": "A cat."})
+    model = predictor._model
     task = task_of(predictor)
     page: JsonDict = {
         **asdict(task),
@@ -166,13 +157,39 @@ def with_page(
         "saliency": [name for name in SALIENCY_METHODS if f"/saliency/{name}" in routes],
         "scale": [model.lowest_score, model.highest_score] if isinstance(model, ScoreModel) else [],
         "generates": "/generate" in routes,
-        "search": "",
+        "search": "" if search is None else search.description,
     }
-    if "/search" in routes:
-        page["search"] = f"Searches {len(sentences):,} sentences by the cosine of their vectors."
-        if isinstance(model, ClassificationModel):
-            page["search"] += f" {OF_A_CLASSIFIER}"
     return replace(service, routes=routes, page=page)
+
+
+def _search_job(
+    predictor: EchoingPredictor, corpus: Optional[Sequence[str]]
+) -> Optional["SearchJob"]:
+    """Return the search on the page; `None` without a corpus for a model that has no encoder."""
+    if corpus is not None:
+        return SearchJob(predictor, corpus)
+    # Nobody needs to know which words of our own sentences the model does not know.
+    with suppress(ConfigurationError), noting(()):
+        return SearchJob(predictor, CORPUS)
+    return None
+
+
+def _generation_routes(predictor: EchoingPredictor) -> dict[str, JobRoute]:
+    model = predictor._model
+    if not isinstance(model, CrossSentenceLatentVariableModel):
+        return {}
+    routes = {}
+    for path, is_drawn in (("/generate", False), ("/generate/drawn", True)):
+        job = GenerationJob(PairGenerator(model, predictor._dataset_reader, is_drawn))
+        routes[path] = JobRoute(job, {"source": "A man is asleep."})
+    return routes
+
+
+class GenerationJob(PredictionJob):
+    """Sentences for all labels."""
+
+    plural = "generations"
+    weight = 10
 
 
 def _best_known(predictor: EchoingPredictor, task: Task) -> list[JsonDict]:
@@ -189,39 +206,61 @@ def _best_known(predictor: EchoingPredictor, task: Task) -> list[JsonDict]:
     return examples[:NUM_EXAMPLES]
 
 
-def _search(predictor: EchoingPredictor, sentences: Sequence[str]) -> Job:
+class SearchJob(Job):
     """The search for the sentences nearest to one, by the cosine of their vectors.
 
-    A `ConfigurationError` if the model has no sentence encoder.
+    A model without a sentence encoder is a `ConfigurationError`.
     """
-    encoder = ArchiveEncoder(predictor._model, predictor._dataset_reader)
-    vectors = normalized(encoder.encode(sentences, show_progress=True))  # (N, E)
 
-    def read(inputs: JsonDict) -> tuple[CheckedRequest, Shape]:
+    plural = "searches"
+    mistakes = (ConfigurationError,)
+
+    def __init__(self, predictor: EchoingPredictor, sentences: Sequence[str]) -> None:
+        self._predictor = predictor
+        self._sentences = sentences
+        self._encoder = ArchiveEncoder(predictor._model, predictor._dataset_reader)
+        self._vectors = normalized(
+            self._encoder.encode(sentences, show_progress_bar=True)
+        )  # (N, E)
+
+    @property
+    def description(self) -> str:
+        """What is searched, for visitors."""
+        described = f"Searches {len(self._sentences):,} sentences by the cosine of their vectors."
+        if isinstance(self._predictor._model, ClassificationModel):
+            described += f" {OF_A_CLASSIFIER}"
+        return described
+
+    def read(self, inputs: JsonDict) -> tuple[CheckedRequest, Shape]:
+        """Return what the predictor reads, with the sentence."""
         if not has_keys(inputs, ("sentence",)):
             raise ConfigurationError(f"expected sentence in the JSON, got {shorten([*inputs])}")
         sentence = check_string(inputs["sentence"], "'sentence'", inputs)
         # The predictor may read pairs, or a question with its candidates.
-        keys = predictor.input_keys[0]
+        keys = self._predictor.input_keys[0]
         texts = {key: [sentence] if key == "candidates" else sentence for key in keys}
-        request = predictor.check(texts)
+        request = self._predictor.check(texts)
         request["sentence"] = sentence
         return request, shape_of(request.instance)
 
-    def found(requests: list[CheckedRequest]) -> Iterator[bytes]:
-        texts = [request["sentence"] for request in requests]
+    def compute(self, batch: list[CheckedRequest]) -> Iterator[bytes]:
+        """Yield the nearest sentences, with their cosines."""
+        texts = [request["sentence"] for request in batch]
         with noting(()):  # the answer names unknown words
-            queries = normalized(encoder.encode(texts))  # (B, E)
-        for request, query in zip(requests, queries):
-            near = nearest(query, vectors, NUM_NEIGHBORS)
+            queries = normalized(self._encoder.encode(texts))  # (B, E)
+        for request, query in zip(batch, queries):
+            near = nearest(query, self._vectors, NUM_NEIGHBORS)
+            found = [{"sentence": self._sentences[i], "cosine": cosine} for i, cosine in near]
             answer = {
                 "sentence": request["sentence"],
-                "unknown_words": unknown_words(request.instance, predictor._model.vocab),
-                "neighbors": [{"sentence": sentences[i], "cosine": cosine} for i, cosine in near],
+                "unknown_words": unknown_words(request.instance, self._predictor._model.vocab),
+                "neighbors": found,
             }
             yield encoded(answer)
 
-    return Job(read, found, "searches", mistakes=(ConfigurationError,))
+    def dearest(self, num_words: int) -> JsonDict:
+        """Return a sentence of as many words."""
+        return {"sentence": " ".join(["example"] * num_words)}
 
 
 def description_of(archive: Archive) -> str:

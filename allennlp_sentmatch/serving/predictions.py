@@ -1,10 +1,9 @@
 """Predictions of an archive's model, their internals and saliency, for a server."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from functools import partial
-from typing import Any, Callable
+from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
@@ -23,9 +22,10 @@ from allennlp_sentmatch.inspection import (
     trees_of,
 )
 from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
-from allennlp_sentmatch.serving.batcher import Job
+from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import Shape, shape_of
-from allennlp_sentmatch.serving.routes import Service, encoded, job_route
+from allennlp_sentmatch.serving.requests import MAX_TEXT
+from allennlp_sentmatch.serving.routes import JobRoute, Service, encoded
 from allennlp_sentmatch.serving.sources import with_encoder
 
 MODEL = "archive"  # the name of the model that encodes
@@ -42,17 +42,15 @@ def service_of(predictor: Predictor) -> Service:
     if not isinstance(predictor, EchoingPredictor):
         raise ConfigurationError(f"the predictor {type(predictor).__name__} cannot be served")
     predictor.check_model()
-    inspect_each = partial(map, partial(inspection_of, predictor))
-    jobs = {
-        "/predict": job_of(predictor, predictor.predict_batch_json, "predictions"),
-        "/inspect": job_of(predictor, inspect_each, "inspections", WEIGHTS["inspect"]),
+    jobs: dict[str, Job] = {
+        "/predict": PredictionJob(predictor),
+        "/inspect": InspectionJob(predictor),
     }
-    for method in SALIENCY_METHODS if has_saliency(predictor) else ():
-        explain_each = partial(map, partial(saliency_of, predictor, method))
-        job = job_of(predictor, explain_each, "saliencies", WEIGHTS[method])
-        jobs[f"/saliency/{method}"] = job
-    example = {key: predictor._example(key, "A man is asleep.") for key in predictor.input_keys[0]}
-    routes = {path: job_route(job, example) for path, job in jobs.items()}
+    if has_saliency(predictor):
+        for method in SALIENCY_METHODS:
+            jobs[f"/saliency/{method}"] = SaliencyJob(predictor, method)
+    example = predictor.example("A man is asleep.")
+    routes = {path: JobRoute(job, example) for path, job in jobs.items()}
     title = f"{type(predictor._model).__name__} of allennlp_sentmatch"
     service = Service(title, inspect.getdoc(type(predictor)) or "", routes)
     try:
@@ -62,22 +60,63 @@ def service_of(predictor: Predictor) -> Service:
         return service
 
 
-def job_of(
-    predictor: EchoingPredictor,
-    compute: Callable[[list[Any]], Any],
-    plural: str,
-    weight: int = 1,
-) -> Job:
-    """Make a job that reads what a predictor reads; `compute` takes and gives a batch."""
+class PredictionJob(Job):
+    """The predictions of a predictor, which computes them in batches."""
 
-    def read(inputs: JsonDict) -> tuple[CheckedRequest, Shape]:
-        request = predictor.check(inputs)
+    mistakes = (ConfigurationError,)
+
+    def __init__(self, predictor: EchoingPredictor) -> None:
+        self.predictor = predictor
+
+    def read(self, inputs: Any) -> tuple[CheckedRequest, Shape]:
+        """Return what the predictor reads."""
+        request = self.predictor.check(inputs)
         return request, shape_of(request.instance)
 
-    def answers(requests: list[JsonDict]) -> Iterator[bytes]:
-        return map(encoded, compute(requests))
+    def compute(self, batch: list[CheckedRequest]) -> Iterator[bytes]:
+        """Yield the results as JSON."""
+        return map(encoded, self.results(batch))
 
-    return Job(read, answers, plural, weight, (ConfigurationError,))
+    def results(self, batch: list[CheckedRequest]) -> Iterable[JsonDict]:
+        """Return the results of a batch."""
+        return self.predictor.predict_batch_json([*batch])
+
+    def dearest(self, num_words: int) -> JsonDict:
+        """Return the dearest input of the predictor that may be sent."""
+        return self.predictor.dearest_example(num_words, MAX_TEXT)
+
+    def try_dearest(self, num_words: int) -> None:
+        """Compute the dearest input, of which nothing is logged."""
+        with self.predictor.logging_nothing():
+            super().try_dearest(num_words)
+
+
+class InspectionJob(PredictionJob):
+    """What the model does with an input, see `inspection_of`."""
+
+    plural = "inspections"
+    weight = WEIGHTS["inspect"]
+
+    def results(self, batch: list[CheckedRequest]) -> Iterator[JsonDict]:
+        """Yield the inspections of a batch, computed one by one."""
+        for request in batch:
+            yield inspection_of(self.predictor, request)
+
+
+class SaliencyJob(PredictionJob):
+    """The saliency of words by a method, see `saliency_of`."""
+
+    plural = "saliencies"
+
+    def __init__(self, predictor: EchoingPredictor, method: str) -> None:
+        super().__init__(predictor)
+        self.weight = WEIGHTS[method]
+        self._method = method
+
+    def results(self, batch: list[CheckedRequest]) -> Iterator[JsonDict]:
+        """Yield the saliencies of a batch, computed one by one."""
+        for request in batch:
+            yield saliency_of(self.predictor, self._method, request)
 
 
 def inspection_of(predictor: EchoingPredictor, request: CheckedRequest) -> JsonDict:

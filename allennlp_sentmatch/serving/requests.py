@@ -10,11 +10,14 @@ from contextlib import suppress
 from typing import Any, Callable
 from urllib.parse import urlsplit
 
-MAX_BYTES = 1_000_000  # the size of the largest body of a request
-MAX_TEXT = 20_000  # the length of the longest text of a request
+MAX_BYTES = 5_000_000  # the size of the largest body of a request
+MAX_BUFFERED = 64_000_000  # of all bodies; where there are more, only small ones are read
+SMALL_BODY = 100_000  # the size of the largest small one
+MAX_TEXT = 20_000  # the characters of all texts of an input
 REQUEST_SECONDS = 20  # the time in which the headers of a request must arrive, and then its body
 HEALTH = "/health"  # under every name: it tells no secret, and load balancers may send none
 
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 POLICY = (
     "default-src 'none'; connect-src 'self'; img-src 'self'; script-src 'self'; style-src 'self'; "
@@ -32,6 +35,10 @@ HEADERS = [
 ]
 """Sent with every response."""
 
+RETRY_SECONDS = 5  # after these, whoever is told that there is too much to do may ask again
+
+CLIENT_LEFT = 499  # the status under which nginx counts requests whose clients left
+
 
 class RequestError(Exception):
     """A request is refused with an HTTP status, and a sentence for the visitor."""
@@ -39,6 +46,10 @@ class RequestError(Exception):
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
         self.status = status
+
+
+class ClientLeftError(Exception):
+    """The client has closed its connection, so that nobody reads an answer."""
 
 
 ENDING = RequestError(503, "The server is shutting down; try again later.")
@@ -49,16 +60,15 @@ def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
 
     A web page elsewhere can have its own name resolve to this machine's address (DNS rebinding) and
     then read from here as if from its own server: the browser still sends that name as `Host`.
-    Accepted are the names `allowed_hosts`, in lower case, and the address that the request arrived
-    at, or "localhost" if that is a loopback address; others, and a page of another origin, are a
-    `RequestError`.
+    Accepted are the names `allowed_hosts`, in lower case, the address that the request arrived at,
+    and the names of the browser's own machine, which no other machine can take: a forwarded port
+    is used under them. Others, and a page of another origin, are a `RequestError`.
     """
     hosts = _values(scope, b"host")
     host = hosts[0].lower() if len(hosts) == 1 else ""
     name = _host_name(f"//{host}")
     address = _address(str((scope.get("server") or ("",))[0]))
-    is_local = name == "localhost" and getattr(address, "is_loopback", False)
-    if not (name in allowed_hosts or _address(name) == address or is_local):
+    if name not in (*LOCAL_NAMES, *allowed_hosts) and _address(name) != address:
         raise RequestError(
             421,
             f"Nothing is served here under the name {name!r}. Start the server with --allowed-host "
@@ -111,6 +121,7 @@ class RequestLimits:
     ) -> None:
         self._app = app
         self._count = count
+        self._num_buffered = 0  # the bytes of all bodies
         for host in allowed_hosts:
             if not re.fullmatch(r"[\w.-]+", host) and isinstance(_address(host), str):
                 expected = "expected a name such as demo.example, without a port"
@@ -122,83 +133,152 @@ class RequestLimits:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-
-        # Without the path at which another application mounts this one, and without a slash at the
-        # end: FastAPI would redirect from it, to an address that may not be the proxy's.
-        root = scope.get("root_path", "")
-        path = scope["path"][len(root) if scope["path"].startswith(root) else 0 :].rstrip("/")
-        scope = {**scope, "root_path": "", "path": path or "/"}
-        start = time.monotonic()
-
-        async def send_with_headers(event: Any) -> None:
-            if event["type"] == "http.response.start":
-                self._count(scope["path"], event["status"], time.monotonic() - start)
-                event = {**event, "headers": [*event["headers"], *HEADERS]}
-            await send(event)
-
-        await self._handle(scope, receive, send_with_headers)
-
-    async def _handle(self, scope: Any, receive: Any, send: Any) -> None:
+        exchange = _Exchange(_plain_scope(scope), receive, send, self._count)
         try:
-            if scope["path"] != HEALTH:
-                check_names(scope, self._allowed_hosts)
-            if scope["type"] != "http":
-                raise RequestError(404, "Not found.")
-            if scope["method"] == "HEAD":  # a server sends no body in answer to it
-                scope = {**scope, "method": "GET"}
-            if set(_values(scope, b"content-encoding")) - {"identity"}:
-                raise RequestError(415, "Content-Encoding is not read; send plain JSON.")
-            body = await asyncio.wait_for(_whole_body(receive), REQUEST_SECONDS)
+            await self._handle(exchange)
+        finally:
+            self._num_buffered -= exchange.size
+
+    async def _handle(self, exchange: "_Exchange") -> None:
+        try:
+            self._check_head(exchange.scope)
+            await asyncio.wait_for(self._read_body(exchange), REQUEST_SECONDS)
         except asyncio.TimeoutError:
-            await _refuse(scope, send, RequestError(408, "The body did not arrive in time."))
+            await exchange.refuse(RequestError(408, "The body did not arrive in time."))
         except RequestError as error:
-            await _refuse(scope, send, error)
+            await exchange.refuse(error)
+        except ClientLeftError:
+            exchange.note_that_client_left()
         except asyncio.CancelledError:
-            await _refuse(scope, send, ENDING)
+            await exchange.refuse(ENDING)
         else:
-            await self._answer(scope, body, receive, send)
+            await self._answer(exchange)
 
-    async def _answer(self, scope: Any, body: bytes, receive: Any, send: Any) -> None:
-        events = [{"type": "http.request", "body": body}]
-        task: Any = asyncio.current_task()
+    def _check_head(self, scope: Any) -> None:
+        """Raise a `RequestError` if the body of a request need not be read."""
+        if scope["path"] != HEALTH:
+            check_names(scope, self._allowed_hosts)
+        if scope["type"] != "http":
+            raise RequestError(404, "Not found.")
+        if set(_values(scope, b"content-encoding")) - {"identity"}:
+            raise RequestError(415, "Content-Encoding is not read; send plain JSON.")
 
-        async def receive_again() -> Any:
-            return events.pop() if events else await receive()
+    async def _read_body(self, exchange: "_Exchange") -> None:
+        """Read the body; a `RequestError` if it, or all bodies together, are too large."""
+        while exchange.has_more_body:
+            self._num_buffered += await exchange.read_more_body()
+            if exchange.size > MAX_BYTES:
+                raise RequestError(413, f"A request is limited to {MAX_BYTES:,} bytes.")
+            if exchange.size > SMALL_BODY and self._num_buffered > MAX_BUFFERED:
+                raise RequestError(
+                    503,
+                    f"Other requests are so large that bodies of {SMALL_BODY:,} bytes at most are "
+                    "read; try again later.",
+                )
 
-        def stop(left: Any) -> None:
-            if not left.cancelled():
-                task.cancel()
-
-        left = asyncio.ensure_future(receive())  # which ends when the client leaves
-        left.add_done_callback(stop)
+    async def _answer(self, exchange: "_Exchange") -> None:
+        """Let the application answer, until the client leaves or the server ends."""
+        app = asyncio.ensure_future(self._app(exchange.scope, exchange.receive, exchange.send))
+        left = asyncio.ensure_future(exchange.until_client_leaves())
         try:
-            await self._app(scope, receive_again, send)
+            await asyncio.wait([app, left], return_when=asyncio.FIRST_COMPLETED)
+            if not app.done() and not exchange.is_answered:
+                app.cancel()
+                exchange.note_that_client_left()
+            with suppress(asyncio.CancelledError):
+                await app
         except asyncio.CancelledError:
-            with suppress(RuntimeError):  # the answer has begun
-                await _refuse(scope, send, ENDING)
+            app.cancel()
+            if not exchange.is_answered:
+                await exchange.refuse(ENDING)
         finally:
             left.cancel()
 
 
-async def _whole_body(receive: Any) -> bytes:
-    body = bytearray()
-    while True:
-        event = await receive()
+class _Exchange:
+    """A request and its answer, between the server and the application."""
+
+    def __init__(
+        self, scope: Any, receive: Any, send: Any, count: Callable[[str, int, float], object]
+    ) -> None:
+        self.scope = scope
+        self.size = 0  # the bytes of the body that have arrived
+        self.has_more_body = True
+        self.is_answered = False  # whether the answer has begun
+        self._receive = receive
+        self._send = send
+        self._count = count
+        self._start = time.monotonic()
+        self._parts: list[bytes] = []  # of the body, until the application has it
+        self._was_received = False
+
+    async def read_more_body(self) -> int:
+        """Wait for a part of the body, and return its size in bytes."""
+        event = await self._receive()
         if event["type"] == "http.disconnect":
-            raise RequestError(400, "The body is incomplete.")
-        body += event.get("body", b"")
-        if len(body) > MAX_BYTES:
-            raise RequestError(413, f"A request is limited to {MAX_BYTES:,} bytes.")
-        if not event.get("more_body"):
-            return bytes(body)
+            raise ClientLeftError
+        part = event.get("body", b"")
+        self._parts.append(part)
+        self.size += len(part)
+        self.has_more_body = event.get("more_body", False)
+        return len(part)
+
+    async def until_client_leaves(self) -> None:
+        """Wait for the end of the connection, when the whole body has been read."""
+        await self._receive()
+
+    async def receive(self) -> Any:
+        """Give the application the whole body, and then what the server still has to say."""
+        if self._was_received:
+            return await self._receive()
+        self._was_received = True
+        body = b"".join(self._parts)
+        self._parts.clear()
+        return {"type": "http.request", "body": body}
+
+    async def send(self, event: Any) -> None:
+        """Send a part of the answer, and count it when it begins."""
+        if event["type"] == "http.response.start":
+            self.is_answered = True
+            status = event["status"]
+            self._count_answer(status)
+            headers = [*event["headers"], *HEADERS]
+            if status == 503:
+                headers.append((b"retry-after", str(RETRY_SECONDS).encode()))
+            event = {**event, "headers": headers}
+        await self._send(event)
+
+    async def refuse(self, error: RequestError) -> None:
+        """Send an error in the form of FastAPI's own, or of OpenAI's."""
+        headers = [(b"content-type", b"application/json")]
+        start = {"type": "http.response.start", "status": error.status, "headers": headers}
+        body = json.dumps(error_body(self.scope["path"], error.status, str(error))).encode()
+        await self.send(start)
+        await self.send({"type": "http.response.body", "body": body})
+
+    def note_that_client_left(self) -> None:
+        """Count a request that nobody waits for, instead of an answer."""
+        if not self.is_answered:
+            self._count_answer(CLIENT_LEFT)
+
+    def _count_answer(self, status: int) -> None:
+        self._count(self.scope["path"], status, time.monotonic() - self._start)
 
 
-async def _refuse(scope: Any, send: Any, error: RequestError) -> None:
-    """Send an error in the form of FastAPI's own, or of OpenAI's."""
-    headers = [(b"content-type", b"application/json")]
-    await send({"type": "http.response.start", "status": error.status, "headers": headers})
-    body = json.dumps(error_body(scope["path"], error.status, str(error))).encode()
-    await send({"type": "http.response.body", "body": body})
+def _plain_scope(scope: Any) -> Any:
+    """Return a scope without the path at which another application mounts this one.
+
+    The path has no slash at its end: FastAPI would redirect from it, to an address that may not be
+    the proxy's. HEAD becomes GET: a server sends no body in answer to it.
+    """
+    path = scope["path"]
+    root = scope.get("root_path", "")
+    if path.startswith(root):
+        path = path[len(root) :]
+    plain = {**scope, "root_path": "", "path": path.rstrip("/") or "/"}
+    if plain.get("method") == "HEAD":
+        plain["method"] = "GET"
+    return plain
 
 
 def error_body(path: str, status: int, reason: str) -> dict[str, Any]:

@@ -1,34 +1,52 @@
 """The paths of a server: how a request is read, and how its answer is made."""
 
 import json
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, NamedTuple, Optional
+from itertools import chain
+from typing import Any, Generic, Optional, TypeVar
 
-from allennlp_sentmatch.serving.batcher import Job
-from allennlp_sentmatch.serving.requests import RequestError
+from allennlp_sentmatch.serving.jobs import Job
+from allennlp_sentmatch.serving.limits import affordable_words
+from allennlp_sentmatch.serving.requests import MAX_TEXT, RequestError
 
 MAX_INPUTS = 256  # the largest number of inputs in a request
 
 
-class Question(NamedTuple):
-    """A request that has been read."""
+@dataclass(frozen=True)
+class Question:
+    """A request that has been parsed."""
 
-    job: Job
-    inputs: Sequence[Any]
-    answer: Callable[[list[Any]], bytes]
-    """Makes the body of the response from what the job computes, which may take long."""
-    names: Sequence[str] = ()
-    """The names of the inputs in errors; by default, "input 1" and so on."""
+    inputs: Sequence[Any]  # for the job of its route
+    names: Sequence[str]  # of the inputs, in errors
+
+    def sizes(self) -> list[int]:
+        """Return the characters of each input; a `RequestError` for too many."""
+        return list(map(num_characters, self.inputs, self.names))
 
 
-class Route(NamedTuple):
+Parsed = TypeVar("Parsed", bound=Question)
+
+
+class Route(ABC, Generic[Parsed]):
     """The answer to a POST at a path."""
 
-    read: Callable[[dict[str, Any]], Question]
-    """Reads the JSON of a request; a `RequestError` if it is another one."""
-    summary: str
+    job: Job
+    summary: str  # for the OpenAPI description
     example: dict[str, Any]  # a request, for the OpenAPI description
+
+    @abstractmethod
+    def parse(self, body: dict[str, Any]) -> Parsed:
+        """Return the question in the JSON of a request; a `RequestError` if there is none."""
+
+    @abstractmethod
+    def render(self, question: Parsed, results: list[Any]) -> bytes:
+        """Return the body of the response, from what the job computes; this may take long."""
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of a request, for the OpenAPI description."""
+        return {"type": "object"}
 
 
 @dataclass(frozen=True)
@@ -37,24 +55,62 @@ class Service:
 
     title: str
     description: str  # which inputs it takes, for people and in the OpenAPI description
-    routes: dict[str, Route]  # by the path
+    routes: Mapping[str, Route[Any]]
+    """By the path. The first one's job is measured, to limit the words of all inputs."""
     page: Optional[dict[str, Any]] = None
     """The page's data about the model, see `with_page`; `None` for a server without a page."""
     encoder: Optional[str] = None
     """The name of its sentence encoder in requests; `None` for a service without vectors."""
 
+    def summary(self) -> str:
+        """Return a line about what is served, for people."""
+        return f"{self.title}: {', '.join(self.routes)}"
+
+    def most_words(self) -> int:
+        """Return how many words an input may have by default, see `affordable_words`."""
+        first = next(iter(self.routes.values()))
+        return affordable_words(first.job)
+
 
 def encoded(value: Any) -> bytes:
-    """A value as JSON; NaN is a `ValueError`."""
+    """Return a value as JSON; NaN is a `ValueError`."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 
 
-def job_route(job: Job, example: dict[str, Any]) -> Route:
-    """The route of a job of JSON: for one input, or for several as `{"inputs": [...]}`."""
+def num_characters(inputs: Any, name: str) -> int:
+    """Return the characters of an input's texts; more than `MAX_TEXT` are a `RequestError`."""
+    values = inputs.values() if isinstance(inputs, dict) else [inputs]
+    texts = chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
+    size = sum(len(text) for text in texts if isinstance(text, str))
+    if size > MAX_TEXT:
+        sentence = f"the texts have {size:,} characters; the limit is {MAX_TEXT:,}."
+        raise RequestError(413, f"{name.capitalize()}: {sentence}")
+    return size
 
-    def read(body: dict[str, Any]) -> Question:
+
+@dataclass(frozen=True)
+class Inputs(Question):
+    """One input, or several that are answered in a list."""
+
+    is_list: bool
+
+
+class JobRoute(Route[Inputs]):
+    """A job whose results are JSON: for one input, or for several as `{"inputs": [...]}`.
+
+    `example` is an input, and `keys` are those of all inputs, where no others are possible.
+    """
+
+    def __init__(self, job: Job, example: dict[str, Any], keys: Sequence[str] = ()) -> None:
+        self.job = job
+        self.example = example
+        self.summary = f"The {job.plural} for one input, or for several as {{'inputs': [...]}}."
+        self._keys = list(keys)
+
+    def parse(self, body: dict[str, Any]) -> Inputs:
+        """Return the inputs in the JSON of a request."""
         if "inputs" not in body:
-            return Question(job, [body], b"".join)
+            return Inputs([body], ["input 1"], is_list=False)
         inputs = body["inputs"]
         if not isinstance(inputs, list):
             kind = type(inputs).__name__
@@ -63,8 +119,20 @@ def job_route(job: Job, example: dict[str, Any]) -> Route:
             raise RequestError(
                 413, f"A request is limited to {MAX_INPUTS} inputs; this one has {len(inputs):,}."
             )
-        name = job.plural.encode()
-        return Question(job, inputs, lambda answers: b'{"%b": [%b]}' % (name, b", ".join(answers)))
+        names = [f"input {number}" for number in range(1, len(inputs) + 1)]
+        return Inputs(inputs, names, is_list=True)
 
-    summary = f"The {job.plural} for one input, or for several as {{'inputs': [...]}}."
-    return Route(read, summary, example)
+    def render(self, question: Inputs, results: list[bytes]) -> bytes:
+        """Return the results, one after the other."""
+        joined = b", ".join(results)
+        return b'{"%b": [%b]}' % (self.job.plural.encode(), joined) if question.is_list else joined
+
+    def schema(self) -> dict[str, Any]:
+        """Return the schema of one input, or of several."""
+        if not self._keys:
+            return super().schema()
+        texts = {key: {"type": "string"} for key in self._keys}
+        one: dict[str, Any] = {"type": "object", "properties": texts, "required": self._keys}
+        inputs = {"inputs": {"type": "array", "items": one, "maxItems": MAX_INPUTS}}
+        several = {"type": "object", "properties": inputs, "required": ["inputs"]}
+        return {"oneOf": [one, several]}

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allennlp_sentmatch.estimators.estimator_folder import HEADER as ESTIMATOR
+from allennlp_sentmatch.files.folders import read_json_object
+from allennlp_sentmatch.files.texts import checked_text
 from allennlp_sentmatch.pretrained import PACKAGE
-from allennlp_sentmatch.serving.batcher import Job
 from allennlp_sentmatch.serving.embeddings import encoder_routes, num_words
+from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import Shape
-from allennlp_sentmatch.serving.routes import Service, encoded, job_route
+from allennlp_sentmatch.serving.routes import JobRoute, Service, encoded
 from allennlp_sentmatch.standalone.encoder import SETTINGS
-from allennlp_sentmatch.standalone.files import read_json_object
 from allennlp_sentmatch.standalone.sentence_transformers_folder import MODULES
-from allennlp_sentmatch.standalone.texts import checked_text
 
 if TYPE_CHECKING:
-    from allennlp_sentmatch.estimators.pair_estimators import PairClassifier, PairRegressor
-    from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
+    from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+    from allennlp_sentmatch.estimators.pair_classifier import PairClassifier
+    from allennlp_sentmatch.estimators.pair_regressor import PairRegressor
 
-PAIR_KEYS = [("premise", "hypothesis"), ("sentence1", "sentence2")]
+PAIR_KEYS = [("premise", "hypothesis"), ("sentence1", "sentence2"), ("question", "answer")]
+"""The keys of a pair, for estimators that know no names of the two columns."""
+
+OF_AN_ARCHIVE = "Sentence encoder of an archive (`allennlp serve {}` also serves predictions)"
 
 
 def needs_archive(source: str) -> bool:
@@ -36,50 +40,104 @@ def service_at(source: str) -> Service:
 
     Something else is a `ValueError` or a `FileNotFoundError` that names it.
     """
-    from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
+    from allennlp_sentmatch import SentenceEncoder
 
     if source == PACKAGE:
         return with_encoder(Service("Sentence encoder", "", {}), SentenceEncoder(), PACKAGE)
     folder = Path(source)
     name = folder.resolve().name
     if not (folder / ESTIMATOR).exists():
-        return with_encoder(Service("Sentence encoder", "", {}), SentenceEncoder(folder), name)
-    is_classifier = read_json_object(folder / ESTIMATOR).get("type") == PairClassifier.__name__
-    estimator: Any = (PairClassifier if is_classifier else PairRegressor).load(folder)
-    description = 'Takes `{"premise": ..., "hypothesis": ...}`.'
-    example = {"premise": "How do I cook rice?", "hypothesis": "How is rice boiled?"}
-    routes = {"/predict": job_route(_predicting(estimator), example)}
-    service = Service(type(estimator).__name__, description, routes)
-    return with_encoder(service, estimator.encoder_, name)
+        title = OF_AN_ARCHIVE.format(source) if needs_archive(source) else "Sentence encoder"
+        return with_encoder(Service(title, "", {}), SentenceEncoder(folder), name)
+    job = PairJob(_estimator_at(folder))
+    service = Service(
+        job.title, job.description, {"/predict": JobRoute(job, job.example, job.keys)}
+    )
+    return with_encoder(service, job.encoder, name)
 
 
 def with_encoder(service: Service, encoder: SentenceEncoder, model: str) -> Service:
-    """Add the vectors of an encoder to a service, under the name of a model."""
-    routes = encoder_routes(encoder.encode, model, encoder.vector_size)
-    return replace(service, routes={**service.routes, **routes}, encoder=model)
+    """Return a service that also answers with vectors, under the name of a model."""
+    routes = {**service.routes, **encoder_routes(encoder, model)}
+    return replace(service, routes=routes, encoder=model)
 
 
-def _predicting(estimator: PairClassifier | PairRegressor) -> Job:
-    def read(inputs: Any) -> tuple[tuple[dict[str, str], tuple[str, ...]], Shape]:
-        for keys in PAIR_KEYS:
-            if isinstance(inputs, dict) and all(key in inputs for key in keys):
+def _estimator_at(folder: Path) -> PairClassifier | PairRegressor:
+    from allennlp_sentmatch import PairClassifier, PairRegressor
+
+    kind = read_json_object(folder / ESTIMATOR).get("type")
+    if kind == PairClassifier.__name__:
+        return PairClassifier.load(folder)
+    return PairRegressor.load(folder)
+
+
+class PairJob(Job):
+    """The predictions of a fitted estimator for pairs.
+
+    A pair is an object whose keys are the names that the estimator has seen in `fit`, or one of
+    `PAIR_KEYS` if it has seen none.
+    """
+
+    def __init__(self, estimator: PairClassifier | PairRegressor) -> None:
+        self._estimator = estimator
+        self.keys: list[str] = list(map(str, getattr(estimator, "feature_names_in_", ())))
+
+    @property
+    def title(self) -> str:
+        """The name of the estimator's class."""
+        return type(self._estimator).__name__
+
+    @property
+    def encoder(self) -> SentenceEncoder:
+        """The encoder of the sentences."""
+        encoder: SentenceEncoder = self._estimator.encoder_
+        return encoder
+
+    @property
+    def example(self) -> dict[str, str]:
+        """A pair."""
+        first, second = self.keys or PAIR_KEYS[0]
+        return {first: "How do I cook rice?", second: "How is rice boiled?"}
+
+    @property
+    def description(self) -> str:
+        """The keys of a pair, for people."""
+        first, second = self.keys or PAIR_KEYS[0]
+        return f'Takes `{{"{first}": ..., "{second}": ...}}`.'
+
+    def read(self, inputs: Any) -> tuple[dict[str, str], Shape]:
+        """Return the texts of a pair by their keys."""
+        if not isinstance(inputs, Mapping):
+            raise ValueError("expected a JSON object")
+        possible = [tuple(self.keys)] if self.keys else PAIR_KEYS
+        for keys in possible:
+            if all(key in inputs for key in keys):
                 texts = {key: checked_text(inputs[key], repr(key)) for key in keys}
-                shape = {key: (1, max(1, num_words(text))) for key, text in texts.items()}
-                return (texts, tuple(texts.values())), shape
-        raise ValueError(f"expected an object with {' or '.join('/'.join(x) for x in PAIR_KEYS)}")
+                numbers = map(num_words, texts.values())
+                return texts, {side: (1, n) for side, n in zip(("first", "second"), numbers)}
+        expected = " or ".join("/".join(keys) for keys in possible)
+        found = ", ".join(map(repr, inputs)) or "no keys"
+        raise ValueError(f"expected an object with {expected}; it has {found:.100}")
 
-    def predictions(batch: list[Any]) -> Iterator[bytes]:
-        pairs = [pair for _, pair in batch]
-        if not hasattr(estimator, "classes_"):
-            answers = [{"score": score} for score in estimator.predict(pairs).tolist()]
-        else:
-            classes = estimator.classes_.tolist()
-            names = [*map(str, classes)]
-            answers = [
-                {"label": classes[row.index(max(row))], "probs_by_label": dict(zip(names, row))}
-                for row in estimator.predict_proba(pairs).tolist()
-            ]
-        for (texts, _), answer in zip(batch, answers):
-            yield encoded({**texts, **answer})
+    def compute(self, batch: list[dict[str, str]]) -> Iterator[bytes]:
+        """Yield the predictions of pairs, with their texts."""
+        # Records find their columns by their names, which may be in another order.
+        pairs: list[Any] = batch if self.keys else [tuple(texts.values()) for texts in batch]
+        for texts, prediction in zip(batch, self._predictions(pairs)):
+            yield encoded({**texts, **prediction})
 
-    return Job(read, predictions)
+    def dearest(self, num_words: int) -> dict[str, str]:
+        """Return a pair of texts of equal length."""
+        text = " ".join(["example"] * max(1, int(num_words / 2**0.5)))
+        return dict.fromkeys(self.example, text)
+
+    def _predictions(self, pairs: list[Any]) -> Iterator[dict[str, Any]]:
+        if not hasattr(self._estimator, "classes_"):
+            for score in self._estimator.predict(pairs).tolist():
+                yield {"score": score}
+            return
+        classes = self._estimator.classes_.tolist()
+        names = list(map(str, classes))
+        for row in self._estimator.predict_proba(pairs).tolist():
+            label = classes[row.index(max(row))]
+            yield {"label": label, "probs_by_label": dict(zip(names, row))}

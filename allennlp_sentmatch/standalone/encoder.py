@@ -2,32 +2,35 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 import numpy
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.checks import check_names, check_positive
-from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
-from allennlp_sentmatch.nn.word_coverage import word_coverage
-from allennlp_sentmatch.standalone.files import (
+from allennlp_sentmatch.files.digested_header import read_header, write_header
+from allennlp_sentmatch.files.folders import (
     errors_name,
     read_json_object,
     write_json,
     written_folder,
 )
+from allennlp_sentmatch.files.progress import progress_bar
+from allennlp_sentmatch.files.texts import checked_sentences, noting
+from allennlp_sentmatch.nn.checks import check_names, check_positive
+from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
+from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+from allennlp_sentmatch.nn.word_coverage import word_coverage
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin, write_model_card
-from allennlp_sentmatch.standalone.networks import load_state, sentence_network
+from allennlp_sentmatch.standalone.networks import Pooled, load_state, sentence_network
 from allennlp_sentmatch.standalone.quantization import dequantized, quantized
-from allennlp_sentmatch.standalone.splitters import splitter_from
+from allennlp_sentmatch.standalone.splitters import Splitter, splitter_from
 from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
-from allennlp_sentmatch.standalone.texts import checked_sentences, noting
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
@@ -38,6 +41,9 @@ SPLITTER = "splitter.json"
 VOCABULARY = "vocabulary.json"
 
 FORMAT = 1  # the version of the format, in the settings
+
+MOST_WORDS = 4096
+"""The words whose products are kept at a time: 50 MB for the encoder of this package."""
 
 USAGE = """from allennlp_sentmatch.standalone import StandaloneEncoder
 
@@ -57,7 +63,7 @@ class StandaloneEncoder(nn.Module):
     the width `embedding_size` (D). `encoder` has the settings of the network, see
     `sentence_network`. The vectors of sentences are as wide as the network or, after a linear map,
     `projection_size` wide (E). The parameters may have `limit` numbers. Settings that do not fit
-    together are a `ValueError`.
+    together are a `ValueError`. The words have the `vectors` (V, D), or else random ones.
     """
 
     def __init__(
@@ -68,6 +74,7 @@ class StandaloneEncoder(nn.Module):
         encoder: dict[str, Any],
         projection_size: Optional[int] = None,
         limit: int = 1 << 62,
+        vectors: Optional[Tensor] = None,
     ) -> None:
         super().__init__()
         self.indexer = indexer
@@ -78,7 +85,10 @@ class StandaloneEncoder(nn.Module):
             raise ValueError(
                 f"the encoder reads vectors of {network.input_size}; words have {embedding_size}"
             )
-        self.embedding = nn.Embedding(len(words), embedding_size)
+        if vectors is None:
+            self.embedding = nn.Embedding(len(words), embedding_size)
+        else:
+            self.embedding = nn.Embedding.from_pretrained(vectors, freeze=False)
         self.encoder = network
         self.projection: Optional[nn.Linear] = None
         self.vector_size: int = network.output_size
@@ -100,53 +110,36 @@ class StandaloneEncoder(nn.Module):
         `ValueError`, naming the file, for whatever is wrong; `FileNotFoundError` for a missing one.
         """
         path = Path(folder)
-        settings = read_json_object(path / SETTINGS)
-        with errors_name(path / SETTINGS):
-            found = settings.get("format")
-            if found != FORMAT:
-                raise ValueError(
-                    f"the format is {found!r}; this version of the package reads {FORMAT}"
-                )
-            check_names("setting", settings, _SETTINGS)
-            lowercase, max_length = settings["lowercase"], settings["max_length"]
-            if type(lowercase) is not bool:
-                raise ValueError("lowercase must be true or false")
-            if max_length is not None and (type(max_length) is not int or max_length < 1):
-                raise ValueError("max_length must be a positive integer or null")
-        vocabulary = read_json_object(path / VOCABULARY)
-        with errors_name(path / VOCABULARY):
-            check_names("setting", vocabulary, ("unknown", "empty", "words"))
-            unknown, empty, words = (vocabulary[name] for name in ("unknown", "empty", "words"))
-            if (
-                not isinstance(words, list)
-                or not all(isinstance(word, str) for word in words)
-                or len(set(words)) != len(words)
-            ):
-                raise ValueError("expected a list of different strings as words")
-            if not all(type(index) is int and 0 < index < len(words) for index in (unknown, empty)):
-                raise ValueError("expected indices of words as unknown and empty")
-        rules = read_json_object(path / SPLITTER)
-        with errors_name(path / SPLITTER):
-            is_pieces = rules == {"type": WordPieceSplitter.type}
-            splitter = WordPieceSplitter(words) if is_pieces else splitter_from(rules)
-        tensors = read_tensors(path / TENSORS)
-        with errors_name(path / TENSORS):
-            tensors = dequantized(tensors)
-            embedding = tensors.get("embedding.weight")
-            if embedding is None or embedding.dim() != 2 or len(embedding) != len(words):
-                raise ValueError(f"expected embedding.weight of {len(words)} rows")
+        settings = _read_settings(path / SETTINGS)
+        vocabulary = _read_vocabulary(path / VOCABULARY)
+        splitter = _read_splitter(path / SPLITTER, vocabulary.words)
+        state = _read_state(path / TENSORS, len(vocabulary.words))
         # A program may have set another default device (since PyTorch 2.0) or type.
         on_cpu = torch.device("cpu") if hasattr(torch, "set_default_device") else nullcontext()
         with errors_name(path / SETTINGS), on_cpu:
-            known = {word: index for index, word in enumerate(words)}
-            indexer = TextIndexer(splitter, known, unknown, empty, lowercase, max_length)
-            network, size = settings["encoder"], settings["projection_size"]
-            limit = sum(tensor.numel() for tensor in tensors.values())
-            encoder = cls(indexer, words, embedding.size(1), network, size, limit).float()
+            indexer = TextIndexer(
+                splitter,
+                {word: index for index, word in enumerate(vocabulary.words)},
+                vocabulary.unknown,
+                vocabulary.empty,
+                settings["lowercase"],
+                settings["max_length"],
+            )
+            # Random vectors would take longer than reading the file.
+            vectors = state["embedding.weight"].float()
+            encoder = cls(
+                indexer,
+                vocabulary.words,
+                vectors.size(1),
+                settings["encoder"],
+                settings["projection_size"],
+                sum(tensor.numel() for tensor in state.values()),
+                vectors,
+            ).float()
             if settings["vector_size"] != encoder.vector_size:
                 raise ValueError(f"the encoder's vector_size is {encoder.vector_size}")
         with errors_name(path / TENSORS):
-            load_state(encoder, tensors)
+            load_state(encoder, state)
         return encoder.eval()
 
     def save(self, folder: Union[str, "os.PathLike[str]"], int8: bool = False) -> None:
@@ -173,8 +166,10 @@ class StandaloneEncoder(nn.Module):
         if int8 or int4_words:
             state = quantized(state, ["embedding.weight"] if int4_words else [])
         write_tensors(folder / TENSORS, state)
-        for name, value in self._described().items():
-            write_json(folder / name, value)
+        described = self._described()
+        for name in (SPLITTER, VOCABULARY):
+            write_json(folder / name, described[name])
+        write_header(folder / SETTINGS, described[SETTINGS], [TENSORS, SPLITTER, VOCABULARY])
 
     def write_card(self, folder: Path, origin: Origin = UNKNOWN, usage: str = USAGE) -> None:
         """Write the model card of a folder, after its other files; `usage` is Python."""
@@ -213,10 +208,17 @@ class StandaloneEncoder(nn.Module):
         return vectors if self.projection is None else self.projection(vectors)
 
     @torch.no_grad()
-    def encode(self, sentences: Iterable[str], batch_size: int = 128) -> Tensor:
-        """Encode N sentences as vectors (N, E), in the order of the sentences, on the CPU.
+    def encode(
+        self,
+        sentences: Iterable[str],
+        *,
+        batch_size: int = 128,
+        show_progress_bar: Optional[bool] = None,
+    ) -> FloatArray:
+        """Encode N sentences as vectors (N, E), float32, in the order of the sentences.
 
-        Sentences of similar length share a batch.
+        Sentences of similar length share a batch. By default, a progress bar appears after some
+        seconds on a terminal.
 
         # Raises
 
@@ -227,16 +229,56 @@ class StandaloneEncoder(nn.Module):
         texts = checked_sentences(sentences)
         with noting(texts):
             rows = self.indexer.rows(texts)
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        device = self.embedding.weight.device
-        dtype = self.embedding.weight.dtype
-        vectors = torch.empty(len(rows), self.vector_size, dtype=dtype, device="cpu")
-        with evaluation_mode(self):  # trees are sampled in training
-            for start in range(0, len(order), batch_size):
-                batch = order[start : start + batch_size]
-                indices = padded([rows[i] for i in batch]).to(device)
-                vectors[batch] = self(indices).to(vectors)
+        order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
+        batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+        vectors: FloatArray = numpy.empty((len(rows), self.vector_size), numpy.float32)
+        progress = progress_bar(len(rows), "encoding", " sentences", show_progress_bar)
+        with evaluation_mode(self), progress as bar:  # trees are sampled in training
+            for group, words in _groups(batches, rows):
+                encode = self._encoder_of_words(words)
+                for batch in group:
+                    encoded = encode([rows[i] for i in batch])
+                    vectors[batch] = encoded.float().cpu().numpy()
+                    bar.update(len(batch))
         return vectors
+
+    @property
+    def shares_words(self) -> bool:
+        """Return whether `encode` computes a word's products once for all sentences in float32."""
+        return type(self.encoder) is Pooled and self.encoder.shares_words
+
+    def _encoder_of_words(self, words: list[int]) -> Callable[[list[list[int]]], Tensor]:
+        """Return a function from B sentences of these words, longest first, to vectors (B, E)."""
+        of_words = None
+        if self._has_only_equations():
+            with without_autocast(self.embedding.weight.device):
+                of_words = self.encoder.of_words(self.embedding.weight[words])
+        if of_words is None:
+            device = self.embedding.weight.device
+            return lambda rows: self(padded(rows).to(device))
+        places = {word: place for place, word in enumerate(words)}
+
+        def encode(rows: list[list[int]]) -> Tensor:
+            with without_autocast(self.embedding.weight.device):
+                pooled: Tensor = of_words([[places[word] for word in row] for row in rows])
+            if self.projection is None:
+                return pooled
+            projected: Tensor = self.projection(pooled)
+            return projected
+
+        return encode
+
+    def _has_only_equations(self) -> bool:
+        """Return whether a call of this module and its parts does only what their classes say."""
+        is_own = type(self.encoder) is Pooled and type(self.embedding) is nn.Embedding
+        return is_own and not any(
+            module._forward_pre_hooks or module._forward_hooks or "forward" in vars(module)
+            for module in self.modules()
+        )
+
+    def num_words(self, text: str) -> int:
+        """Return how many words or word pieces of a text are encoded."""
+        return len(self.indexer.indices(text))
 
     @torch.no_grad()
     def word_coverage(
@@ -262,6 +304,24 @@ class StandaloneEncoder(nn.Module):
             words, masks = [weight[side] for side in sides], [side != PADDING for side in sides]
             compared.append(word_coverage(*words, *masks).float().cpu())
         return torch.cat(compared)
+
+
+def _groups(
+    batches: list[list[int]], rows: list[list[int]]
+) -> Iterator[tuple[list[list[int]], list[int]]]:
+    """Yield some batches of sentences and their different words, at most about `MOST_WORDS`."""
+    group: list[list[int]] = []
+    words: dict[int, None] = {}
+    for batch in batches:
+        of_batch = dict.fromkeys(word for i in batch for word in rows[i])
+        if group and len(words | of_batch) > MOST_WORDS:
+            yield group, list(words)
+            group = []
+            words = {}
+        group.append(batch)
+        words.update(of_batch)
+    if group:
+        yield group, list(words)
 
 
 def normalized(vectors: FloatArray) -> FloatArray:
@@ -292,3 +352,63 @@ def nearest(query: FloatArray, vectors: FloatArray, count: int) -> list[tuple[in
     found = cosines(vectors, query)  # (N,)
     order = numpy.argsort(-found, kind="stable")[:count]
     return [(int(row), float(found[row])) for row in order]
+
+
+class _Vocabulary(NamedTuple):
+    """The content of `VOCABULARY`."""
+
+    words: list[str]
+    unknown: int
+    empty: int
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    """Read and check `SETTINGS`, but for those of the network."""
+    settings = read_header(path)
+    with errors_name(path):
+        found = settings.get("format")
+        if found != FORMAT:
+            raise ValueError(f"the format is {found!r}; this version of the package reads {FORMAT}")
+        check_names("setting", settings, _SETTINGS)
+        if type(settings["lowercase"]) is not bool:
+            raise ValueError("lowercase must be true or false")
+        max_length = settings["max_length"]
+        if max_length is not None and (type(max_length) is not int or max_length < 1):
+            raise ValueError("max_length must be a positive integer or null")
+    return settings
+
+
+def _read_vocabulary(path: Path) -> _Vocabulary:
+    """Read and check `VOCABULARY`."""
+    vocabulary = read_json_object(path)
+    with errors_name(path):
+        check_names("setting", vocabulary, ("unknown", "empty", "words"))
+        words = vocabulary["words"]
+        is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
+        if not is_list or len(set(words)) != len(words):
+            raise ValueError("expected a list of different strings as words")
+        for name in ("unknown", "empty"):
+            index = vocabulary[name]
+            if type(index) is not int or not 0 < index < len(words):
+                raise ValueError("expected indices of words as unknown and empty")
+    return _Vocabulary(words, vocabulary["unknown"], vocabulary["empty"])
+
+
+def _read_splitter(path: Path, words: list[str]) -> Splitter:
+    """Read `SPLITTER`."""
+    rules = read_json_object(path)
+    with errors_name(path):
+        if rules == {"type": WordPieceSplitter.type}:
+            return WordPieceSplitter(words)
+        return splitter_from(rules)
+
+
+def _read_state(path: Path, num_words: int) -> dict[str, Tensor]:
+    """Read `TENSORS` as floating-point numbers, with a vector for each word."""
+    tensors = read_tensors(path)
+    with errors_name(path):
+        state = dequantized(tensors)
+        embedding = state.get("embedding.weight")
+        if embedding is None or embedding.dim() != 2 or len(embedding) != num_words:
+            raise ValueError(f"expected embedding.weight of {num_words} rows")
+    return state

@@ -7,16 +7,19 @@ from typing import Any, Callable, Optional, Union
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
+from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
 from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.mean_states import MeanStates, PackedWords
+from allennlp_sentmatch.nn.ops.backends import COMPILED
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.rcrn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.nn.subilstm import SuffixBiLSTM
-from allennlp_sentmatch.standalone.files import errors_name
 from allennlp_sentmatch.standalone.tensor_file import check_finite
 
 
@@ -69,10 +72,62 @@ class Pooled(nn.Module):
         states: Tensor = self.encoder(inputs[..., : self.encoder.input_size], mask)
         return states
 
+    @property
+    def shares_words(self) -> bool:
+        """Return whether this is a network for which `of_words` has a result if nothing forbids it.
+
+        It is the mean of the states of a one-layer LSTM, and the steps are compiled.
+        """
+        return (
+            COMPILED
+            and type(self.encoder) is StackedRNN
+            and type(self.encoder.network) is nn.LSTM
+            and self.encoder.num_layers == 1
+            and self.pooling.poolings == ("mean",)
+        )
+
+    def of_words(self, vectors: Tensor) -> Optional["PooledWords"]:
+        """Return the same for sentences of words with these vectors (U, D), without gradients.
+
+        Return `None` if only `forward` computes what this network does.
+        """
+        if not self.shares_words:
+            return None
+        network = self.encoder.network
+        states = MeanStates.of(network, vectors[:, : self.encoder.input_size].contiguous())
+        if states is None:
+            return None
+        return PooledWords(states, None if self.mean is None else vectors)
+
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """(B, T, D) and (B, T) -> (B, output_size)."""
         pooled: Tensor = self.pooling(self.states(inputs, mask), mask)
         return pooled if self.mean is None else torch.cat([pooled, self.mean(inputs, mask)], dim=-1)
+
+
+class PooledWords:
+    """A `Pooled` network over sentences of words from a table, which are not padded.
+
+    The words' own mean follows the states' if there are `vectors` (U, D).
+    """
+
+    def __init__(self, states: MeanStates, vectors: Optional[Tensor]) -> None:
+        self._states = states
+        self._vectors = vectors
+
+    def __call__(self, sentences: Sequence[Sequence[int]]) -> Tensor:
+        """Return the vectors (B, output_size) of sentences, the longest first.
+
+        A sentence is the rows of its words in the table, at least one.
+        """
+        packed = PackedWords.of(sentences)
+        pooled = self._states(packed)
+        if self._vectors is None:
+            return pooled
+        rows = torch.tensor([row for sentence in sentences for row in sentence], device="cpu")
+        first = packed.lengths.cumsum(0) - packed.lengths
+        own = F.embedding_bag(rows, self._vectors, first, mode="mean")
+        return torch.cat([pooled, own], 1)
 
 
 SEQUENCE_NETWORKS: dict[str, Callable[..., nn.Module]] = {

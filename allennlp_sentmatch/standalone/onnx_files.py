@@ -8,10 +8,10 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.files.folders import written_folder
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
-from allennlp_sentmatch.standalone.files import written_folder
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin
 from allennlp_sentmatch.standalone.networks import Identity, Pooled
 from allennlp_sentmatch.standalone.quantization import (
@@ -41,6 +41,10 @@ IR_VERSION = 10  # of ONNX 1.16, which onnxruntime 1.18 and later read
 
 GATES = {nn.LSTM: [0, 3, 1, 2], nn.GRU: [1, 0, 2]}
 """Where the blocks of ONNX's gates (i, o, f, g and z, r, n) are in torch's matrices."""
+
+
+STAND_IN = "\x1f"
+"""Replaces the word `PADDING_WORD` while a text gets its lower case: no text has it then."""
 
 
 def write_onnx(
@@ -87,7 +91,7 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
     """
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-    # Python's str.split also splits at these control characters.
+    # Python's str.split also splits at these control characters, of which STAND_IN is one.
     steps: list[Any] = [normalizers.Replace(Regex("[\x0b\x0c\x1c-\x1f\x85]"), " ")]
     splits: list[Any] = [pre_tokenizers.WhitespaceSplit()]
     splitter = indexer.splitter
@@ -101,9 +105,11 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
         tokenizer = Tokenizer(models.WordLevel(known, unk_token=words[indexer.unknown]))
         if isinstance(splitter, WhitespaceSplitter):
             whole = Regex(rf"(?<!\S){PADDING_WORD}(?!\S)")
-            steps.append(normalizers.Replace(whole, words[indexer.empty]))
+            steps.append(normalizers.Replace(whole, STAND_IN))
         if indexer.lowercase:
             steps.append(normalizers.Lowercase())
+        if isinstance(splitter, WhitespaceSplitter):
+            steps.append(normalizers.Replace(STAND_IN, words[indexer.empty]))
         if isinstance(splitter, LettersDigitsSplitter):
             runs = Regex(r"[\p{L}\p{Nl}\p{No}]+|\p{Nd}+|\S")
             splits.append(pre_tokenizers.Split(runs, "isolated"))

@@ -5,7 +5,7 @@ import re
 from pathlib import Path, PurePath
 from typing import Any, Union
 
-from allennlp_sentmatch.standalone.files import errors_name, nested_settings, read_json
+from allennlp_sentmatch.files.folders import errors_name, nested_settings, read_json
 
 MODULES = "modules.json"
 CONFIGURATION = "config_sentence_transformers.json"

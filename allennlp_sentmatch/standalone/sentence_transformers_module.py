@@ -10,10 +10,10 @@ from typing import Any, Optional
 
 import torch
 
+from allennlp_sentmatch.files.texts import checked_sentences
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import padded
-from allennlp_sentmatch.standalone.texts import checked_sentences
 
 
 def __getattr__(name: str) -> Any:

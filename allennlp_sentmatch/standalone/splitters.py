@@ -15,6 +15,12 @@ from allennlp_sentmatch.nn.checks import check_names
 
 Words = tuple[str, ...]
 
+MAX_CASE_WORDS = 32
+"""The most words of a special case that is put together again: spaCy's cases have fewer letters.
+
+A folder from anybody could make the time to split a text grow with its length squared.
+"""
+
 
 class Splitter(ABC):
     """Splits texts into words."""
@@ -88,7 +94,8 @@ class RuleSplitter(Splitter):
     special_cases : `Mapping[str, Sequence[str]]`, optional (default = `{}`)
         The words of each special case, without whitespace.
     rejoined : `Mapping[str, Sequence[str]]`, optional (default = `{}`)
-        For each special case that affixes may split apart, the words that it is split into.
+        For each special case that affixes may split apart, the words that it is split into, of
+        which there are at most 32.
     max_word_length : `int`, optional (default = `256`)
         In characters. A longer chunk is cut into pieces of that length first.
 
@@ -119,9 +126,16 @@ class RuleSplitter(Splitter):
         self._rejoined = _checked_cases("rejoined", rejoined)
         self._max_word_length = max_word_length
         self._long_word = re.compile(rf"\S{{{max_word_length + 1},}}")
-        self._by_first_word: dict[str, list[Words]] = {}
-        for words in self._rejoined.values():
-            self._by_first_word.setdefault(words[0], []).append(words)
+        self._cases = frozenset(self._rejoined.values())
+        self._lengths: dict[str, list[int]] = {}  # of the cases, by their first words
+        for words in self._cases:
+            if len(words) > MAX_CASE_WORDS:
+                raise ValueError(
+                    f"rejoined: a special case may have {MAX_CASE_WORDS} words, not {len(words)}"
+                )
+            lengths = self._lengths.setdefault(words[0], [])
+            if len(words) not in lengths:
+                lengths.append(len(words))
 
     def settings(self) -> dict[str, Any]:
         """The type, and all constructor arguments."""
@@ -183,9 +197,10 @@ class RuleSplitter(Splitter):
     def _apart(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
         """The start and end of each run of words that make up a special case."""
         for start, word in enumerate(words):
-            for case in self._by_first_word.get(word, ()):
-                if tuple(words[start : start + len(case)]) == case:
-                    yield start, start + len(case)
+            for length in self._lengths.get(word, ()):
+                end = start + length
+                if end <= len(words) and tuple(words[start:end]) in self._cases:
+                    yield start, end
 
     def _without_overlap(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
         """Of the runs that overlap, the longest, and of these the first."""

@@ -8,8 +8,8 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.files.texts import KNOWS_NO_WORD, note
 from allennlp_sentmatch.standalone.splitters import Splitter
-from allennlp_sentmatch.standalone.texts import KNOWS_NO_WORD, note
 
 PADDING = 0  # the index of padding
 

@@ -98,8 +98,8 @@ def deferred_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        for caught, handler in handlers.items():
+            signal.signal(caught, handler)
         if received:
             handlers[received[0]](received[0], None)
 

@@ -1,9 +1,22 @@
-"""Adam and AdamW in one pass over the parameters."""
+"""Adam and AdamW in one pass over the parameters, and a check of parameter groups.
 
+Importing this module lets all of AllenNLP's optimizers warn of layers that no parameter group has.
+"""
+
+import functools
+import logging
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any, Callable
 
 import torch
+from allennlp.training import optimizers
 from allennlp.training.optimizers import AdamOptimizer, AdamWOptimizer, Optimizer
+
+logger = logging.getLogger(__name__)
+
+_LAYER = re.compile(r"\.(\d+)\.")
+"""The number of a layer in the name of a parameter."""
 
 
 def _construct_fused(construct: Callable[..., None], **settings: Any) -> None:
@@ -39,3 +52,47 @@ class FusedAdamWOptimizer(AdamWOptimizer, _FusedAdamW):
     """AllenNLP's "adamw" with torch's fused implementation, as in `FusedAdamOptimizer`: a quarter
     of the time of a step on a CPU. It has the parameters of "adamw".
     """
+
+
+def forgotten_layers(names: Iterable[str], groups: Sequence[Sequence[Any]]) -> list[str]:
+    """Return the parameters of layers that no group has, while groups train the layers below.
+
+    `names` are those of parameters, such as `encoder.layer.3.weight` of layer 3. Each group has a
+    list of regular expressions, one of which must be found in a name, and its settings. Layers that
+    are frozen, or have settings of their own above others, are usual.
+    """
+    trained = [group[0] for group in groups if group[1].get("requires_grad", True)]
+    expressions = [expression for group in groups for expression in group[0]]
+    highest: dict[str, int] = {}
+    left: list[tuple[str, str, int]] = []
+    for name in names:
+        layer = _LAYER.search(name)
+        if layer is None:
+            continue
+        part, number = _LAYER.sub(".#.", name, count=1), int(layer[1])
+        if any(re.search(expression, name) for group in trained for expression in group):
+            highest[part] = max(number, highest.get(part, 0))
+        elif not any(re.search(expression, name) for expression in expressions):
+            left.append((name, part, number))
+    return [name for name, part, number in left if part in highest and number > highest[part]]
+
+
+_make_parameter_groups = optimizers.make_parameter_groups
+
+
+@functools.wraps(_make_parameter_groups)
+def _make_checked_groups(model_parameters: Any, groups: Any = None) -> Any:
+    forgotten = forgotten_layers((name for name, _ in model_parameters), groups or [])
+    if forgotten:
+        logger.warning(
+            "%d parameters of layers are in no parameter group, while the layers below are, and "
+            "are trained with the optimizer's own settings: %s to %s; does the configuration have "
+            "the right number of layers (num_layers)?",
+            len(forgotten),
+            forgotten[0],
+            forgotten[-1],
+        )
+    return _make_parameter_groups(model_parameters, groups)
+
+
+optimizers.make_parameter_groups = _make_checked_groups

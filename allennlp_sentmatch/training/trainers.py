@@ -9,7 +9,7 @@ from allennlp.data import DataLoader, TensorDict
 from allennlp.models import Model
 from allennlp.training import GradientDescentTrainer, Trainer, TrainerCallback
 
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.nn.precision import bfloat16_products
 
 

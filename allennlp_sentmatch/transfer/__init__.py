@@ -7,15 +7,15 @@ from allennlp_sentmatch.transfer.sentence_vectors import (
     StoredVectors,
     WordVectorAverage,
 )
-from allennlp_sentmatch.transfer.tasks import TASKS, Task, own_task
+from allennlp_sentmatch.transfer.tasks import TASKS, TransferTask, own_task
 
 __all__ = [
     "TASKS",
     "SentenceVectors",
     "StoredVectors",
-    "Task",
     "TransferBenchmark",
     "TransferReport",
+    "TransferTask",
     "WordVectorAverage",
     "own_task",
 ]

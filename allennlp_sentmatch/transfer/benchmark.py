@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Union
 
 import numpy
-from allennlp.common.checks import ConfigurationError
 from sklearn.metrics import accuracy_score, f1_score
 
+from allennlp_sentmatch.errors import ConfigurationError
+from allennlp_sentmatch.estimators.groups import group_equal
 from allennlp_sentmatch.training.metrics.correlations import correlations
 from allennlp_sentmatch.transfer.classifiers import Data, LabelClassifier, predict_with_best_penalty
 from allennlp_sentmatch.transfer.report import TaskResult, TransferReport, metric_key
 from allennlp_sentmatch.transfer.sentence_vectors import SentenceVectors
-from allennlp_sentmatch.transfer.tasks import TASKS, Examples, Task
+from allennlp_sentmatch.transfer.tasks import TASKS, TaskExamples, TransferTask
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ class TransferBenchmark:
 
     data_folder : `Union[str, os.PathLike]`
         Has a folder for each data set; see `tasks.SUBFOLDERS`.
-    tasks : `Sequence[Task]`, optional (default = `TASKS`)
+    tasks : `Sequence[TransferTask]`, optional (default = `TASKS`)
     num_folds : `int`, optional (default = `10`)
         Of every cross-validation.
     seed : `int`, optional (default = `1111`)
@@ -40,7 +41,7 @@ class TransferBenchmark:
     def __init__(
         self,
         data_folder: Union[str, "os.PathLike[str]"],
-        tasks: Sequence[Task] = TASKS,
+        tasks: Sequence[TransferTask] = TASKS,
         num_folds: int = 10,
         seed: int = 1111,
     ) -> None:
@@ -84,7 +85,7 @@ class TransferBenchmark:
         settings = {"num_folds": self._num_folds, "seed": self._seed}
         return TransferReport(name, vectors.size, settings, results, errors)
 
-    def run_task(self, task: Task, vectors: SentenceVectors) -> TaskResult:
+    def run_task(self, task: TransferTask, vectors: SentenceVectors) -> TaskResult:
         """Run one task."""
         splits = task.read(self._folder)
         vectors.add(task.data_set, splits.sentences())
@@ -101,6 +102,7 @@ class TransferBenchmark:
             self._num_folds,
             self._seed,
             task.name,
+            group_equal(splits.train.sentences),
         )
         targets = (test or train)[1]
         if isinstance(task.estimator, LabelClassifier):
@@ -126,7 +128,7 @@ class TransferBenchmark:
         )
 
 
-def _data(examples: Examples, vectors: SentenceVectors) -> Data:
+def _data(examples: TaskExamples, vectors: SentenceVectors) -> Data:
     """The features (N, D) of sentences or of pairs, and their targets (N,)."""
     first, *others = (vectors.of(column) for column in zip(*examples.sentences))
     for second in others:

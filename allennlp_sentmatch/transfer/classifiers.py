@@ -8,19 +8,19 @@ from typing import Optional, Union
 
 import numpy
 import torch
-from allennlp.common.checks import ConfigurationError
-from allennlp.common.tqdm import Tqdm
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from allennlp_sentmatch.estimators import linear
+from allennlp_sentmatch.errors import ConfigurationError
+from allennlp_sentmatch.estimators.groups import strata_of
 from allennlp_sentmatch.estimators.linear import Array, best_penalty, fit_pipeline
+from allennlp_sentmatch.files.progress import progress_over
 from allennlp_sentmatch.nn.similarity import grade_distribution
 from allennlp_sentmatch.training.metrics.correlations import correlations
 
 Data = tuple[Array, Array]
 
-L2_PENALTIES = (*linear.L2_PENALTIES, 0.0001)
+L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)
 """The penalties that are compared, the strongest first."""
 
 
@@ -96,12 +96,15 @@ def predict_with_best_penalty(
     num_folds: int = 10,  # at least 3
     seed: int = 1111,  # of the folds
     description: str = "",  # of the progress bar
+    groups: Optional[Array] = None,
 ) -> tuple[Array, list[float]]:
     """Choose the penalty, and predict with it.
 
     With features and targets for `validation`, these decide. Otherwise, the mean over the folds of
     `train` does, and all of them are trained on. Without `test_features` (M, D), each fold is
     tested by a classifier of the others, whose penalty is chosen by cross-validation over them.
+    The folds keep the `groups` (N,) of `train` together, by default each example on its own; they
+    are numbers from 0, in the order in which they occur first.
 
     Returns the predictions (M,), or (N,) for `train`, and the penalty, or one for each fold.
     """
@@ -113,10 +116,11 @@ def predict_with_best_penalty(
 
     if validation is not None:
         assert test_features is not None
-        fitted = {l2: learned(l2) for l2 in Tqdm.tqdm(L2_PENALTIES, desc=description)}
+        fitted = {l2: learned(l2) for l2 in progress_over(L2_PENALTIES, description)}
         best = best_penalty((l2, -one.score(*validation)) for l2, one in fitted.items())
         return fitted[best].predict(test_features), [best]
-    folds = _folds(targets, num_folds, seed)
+    groups = numpy.arange(len(targets)) if groups is None else groups
+    folds = _folds(targets, groups, num_folds, seed)
 
     def search(rows: Array) -> float:
         """The best penalty over the folds in the rows that are marked."""
@@ -132,24 +136,29 @@ def predict_with_best_penalty(
         best = search(folds >= 0)
         return learned(best).predict(test_features), [best]
     predicted, chosen = numpy.empty_like(targets), []
-    for fold in Tqdm.tqdm(range(num_folds), desc=description):
+    for fold in progress_over(range(num_folds), description):
         chosen.append(search(folds != fold))
         one = learned(chosen[-1], folds != fold)
         predicted[folds == fold] = one.predict(features[folds == fold])
     return predicted, chosen
 
 
-def _folds(targets: Array, num_folds: int, seed: int) -> Array:
+def _folds(targets: Array, groups: Array, num_folds: int, seed: int) -> Array:
     """The fold of each example (N,): all folds have about the same share of every label."""
     is_score = targets.dtype.kind == "f"
-    smallest = len(targets) if is_score else numpy.unique(targets, return_counts=True)[1].min()
+    labels = numpy.zeros(len(targets), int)
+    if not is_score:
+        labels = numpy.unique(targets, return_inverse=True)[1]
+    strata, counts = strata_of(groups, labels)
+    smallest = counts.min()
     if smallest < num_folds:
         raise ConfigurationError(
-            f"{'there are' if is_score else 'a label has'} {smallest} examples, too few for "
-            f"{num_folds} folds, each of which needs one: choose fewer (--folds) or add examples"
+            f"{'there are' if is_score else 'a label has'} {smallest} different examples, too few "
+            f"for {num_folds} folds, each of which needs one: choose fewer (--folds) or add "
+            "examples"
         )
     splitter = (KFold if is_score else StratifiedKFold)(num_folds, shuffle=True, random_state=seed)
-    folds = numpy.empty(len(targets), int)
-    for fold, (_, held_out) in enumerate(splitter.split(targets, targets)):
+    folds = numpy.empty(len(strata), int)
+    for fold, (_, held_out) in enumerate(splitter.split(strata, strata)):
         folds[held_out] = fold
-    return folds
+    return folds[groups]

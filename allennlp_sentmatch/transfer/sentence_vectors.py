@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Optional, Union
 
 import numpy
-from allennlp.common.checks import ConfigurationError
-from allennlp.common.tqdm import Tqdm
 
-from allennlp_sentmatch.data.files.digests import is_whole, sentences_digest
-from allennlp_sentmatch.data.files.tables import read_sentences
-from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors, save_array
-from allennlp_sentmatch.data.files.word_vectors import read_word_vectors
-from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+from allennlp_sentmatch.data.word_vectors import read_word_vectors
+from allennlp_sentmatch.errors import ConfigurationError, configuration_errors
+from allennlp_sentmatch.files.digests import is_whole, sentences_digest
+from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.files.progress import progress_over
+from allennlp_sentmatch.files.tables import read_sentences
+from allennlp_sentmatch.files.vectors import check_sentences, map_vectors, save_array
 from allennlp_sentmatch.standalone.encoder import FloatArray
 
-Encode = Callable[[list[str]], FloatArray]
+EncodeFunction = Callable[[list[str]], FloatArray]
 """From N distinct sentences to their vectors (N, E)."""
 
 
@@ -37,7 +37,7 @@ class SentenceVectors:
 
     def __init__(
         self,
-        encode: Encode,
+        encode: EncodeFunction,
         cache_folder: Union[str, "os.PathLike[str]", None] = None,
         fingerprint: str = "",
     ) -> None:
@@ -52,6 +52,7 @@ class SentenceVectors:
         """The vectors' width E; `None` as long as there are none."""
         return next(map(len, self._vectors.values()), None)
 
+    @configuration_errors()
     def add(self, data_set: str, sentences: Sequence[str]) -> None:
         """Encode the sentences of a data set, unless they are known or in a file that is whole.
 
@@ -118,6 +119,7 @@ class StoredVectors:
         self._vectors = vectors
 
     @classmethod
+    @configuration_errors()
     def from_files(
         cls,
         sentences_file: Union[str, "os.PathLike[str]"],
@@ -169,7 +171,7 @@ class WordVectorAverage:
     @classmethod
     def from_file(cls, file_path: Union[str, "os.PathLike[str]"]) -> "WordVectorAverage":
         """The average of a file's vectors; see
-        `allennlp_sentmatch.data.files.word_vectors.read_word_vectors`.
+        `allennlp_sentmatch.data.word_vectors.read_word_vectors`.
         """
         vectors: dict[str, FloatArray] = {}
         for word, vector in read_word_vectors(file_path):
@@ -178,10 +180,10 @@ class WordVectorAverage:
             raise ConfigurationError(f"{file_path} has no word vectors")
         return cls(vectors)
 
-    def encode(self, sentences: Sequence[str], show_progress: bool = False) -> FloatArray:
+    def encode(self, sentences: Sequence[str], show_progress_bar: bool = False) -> FloatArray:
         """The vectors (N, E) of N sentences."""
         encoded = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
-        progress = Tqdm.tqdm(sentences, desc="averaging", disable=not show_progress)
+        progress = progress_over(sentences, "averaging", show_progress_bar)
         for sentence, mean in zip(progress, encoded):
             words = self._splitter.words(sentence)
             found = (self._rows.get(word, self._rows.get(word.lower())) for word in words)

@@ -20,8 +20,8 @@ from allennlp_sentmatch.data.dataset_readers import (
     SentimentTreesReader,
     SingleSentenceReader,
 )
-from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.estimators.linear import Array
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.transfer.classifiers import (
     Estimator,
     GradeRegressor,
@@ -45,7 +45,7 @@ MAX_GRADES = 100
 """The largest difference of scores of one's own: each whole number is a class that is learned."""
 
 
-class Examples(NamedTuple):
+class TaskExamples(NamedTuple):
     """Sentences, or pairs of them, with a label or a score each."""
 
     #: (N,), each a tuple of one sentence or of two.
@@ -57,11 +57,11 @@ class Examples(NamedTuple):
 class Splits(NamedTuple):
     """A task's examples."""
 
-    train: Examples
+    train: TaskExamples
     #: `None`: the L2 penalty is chosen by cross-validation on the training set.
-    validation: Optional[Examples] = None
+    validation: Optional[TaskExamples] = None
     #: `None`: the training set is tested by cross-validation.
-    test: Optional[Examples] = None
+    test: Optional[TaskExamples] = None
 
     def sentences(self) -> list[str]:
         """All distinct sentences, in the order in which they occur first."""
@@ -71,7 +71,7 @@ class Splits(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
+class TransferTask:
     """A task that sentence vectors are tested with."""
 
     name: str
@@ -85,7 +85,7 @@ class Task:
     """F1 is reported for this label, too."""
 
 
-def _examples(reader: DatasetReader, path: Any, target: str) -> Examples:
+def _examples(reader: DatasetReader, path: Any, target: str) -> TaskExamples:
     """The examples that a reader finds; `target` is `"label"` or `"score"`."""
     sentences, targets = [], []
     for instance in reader.read(path):
@@ -97,7 +97,7 @@ def _examples(reader: DatasetReader, path: Any, target: str) -> Examples:
         sentences.append(tuple(metadata[key] for key in keys))
         label: Any = instance.get("label")
         targets.append(metadata[target] if target == "score" else label.label)
-    return Examples(sentences, numpy.array(targets))
+    return TaskExamples(sentences, numpy.array(targets))
 
 
 def find_file(folder: Path, data_set: str, name: str) -> Path:
@@ -142,7 +142,7 @@ def _read_sst(folder: Path, phrases: bool) -> Splits:
     reader = make_reader(use_subtrees=True, use_neutral_sentences=False)
     examples = _examples(reader, find_file(folder, "SST", "train.txt"), "label")
     sentences, targets = zip(*dict.fromkeys(zip(examples.sentences, examples.targets)))
-    return splits._replace(train=Examples(list(sentences), numpy.array(targets)))
+    return splits._replace(train=TaskExamples(list(sentences), numpy.array(targets)))
 
 
 _TREC = ["train_5500.label", "TREC_10.label"]
@@ -151,23 +151,25 @@ _SICK = ["SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"]
 _STS = ["sts-train.csv", "sts-dev.csv", "sts-test.csv"]
 
 
-def _two_files(data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos")) -> Task:
+def _two_files(data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos")) -> TransferTask:
     def read(folder: Path) -> Splits:
         files = {label: find_file(folder, data_set, f"{name}.{label}") for label in labels}
         reader = SingleSentenceReader("two_files", tokenizer=WhitespaceTokenizer())
         return Splits(_examples(reader, files, "label"))
 
-    return Task(data_set, data_set, read)
+    return TransferTask(data_set, data_set, read)
 
 
-def _splits(name: str, data_set: str, reader: Any, files: list[str], **settings: Any) -> Task:
+def _splits(
+    name: str, data_set: str, reader: Any, files: list[str], **settings: Any
+) -> TransferTask:
     target = "score" if "estimator" in settings else "label"
     make_reader = partial(*reader, tokenizer=WhitespaceTokenizer())
 
     def read(folder: Path) -> Splits:
         return _read_splits(folder, data_set, make_reader, files, target)
 
-    return Task(name, data_set, read, **settings)
+    return TransferTask(name, data_set, read, **settings)
 
 
 TASKS = (
@@ -175,7 +177,7 @@ TASKS = (
     _two_files("CR", "custrev"),
     _two_files("SUBJ", "subj", ("objective", "subjective")),
     _two_files("MPQA", "mpqa"),
-    Task("SST", "SST", partial(_read_sst, phrases=True)),
+    TransferTask("SST", "SST", partial(_read_sst, phrases=True)),
     _splits("TREC", "TREC", (SingleSentenceReader, "trec"), _TREC),
     _splits("MRPC", "MRPC", (SentencePairReader, "msrp"), _MRPC, positive_label="1"),
     _splits("SICK-R", "SICK", (SentencePairReader, "sick"), _SICK, estimator=GradeRegressor(1, 5)),
@@ -184,11 +186,11 @@ TASKS = (
 )
 """The tasks in the order of the table."""
 
-SST_SENTENCES = Task("SST", "SST", partial(_read_sst, phrases=False))
+SST_SENTENCES = TransferTask("SST", "SST", partial(_read_sst, phrases=False))
 """SST, with the training sentences only instead of all phrases."""
 
 
-def own_task(settings: Mapping[str, Any]) -> Task:
+def own_task(settings: Mapping[str, Any]) -> TransferTask:
     """A task of one's own sentences, or pairs of them, with labels or scores.
 
     The `settings` are `train`, the file of the training examples, and optionally `validation` and
@@ -219,7 +221,7 @@ def own_task(settings: Mapping[str, Any]) -> Task:
     def read(folder: Path) -> Splits:
         return Splits(*(file and _examples(reader, file, target) for file in files))
 
-    return Task(str(name), "own", read, estimator)
+    return TransferTask(str(name), "own", read, estimator)
 
 
 def _whole_range(score_range: Any) -> tuple[int, int]:

@@ -81,13 +81,15 @@ def describe_trial(trial: Any) -> dict[str, Any]:
 
 
 def minutes_of(duration: str) -> float:
-    """The minutes of a duration that AllenNLP writes as in "2 days, 1:30:00.5"."""
+    """Return the minutes of a duration that AllenNLP writes as in "2 days, 1:30:00.5"."""
     *days, clock = duration.split(" day")
     hours, minutes, seconds = clock.rpartition(" ")[2].split(":")
     return 60 * (24 * int(*days) + int(hours)) + int(minutes) + float(seconds) / 60
 
 
 def is_interrupted(trial: Any) -> bool:
-    """Whether an `optuna.FrozenTrial` ended with its study, and not because its training failed."""
+    """Return whether an `optuna.FrozenTrial` ended with its study, and not because its training
+    failed.
+    """
     states = optuna_library().trial.TrialState
     return trial.state == states.FAIL and "reason" not in trial.user_attrs

@@ -11,14 +11,17 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.params import evaluate_file
 
-from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.files.messages import shorten
 
 TYPES = ("float", "int", "categorical")
 """The types of parameters, each with a distribution of Optuna."""
 
 
 def optuna_library() -> Any:
-    """Optuna, with its own log of each trial switched off; a `ConfigurationError` without it."""
+    """Return Optuna with its log of each trial switched off.
+
+    Raise a `ConfigurationError` if it is not installed.
+    """
     try:
         import optuna
     except ImportError as error:
@@ -43,7 +46,7 @@ class SearchSpace:
               "model.embedding_dropout": {"type": "categorical", "choices": [0.1, 0.15, 0.2]}
             }
 
-        Where `choices` is an object, each choice has a name and overrides any settings, so that
+        If `choices` is an object, each choice has a name and overrides any settings, so that
         several settings change together, or to values that are objects; the parameter's own name
         is free then: `"choices": {"low": {"model.embedding_dropout": 0.1, ...}, ...}`.
     """
@@ -52,9 +55,9 @@ class SearchSpace:
         if not parameters:
             raise ConfigurationError("the search space has no parameters")
         self.parameters = dict(parameters)
-        # Of the parameters whose choices have names: the overrides of each choice.
+        # For each parameter with named choices, the overrides of each choice.
         self._named: dict[str, dict[str, dict[str, Any]]] = {}
-        # Of every parameter: Optuna's distribution.
+        # For each parameter, Optuna's distribution.
         self.distributions = {name: self._read(name, x) for name, x in self.parameters.items()}
 
     @classmethod
@@ -75,14 +78,14 @@ class SearchSpace:
             raise ConfigurationError(f"{path}: {error}") from error
 
     def overrides(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The overrides that the parameters' values stand for."""
+        """Return the overrides that the parameters' values stand for."""
         overrides: dict[str, Any] = {}
         for name, value in values.items():
             overrides.update(self._named[name][value] if name in self._named else {name: value})
         return overrides
 
     def grid(self) -> Optional[dict[str, list[Any]]]:
-        """The choices of each parameter; `None` if one of them is not categorical."""
+        """Return the choices of each parameter; `None` if one of them is not categorical."""
         if any(values["type"] != "categorical" for values in self.parameters.values()):
             return None
         return {name: list(values.choices) for name, values in self.distributions.items()}
@@ -109,45 +112,62 @@ class SearchSpace:
                 owners[setting] = name
 
     def _read(self, name: str, values: Any) -> Any:
-        """Optuna's distribution for a parameter, which is checked here."""
+        """Return Optuna's distribution for a parameter, which is checked here."""
         if not isinstance(values, Mapping) or values.get("type") not in TYPES:
             raise ConfigurationError(
                 f"{name}: expected an object whose type is one of {', '.join(TYPES)}, "
                 f"got {shorten(values)}"
             )
+        kind = values["type"]
         arguments = {key: value for key, value in values.items() if key != "type"}
-        choices = arguments.get("choices")
+        if "choices" in arguments:
+            arguments["choices"] = self._read_choices(name, arguments["choices"])
+        _check_numbers(name, kind, arguments)
+        distribution = getattr(optuna_library().distributions, f"{kind.capitalize()}Distribution")
+        try:
+            return distribution(**arguments)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ConfigurationError(f"{name}: {error}") from error
+
+    def _read_choices(self, name: str, choices: Any) -> Any:
+        """Return a parameter's choices, or their names; what named choices override is kept."""
         if isinstance(choices, Mapping):
             if not all(isinstance(choice, Mapping) for choice in choices.values()):
                 raise ConfigurationError(f"{name}: each named choice is an object of overrides")
             self._named[name] = {key: dict(choice) for key, choice in choices.items()}
-            arguments["choices"] = list(choices)
-        elif choices is not None and not isinstance(choices, list):
+            return list(choices)
+        if choices is None:  # Optuna names what is wrong
+            return None
+        if not isinstance(choices, list):
             raise ConfigurationError(f"{name}: choices must be a list, or an object of named ones")
-        elif choices and any(isinstance(one, (dict, list)) for one in choices):
+        if any(isinstance(one, (dict, list)) for one in choices):
             raise ConfigurationError(
                 f"{name}: a choice is a number, a string, a boolean or null; give other choices "
                 f'names, as in "choices": {{"a name": {{"{name}": {{...}}}}}}'
             )
-        elif choices and any(one == other for one, other in combinations(choices, 2)):
+        if any(one == other for one, other in combinations(choices, 2)):
             raise ConfigurationError(f"{name}: two choices are equal, as 1, 1.0 and true are")
-        number = Integral if values["type"] == "int" else Real
-        for key, kind in {"low": number, "high": number, "step": number, "log": bool}.items():
-            value = arguments.get(key)
-            is_bool = isinstance(value, bool)
-            if value is not None and (not isinstance(value, kind) or is_bool != (kind is bool)):
-                expected = "true or false" if kind is bool else f"a number of type {values['type']}"
-                raise ConfigurationError(f"{name}: {key} must be {expected}, got {shorten(value)}")
-        try:
-            name_of_class = f"{values['type'].capitalize()}Distribution"
-            return getattr(optuna_library().distributions, name_of_class)(**arguments)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ConfigurationError(f"{name}: {error}") from error
+        return choices
+
+
+def _check_numbers(name: str, kind: str, arguments: Mapping[str, Any]) -> None:
+    """Raise a `ConfigurationError` for a bound or a step of another type than the parameter's."""
+    number = Integral if kind == "int" else Real
+    for key in ("low", "high", "step"):
+        value = arguments.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, number)):
+            raise ConfigurationError(
+                f"{name}: {key} must be a number of type {kind}, got {shorten(value)}"
+            )
+    log = arguments.get("log")
+    if log is not None and not isinstance(log, bool):
+        raise ConfigurationError(f"{name}: log must be true or false, got {shorten(log)}")
 
 
 def _first_missing(configuration: Any, setting: str) -> Optional[tuple[str, list[str]]]:
-    """The innermost section on the way to a missing setting, and the names that it has."""
-    section, rest = "", setting
+    """Return the innermost section on the way to a missing setting, and the names that it has."""
+    section = ""
+    rest = setting
     while rest:
         if isinstance(configuration, Mapping):
             items = {str(key): value for key, value in configuration.items()}
@@ -158,6 +178,7 @@ def _first_missing(configuration: Any, setting: str) -> Optional[tuple[str, list
         keys = [key for key in items if f"{rest}.".startswith(f"{key}.")]
         if not keys:
             return section, list(items)
-        configuration, rest = items[keys[0]], rest[len(keys[0]) + 1 :]
+        configuration = items[keys[0]]
+        rest = rest[len(keys[0]) + 1 :]
         section = f"{section}.{keys[0]}".lstrip(".")
     return None

@@ -53,14 +53,14 @@ def training(
             env={**os.environ, **environment},
             stdout=output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C reaches this process alone, which ends the training
+            start_new_session=True,  # Ctrl-C reaches only this process, which ends the training
         ) as process,
     ):
         try:
             yield _epochs(process, folder, log, interruption or Interruption())
         finally:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)  # with the workers of its data loaders
+                os.killpg(process.pid, signal.SIGKILL)  # the workers of its data loaders, too
 
 
 def _command(file: Path, folder: Path, include_packages: Sequence[str]) -> list[str]:

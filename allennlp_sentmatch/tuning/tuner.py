@@ -169,7 +169,7 @@ class Tuner:
         return report
 
     def _open(self) -> Any:
-        """The study of the folder, ready to go on."""
+        """Return the study of the folder, ready to go on."""
         try:
             study = self._load()
             self._repeat_interrupted(study)
@@ -184,7 +184,7 @@ class Tuner:
                 study.sampler = kinds[self._sampler_name](seed=seed)
         except ConfigurationError:
             raise
-        except Exception as error:  # of SQLite, SQLAlchemy or Optuna
+        except Exception as error:  # SQLite's, SQLAlchemy's or Optuna's
             reason = (str(error) or type(error).__name__).splitlines()[0]
             raise ConfigurationError(
                 f"{self._database} is damaged: {reason}; restore the file from a copy, or begin a "
@@ -193,7 +193,7 @@ class Tuner:
         return study
 
     def _load(self) -> Any:
-        """The study of the folder, made if it does not exist."""
+        """Return the study of the folder, made if it does not exist."""
         pruner = self._optuna.pruners.NopPruner()
         if self._pruning_after is not None:
             pruner = self._optuna.pruners.MedianPruner(n_startup_trials=self._pruning_after)
@@ -230,7 +230,8 @@ class Tuner:
         study.set_user_attr(SETTINGS, settings)
         # Two threads that ask at the same time could get the same waiting trial: SQLite does not
         # lock the row between Optuna's reading and writing of its state.
-        lock, ask = threading.Lock(), study.ask
+        lock = threading.Lock()
+        ask = study.ask
 
         def ask_alone() -> Any:
             with lock:
@@ -261,7 +262,7 @@ class Tuner:
                 )
 
     def _train(self, trial: Any) -> float:
-        """The objective: the best validation figure of a run."""
+        """Return the objective: the best validation figure of a run."""
         # A run does not read the test data, and selects the epoch by the metric of the study.
         configuration = deepcopy(dict(self.configuration))
         configuration.pop("test_data_path", None)
@@ -305,7 +306,7 @@ class Tuner:
 
 
 def _metric(configuration: Mapping[str, Any], metric: Optional[str]) -> str:
-    """The metric with its direction, by default the trainer's."""
+    """Return the metric with its direction, by default the trainer's."""
     if metric is None:
         metric = configuration.get("trainer", {}).get("validation_metric", "-loss")
     if not isinstance(metric, str):

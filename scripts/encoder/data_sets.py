@@ -16,10 +16,10 @@ from xml.etree import ElementTree
 from nltk.tree import Tree
 
 from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
-from allennlp_sentmatch.data.files.json_lines import json_rows
-from allennlp_sentmatch.data.files.lines import text_rows
-from allennlp_sentmatch.data.files.tables import Table
 from allennlp_sentmatch.data.text import unescape
+from allennlp_sentmatch.files.json_lines import json_rows
+from allennlp_sentmatch.files.lines import text_rows
+from allennlp_sentmatch.files.tables import Table
 from scripts.encoder.read_texts import split
 
 Sentences = Callable[[Path], Iterable[str]]

@@ -27,8 +27,8 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from transformers import AutoModel
 
-from allennlp_sentmatch.data.files.digests import files_digest, is_whole, sentences_digest
-from allennlp_sentmatch.data.files.vectors import save_array
+from allennlp_sentmatch.files.digests import files_digest, is_whole, sentences_digest
+from allennlp_sentmatch.files.vectors import save_array
 
 BLOCK = 100_000
 MAX_LENGTH = 128

@@ -22,9 +22,10 @@ from typing import Any
 import numpy
 from sklearn.decomposition import PCA
 
-from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
-from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
+from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files.lines import read_lines
+from allennlp_sentmatch.files.tables import read_sentences
 
 SMOOTHING = 1e-3
 STANDARD_DEVIATION = 0.4

@@ -44,10 +44,11 @@ from scipy.stats import spearmanr
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.data.files.digests import ending_digest, files_digest
 from allennlp_sentmatch.encoding.export import SENTENCE_TRANSFORMERS_FILES
+from allennlp_sentmatch.files.digests import ending_digest, files_digest
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.quantization import LARGEST_OF_4_BITS, rounded_rows
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
 from allennlp_sentmatch.standalone.word_pieces import UNKNOWN, WordPieceSplitter
@@ -212,17 +213,17 @@ def scored_pairs(file: Path) -> list[tuple[str, str, float]]:
 def correlation(model: StandaloneEncoder, file: Path) -> float:
     """Spearman's correlation of cosines with the scores of STS-B's pairs."""
     *sides, scores = zip(*scored_pairs(file))
-    first, second = (F.normalize(model.encode(texts)) for texts in sides)
-    return float(spearmanr((first * second).sum(1), scores).statistic)
+    first, second = (normalized(model.encode(texts)) for texts in sides)
+    return float(spearmanr((first * second).sum(axis=1), scores).statistic)
 
 
 @torch.no_grad()
 def scale_to_unit_length(model: StandaloneEncoder, texts: Sequence[str]) -> None:
     """Scale the projection: the mean length of the texts' vectors becomes 1."""
-    scale = 1 / model.encode(texts).norm(dim=1).mean()
+    scale = 1 / float(numpy.linalg.norm(model.encode(texts), axis=1).mean())
     assert model.projection is not None
     for parameter in model.projection.parameters():
-        parameter.mul_(scale.to(parameter.device))
+        parameter.mul_(scale)
 
 
 def save_rounded(model: StandaloneEncoder, folder: Path) -> None:

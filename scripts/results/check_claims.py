@@ -9,11 +9,16 @@ are compared by `metric`; `"in_percent": true` says that the file has it in perc
 writes `records`, from which the page's table is made:
 
 - X and Y: the means over the seeds, each with the standard deviation.
-- The difference, with the standard deviation of a difference of two single runs.
-- The 95 % interval of the difference over test sets and seeds: a bootstrap (10,000 resamples) of
-  the items of `item_scores.py`, the same ones for X and Y, and of the seeds of either row.
+- The difference, with the standard deviation of a difference of two single runs, and the difference
+  of the published figures of the two configurations.
+- The 95 % interval of the difference over test sets and seeds (`allennlp_sentmatch.comparison`): a
+  bootstrap of the items' scores, the same ones for X and Y, and of the seeds of either row; and its
+  p, corrected for the number of lines that are tested.
+- The smallest difference that so many items and seeds would find in 80 % of cases, and the number
+  of seeds with which the difference would be found, if it is as large as it seems.
 - The seeds. All of a line is about the same runs: the runs of the seeds that both rows have, with
-  items' scores in both, or without scores if no seed has them. The others are listed as left out.
+  items' scores in both, or without scores if no seed has them. The others are listed as left out;
+  seeds that today's command does not train again do not count.
 
 A claim holds if the whole interval is above zero, does not hold if it is below, and is open
 otherwise, or with fewer than three seeds. A row that has not been trained is named as missing.
@@ -21,17 +26,20 @@ otherwise, or with fewer than three seeds. A row that has not been trained is na
 
 import argparse
 import math
+import re
 import statistics
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 import numpy
 
+from allennlp_sentmatch.comparison import holm
+from allennlp_sentmatch.comparison.statistics import Comparison, compare, figure_of
+from scripts.results.fill_tables import published
 from scripts.results.tables import read_items, read_table, write_table
 
 # With fewer seeds, their spread is not known.
 MIN_SEEDS = 3
-BATCH = 100  # resamples at a time
 
 COLUMNS = {
     "claim": "claim",
@@ -40,9 +48,13 @@ COLUMNS = {
     "X": "higher",
     "Y": "lower",
     "X - Y": "difference",
+    "published X - Y": "published",
     "95 % interval": "interval",
+    "p, Holm": "p_holm",
+    "could be found": "smallest",
     "seeds": "seeds",
     "supported": "holds",
+    "seeds to decide": "needed",
 }
 
 
@@ -55,12 +67,15 @@ class Row(NamedTuple):
     """Keyed by seed: (items, 1), scores whose mean is the figure, or (items, 2), predicted and true
     scores whose correlation is the figure. Seeds without recorded scores are missing.
     """
+    published: Optional[float] = None
+    """The paper's figure of the configuration, in percent, if it has one."""
 
 
 def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional[Row]:
     """Return the newest row of a model or configuration in a file, `None` if there is none.
 
-    `unit` is what the file has for a figure of 1.
+    Seeds that today's command does not train again (`outdated`) are left out. `unit` is what the
+    file has for a figure of 1.
 
     # Raises
 
@@ -71,14 +86,21 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
     if not rows:
         return None
     row = rows[-1]
-    figures = (numpy.atleast_1d(row["metrics"][metric]) / unit).tolist()
+    recorded = (numpy.atleast_1d(row["metrics"][metric]) / unit).tolist()
+    figures = dict(zip(row["seeds"], recorded))
+    for seed in row.get("outdated", ()):
+        del figures[int(seed)]
+    if not figures:
+        return None
     of_items = metric.removeprefix("validation_")
     data = "test" if of_items == metric else "validation"
     key = (row.get("configuration"), row.get("overrides"), data)
-    made = Row(dict(zip(row["seeds"], figures)), {})
+    made = Row(figures, {}, published_figure(row))
     for line in read_items(results):
         # Lines without `data` are from a time when there were only scores of test data.
         if (line["configuration"], line["overrides"], line.get("data", "test")) != key:
+            continue
+        if line["seed"] not in figures:
             continue
         scores = line["scores"][of_items] if isinstance(line["scores"], dict) else line["scores"]
         items = numpy.array([*scores], dtype=float) / unit  # (items,) or (items, 2)
@@ -93,33 +115,44 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
     return made
 
 
-def figure_of(items: numpy.ndarray) -> Any:
-    """Return the mean of scores (..., items, 1), or Pearson's correlation of predicted and true
-    scores (..., items, 2).
+def published_figure(row: dict[str, Any]) -> Optional[float]:
+    """Return the published figure of a row in percent, if it is a single one."""
+    match = re.fullmatch(r"([\d.]+) %", published(row))
+    return float(match[1]) if match else None
+
+
+def tested_seeds(higher: Row, lower: Row) -> tuple[list[int], bool]:
+    """Return the seeds that a line is about, and whether their items' scores are recorded.
+
+    They are the seeds of both rows with scores; all seeds of both rows if none has scores.
     """
-    means = items.mean(axis=-2, keepdims=True)  # (..., 1, 1) or (..., 1, 2)
-    if items.shape[-1] == 1:
-        return means[..., 0, 0]
-    predicted, true = numpy.moveaxis(items - means, -1, 0)  # (..., items) each
-    variances = (predicted**2).sum(-1) * (true**2).sum(-1)
-    return (predicted * true).sum(-1) / numpy.sqrt(variances)
+    common = sorted(higher.figures.keys() & lower.figures.keys())
+    tested = [seed for seed in common if seed in higher.items and seed in lower.items]
+    return tested or common, bool(tested)
 
 
-def compare(
-    claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row], bootstrapped: bool
-) -> dict[str, str]:
-    """Return a line of the table. Without the bootstrap, a line to be tested has no `holds`."""
+def comparison_of(higher: Optional[Row], lower: Optional[Row]) -> Optional[Comparison]:
+    """Return the statistics of two rows; `None` if there are no scores to compare."""
+    if higher is None or lower is None:
+        return None
+    seeds, are_scored = tested_seeds(higher, lower)
+    if not are_scored:
+        return None
+    items = [numpy.stack([row.items[seed] for seed in seeds]) for row in (higher, lower)]
+    return compare(items[0], items[1])
+
+
+def described(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]) -> dict[str, str]:
+    """Return a line of the table without what `tested` adds."""
     record = {key: claim[key] for key in ("claim", "source", "data")}
     if higher is None or lower is None:
         sides = {claim["higher"]: higher, claim["lower"]: lower}
         missing = [name for name, row in sides.items() if row is None]
         return {**record, "holds": f"missing: {', '.join(missing)}"}
     rows = {"higher": higher, "lower": lower}
-    common = sorted(higher.figures.keys() & lower.figures.keys())
-    if not common:
+    seeds, are_scored = tested_seeds(higher, lower)
+    if not seeds:
         return {**record, "holds": "not tested: the rows have no seed in common"}
-    tested = [seed for seed in common if seed in higher.items and seed in lower.items]
-    seeds = tested or common
     figures = {side: [100 * row.figures[seed] for seed in seeds] for side, row in rows.items()}
     difference = statistics.mean(x - y for x, y in zip(*figures.values()))
     record.update({side: f"{statistics.mean(values):.1f}" for side, values in figures.items()})
@@ -128,58 +161,57 @@ def compare(
         spreads = {side: statistics.stdev(values) for side, values in figures.items()}
         spreads["difference"] = math.hypot(*spreads.values())
         record.update({key: f"{record[key]} ± {spread:.1f}" for key, spread in spreads.items()})
+    if higher.published is not None and lower.published is not None:
+        record["published"] = f"{higher.published - lower.published:+.1f}"
     record["seeds"] = ", ".join(map(str, seeds))
     left_out = sorted({*higher.figures, *lower.figures} - {*seeds})
     if left_out:
         record["seeds"] += f" (without {', '.join(map(str, left_out))})"
-    if not tested:
+    if not are_scored:
         record["holds"] = "not tested: the items' scores were not recorded"
-    elif bootstrapped:
-        items = [numpy.stack([row.items[seed] for seed in seeds]) for row in (higher, lower)]
-        low, high = interval(items[0], items[1])
-        record["interval"] = f"{100 * low:+.1f} to {100 * high:+.1f}"
-        decided = len(seeds) >= MIN_SEEDS and (low > 0 or high < 0)
-        record["holds"] = ("yes" if low > 0 else "no") if decided else "open"
     return record
 
 
-def interval(
-    higher: numpy.ndarray, lower: numpy.ndarray, resamples: int = 10_000
-) -> tuple[float, float]:
-    """Return the 95 % interval of the difference of two rows' figures, by the percentile bootstrap.
-
-    Both are (seeds, items, 1) or (seeds, items, 2). They have the same items, and each resample of
-    these is of both. Their seeds have nothing in common, and are drawn for each row by itself.
-    """
-    generator = numpy.random.default_rng(0)
-    differences = numpy.empty(resamples)
-    for start in range(0, resamples, BATCH):
-        batch = slice(start, min(start + BATCH, resamples))
-        size = (batch.stop - batch.start, higher.shape[1])
-        chosen = generator.integers(higher.shape[1], size=size)  # (R, items)
-        figures = []
-        for row in (higher, lower):
-            by_seed = figure_of(row[:, chosen])  # (seeds, R)
-            seeds = generator.integers(len(row), size=(len(row), size[0]))  # (seeds, R)
-            figures.append(numpy.take_along_axis(by_seed, seeds, axis=0).mean(axis=0))  # (R,)
-        differences[batch] = figures[0] - figures[1]
-    low, high = numpy.percentile(differences, [2.5, 97.5])
-    return float(low), float(high)
+def tested(record: dict[str, str], found: Comparison, number_of_seeds: int) -> dict[str, str]:
+    """Return a line of the table with its interval and verdict and, from three seeds, its power."""
+    interval = f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"
+    if number_of_seeds < MIN_SEEDS:
+        return {**record, "interval": interval, "holds": "open"}
+    decided = found.low > 0 or found.high < 0
+    needed = "more items" if found.seeds_to_decide is None else str(found.seeds_to_decide)
+    return {
+        **record,
+        "interval": interval,
+        "smallest": f"{100 * found.smallest:.1f}",
+        **({} if decided else {"needed": needed}),
+        "holds": ("yes" if found.low > 0 else "no") if decided else "open",
+    }
 
 
 def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
     """Return the lines of the table that a file of claims makes.
 
-    Without the bootstrap, the lines that it would test have neither `interval` nor `holds`.
+    Without the bootstrap, the lines that it would test have nothing that `tested` adds.
     """
-    records = []
+    records: list[dict[str, str]] = []
+    comparisons: dict[int, Comparison] = {}
     for claim in read_table(path)["claims"]:
         results = path.parent / claim["results"]
         unit = 100 if claim.get("in_percent") else 1
         higher, lower = (
             read_row(results, claim[side], claim["metric"], unit) for side in ("higher", "lower")
         )
-        records.append(compare(claim, higher, lower, bootstrapped))
+        record = described(claim, higher, lower)
+        found = comparison_of(higher, lower) if bootstrapped else None
+        if found is not None:
+            number = len(record["seeds"].split(" (")[0].split(", "))
+            record = tested(record, found, number)
+            if number >= MIN_SEEDS:
+                comparisons[len(records)] = found
+        records.append(record)
+    corrected = holm([found.p for found in comparisons.values()])
+    for index, p in zip(comparisons, corrected):
+        records[index]["p_holm"] = f"{p:.2g}"
     return records
 
 

@@ -68,7 +68,7 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
                 for name, title in data["metrics"].items()
             },
             "published": [published(row) for row in rows],
-            "what differs": [row.get("differs", "") for row in rows],
+            "what differs": [what_differs(row) for row in rows],
             "seeds": listed("seeds"),
             "best epoch": listed("epochs"),
             "parameters": [f"{size / 1e6:.2f}M" if size else "" for size in sizes],
@@ -93,6 +93,18 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     )
     if command:
         yield f"```bash\n{command}\n```"
+
+
+def what_differs(row: Mapping[str, Any]) -> str:
+    """Return what differs from the paper, and which seeds today's command does not train again."""
+    by_reason: dict[str, list[str]] = {}
+    for seed, reason in row.get("outdated", {}).items():
+        by_reason.setdefault(reason, []).append(seed)
+    parts = [row.get("differs", "")]
+    for reason, seeds in by_reason.items():
+        name = "seed" if len(seeds) == 1 else "seeds"
+        parts.append(f"{name} {', '.join(seeds)} not by today's command: {reason}")
+    return "; ".join(filter(None, parts))
 
 
 def revisions_of(row: Mapping[str, Any], data: Mapping[str, Any]) -> list[str]:

@@ -16,16 +16,18 @@ points wide. The part of an interval that n seeds make has the width
 
 with the standard deviations s over the seeds of X and Y. The next step of a claim is its third
 seed, or one more. Its value is by how much it narrows the interval, divided by the minutes of the
-runs that it needs. Decided claims, and those with `ENOUGH_SEEDS`, have none. The rows whose
-settings have changed since they were recorded come last.
+runs that it needs. A step with an even chance to decide (`needed` in claims.json) narrows
+`UNDECIDED`. Decided claims, and those with `ENOUGH_SEEDS`, have none. The seeds whose settings were
+others than today's, or are not known, come last.
 
 **The rows.** A row that has been recorded says itself how it is trained. wanted.json beside this
 file describes the others: for each file of results, their configurations, with overrides in which
 `CONFIGURATION` is replaced, and how long a run takes.
 
-**Changes of the code.** A recorded seed counts while its configuration evaluates to the same
-settings. An interrupted run is continued if, besides, nn/, models/ and training/ are as they were
-when it began (`run_seeds.can_continue`); otherwise it begins again.
+**Changes of the code.** A recorded seed counts for its claims unless its settings are known to have
+been others than those to which its configuration evaluates today. An interrupted run is continued
+if, besides, nn/, models/ and training/ are as they were when it began (`run_seeds.can_continue`);
+otherwise it begins again.
 """
 
 import argparse
@@ -34,24 +36,22 @@ import json
 import math
 import statistics
 import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Optional
 
 from scripts.experiments import CONFIGURATIONS, REPOSITORY
-from scripts.results.check_claims import MIN_SEEDS, Row, compare, read_row
-from scripts.results.rows import Series, has_settings, name_of, seeds_in
+from scripts.results.check_claims import MIN_SEEDS, Row, comparison_of, read_row
+from scripts.results.rows import Series, empty_table, has_settings, name_of, seeds_in
 from scripts.results.run_seeds import Training, finish, is_finished, parsed, revision, train
-from scripts.results.settings import digest_of
+from scripts.results.settings import digests_of
 from scripts.results.tables import read_table, write_table
 
 RESULTS = REPOSITORY / "docs" / "results"
 WANTED = Path(__file__).with_name("wanted.json")
 
 ENOUGH_SEEDS = 5
-DECISIONS = ("yes", "no")
 UNDECIDED = 10.0  # percentage points
 USUAL_SPREAD = 0.7
 """Percentage points, the standard deviation over seeds of a row with fewer than three."""
@@ -67,15 +67,13 @@ class Wanted(NamedTuple):
     overrides: str
     differs: str
     minutes: float
+    digest: str
+    """Of what the configuration evaluates to now."""
 
     def series(self) -> Series:
         """Return the row's place in its file."""
         config = CONFIGURATIONS / f"{self.configuration}.jsonnet"
         return Series(RESULTS / self.file, config, self.overrides)
-
-    def digest(self) -> str:
-        """Return the digest of what the configuration evaluates to now."""
-        return _digest(self.configuration, self.overrides)
 
 
 class Run(NamedTuple):
@@ -87,7 +85,7 @@ class Run(NamedTuple):
     def training(self, output: Path, commit: Optional[str] = None) -> Training:
         """Return how the run is trained, in a folder under `output`."""
         series = self.row.series()
-        name = f"{Path(self.row.file).stem}/{name_of(series.config)}/{self.row.digest()}"
+        name = f"{Path(self.row.file).stem}/{name_of(series.config)}/{self.row.digest}"
         overrides, _ = parsed(self.row.overrides)
         config = series.config.relative_to(REPOSITORY)
         return Training(config, overrides, output / name, threads=1, commit=commit)
@@ -102,43 +100,42 @@ class Step(NamedTuple):
     runs: list[Run]
 
 
-@cache
-def _digest(configuration: str, overrides: str) -> str:
-    return digest_of(CONFIGURATIONS / f"{configuration}.jsonnet", parsed(overrides)[0])
-
-
 def wanted_rows() -> list[Wanted]:
     """Return the recorded rows, and those that wanted.json describes."""
-    rows = [row for path in sorted(RESULTS.glob("*.json")) for row in recorded_rows(path)]
-    known = {(row.file, row.configuration, row.overrides) for row in rows}
-    for row in described_rows():
-        if (row.file, row.configuration, row.overrides) not in known:
-            rows.append(row)
-    return rows
+    described: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for row in [*recorded_rows(), *described_rows()]:
+        described.setdefault((row["file"], row["configuration"], row["overrides"]), row)
+    experiments = tuple((configuration, overrides) for _, configuration, overrides in described)
+    digests = _digests(experiments)
+    return [Wanted(**row, digest=digest) for row, digest in zip(described.values(), digests)]
 
 
-def recorded_rows(path: Path) -> Iterator[Wanted]:
-    """Yield the rows of a file that `run_seeds.py` has recorded."""
-    for row in read_table(path).get("rows", ()):
-        if not seeds_in(row):
-            continue
-        minutes = statistics.mean(row["minutes"])
-        differs = row.get("differs", "")
-        yield Wanted(
-            path.name, row["model"], row["configuration"], row["overrides"], differs, minutes
-        )
+def recorded_rows() -> Iterator[dict[str, Any]]:
+    """Yield the fields of `Wanted`, but the digest, of each row that `run_seeds.py` recorded."""
+    for path in sorted(RESULTS.glob("*.json")):
+        for row in read_table(path).get("rows", ()):
+            if seeds_in(row):
+                names = ("model", "configuration", "overrides")
+                yield {
+                    "file": path.name,
+                    **{name: row[name] for name in names},
+                    "differs": row.get("differs", ""),
+                    "minutes": statistics.mean(row["minutes"]),
+                }
 
 
-def described_rows() -> Iterator[Wanted]:
-    """Yield the rows of wanted.json."""
+def described_rows() -> Iterator[dict[str, Any]]:
+    """Yield the fields of `Wanted`, but the digest, of each row of wanted.json."""
     for file, group in json.loads(WANTED.read_text(encoding="utf-8")).items():
         for row in group["rows"]:
             template = row.get("overrides", group["overrides"])
             overrides = template.replace("CONFIGURATION", row["configuration"])
-            differs = row.get("differs", "")
-            yield Wanted(
-                file, row["model"], row["configuration"], overrides, differs, row["minutes"]
-            )
+            yield {"file": file, "differs": "", **row, "overrides": overrides}
+
+
+@cache
+def _digests(experiments: tuple[tuple[str, str], ...]) -> list[str]:
+    return digests_of(experiments)
 
 
 def find_row(rows: list[Wanted], file: str, name: str) -> Optional[Wanted]:
@@ -147,20 +144,19 @@ def find_row(rows: list[Wanted], file: str, name: str) -> Optional[Wanted]:
     return found[-1] if found else None
 
 
-def valid_figures(row: Wanted) -> dict[int, dict[str, Any]]:
-    """Return a row's figures by seed, without seeds that had other settings."""
+def figures_of(row: Wanted) -> dict[int, dict[str, Any]]:
+    """Return the figures of a row's seeds; none if it has not been recorded."""
     path = RESULTS / row.file
-    if not path.exists():
-        return {}
-    for one in read_table(path)["rows"]:
+    for one in read_table(path)["rows"] if path.exists() else ():
         if (one.get("configuration"), one.get("overrides")) == (row.configuration, row.overrides):
-            seeds = seeds_in(one)
-            return {
-                seed: figures
-                for seed, figures in seeds.items()
-                if has_settings(figures, row.digest())
-            }
+            return seeds_in(one)
     return {}
+
+
+def valid_figures(row: Wanted) -> dict[int, dict[str, Any]]:
+    """Return the figures of a row's seeds but those that had other settings."""
+    figures = figures_of(row)
+    return {seed: one for seed, one in figures.items() if has_settings(one, row.digest)}
 
 
 def steps() -> list[Step]:
@@ -194,6 +190,8 @@ def next_step(claim: dict[str, Any], rows: list[Wanted]) -> Optional[Step]:
         for recorded in figures
     ]
     narrowed = interval_width(spreads, len(seeds)) - interval_width(spreads, number)
+    if needed_seeds(claim, seeds) <= 2 * number:  # half of them have about an even chance
+        narrowed = UNDECIDED
     minutes = sum(run.row.minutes for run in runs)
     return Step(f"{claim['claim']} ({claim['data']})", narrowed / minutes, runs)
 
@@ -223,15 +221,30 @@ def is_decided(claim: dict[str, Any], seeds: list[int]) -> bool:
     """Check that the interval of a claim, over these seeds, is above or below zero."""
     if len(seeds) < MIN_SEEDS:
         return False
+    record = record_of(claim, seeds)
+    if record:
+        return record["holds"] in ("yes", "no")
+    return _is_decided_by(json.dumps(claim, sort_keys=True), tuple(seeds))
+
+
+def needed_seeds(claim: dict[str, Any], seeds: list[int]) -> float:
+    """Return the seeds that would decide a claim, as claims.json says; infinity if unknown."""
+    needed = record_of(claim, seeds).get("needed", "")
+    return int(needed) if needed.isdigit() else math.inf
+
+
+def record_of(claim: dict[str, Any], seeds: list[int]) -> dict[str, str]:
+    """Return the line of claims.json about a claim, if it is about these seeds."""
     table = read_table(RESULTS / "claims.json")
     for known, record in zip(table["claims"], table["records"]):
         if known == claim and record.get("seeds") == ", ".join(map(str, seeds)):
-            return record["holds"] in DECISIONS
-    return _verdict(json.dumps(claim, sort_keys=True), tuple(seeds)) in DECISIONS
+            found: dict[str, str] = record
+            return found
+    return {}
 
 
 @cache
-def _verdict(claim_text: str, seeds: tuple[int, ...]) -> str:
+def _is_decided_by(claim_text: str, seeds: tuple[int, ...]) -> bool:
     claim = json.loads(claim_text)
     unit = 100 if claim.get("in_percent") else 1
     compared = [
@@ -239,34 +252,26 @@ def _verdict(claim_text: str, seeds: tuple[int, ...]) -> str:
         for side in ("higher", "lower")
     ]
     higher, lower = (_with_seeds(row, seeds) for row in compared)
-    return compare(claim, higher, lower, bootstrapped=True)["holds"]
+    found = comparison_of(higher, lower)
+    return found is not None and (found.low > 0 or found.high < 0)
 
 
 def _with_seeds(row: Optional[Row], seeds: tuple[int, ...]) -> Optional[Row]:
     if row is None:
         return None
     items = {seed: scores for seed, scores in row.items.items() if seed in seeds}
-    return Row({seed: row.figures[seed] for seed in seeds}, items)
+    return Row({seed: row.figures[seed] for seed in seeds if seed in row.figures}, items)
 
 
 def outdated_runs() -> list[Run]:
-    """Return the runs of rows whose settings have changed since, the shortest one first."""
+    """Return the runs whose settings were others or are not known, the shortest one first."""
     runs = [
         Run(row, seed)
-        for path in sorted(RESULTS.glob("*.json"))
-        for row in recorded_rows(path)
-        for seed in all_seeds(row)
-        if seed not in valid_figures(row)
+        for row in wanted_rows()
+        for seed, figures in figures_of(row).items()
+        if figures["digests"] != row.digest
     ]
     return sorted(runs, key=lambda run: run.row.minutes)
-
-
-def all_seeds(row: Wanted) -> list[int]:
-    """Return the recorded seeds of a row."""
-    for one in read_table(RESULTS / row.file)["rows"]:
-        if (one.get("configuration"), one.get("overrides")) == (row.configuration, row.overrides):
-            return list(one["seeds"])
-    return []
 
 
 def planned_runs() -> Iterator[Run]:
@@ -298,6 +303,8 @@ def train_and_record(run: Run, output: Path, lock: IO[str]) -> None:
         "--overrides", run.row.overrides,
         "--record", str(series.results.relative_to(REPOSITORY)),
     ]  # fmt: skip
+    if not series.results.exists():
+        write_table(series.results, new_table(run.row.file))
     finish(training, series, run.seed, command, is_new)
     name_model(run.row)
     training.started(run.seed).unlink()
@@ -308,6 +315,12 @@ def commit_results(message: str) -> None:
     """Commit the files of results."""
     subprocess.run(["git", "add", "docs/results"], cwd=REPOSITORY, check=True)
     subprocess.run(["git", "commit", "--quiet", "-m", message], cwd=REPOSITORY, check=True)
+
+
+def new_table(file: str) -> dict[str, Any]:
+    """Return a file of results without rows, with what wanted.json says of its data."""
+    described = json.loads(WANTED.read_text(encoding="utf-8"))[file]
+    return {**empty_table(), **{key: described[key] for key in ("data", "vectors", "metrics")}}
 
 
 def name_model(row: Wanted) -> None:
@@ -373,4 +386,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

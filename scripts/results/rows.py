@@ -10,17 +10,19 @@ them, in this order:
   them. Runs from before 2026-11-28 have the name only.
 - `digests`: the digest of the evaluated configuration (`settings.py`).
 
-A value that is not known is `null`. `machine` has what else the latest run depended on.
+A value that is not known is `null`. `machine` has what else the latest run depended on. `outdated`
+says, for seeds that today's command does not make again, why: their settings were others or are not
+known.
 """
 
-import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
+import allennlp_sentmatch  # noqa: F401  (registers the components)
+from allennlp_sentmatch.comparison.item_scores import item_scores
+from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.tuning.report import machine, minutes_of
 from scripts.experiments import CONFIGURATIONS
 from scripts.results.commands import quoted
@@ -97,11 +99,19 @@ def record(
             "command": " ".join(map(quoted, [*command, "--seeds", *map(str, by_seed)])),
         }
     )
-    if not kept:
-        row.pop("outdated", None)
+    forget_outdated(row, [*replaced, seed])
     table["metrics"] = table["metrics"] or {name: name for name in row["metrics"]}
     write_table(series.results, table)
     remove_items(series, [one for one in replaced if one != seed])
+
+
+def forget_outdated(row: dict[str, Any], seeds: Sequence[int]) -> None:
+    """Remove from a row why today's command does not make some of its seeds."""
+    outdated = row.get("outdated", {})
+    for seed in seeds:
+        outdated.pop(str(seed), None)
+    if not outdated:
+        row.pop("outdated", None)
 
 
 def has_settings(figures: dict[str, Any], digest: str) -> bool:
@@ -183,11 +193,8 @@ def record_items(series: Series, seed: int, archive: Path, data: str, again: boo
     others = [line for line in lines if not line.items() >= key.items()]
     if len(others) < len(lines) and not again:
         return
-    command = [
-        sys.executable, "-m", "scripts.results.item_scores", str(archive), "--data", data,
-    ]  # fmt: skip
-    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    scores = json.loads(result.stdout)
+    loaded = load_archive(archive)
+    scores = item_scores(loaded, loaded.config[f"{data}_data_path"])
     if scores is None:
         return
     if all(score in (0.0, 1.0) for score in scores):

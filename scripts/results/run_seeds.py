@@ -12,12 +12,12 @@ cores: on two cores, each has one thread.
 `--record docs/results/sick.json` puts the figures of each seed, as soon as it has finished, into
 the row of the configuration and the overrides in that file; `fill_tables.py` makes the
 tables of the documentation from such files. Seeds of the row are neither trained nor recorded
-again, whether or not OUTPUT is still there, unless the configuration or its overrides evaluate to
-other settings since: such seeds are replaced. `rows.py` says what a row has. The figures must come
+again, whether or not OUTPUT is still there, if their settings are known to be those to which the
+configuration and its overrides evaluate today. `rows.py` says what a row has. The figures must come
 back: nothing is recorded from a tree with uncommitted changes, from a commit that no branch holds,
 without the compiled steps, whose rounding differs, or of a seed that was trained without `--record`
 or at another commit. How the models do on each item of the test data goes into
-docs/results/items/sick.jsonl.gz (`item_scores.py`); without test figures, how they do on the
+docs/results/items/sick.jsonl.gz; without test figures, how they do on the
 validation data. `data` says which of the two.
 """
 
@@ -42,7 +42,6 @@ from scripts.results.rows import (
     Origin,
     Series,
     common_figures,
-    has_settings,
     record,
     record_items,
     recorded_seeds,
@@ -83,15 +82,13 @@ def train(
     """
     output = training.folder(seed)
     output.parent.mkdir(parents=True, exist_ok=True)
-    origin = {
-        "revision": training.commit,
-        "digest": digest_of(training.config, training.overrides),
-    }
-    is_continued = recover and can_continue(training, seed, origin["digest"])
+    digest = digest_of(training.config, training.overrides)
+    revisions = [] if training.commit is None else [training.commit]
+    is_continued = recover and can_continue(training, seed, digest)
     if is_continued:
-        before = json.loads(training.started(seed).read_text())["revision"]
-        commits = dict.fromkeys([*(before or "").split(", "), training.commit])
-        origin["revision"] = ", ".join(filter(None, commits)) or None
+        before = json.loads(training.started(seed).read_text())["revision"].split(", ")
+        revisions = list(dict.fromkeys([*before, *revisions]))
+    origin = {"revision": ", ".join(revisions) or None, "digest": digest}
     training.started(seed).write_text(json.dumps(origin))
     seeds = {"random_seed": seed, "numpy_seed": seed, "pytorch_seed": seed}
     command = [
@@ -110,8 +107,8 @@ def train(
         )
     if result.returncode != 0:
         sys.exit(f"`allennlp train` failed for seed {seed}; the reason is at the end of {log}")
-    if origin["revision"] is not None:
-        (output / "revision").write_text(origin["revision"])
+    if revisions:
+        (output / "revision").write_text(", ".join(revisions))
 
 
 def can_continue(training: Training, seed: int, digest: str) -> bool:
@@ -211,9 +208,9 @@ def finish(
 
 
 def valid_seeds(series: Series, digest: str) -> list[int]:
-    """Return the seeds of a row but those that were trained with other settings."""
+    """Return the seeds of a row that are known to have been trained with these settings."""
     recorded = recorded_seeds(series)
-    return [seed for seed in recorded if has_settings(recorded[seed], digest)]
+    return [seed for seed in recorded if recorded[seed]["digests"] == digest]
 
 
 def read_metrics(output: Path) -> dict[str, Any]:

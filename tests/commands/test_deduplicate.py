@@ -1,9 +1,14 @@
+import errno
+import io
 import json
+import sys
+from contextlib import contextmanager
 
 import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch import PairClassifier
+from allennlp_sentmatch.files import folders, streams
 
 TEXTS = ["How do I pay?", "Who pays?", "How can I pay?", "I have 3 cards.", "I have 4 cards."]
 
@@ -36,16 +41,93 @@ def test_a_classifier_and_another_file(allennlp, corpus, tmp_path):
     (tmp_path / "c.csv").write_text("text\n" + "\n".join(TEXTS) + "\n")
     arguments = ["deduplicate", tmp_path / "c.csv", tmp_path / "k.txt", "--column", "text"]
     arguments += ["--classifier", tmp_path / "model", "--against", tmp_path / "t.csv"]
-    with pytest.raises(ConfigurationError, match=r"label must be .* \['other', 'same'\]; got 1"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"label must be .* \['other', 'same'\]; without it, duplicates have the label 1",
+    ):
         allennlp(*arguments)
     allennlp(*arguments, "--label", "same")
-    assert (tmp_path / "k.txt").read_text().splitlines() == [TEXTS[1], *TEXTS[3:]]
+    assert (tmp_path / "k.txt").read_text().splitlines() == ["text", TEXTS[1], *TEXTS[3:]]
+
+
+TABLE = 'id,text,label\n7,"How do I pay?",x\n8,"Who\npays?",y\n9,How can I pay?,"z,\n\nz"\n\n'
+
+
+def test_the_rows_of_a_table_are_kept(allennlp, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    allennlp("deduplicate", tmp_path / "t.csv", tmp_path / "k.csv", "--column", "text")
+    assert (tmp_path / "k.csv").read_text() == TABLE[: TABLE.index("9,")]
+    rows = [json.dumps({"n": i, "text": text}) for i, text in enumerate(TEXTS)]
+    (tmp_path / "t.jsonl").write_text("\n".join(rows))
+    options = ["--column", "text", "--ignore-words", "--threshold", "0.8"]
+    allennlp("deduplicate", tmp_path / "t.jsonl", tmp_path / "k.jsonl", *options)
+    kept = [rows[0], rows[1], rows[3]]
+    assert (tmp_path / "k.jsonl").read_text() == "\n".join(kept) + "\n"
+    (tmp_path / "t.tsv").write_text("1\tHow do I pay?\n2\tHow can I pay?\n")
+    allennlp("deduplicate", tmp_path / "t.tsv", tmp_path / "k.tsv", "--column", "1")
+    assert (tmp_path / "k.tsv").read_text() == "1\tHow do I pay?\n"
+
+
+def test_standard_streams(allennlp, monkeypatch, capsys):
+    content = "How do I pay?\nHow can I pay?\nWhere is the caf\u00e9?\n"
+    for output in ("-", "/dev/stdout"):
+        standard_input = io.TextIOWrapper(io.BytesIO(content.encode()))
+        monkeypatch.setattr(sys, "stdin", standard_input)
+        allennlp("deduplicate", "-", output)
+        captured = capsys.readouterr()
+        assert captured.out == "How do I pay?\nWhere is the caf\u00e9?\n"
+        assert "2 of 3 sentences are kept" in captured.err
+
+
+def test_blank_sentences_are_skipped_on_demand(allennlp, tmp_path, capsys):
+    (tmp_path / "s.txt").write_text("How do I pay?\n\nWho pays?\n \n")
+    allennlp("deduplicate", tmp_path / "s.txt", tmp_path / "k.txt", "--skip-blank")
+    assert (tmp_path / "k.txt").read_text() == "How do I pay?\nWho pays?\n"
+    assert "2 of 2 sentences are kept; 2 blank ones are left out" in capsys.readouterr().out
+    (tmp_path / "t.csv").write_text("id,text\n1,Who pays?\n2,\n3,A dog.\n")
+    options = ["--column", "text", "--skip-blank"]
+    allennlp("deduplicate", tmp_path / "t.csv", tmp_path / "k.csv", *options)
+    assert (tmp_path / "k.csv").read_text() == "id,text\n1,Who pays?\n3,A dog.\n"
+
+
+@pytest.mark.parametrize("option", ["output", "report"])
+def test_after_a_full_disk_neither_file_is_left(allennlp, corpus, tmp_path, monkeypatch, option):
+    paths = {"output": tmp_path / "k.txt", "report": tmp_path / "r.jsonl"}
+    opened = folders.written_text
+
+    @contextmanager
+    def full(path):
+        with opened(path) as file:
+            if str(path) == str(paths[option]):
+                file.flush = raise_full
+            yield file
+
+    def raise_full():
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(streams, "written_text", full)
+    with pytest.raises((ConfigurationError, OSError), match="No space left on device"):
+        allennlp("deduplicate", corpus, paths["output"], "--report", paths["report"])
+    assert [path.name for path in tmp_path.iterdir()] == ["s.txt"]
+
+
+def test_the_report_begins_with_the_doubtful_removals(allennlp, tmp_path):
+    texts = ["The red dog sleeps here.", "the red dog sleeps here", "The red cat sleeps here."]
+    (tmp_path / "s.txt").write_text("\n".join(texts))
+    report = tmp_path / "r.jsonl"
+    options = ["--report", report, "--threshold", "0.5"]
+    allennlp("deduplicate", tmp_path / "s.txt", tmp_path / "k.txt", *options)
+    reasons = [json.loads(line) for line in report.read_text().splitlines()]
+    assert [one["position"] for one in reasons] == [2, 1]
+    assert next(iter(reasons[0].items())) == ("differing_words", [["cat"], ["dog"]])
 
 
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ("a\n \nb\n", [], r"s\.txt, line 2: the sentence is blank; leave it out"),
+        ("a\n \nb\n", [], r"s\.txt, line 2: the sentence is blank; .* by --skip-blank"),
+        ("", [], r"s\.txt has no sentences"),
+        ("\n", ["--skip-blank"], r"s\.txt has no sentences"),
         ("a\n" + "b" * 10_001, [], r"s\.txt, line 2: the sentence has 10,001 characters"),
         ("a\tb\n", [], r"s\.txt is a table, it seems; name the column"),
         ("a\n", ["--threshold", "2"], "threshold must be a number above 0 and at most 1, got 2.0"),
@@ -53,7 +135,6 @@ def test_a_classifier_and_another_file(allennlp, corpus, tmp_path):
         ("a\n", ["--report", "s.txt"], r"s\.txt exists already; delete it or name another file"),
         ("a\n", ["--report", "none/r.txt"], r"the folder of .*/none/r\.txt does not exist"),
         ("a\n", ["--report", "k.txt"], "the output and --report must be two files"),
-        ('t,n\na,1\n\n"b\nc",2\n', ["--column", "t"], r"s\.txt, line 4: .*'b\\nc' has a line end"),
     ],
 )
 def test_impossible_input(allennlp, tmp_path, content, options, message):

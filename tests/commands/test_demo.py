@@ -1,7 +1,7 @@
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.commands import serve
+from allennlp_sentmatch import serving
 from allennlp_sentmatch.serving.page import CORPUS
 
 
@@ -9,8 +9,8 @@ from allennlp_sentmatch.serving.page import CORPUS
 def served(monkeypatch):
     """The service, the settings and the address of each call."""
     calls = []
-    monkeypatch.setattr(serve, "create_app", lambda *arguments: arguments)
-    monkeypatch.setattr(serve, "serve", lambda app, *address: calls.append((*app, address)))
+    monkeypatch.setattr(serving, "create_app", lambda *arguments: arguments)
+    monkeypatch.setattr(serving, "serve", lambda app, *address: calls.append((*app, address)))
     return calls
 
 

@@ -6,7 +6,8 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.encoding import ArchiveEncoder, corpus
+from allennlp_sentmatch.corpora import corpus
+from allennlp_sentmatch.encoding import ArchiveEncoder
 
 
 def test_encode_writes_what_the_sentence_encoder_gives(allennlp, small_archive, tmp_path):

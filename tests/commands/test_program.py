@@ -1,5 +1,6 @@
 """How the `allennlp` program prints with this package loaded."""
 
+import copy
 import errno
 import json
 import os
@@ -8,10 +9,14 @@ from functools import partial
 from subprocess import CompletedProcess
 
 import pytest
+from allennlp.commands import ArgumentParserWithDefaults
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.util import SigTermReceived
+from allennlp.data import Vocabulary
+from allennlp.data.tokenizers import Tokenizer
+from allennlp.models import Model
 from allennlp.modules import Seq2SeqEncoder
 from allennlp.predictors import Predictor
 from allennlp.training.util import create_serialization_dir
@@ -19,6 +24,7 @@ from allennlp.training.util import create_serialization_dir
 from allennlp_sentmatch.commands import program
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
 from tests.fresh_process import run_allennlp, run_python
+from tests.models.samples import EMBEDDER
 
 GPU_THAT_IS_NOT_THERE = """
 from allennlp_sentmatch.commands import program
@@ -102,6 +108,21 @@ def test_errors_of_the_trainer(allennlp, tmp_path, overrides, sentence):
     assert program.mistake(ValueError("another")) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("serch", "there is no command 'serch': did you mean 'search'?"),
+        ("evaluat", "there is no command 'evaluat': did you mean 'evaluate'?"),
+        ("xyz", "invalid choice: 'xyz'"),
+    ],
+)
+def test_an_unknown_subcommand(allennlp, capsys, monkeypatch, name, sentence):
+    monkeypatch.setattr(ArgumentParserWithDefaults, "error", program._error)
+    with pytest.raises(SystemExit):
+        allennlp(name)
+    assert sentence in capsys.readouterr().err
+
+
 def _raised(function, *arguments) -> BaseException:
     with pytest.raises(Exception) as raised:  # noqa: PT011
         function(*arguments)
@@ -144,6 +165,51 @@ class TestMistake:
         error = _raised(Seq2SeqEncoder.from_params, params)
         assert str(program.mistake(error)).startswith(sentence)
 
+    @pytest.mark.parametrize("matcher", ["heuristc", {"type": "heuristc"}])
+    def test_of_a_component_says_where_it_is(self, matcher):
+        """Also of one that a model makes later."""
+        vocab = Vocabulary(tokens_to_add={"labels": ["no", "yes"]})
+
+        def sentence(**parts):
+            model = {"type": "siamese_classifier", "text_field_embedder": copy.deepcopy(EMBEDDER)}
+            encoder = {"type": "boe", "embedding_dim": 4}
+            params = Params({"model": {**model, "encoder": encoder, **parts}}).pop("model")
+            return program.mistake(_raised(partial(Model.from_params, vocab=vocab), params))
+
+        expected = "model.matcher.type: there is no 'heuristc': did you mean 'heuristic'?"
+        assert sentence(matcher=matcher) == expected
+        expected = "model.encoder.type: there is no 'pooledd': did you mean 'pooled'?"
+        assert sentence(matcher="concat", encoder="pooledd") == expected
+
+    def test_of_a_name_on_the_command_line(self):
+        error = _raised(Predictor.by_name, "sentense_piar")
+        expected = "there is no Predictor 'sentense_piar': did you mean 'sentence_pair'?"
+        assert program.mistake(error) == expected
+        assert "zzz" in program.mistake(_raised(Predictor.by_name, "zzz"))
+
+    def test_of_an_argument_of_a_configuration(self):
+        config = "training_config/own_pairs.jsonnet"
+        call = f"(import '{REPOSITORY / config}')(lable='same')"
+        error = _raised(Params.from_file, REPOSITORY / config, call)
+        sentence = program.mistake(error)
+        assert f"{config} has no parameter 'lable': did you mean 'label'?" in sentence
+        assert "train, validation, sentence1" in sentence
+
+    def test_of_an_argument_in_a_file(self, tmp_path):
+        (tmp_path / "own.jsonnet").write_text("function(epochs=1) { epochs: epochs }")
+        config = tmp_path / "config.jsonnet"
+        config.write_text("(import 'own.jsonnet')(epoch=2)")
+        sentence = "own.jsonnet has no parameter 'epoch': did you mean 'epochs'?"
+        assert str(program.mistake(_raised(Params.from_file, config))).startswith(sentence)
+
+    def test_of_a_transformer_without_a_connection(self, monkeypatch):
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        settings = {"type": "pretrained_transformer", "model_name": "nobody/nothing"}
+        error = _raised(Tokenizer.from_params, Params(settings))
+        sentence = str(program.mistake(error))
+        assert "nobody/nothing" in sentence
+        assert "give the folder instead of its name" in sentence
+
     def test_of_a_gpu_that_is_not_there(self):
         # In a process without the simulated GPU of other tests.
         found = run_python(GPU_THAT_IS_NOT_THERE)
@@ -162,7 +228,11 @@ class TestMistake:
             return str(program.mistake(_raised(create_serialization_dir, *arguments)))
 
         (folder / "notes.txt").touch()
-        assert "--force" not in sentence(recover=False)  # it is not a training's
+        found = sentence(recover=False)
+        assert found.startswith(
+            f"{folder} is not empty, and holds no training: name another folder"
+        )
+        assert "(--force would delete everything in it)" in found
         (folder / "config.json").write_text('{"seed": 1}')
         for recover in (False, True):
             found = sentence(recover, seed=2)

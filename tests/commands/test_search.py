@@ -7,9 +7,10 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.data.files.digests import MARK
-from allennlp_sentmatch.data.files.tables import read_sentences
-from allennlp_sentmatch.encoding import ArchiveEncoder, SentenceSearch
+from allennlp_sentmatch.corpora import SentenceSearch
+from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files.digests import MARK
+from allennlp_sentmatch.files.tables import read_sentences
 from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 
 CORPUS = ["A man is asleep.", "Two dogs run.", "A woman sings.", "Two dogs run."]
@@ -25,7 +26,7 @@ def searched(small_archive, tmp_path):
     """The command's first arguments; and what it should find."""
     (tmp_path / "s.txt").write_text("".join(sentence + "\n" for sentence in CORPUS))
     encoder = ArchiveEncoder.from_archive(small_archive)
-    vectors = encoder.encode(CORPUS, show_progress=False)
+    vectors = encoder.encode(CORPUS, show_progress_bar=False)
     numpy.save(tmp_path / "v.npy", vectors)
     arguments = ["search", small_archive, tmp_path / "s.txt", tmp_path / "v.npy"]
     return arguments, SentenceSearch(encoder, CORPUS, vectors)

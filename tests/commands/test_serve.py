@@ -4,24 +4,26 @@ from contextlib import suppress
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.commands import serve
+from allennlp_sentmatch import serving
+from allennlp_sentmatch.__main__ import main
+from allennlp_sentmatch.models import archival
 from allennlp_sentmatch.predictors import SentencePairPredictor, SingleSentencePredictor
-from allennlp_sentmatch.serving import Service
+from allennlp_sentmatch.serving import Service, predictions
 
 
 @pytest.fixture
 def served(monkeypatch):
     """The predictor, the settings and the address of each call."""
     calls = []
-    monkeypatch.setattr(serve, "create_app", lambda *arguments: arguments)
-    monkeypatch.setattr(serve, "service_of", lambda x: Service("", "", {}, {"predictor": x}))
-    monkeypatch.setattr(serve, "affordable_words", lambda predictor: 500)
+    monkeypatch.setattr(serving, "create_app", lambda *arguments: arguments)
+    monkeypatch.setattr(predictions, "service_of", lambda x: Service("", "", {}, {"predictor": x}))
+    monkeypatch.setattr(Service, "most_words", lambda service: 500)
 
     def keep(app, host, port, name):
         service, *settings = app
         calls.append((service.page and service.page["predictor"], *settings, host, port))
 
-    monkeypatch.setattr(serve, "serve", keep)
+    monkeypatch.setattr(serving, "serve", keep)
     return calls
 
 
@@ -38,7 +40,7 @@ def test_sigterm_ends_it_while_the_archive_is_loaded(allennlp, small_archive, mo
             signal.raise_signal(signal.SIGTERM)
         raise AssertionError
 
-    monkeypatch.setattr(serve, "load_archive", load)
+    monkeypatch.setattr(archival, "load_archive", load)
     handler = signal.getsignal(signal.SIGTERM)
     try:
         with pytest.raises(SystemExit) as ended:
@@ -61,7 +63,7 @@ def test_serves_with_other_settings(allennlp, small_archive, served):
 
 def test_serves_the_encoder_in_the_package_without_an_archive_s_settings(allennlp, served):
     allennlp("serve", "package")
-    assert served == [(None, 32, [], 1000, "127.0.0.1", 8000)]
+    assert served == [(None, 32, [], 500, "127.0.0.1", 8000)]
     for option, value in (("--predictor", "single_sentence"), ("--cuda-device", 0)):
         with pytest.raises(ConfigurationError, match="settings of archives"):
             allennlp("serve", "package", option, value)
@@ -78,3 +80,19 @@ def test_impossible_settings_are_sentences(allennlp, small_archive):
     for option, value in (("--batch-size", 0), ("--max-words", 0), ("--port", 99999)):
         with pytest.raises(ConfigurationError, match=f"(?i){option[2:].replace('-', '.')}"):
             allennlp("serve", small_archive, option, value)
+
+
+@pytest.mark.parametrize(
+    ("model", "served"),
+    [("archive", "SiameseClassifier of allennlp_sentmatch: /predict, /inspect, "), ("package", "")],
+)
+def test_it_says_what_it_serves_without_the_program_of_allennlp(
+    small_archive, monkeypatch, capsys, model, served
+):
+    """An archive is served with its predictions, too."""
+    monkeypatch.setattr(serving, "serve", lambda *arguments: None)
+    monkeypatch.setattr(signal, "signal", lambda *arguments: None)
+    main(["serve", str(small_archive) if model == "archive" else model, "--max-words", "50"])
+    printed = capsys.readouterr().out
+    assert served in printed
+    assert "/v1/embeddings, /similarity, /rerank" in printed

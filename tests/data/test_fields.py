@@ -6,7 +6,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary, fields
 
 from allennlp_sentmatch.data.fields import LabelField
-from allennlp_sentmatch.data.files.row import Source
+from allennlp_sentmatch.files.row import Source
 
 SOURCE = Source("pairs.tsv", 3)
 

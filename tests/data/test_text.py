@@ -1,7 +1,8 @@
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.text import check_text, printable, shorten, unescape
+from allennlp_sentmatch.data.text import check_text, unescape
+from allennlp_sentmatch.files.messages import printable, shorten
 from tests.fuzzing import nested
 
 

@@ -27,7 +27,7 @@ def encoder(small_archive):
 @pytest.mark.parametrize("batch_size", [1, 2, 100])
 def test_vectors_are_those_of_the_model_in_the_order_given(encoder, small_archive, batch_size):
     archive = load_archive(small_archive)
-    vectors = encoder.encode(SENTENCES, batch_size)
+    vectors = encoder.encode(SENTENCES, batch_size=batch_size)
     assert vectors.shape == (6, 6)
     assert vectors.dtype == numpy.float32
     assert encoder.is_classifier is True
@@ -136,7 +136,8 @@ def test_bad_input(encoder):
 def test_numpy_s_strings_and_integers(encoder):
     sentences = [*SENTENCES[:4], SENTENCES[5]]
     numpy.testing.assert_array_equal(
-        encoder.encode(numpy.array(sentences), numpy.int64(2)), encoder.encode(sentences, 2)
+        encoder.encode(numpy.array(sentences), batch_size=numpy.int64(2)),
+        encoder.encode(sentences, batch_size=2),
     )
 
 
@@ -145,7 +146,7 @@ def test_progress_is_shown_on_request_only(small_archive, capsys):
     capsys.readouterr()
     encoder.encode(["A dog."])
     assert capsys.readouterr() == ("", "")
-    encoder.encode(["A dog."], show_progress=True)
+    encoder.encode(["A dog."], show_progress_bar=True)
     assert "encoding" in capsys.readouterr().err
 
 

@@ -25,7 +25,7 @@ def small_classifier(monkeypatch):
 def test_the_encoder_is_trained_and_the_given_one_is_not():
     given = tiny_encoder()
     before = {name: tensor.clone() for name, tensor in given.state_dict().items()}
-    classifier = PairClassifier(given, "symmetric", **MANY).fit(PAIRS * 2, LABELS * 2)
+    classifier = PairClassifier(given, matcher="symmetric", **MANY).fit(PAIRS * 2, LABELS * 2)
     assert classifier.score(PAIRS, LABELS) > 0.9
     tuned = classifier.encoder_.network
     assert not torch.equal(tuned.embedding.weight, given.embedding.weight)
@@ -36,7 +36,9 @@ def test_the_encoder_is_trained_and_the_given_one_is_not():
 def test_scores_keep_their_scale():
     """Whatever it is; the classifier's grades are from 0 to 5."""
     scores = [100 * score - 300 for score in SCORES]  # from -200 to 0
-    regressor = PairRegressor(tiny_encoder(), "symmetric", **MANY).fit(PAIRS * 2, scores * 2)
+    regressor = PairRegressor(tiny_encoder(), matcher="symmetric", **MANY).fit(
+        PAIRS * 2, scores * 2
+    )
     predicted = regressor.predict(PAIRS)
     assert numpy.corrcoef(predicted, scores)[0, 1] > 0.8
     assert predicted.min() >= -200
@@ -44,11 +46,26 @@ def test_scores_keep_their_scale():
     assert abs(predicted.mean() - numpy.mean(scores)) < 30
 
 
+@pytest.mark.parametrize("num_rare", [1, 2])
+def test_a_label_of_one_pair_is_learned_and_never_held_out(monkeypatch, num_rare):
+    """Of two such labels, too."""
+    labels = [f"rare {i}" if i < num_rare else label for i, label in enumerate(LABELS)]
+    held_out = []
+    train = fine_tuned_head._train
+    monkeypatch.setattr(
+        fine_tuned_head, "_train", lambda *given: held_out.append(given[3]) or train(*given)
+    )
+    classifier = PairClassifier(tiny_encoder(), **FEW).fit(PAIRS, labels)
+    assert classifier.classes_.tolist() == sorted(set(labels))
+    targets = numpy.concatenate([batch["label"].numpy() for batch in held_out[0]])
+    assert set(classifier.classes_[targets]) == {"other", "same"}
+
+
 @pytest.mark.parametrize("matcher", Matcher.list_available())
 def test_every_matcher_can_be_learned(matcher):
-    classifier = PairClassifier(tiny_encoder(), matcher, **FEW).fit(PAIRS, LABELS)
+    classifier = PairClassifier(tiny_encoder(), matcher=matcher, **FEW).fit(PAIRS, LABELS)
     assert classifier.predict_proba(PAIRS).shape == (len(PAIRS), 2)
-    regressor = PairRegressor(tiny_encoder(), matcher, **FEW).fit(PAIRS, SCORES)
+    regressor = PairRegressor(tiny_encoder(), matcher=matcher, **FEW).fit(PAIRS, SCORES)
     assert regressor.predict(PAIRS).shape == (len(PAIRS),)
 
 
@@ -83,7 +100,7 @@ def test_encoders_of_every_precision_are_tuned(kind, dtype):
     given = tiny_encoder().to(dtype or torch.float32)
     torch.set_default_dtype(torch.float32 if dtype else torch.float64)
     try:
-        tuned = kind(given, "symmetric", **FEW).fit(PAIRS, targets)
+        tuned = kind(given, matcher="symmetric", **FEW).fit(PAIRS, targets)
         outputs = tuned._outputs(PAIRS)
         exchanged = tuned._outputs([pair[::-1] for pair in PAIRS])
     finally:
@@ -118,8 +135,8 @@ def test_batches_have_every_pair_once_in_each_epoch():
             assert batch["hypothesis"]["tokens"]["tokens"][i, 0] == 21 - label
 
 
-def test_fine_tune_is_the_default_head_and_few_pairs_are_warned_of(monkeypatch):
-    estimators = [PairClassifier(tiny_encoder(), **one) for one in ({"fine_tune": True}, DEFAULT)]
+def test_few_pairs_are_warned_of(monkeypatch):
+    estimators = [PairClassifier(tiny_encoder(), **DEFAULT) for _ in range(2)]
     for estimator in estimators:
         with pytest.warns(UserWarning, match="36 pairs are few for fine-tuning") as caught:
             estimator.fit(PAIRS, LABELS)
@@ -142,7 +159,12 @@ OTHER = SimpleNamespace(encode=lambda sentences: numpy.ones((len(sentences), 2))
         (PairClassifier, {"encoder": OTHER}, LABELS, "fine-tuning needs an encoder of this"),
         (PairClassifier, {"encoder": FIRST}, LABELS, "fine-tuning needs all dimensions"),
         (PairClassifier, {"matcher": "bilinear"}, LABELS, "matcher must be one of .*'bilinear'"),
-        (PairClassifier, {}, [*LABELS[:-1], "once"], "36 pairs with validation_fraction=0.1 can"),
+        (
+            PairClassifier,
+            {},
+            [f"{first} {second}" for first, second in PAIRS],
+            "21 different pairs, or groups, with .*=0.1 can",
+        ),
         (PairRegressor, {}, [1.0] * 36, "all pairs have the score 1; fine-tuning needs different"),
     ],
 )

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
 from allennlp_sentmatch import PairClassifier
-from allennlp_sentmatch.estimators import linear
+from allennlp_sentmatch.estimators import heads, linear
 
 
 class Numbers:
@@ -58,9 +58,11 @@ def test_the_minimum_is_reached(count, l2, labels):
     targets = [label if i % labels < 2 else "maybe" for i, label in enumerate(targets)]
     model = PairClassifier(Numbers(), l2=l2).fit(pairs[:count], targets[:count])
     sides = (map(list, zip(*part)) for part in (pairs[:count], pairs[count:]))
-    x, tested = (model.head_.features(*model._inputs(*part)) for part in sides)
+    inputs = (heads.pair_inputs(model.encoder_, "ordered", *part) for part in sides)
+    x, tested = (model.head_.features(*part) for part in inputs)
     scaler = StandardScaler().fit(x.astype(float))
     scales = numpy.where(numpy.arange(x.shape[1]) < 64, 1, 10)
+    scales[64] = 30  # the cosine
     reference = LogisticRegression(C=1 / (l2 * count), max_iter=99999, tol=1e-10)
     reference.fit(scaler.transform(x.astype(float)) * scales, targets[:count])
     expected = reference.predict_proba(scaler.transform(tested.astype(float)) * scales)
@@ -84,19 +86,30 @@ def test_the_penalty_has_the_lowest_loss_of_examples_held_out(labels, monkeypatc
         return cross_val_predict(regression, x, targets, cv=folds, method="predict_proba")
 
     best = min(linear.L2_PENALTIES, key=lambda l2: log_loss(targets, predicted(l2)))
-    given, right = (x, targets, numpy.ones(len(x))), numpy.ones(10)
-    wrong = numpy.where(numpy.arange(10) < 8, 1e-3, 1)  # which penalizes most of the features
-    for weights in ([right], [right, wrong], [wrong, right]):
-        chosen, _, held_out, outputs = linear.fit_linear(*given, weights, None, 0)
-        numpy.testing.assert_allclose(chosen, linear.fit_linear(*given, [right], best, 0)[0])
-        expected = predicted(best)[held_out]
-        numpy.testing.assert_allclose(softmax(outputs, axis=1), expected, atol=5e-3)
-    monkeypatch.setattr(linear, "ONE_FOLD", len(x))
-    for l2 in (best, None):  # the first weights, where no folds or one fold choose
-        first, both = (
-            linear.fit_linear(*given, weights, l2, 0)[0] for weights in ([wrong], [wrong, right])
-        )
-        numpy.testing.assert_array_equal(first, both)
+    given, plain = (x, targets, numpy.ones(len(x)), numpy.arange(len(x))), numpy.ones(10)
+    chosen = linear.fit_linear(*given, plain, None, None, 0)
+    fixed = linear.fit_linear(*given, plain, None, best, 0)
+    numpy.testing.assert_allclose(chosen.coef, fixed.coef)
+    assert chosen.l2 == best
+    expected = predicted(best)[chosen.held_out]
+    numpy.testing.assert_allclose(softmax(chosen.outputs, axis=1), expected, atol=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("is_score", "share", "number"),
+    [(True, 0.0, 1), (True, 0.5, 1), (True, 3.0, 12), (False, 0.0, 1), (False, 3.0, 12)],
+)
+def test_the_strongest_feature_is_taken_without_the_others(is_score, share, number):
+    """If the others do not help: with scores, if they do not halve the squared error."""
+    generator = numpy.random.default_rng(3)
+    x = generator.standard_normal((60, 12))
+    scores = 3 * x[:, 4] + share * x[:, 7] + generator.standard_normal(60)
+    targets = scores if is_score else (scores > 0).astype(int)
+    given = x, targets, numpy.ones(60), numpy.arange(60)
+    fit = linear.fit_linear(*given, numpy.ones(12), 4, None, 0)
+    used = numpy.flatnonzero(fit.coef.any(axis=0))
+    assert len(used) == number
+    assert 4 in used
 
 
 def test_a_minimum_that_is_not_reached_is_said(monkeypatch):

@@ -4,10 +4,12 @@ from types import SimpleNamespace
 
 import numpy
 import pytest
-from scipy.stats import binomtest
+from scipy.special import softmax
+from scipy.stats import binomtest, spearmanr
 from sklearn.metrics import precision_recall_fscore_support
 
 from allennlp_sentmatch import FineTuning, PairClassifier
+from allennlp_sentmatch.estimators import linear
 from allennlp_sentmatch.estimators.thresholds import choose_threshold
 from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
 
@@ -70,6 +72,62 @@ def test_what_cannot_be_reached_is_refused():
     assert choose_threshold(scores, is_right, numpy.ones(4), "recall", 1).probability == 0.65
 
 
+def drawn(seed, size=200):
+    """Scores from 0 to 1 that are the probabilities of the label.
+
+    From a threshold t on, the precision for all pairs is (1 + t) / 2.
+    """
+    generator = numpy.random.default_rng(seed)
+    scores = generator.uniform(size=size)
+    return scores, generator.uniform(size=size) < scores, numpy.ones(size)
+
+
+@pytest.mark.parametrize(("precision", "size"), [(0.8, 500), (0.9, 1500)])
+def test_other_pairs_reach_a_precision_that_is_sure(precision, size):
+    """Of 100 draws; without `sure`, half of them do."""
+    reached, missed = {True: 0, False: 0}, {True: 0, False: 0}
+    for seed in range(100):
+        for sure in reached:
+            try:
+                found = choose_threshold(*drawn(seed, size), "precision", precision, sure=sure)
+            except ValueError:  # no threshold is sure
+                continue
+            assert not sure or found.interval[0] >= precision
+            is_reached = (1 + found.probability) / 2 >= precision
+            reached[sure] += is_reached
+            missed[sure] += not is_reached
+    assert reached[True] >= 90
+    assert missed[True] <= 5
+    assert missed[False] > 30
+
+
+def test_a_recall_can_be_sure():
+    scores, is_right, weights = drawn(0)
+    found = choose_threshold(scores, is_right, weights, "recall", 0.9, sure=True)
+    assert found.interval[0] >= 0.9
+    lowest = choose_threshold(scores, is_right, weights, "recall", 0.9)
+    assert found.recall > lowest.recall
+    assert found.probability < lowest.probability
+
+
+def test_what_cannot_be_sure_is_refused():
+    scores, is_right, weights = drawn(0, 40)
+    with pytest.raises(ValueError, match=r"sure to reach the precision 0\.99: of the 40 pairs"):
+        choose_threshold(scores, is_right, weights, "precision", 0.99, sure=True)
+    with pytest.raises(ValueError, match="sure to reach the precision 1: of the 40 pairs"):
+        choose_threshold(scores, is_right, weights, "precision", 1, sure=True)
+
+
+def test_an_interval_counts_groups():
+    """Four copies of each pair are one pair."""
+    scores, is_right, weights = drawn(1, 50)
+    expected = choose_threshold(scores, is_right, weights).interval
+    copies = [numpy.tile(part, 4) for part in (scores, is_right, weights, numpy.arange(50))]
+    found = choose_threshold(*copies[:3], groups=copies[3]).interval
+    assert found == pytest.approx(expected)
+    assert choose_threshold(*copies[:3]).interval[0] > expected[0]
+
+
 class Numbers:
     """Sentences that are numbers, whose vectors have nothing to do with each other."""
 
@@ -79,8 +137,9 @@ class Numbers:
 
 
 @pytest.mark.parametrize("count", [80, 1000])
-def test_the_scores_are_of_pairs_held_out(count):
+def test_the_scores_are_of_pairs_held_out(count, monkeypatch):
     """The labels are noise, which the classifier has learned by heart where it saw the pair."""
+    monkeypatch.setattr(linear, "L2_PENALTIES", (0.1,))
     pairs = [(f"{2 * i}", f"{2 * i + 1}") for i in range(count)]
     labels = numpy.random.default_rng(0).uniform(size=count) < 0.5
     classifier = PairClassifier(Numbers(), compare_words=False).fit(pairs, labels)
@@ -92,7 +151,7 @@ def test_the_scores_are_of_pairs_held_out(count):
 
 @pytest.fixture(scope="module")
 def classifier():
-    return PairClassifier(tiny_encoder(), "cosine").fit(PAIRS, LABELS)
+    return PairClassifier(tiny_encoder(), matcher="cosine").fit(PAIRS, LABELS)
 
 
 def test_the_cosine_is_one_feature(classifier):
@@ -103,8 +162,25 @@ def test_the_cosine_is_one_feature(classifier):
     numpy.testing.assert_allclose(logits, start + slope * cosines, atol=1e-5)
     assert slope > 0
     assert classifier.head_.coef.shape == (2, 1)
-    with_words = PairClassifier(tiny_encoder(), "cosine", True, l2=0.1).fit(PAIRS, LABELS)
+    with_words = PairClassifier(tiny_encoder(), matcher="cosine", compare_words=True, l2=0.1).fit(
+        PAIRS, LABELS
+    )
     assert with_words.head_.coef.shape == (2, 17)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_held_out_rank_as_their_cosines_do(seed):
+    """With few labels by chance, too, which no model of the folds may rank by its base rate."""
+    generator = numpy.random.default_rng(seed)
+    pairs = [(f"{2 * i}", f"{2 * i + 1}") for i in range(16)]
+    labels = generator.permutation([0, 1] * 8)
+    classifier = PairClassifier(Numbers(), matcher="cosine").fit(pairs, labels)
+    cosines = classifier.encoder_.similarity(*zip(*pairs))
+    order = numpy.array([int(first) // 2 for first, _ in pairs])[classifier.held_out_.pairs]
+    margins = numpy.diff(classifier.held_out_.outputs)[:, 0]
+    correlation = spearmanr(margins, cosines[order])[0]
+    assert abs(correlation) == pytest.approx(1)
+    assert numpy.ptp(softmax(classifier.held_out_.outputs, axis=1)[:, 1]) > 0.02
 
 
 def test_what_is_loaded_has_no_threshold(classifier, tmp_path):
@@ -122,6 +198,8 @@ def test_what_is_loaded_has_no_threshold(classifier, tmp_path):
         ({"precision": True}, "precision must be a number"),
         ({"recall": float("nan")}, "recall must be a number"),
         ({"precision": 0.9, "recall": 0.9}, "a precision or a recall, not both"),
+        ({"sure": True}, "sure must be True or False, and needs a precision or a recall; got True"),
+        ({"precision": 0.9, "sure": 1}, "sure must be True or False, .*; got 1"),
         ({"label": "Same"}, r"label must be one of \['other', 'same'\]; got 'Same'"),
     ],
 )
@@ -130,9 +208,11 @@ def test_bad_arguments_are_refused(classifier, arguments, message):
         classifier.threshold(**arguments)
 
 
-@pytest.mark.parametrize("parameters", [{"l2": 0.1}, {"head": FineTuning(1, batch_size=9)}])
+@pytest.mark.parametrize(
+    "parameters", [{"l2": 0.1}, {"head": FineTuning(num_epochs=1, batch_size=9)}]
+)
 def test_without_cross_validation_there_is_no_threshold(parameters):
-    classifier = PairClassifier(tiny_encoder(), "symmetric").fit(PAIRS, LABELS)
+    classifier = PairClassifier(tiny_encoder(), matcher="symmetric").fit(PAIRS, LABELS)
     assert classifier.threshold()
     classifier.set_params(**parameters).fit(PAIRS, LABELS)
     with pytest.raises(ValueError, match="threshold needs the cross-validation of fit"):
@@ -145,7 +225,7 @@ def test_without_cross_validation_there_is_no_threshold(parameters):
 def test_constant_cosines_give_the_share_of_the_label(value):
     constant = SimpleNamespace(encode=lambda sentences: numpy.full((len(sentences), 3), value))
     labels = ["no"] * 24 + ["yes"] * 12
-    classifier = PairClassifier(constant, "cosine").fit(PAIRS, labels)
+    classifier = PairClassifier(constant, matcher="cosine").fit(PAIRS, labels)
     numpy.testing.assert_allclose(classifier.predict_proba(PAIRS)[:, 1], 1 / 3, atol=1e-3)
     assert classifier.threshold(recall=1).precision == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="no threshold reaches the precision"):
@@ -154,7 +234,9 @@ def test_constant_cosines_give_the_share_of_the_label(value):
 
 def test_the_smallest_data():
     def fitted(labels):
-        return PairClassifier(tiny_encoder(), "cosine").fit(PAIRS[: len(labels)], list(labels))
+        return PairClassifier(tiny_encoder(), matcher="cosine").fit(
+            PAIRS[: len(labels)], list(labels)
+        )
 
     low, high = fitted("abab").threshold().interval
     assert low < 0.4 < high

@@ -91,10 +91,10 @@ def check(trained, archive, inputs):
     if callable(getattr(archive.model, "encode", None)):
         encoder = ArchiveEncoder(archive.model, archive.validation_dataset_reader)
         sentences = ["a man sleeps", "", "the dog is here and runs"]
-        vectors = encoder.encode(sentences, show_progress=False)
+        vectors = encoder.encode(sentences, show_progress_bar=False)
         assert numpy.isfinite(vectors).all()
         for sentence, vector in zip(sentences, vectors):
-            (alone,) = encoder.encode([sentence], show_progress=False)
+            (alone,) = encoder.encode([sentence], show_progress_bar=False)
             assert alone == pytest.approx(vector, abs=1e-5)
         assert encoder.unknown_words("xyzzy") == []
 
@@ -132,7 +132,7 @@ def test_a_siamese_classifier_fine_tunes_a_transformer(tiny_bert, tmp_path, kind
 def test_the_mean_of_a_frozen_transformer_is_that_of_the_transformers_library(tiny_bert):
     one = Sample("esim", siamese(tiny_bert, WORD_PIECES, train_parameters=False))
     sentences = ["A man sleeps.", "is", "The dog is unhappily running in the garden, 2 by 2."]
-    vectors = ArchiveEncoder(one.construct(), one.reader).encode(sentences, show_progress=False)
+    vectors = ArchiveEncoder(one.construct(), one.reader).encode(sentences, show_progress_bar=False)
     inputs = AutoTokenizer.from_pretrained(tiny_bert)(sentences, padding=True, return_tensors="pt")
     with torch.no_grad():
         transformer = AutoModel.from_pretrained(tiny_bert).eval()

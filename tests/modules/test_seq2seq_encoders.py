@@ -30,6 +30,33 @@ def test_without_a_mask_nothing_is_padding(encoder):
     torch.testing.assert_close(encoder(INPUTS), encoder(INPUTS, torch.ones_like(MASK)))
 
 
+@pytest.mark.parametrize(
+    ("inputs", "mask", "error", "message"),
+    [
+        (INPUTS, MASK.long(), TypeError, r"^mask must be bool, .* call mask\.bool\(\)"),
+        (INPUTS, MASK.float(), TypeError, "^mask must be bool"),
+        (INPUTS, MASK.flip(1), ValueError, "^mask must be right-padded, but token 2 of sentence 1"),
+        (INPUTS, MASK[:, :2], ValueError, r"^mask must have the shape .* \(3, 3\), got \(3, 2\)"),
+        (INPUTS.long(), MASK, TypeError, "^inputs must be floating point numbers"),
+        (INPUTS[:, :, :3], MASK, ValueError, r"^inputs must have the shape .* 4\), got"),
+        (INPUTS[0], MASK, ValueError, "^inputs must have the shape"),
+    ],
+)
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        HIGHWAY,
+        {"type": "sequential", "encoders": [HIGHWAY, RCRN]},
+        {"type": "sequential", "encoders": [{"type": "pass_through", "input_dim": 4}, HIGHWAY]},
+        RCRN,
+    ],
+    ids=["highway", "sequential", "sequential_of_allennlp", "rcrn"],
+)
+def test_impossible_inputs_and_masks_are_named(encoder, inputs, mask, error, message):
+    with pytest.raises(error, match=message):
+        build(**encoder)(inputs, mask)
+
+
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
 @pytest.mark.parametrize(
     "settings",

@@ -69,6 +69,33 @@ def test_follows_the_equations(cell, combination, tied, max_context):
 
 
 @pytest.mark.parametrize("tied", [True, False])
+def test_training_draws_contexts_up_to_the_largest_one(tied):
+    """Each output is by the equations with a context of 1, 2 or 3, which all occur."""
+    torch.manual_seed(0)
+    encoder = SuffixBiLSTM(3, 4, tied, max_context=3, random_context=True).double()
+    inputs = torch.randn(1, 5, 3, dtype=torch.float64)
+    expected = {}
+    for context in (1, 2, 3):
+        encoder.max_context = context
+        expected[context] = torch.stack([output_at(encoder, inputs[0], i) for i in range(5)])
+    encoder.max_context = 3
+    drawn = set()
+    for _ in range(30):
+        outputs = encoder(inputs)[0]
+        drawn |= {k for k in expected if torch.allclose(outputs, expected[k], atol=1e-10)}
+        assert any(torch.allclose(outputs, each, atol=1e-10) for each in expected.values())
+    assert drawn == {1, 2, 3}
+    encoder.eval()
+    for _ in range(5):
+        assert_same(encoder(inputs)[0], expected[3])
+
+
+def test_a_random_context_needs_the_largest_one():
+    with pytest.raises(ValueError, match="random_context=True needs max_context"):
+        SuffixBiLSTM(3, 4, random_context=True)
+
+
+@pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("max_context", [None, 4])
 def test_multiplies_what_it_needs_and_no_more(tied, max_context, monkeypatch):
     T, num_cells = 9, 2 if tied else 4

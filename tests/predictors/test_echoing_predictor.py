@@ -1,5 +1,10 @@
+import bz2
+import codecs
+import gzip
+import io
 import json
 import math
+import os
 from types import SimpleNamespace
 
 import numpy
@@ -9,8 +14,8 @@ from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files import texts as checks
 from allennlp_sentmatch.predictors import PairGenerator
-from allennlp_sentmatch.standalone import texts as checks
 from tests.fuzzing import cases, check_cases, check_refusal, nested, texts, values
 
 PAIR = {"premise": "a", "hypothesis": "b"}
@@ -99,10 +104,11 @@ def test_a_line_is_a_sentence_to_translate_or_an_object(untrained_predictor, lin
         predictor.load_line(bad)
 
 
-def predicted(predictor, lines, folder, batch_size=2):
-    """The output of `allennlp predict` for the lines of a file."""
-    source, target = folder / "input", folder / "output.jsonl"
-    source.write_text("".join(f"{line}\n" for line in lines))
+def predicted(predictor, lines, folder, batch_size=2, name="input"):
+    """The output of `allennlp predict` for a file of these lines, or of these bytes."""
+    source, target = folder / name, folder / "output.jsonl"
+    content = lines if isinstance(lines, bytes) else "".join(f"{x}\n" for x in lines).encode()
+    source.write_bytes(content)
     manager = _PredictManager(predictor, str(source), str(target), batch_size, False, False)
     manager.run()
     return [json.loads(line) for line in target.read_text().splitlines()]
@@ -127,6 +133,102 @@ def test_bad_lines_can_be_skipped(untrained_predictor, tmp_path, caplog):
     assert count.startswith("skipped 2 lines")
     with pytest.raises(ConfigurationError, match="on_error must be 'raise' or 'skip', got 'no'"):
         type(predictor)(predictor._model, predictor._dataset_reader, on_error="no")
+
+
+GERMAN = "Ein Hund läuft.\nEine Frau liest.\n"
+ENCODED = {
+    "input": codecs.BOM_UTF8 + GERMAN.encode(),
+    "utf_16": GERMAN.encode("utf-16"),
+    "utf_16_be": codecs.BOM_UTF16_BE + GERMAN.encode("utf-16-be"),
+    "input.gz": gzip.compress(codecs.BOM_UTF8 + GERMAN.encode()),
+    "compressed": gzip.compress(GERMAN.encode("utf-16")),
+    "input.bz2": bz2.compress(codecs.BOM_UTF8 + GERMAN.encode()),
+    "windows": codecs.BOM_UTF8 + GERMAN.replace("\n", "\r\n").encode(),
+}
+
+
+@pytest.mark.parametrize("name", ENCODED)
+def test_a_byte_order_mark_decides_the_encoding(untrained_predictor, tmp_path, name):
+    predictor = untrained_predictor("encoder_decoder")
+    outputs = predicted(predictor, ENCODED[name], tmp_path, name=name)
+    assert [output["source"] for output in outputs] == GERMAN.splitlines()
+    assert outputs == predicted(predictor, GERMAN.encode(), tmp_path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_json_after_a_byte_order_mark(untrained_predictor, tmp_path, encoding):
+    content = (json.dumps(PAIR) + "\n").encode(encoding)
+    (output,) = predicted(untrained_predictor("esim"), content, tmp_path)
+    assert output.items() >= PAIR.items()
+
+
+def test_the_standard_input_and_a_pipe(untrained_predictor, tmp_path, monkeypatch):
+    predictor, target = untrained_predictor("encoder_decoder"), tmp_path / "output.jsonl"
+    pipe, other_end = os.pipe()
+    with open(other_end, "wb") as writer:
+        writer.write(ENCODED["utf_16"])
+    stdin = SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(ENCODED["input"])))
+    monkeypatch.setattr("sys.stdin", stdin)
+    for source in ("-", f"/dev/fd/{pipe}"):
+        _PredictManager(predictor, source, str(target), 2, False, False).run()
+        lines = target.read_text().splitlines()
+        assert [json.loads(line)["source"] for line in lines] == GERMAN.splitlines()
+    os.close(pipe)
+
+
+LATIN_1 = b'{"premise": "Cafe", "hypothesis": "x"}\n{"premise": "Caf\xe9", "hypothesis": "x"}\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("esim", LATIN_1, r"input, line 2: not utf-8 \(.*\); convert the file"),
+        ("encoder_decoder", b"Ein Caf\xe9\n", r"input, line 1: not utf-8 \(.*\); convert"),
+        ("esim", json.dumps(PAIR).encode("utf-16-le"), "line 1: null characters.*may be UTF-16"),
+        ("esim", codecs.BOM_UTF16_LE + b"{\0\n", "line 1: not utf-16"),
+        ("esim", gzip.compress(LATIN_1[:40])[:-9], "input: damaged gzip data"),
+    ],
+)
+def test_another_encoding_is_named_by_its_line(
+    untrained_predictor, tmp_path, name, content, message
+):
+    with pytest.raises(ConfigurationError, match=message):
+        predicted(untrained_predictor(name), content, tmp_path)
+
+
+def test_lines_of_another_encoding_can_be_skipped(untrained_predictor, tmp_path, caplog):
+    predictor = untrained_predictor("esim")
+    skipping = type(predictor)(predictor._model, predictor._dataset_reader, on_error="skip")
+    (output,) = predicted(skipping, LATIN_1, tmp_path)
+    assert output["premise"] == "Cafe"
+    first, count = (text for text in caplog.messages if text.startswith("skipped"))
+    assert "input, line 2: not utf-8" in first
+    assert count.startswith("skipped 1 lines")
+
+
+def test_the_input_of_another_predictor(tmp_path):
+    """Of AllenNLP's or somebody else's."""
+    theirs = SimpleNamespace(
+        load_line=json.loads,
+        predict_json=lambda request: request,
+        predict_batch_json=lambda requests: requests,
+        dump_line=lambda output: json.dumps(output) + "\n",
+    )
+    content = codecs.BOM_UTF8 + b'{"a": 1}\n\n{"a": 2}\n'
+    assert predicted(theirs, content, tmp_path) == [{"a": 1}, {"a": 2}]
+    with pytest.raises(ConfigurationError, match="input, line 1: not utf-8"):
+        predicted(theirs, b'{"a": "\xe9"}\n', tmp_path)
+
+
+def test_a_table_is_said_to_need_the_reader(untrained_predictor, tmp_path):
+    lines = ["text_a\ttext_b\tsame", "a\tb\tyes"]
+    with pytest.raises(
+        ConfigurationError, match=r"line 1: .*such as a table, is read with --use-d"
+    ):
+        predicted(untrained_predictor("esim"), lines, tmp_path)
+    with pytest.raises(ConfigurationError) as error:
+        predicted(untrained_predictor("esim"), ["{"], tmp_path)
+    assert "--use-dataset-reader" not in str(error.value)
 
 
 def test_translations_are_aligned_with_the_lines(untrained_predictor, tmp_path):
@@ -218,7 +320,7 @@ def test_sentence_encoder(predictors, num_cases):
     def check(case):
         sentences, batch_size = case
         try:
-            vectors = encoder.encode(sentences, batch_size, show_progress=False)
+            vectors = encoder.encode(sentences, batch_size, show_progress_bar=False)
         except ConfigurationError as error:
             check_refusal(error, "", 1000)
             return

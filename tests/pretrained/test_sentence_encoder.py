@@ -1,9 +1,11 @@
+import numpy
 import pytest
 import torch
 from scipy.stats import spearmanr
 
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.encoder import normalized
 from tests.nn.test_without_allennlp import run_without
 
 
@@ -13,8 +15,8 @@ def encoder():
 
 
 def cosines(encoder, first, second):
-    x, y = (torch.nn.functional.normalize(encoder.encode(side)) for side in (first, second))
-    return (x * y).sum(1)
+    x, y = (normalized(encoder.encode(side)) for side in (first, second))
+    return (x * y).sum(axis=1)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -22,16 +24,16 @@ def test_it_orders_the_validation_pairs_as_people_do(shared_data, dtype):
     rows = (shared_data / "stsb" / "sts-dev.csv").read_text("utf-8").splitlines()
     _, _, _, _, scores, first, second = zip(*(row.split("\t")[:7] for row in rows))
     rounded = StandaloneEncoder.load(SENTENCE_ENCODER).to(dtype)
-    found = spearmanr(cosines(rounded, first, second).float(), [float(score) for score in scores])
+    found = spearmanr(cosines(rounded, first, second), [float(score) for score in scores])
     assert found.statistic > 0.85
 
 
 def test_a_sentence_has_the_same_vector_in_any_batch(encoder):
     texts = ["A dog runs.", "?", "🙂", "word " * 1000, "ein Satz auf Deutsch", "x" * 5000]
     together = encoder.encode(texts)
-    assert together.isfinite().all()
+    assert numpy.isfinite(together).all()
     for text, vector in zip(texts, together):
-        torch.testing.assert_close(encoder.encode([text])[0], vector, atol=1e-4, rtol=1e-3)
+        numpy.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-4, rtol=1e-3)
 
 
 def test_it_is_small():

@@ -1,11 +1,13 @@
 import asyncio
 import threading
+import time
 from functools import partial
 
 import pytest
 
-from allennlp_sentmatch.serving import Batcher, Job
-from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
+from allennlp_sentmatch.serving import Batcher, Job, batcher
+from allennlp_sentmatch.serving.batcher import MAX_WAITING, SMALL_REQUEST
+from allennlp_sentmatch.serving.requests import RequestError
 
 
 class Model:
@@ -14,11 +16,6 @@ class Model:
     def __init__(self):
         self.batches = []
         self.may_end = threading.Event()
-
-    def read(self, inputs):
-        if inputs["text"] == "unreadable":
-            raise TypeError("this cannot be read")
-        return inputs["text"], {"text": inputs.get("shape", (1, 1))}
 
     def predict(self, texts):
         self.batches.append(texts)
@@ -29,11 +26,25 @@ class Model:
             raise ValueError("not finite")
         return [{"heard": text} for text in texts]
 
-    def job(self, **settings):
-        return Job(self.read, self.predict, **settings)
-
     def batcher(self, **settings):
-        return partial(Batcher(**settings), self.job())
+        return partial(Batcher(**settings), Repeating(self))
+
+
+class Repeating(Job):
+    def __init__(self, model, weight=1):
+        self.model = model
+        self.weight = weight
+
+    def read(self, inputs):
+        if inputs["text"] == "unreadable":
+            raise TypeError("this cannot be read")
+        return inputs["text"], {"text": inputs.get("shape", (1, 1))}
+
+    def compute(self, batch):
+        return self.model.predict(batch)
+
+    def dearest(self, num_words):
+        raise NotImplementedError
 
 
 def ask(batcher, *texts, size=1, **more):
@@ -96,23 +107,133 @@ def test_nothing_is_predicted_for_those_who_left_or_ask_nothing():
     assert (nothing, model.batches) == ([], [["first"], ["a"]])
 
 
-@pytest.mark.parametrize(("texts", "weight", "size"), [("ab", 1, 1), ("a", 4, MAX_BYTES // 7)])
+@pytest.mark.parametrize(("texts", "weight", "size"), [("ab", 1, 1), ("a", 4, MAX_WAITING // 7)])
 def test_a_queue_is_limited_but_not_a_single_request(texts, weight, size):
     """A dear input counts for several."""
     model = Model()
     whole = Batcher()
-    batcher, last = partial(whole, model.job()), partial(whole, model.job(weight=weight))
-    callers = ask(batcher, *texts, size=MAX_BYTES // 2), ask(last, "c", size=size)
+    batcher, last = partial(whole, Repeating(model)), partial(whole, Repeating(model, weight))
+    callers = ask(batcher, *texts, size=MAX_WAITING // 2), ask(last, "c", size=size)
     answer, refused = asyncio.run(after_the_first(model, batcher, *callers))
     assert answer == [{"heard": text} for text in texts]
     assert isinstance(refused, RequestError)
     assert (refused.status, whole.num_waiting) == (503, 0)
+    room = 0 if len(texts) == 2 else MAX_WAITING - MAX_WAITING // 2
+    assert f"There is room for {room:,} characters now" in str(refused)
+
+
+@pytest.mark.parametrize("num_large", [1, 20])
+def test_a_small_request_waits_for_one_batch_of_large_ones(num_large):
+    """However many there are; and none of them waits for another one's end."""
+    model = Model()
+    ask_for = model.batcher(batch_size=2)
+    callers = [
+        ask(ask_for, *(f"{name}{i}" for i in range(8)), size=SMALL_REQUEST)
+        for name in range(num_large)
+    ]
+    answers = asyncio.run(after_the_first(model, ask_for, *callers, ask(ask_for, "small")))
+    assert [len(answer) for answer in answers] == [8] * num_large + [1]
+    assert ["small"] in model.batches[:3]
+    owners = [batch[0][:-1] for batch in model.batches if batch[0][:-1].isdigit()]
+    assert owners == [str(name) for name in range(num_large)] * 4
+
+
+def test_large_requests_go_on_however_many_small_ones_come():
+    model = Model()
+    ask_for = model.batcher(batch_size=1)
+    large = ask(ask_for, *"abcd", size=SMALL_REQUEST)
+    small = [ask(ask_for, str(number)) for number in range(50)]
+    asyncio.run(after_the_first(model, ask_for, large, *small))
+    assert [model.batches.index([text]) for text in "abcd"] == [2, 5, 8, 11]
+
+
+def test_inputs_share_batches_in_the_order_of_their_lengths():
+    model = Model()
+    whole = Batcher(batch_size=2)
+    texts = ["a " * 9, "b", "c " * 8, "d", "e " * 9]
+    inputs, names = [{"text": text} for text in texts], ["-"] * 5
+    sizes = [200 * len(text) for text in texts]
+    model.may_end.set()
+    answers = asyncio.run(whole(Repeating(model), inputs, sizes, names))
+    assert answers == [{"heard": text} for text in texts]
+    assert model.batches == [["b", "d"], ["c " * 8, "a " * 9], ["e " * 9]]
+
+
+class Slow(Repeating):
+    """Needs a tenth of a millisecond for a word, and some milliseconds for any batch."""
+
+    def __init__(self, model, overhead):
+        super().__init__(model)
+        self.overhead = overhead
+
+    def compute(self, batch):
+        num_words = sum(len(text.split()) for text in batch)
+        until = time.thread_time() + 0.001 * self.overhead + 0.0001 * num_words
+        while time.thread_time() < until:
+            pass
+        return self.model.predict(batch)
+
+    def read(self, inputs):
+        return inputs["text"], {"text": (1, len(inputs["text"].split()))}
+
+
+@pytest.mark.parametrize(("overhead", "fewest", "most"), [(0, 5, 20), (100, 16, 32)])
+def test_a_turn_takes_as_long_as_it_should_or_twice_as_long_as_one_input(overhead, fewest, most):
+    """Where one input takes as long as many, many are computed at a time."""
+    model = Model()
+    model.may_end.set()
+    inputs = [{"text": "word " * 50}] * 64
+    asyncio.run(Batcher()(Slow(model, overhead), inputs, [50] * 64, ["-"] * 64))
+    sizes = [len(batch) for batch in model.batches]
+    assert sum(sizes) == 64
+    assert fewest <= max(sizes) <= most
+
+
+def test_a_request_that_goes_on_is_not_given_up(monkeypatch):
+    """In contrast to one of which nothing is computed."""
+    monkeypatch.setattr(batcher, "STALLED_SECONDS", 0.5)
+
+    class Sleeping(Repeating):
+        def compute(self, batch):
+            time.sleep(0.1)
+            return super().compute(batch)
+
+    model = Model()
+    job = Sleeping(model)
+    inputs = [{"text": text} for text in "abcdefgh"]
+    model.may_end.set()
+    answers = asyncio.run(Batcher(batch_size=1)(job, inputs, [1] * 8, ["-"] * 8))
+    assert [answer["heard"] for answer in answers] == list("abcdefgh")
+    model.may_end.clear()
+    with pytest.raises(RequestError, match="too busy") as refused:
+        asyncio.run(Batcher()(job, inputs[:1], [1], ["-"]))
+    assert refused.value.status == 503
+    model.may_end.set()
+
+
+def test_a_request_that_is_left_is_not_computed_further():
+    """What its batch has begun is; the rest, and its place among those that wait, are given up."""
+    model = Model()
+    whole = Batcher(batch_size=2)
+
+    async def leave():
+        asked = asyncio.create_task(ask(partial(whole, Repeating(model)), *"abcdefgh"))
+        while not model.batches:
+            await asyncio.sleep(0.01)
+        asked.cancel()
+        await asyncio.wait([asked])
+        assert whole.num_waiting == 0
+        model.may_end.set()
+        return await ask(partial(whole, Repeating(model)), "last")
+
+    assert asyncio.run(leave()) == [{"heard": "last"}]
+    assert model.batches == [["a", "b"], ["last"]]
 
 
 def test_jobs_do_not_share_a_batch_and_a_dear_one_weighs_more():
     model = Model()
     whole = Batcher(max_words=20)
-    batcher, dear = partial(whole, model.job()), partial(whole, model.job(weight=4))
+    batcher, dear = partial(whole, Repeating(model)), partial(whole, Repeating(model, 4))
     callers = [ask(batcher, "a"), ask(dear, "b", shape=(1, 10)), ask(dear, "c"), ask(batcher, "d")]
     callers.append(ask(dear, "e", shape=(1, 11)))
     *_, refused = asyncio.run(after_the_first(model, batcher, *callers))

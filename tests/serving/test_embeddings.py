@@ -4,6 +4,8 @@ import base64
 import json
 import re
 import socket
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 import pytest
@@ -12,6 +14,7 @@ from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
 from allennlp_sentmatch.serving import create_app, service_at
 from allennlp_sentmatch.serving.embeddings import encoder_routes
 from allennlp_sentmatch.serving.metrics import Metrics
+from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
 from allennlp_sentmatch.serving.routes import Service
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
@@ -67,6 +70,129 @@ def test_the_list_of_models(http):
     assert "error" in http.post("/v1/models", json={}).json()
 
 
+def test_a_model_by_its_name(http):
+    (model,) = http.get("/v1/models").json()["data"]
+    assert http.get("/v1/models/package").json() == model
+    wrong = http.get("/v1/models/gpt")
+    assert wrong.status_code == 404
+    assert "'gpt' does not exist; this server has 'package'" in wrong.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "keys"),
+    [
+        ("/v2/rerank", {"max_tokens_per_doc": 4096, "priority": 0}),  # Cohere's, version 2
+        ("/v1/rerank", {"truncation": True}),  # Voyage's and Jina's
+        ("/rerank", {"truncate": True}),  # of Hugging Face's inference servers
+        ("/v1/embeddings", {"user": "x", "priority": 1}),
+        ("/v1/embeddings", {"truncate": "END", "task": "text-matching", "embedding_type": "float"}),
+        ("/v1/embeddings", {"late_chunking": False, "normalized": True, "truncate": True}),
+    ],
+)
+def test_keys_of_clients_that_change_no_answer(http, path, keys):
+    body = {"input": TEXTS} if "embeddings" in path else {"query": TEXTS[0], "documents": TEXTS[1:]}
+    answer = http.post(path, json={**body, **keys})
+    assert answer.status_code == 200, answer.text
+    figures = [float(figure) for figure in re.findall(r"-?\d+\.\d+", answer.text)]
+    expected = re.findall(r"-?\d+\.\d+", http.post(path, json=body).text)
+    assert figures == pytest.approx([*map(float, expected)], abs=1e-5)
+
+
+def test_texts_within_objects(http):
+    """As Cohere's first clients send documents, and Jina's send inputs."""
+    body = {"query": TEXTS[0], "documents": TEXTS[1:], "return_documents": True}
+    documents = [{"text": text, "title": "-"} for text in TEXTS[1:]]
+    expected = http.post("/rerank", json=body).json()["results"]
+    found = http.post("/rerank", json={**body, "documents": documents}).json()["results"]
+    assert [row["index"] for row in found] == [row["index"] for row in expected]
+    assert [row["document"] for row in found] == [documents[row["index"]] for row in expected]
+    objects = http.post("/v1/embeddings", json={"input": [{"text": text} for text in TEXTS]})
+    assert objects.json()["usage"]["prompt_tokens"] == 16
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("word " * 1001, 256), ("internationally " * 560, 256), ("a1" * 600, 1), ("word " * 256, 256)],
+)
+def test_long_texts_are_cut_as_encode_cuts_them(http, text, count):
+    """`usage` counts what was encoded."""
+    answer = http.post("/v1/embeddings", json={"input": [text, "word"]}).json()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a text that is cut, or has no known word
+        (vector,) = SentenceEncoder().encode([text])
+    unit = vector / numpy.linalg.norm(vector)
+    assert answer["data"][0]["embedding"] == pytest.approx(unit, abs=1e-5)
+    assert answer["usage"]["prompt_tokens"] == count + 1
+
+
+def test_equal_documents_keep_their_order(http):
+    """They are encoded once: rounding differs between batches."""
+    documents = ["b"] * 1500 + ["a longer text of some words"] * 40 + ["b"] * 500
+    ranked = http.post("/rerank", json={"query": "a b", "documents": documents}).json()["results"]
+    for text in set(documents):
+        positions = [row["index"] for row in ranked if documents[row["index"]] == text]
+        assert positions == sorted(positions)
+        scores = {row["relevance_score"] for row in ranked if documents[row["index"]] == text}
+        assert len(scores) == 1
+    answer = http.post("/v1/embeddings", json={"input": ["b", "c d", "b"]}).json()
+    first, _, last = [item["embedding"] for item in answer["data"]]
+    assert first == last
+    assert answer["usage"]["prompt_tokens"] == 4
+
+
+def test_a_text_that_cannot_be_encoded_is_refused_before_others_are():
+    route = encoder_routes(SentenceEncoder(tiny_encoder()), "tiny")["/v1/embeddings"]
+    for text, reason in (
+        ("a" * 10_001, "at most 10,000"),
+        (" ", "blank"),
+        ("a\ud800", "surrogate"),
+    ):
+        with pytest.raises(RequestError, match=f"Input 3: the text .*{reason}") as refused:
+            route.parse({"input": ["a", "a", text]})
+        assert refused.value.status == 400
+
+
+class Asymmetric:
+    """An encoder with another network for queries, and some words that it counts."""
+
+    def __init__(self):
+        self._encoder = tiny_encoder()
+
+    def encode(self, sentences):
+        return self._encoder.encode(sentences)
+
+    def encode_query(self, sentences):
+        return self.encode(sentences) @ numpy.diag(numpy.linspace(-1, 1, 16))
+
+
+def test_a_ranking_encodes_the_query_as_a_query():
+    encoder = SentenceEncoder(Asymmetric())
+    service = Service("-", "", encoder_routes(encoder, "-"))
+    texts = ["a cat sleeps", "a dog runs", "a man sees a dog"]
+    body = {"query": texts[0], "documents": texts}
+    found = answer(service, "/rerank", body)["results"]
+    expected = encoder.search(texts[0], texts)
+    assert [texts[row["index"]] for row in found] == [hit.sentence for hit in expected]
+    scores = [row["relevance_score"] for row in found]
+    assert scores == pytest.approx([hit.cosine for hit in expected], abs=1e-5)
+    assert scores != pytest.approx(sorted(encoder.similarity(texts[:1] * 3, texts))[::-1], abs=0.01)
+
+
+def test_a_small_request_does_not_wait_for_the_end_of_a_large_one(http):
+    large = {"input": [f"text {i:05d} " + "word " * 92 for i in range(600)]}
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(http.post, "/v1/embeddings", json=large, timeout=120)
+        while http.get("/health").json()["waiting"] == 0:
+            assert not waiting.done()
+        assert http.post("/v1/embeddings", json={"input": "a"}).status_code == 200
+        assert not waiting.done()
+        data = waiting.result().json()["data"]
+    for index in (0, 300, 599):
+        (vector,) = SentenceEncoder().encode([large["input"][index]])
+        unit = vector / numpy.linalg.norm(vector)
+        assert data[index]["embedding"] == pytest.approx(unit, abs=1e-5)
+
+
 def test_the_answers_of_the_page(http):
     page = (REPOSITORY / "docs/serving.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
@@ -107,26 +233,46 @@ def test_similarities_and_rankings(http, expected):
     ("path", "body", "status", "reason"),
     [
         ("/v1/embeddings", {}, 400, "no 'input'"),
-        ("/v1/embeddings", {"input": []}, 400, "a list of strings"),
-        ("/v1/embeddings", {"input": [1, 2]}, 400, "not of tokens"),
+        ("/v1/embeddings", {"input": []}, 400, "input is an empty list; it needs at least one"),
+        (
+            "/v1/embeddings",
+            {"input": [1, 2]},
+            400,
+            "input[0] must be a string, not a number; send ",
+        ),
+        ("/v1/embeddings", {"input": [[1]]}, 400, "check_embedding_ctx_length=False"),
+        ("/v1/embeddings", {"input": ["a", None]}, 400, "input[1] must be a string, not null."),
+        ("/v1/embeddings", {"input": ["a", True]}, 400, "not true or false."),
+        ("/v1/embeddings", {"input": {}}, 400, "a string or a list of strings, not an object."),
+        ("/v1/embeddings", {"input": 1.5}, 400, "a string or a list of strings, not a number."),
         ("/v1/embeddings", {"input": ["a", " "]}, 400, "Input 2: the text is blank"),
         ("/v1/embeddings", {"input": "a\ud800"}, 400, "half of a UTF-16 pair"),
         ("/v1/embeddings", {"input": "a" * 10_001}, 400, "at most 10,000"),
-        ("/v1/embeddings", {"input": "a1" * 600}, 413, "are limited to 1,000 x 1,000"),
         ("/v1/embeddings", {"input": ["a"] * 2049}, 413, "2,048 texts; it has 2,049"),
         ("/v1/embeddings", {"input": "a", "model": "other"}, 404, "this server has 'package'"),
         ("/v1/embeddings", {"input": "a", "encoding_format": "int8"}, 400, "encoding_format"),
         ("/v1/embeddings", {"input": "a", "dimensions": 0}, 400, "from 1 to 384"),
         ("/v1/embeddings", {"input": "a", "dimensions": 385}, 400, "from 1 to 384"),
         ("/v1/embeddings", {"input": "a", "dimensions": True}, 400, "an integer"),
-        ("/v1/embeddings", {"input": "a", "truncate": True}, 400, "'truncate' is not supported"),
+        ("/v1/embeddings", {"input": "a", "prefix": "q: "}, 400, "'prefix' is not supported"),
+        ("/v1/embeddings", {"input": "a", "truncate": "START"}, 400, "truncate can only be True"),
+        ("/v1/embeddings", {"input": "a", "normalized": 0}, 400, "normalized can only be True"),
+        ("/v1/embeddings", {"input": "a", "embedding_type": "binary"}, 400, "embedding_type"),
+        ("/similarity", {"first": "a"}, 400, "The request has no 'second'."),
         ("/similarity", {"first": "a", "second": ["b"]}, 400, "two strings"),
         ("/similarity", {"first": ["a", "b"], "second": ["b"]}, 400, "of one length"),
         ("/similarity", {"first": ["a"] * 2, "second": ["b", " "]}, 400, "Second 2: the text is"),
         ("/rerank", {"query": " ", "documents": ["b"]}, 400, "The query: the text is blank"),
         ("/rerank", {"query": "a", "documents": ["b", " "]}, 400, "Document 2: the text is blank"),
         ("/rerank", {"query": ["a"], "documents": ["b"]}, 400, "query must be a string"),
-        ("/rerank", {"query": "a", "documents": [{"text": "b"}]}, 400, "documents must be"),
+        (
+            "/rerank",
+            {"query": "a", "documents": [{"title": "b"}]},
+            400,
+            "documents[0] must have its",
+        ),
+        ("/rerank", {"query": "a", "documents": ["b", {"text": 1}]}, 400, "under the key 'text'"),
+        ("/rerank", {"query": "a", "documents": {"text": "b"}}, 400, "not an object"),
         ("/rerank", {"query": "a", "documents": ["b"], "top_n": 0}, 400, "top_n"),
         ("/rerank", {"query": "a", "documents": ["b"], "top_n": True}, 400, "top_n"),
         ("/rerank", {"query": "a", "documents": ["b"], "return_documents": "no"}, 400, "return_d"),
@@ -148,7 +294,7 @@ def test_what_is_refused(http, path, body, status, reason):
 
 def test_errors_before_the_body_is_read_have_the_form_too(http):
     assert "error" in http.post("/v1/embeddings", headers={"Host": "evil.example"}).json()
-    assert "error" in http.post("/v1/embeddings", content=b" " * 1_000_001).json()
+    assert "error" in http.post("/v1/embeddings", content=b" " * (MAX_BYTES + 1)).json()
     wrong = http.get("/v1/embeddings")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
     assert wrong.json()["error"]["message"].startswith("Method not allowed; this server")
@@ -157,7 +303,7 @@ def test_errors_before_the_body_is_read_have_the_form_too(http):
 def test_the_description_has_examples_that_work(http):
     paths = http.get("/openapi.json").json()["paths"]
     posted = {"/v1/embeddings", "/similarity", "/rerank", "/v1/rerank", "/v2/rerank"}
-    assert set(paths) == {"/health", "/metrics", "/v1/models", *posted}
+    assert set(paths) == {"/health", "/metrics", "/v1/models", "/v1/models/{name}", *posted}
     for path in posted:
         body = paths[path]["post"]["requestBody"]["content"]["application/json"]
         assert http.post(path, json=body["example"]).status_code == 200
@@ -167,6 +313,13 @@ def test_requests_are_counted(http):
     http.get("/invented/path")
     lines = http.get("/metrics").text.splitlines()
     counts = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    for name in (
+        "sentmatch_requests_total",
+        "sentmatch_request_seconds",
+        "sentmatch_inputs_waiting",
+    ):
+        (place,) = [i for i, line in enumerate(lines) if line.startswith(f"# HELP {name} ")]
+        assert lines[place + 1].startswith(f"# TYPE {name} ")
     assert int(counts['sentmatch_requests_total{path="other",status="404"}']) >= 1
     assert counts["sentmatch_inputs_waiting"] == "0"
     metrics = Metrics(["/predict"])
@@ -190,7 +343,7 @@ def test_requests_are_counted(http):
 
 
 def test_the_log_says_once_that_no_word_of_a_text_is_known(caplog):
-    service = Service("", "", encoder_routes(SentenceEncoder(tiny_encoder()).encode, "tiny", 16))
+    service = Service("", "", encoder_routes(SentenceEncoder(tiny_encoder()), "tiny"))
     for text in ("A man sleeps.", "Xyzzy", "Plugh"):
         answer(service, "/v1/embeddings", {"input": [text]})
     (message,) = caplog.messages
@@ -199,7 +352,7 @@ def test_the_log_says_once_that_no_word_of_a_text_is_known(caplog):
 
 def test_another_application_may_mount_the_server():
     routing = pytest.importorskip("starlette.routing")
-    service = Service("-", "", encoder_routes(SentenceEncoder(tiny_encoder()).encode, "tiny", 16))
+    service = Service("-", "", encoder_routes(SentenceEncoder(tiny_encoder()), "tiny"))
     with serving(routing.Router([routing.Mount("/models", create_app(service))])) as port:
         address = f"http://127.0.0.1:{port}/models"
         same = httpx.post(f"{address}/similarity", json={"first": "a man", "second": "a man"})
@@ -228,11 +381,57 @@ def test_a_saved_estimator(tmp_path, kind):
     assert answers[0].items() >= pairs[0].items()
     (embedded,) = answer(service, "/v1/embeddings", {"input": "a", "model": "saved"})["data"]
     vector = tiny_encoder().encode(["a"])[0]
-    assert embedded["embedding"] == pytest.approx(vector / vector.norm(), abs=1e-5)
-    job = service.routes["/predict"].read(pairs[0]).job
+    assert embedded["embedding"] == pytest.approx(vector / numpy.linalg.norm(vector), abs=1e-5)
+    job = service.routes["/predict"].job
     for broken in ({}, {"premise": "a"}, {"premise": " ", "hypothesis": "a"}):
         with pytest.raises(job.mistakes, match="premise"):
             job.read(broken)
+
+
+SWAPPED = [("a cat sleeps", "a cat runs"), ("a dog sleeps", "a man runs")]
+
+
+def frame(names, pairs):
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame(pairs, columns=names)
+
+
+@pytest.mark.parametrize("names", [("hypothesis", "premise"), ("answer", "question"), ("b", "a")])
+def test_an_estimator_gets_records_by_its_names(tmp_path, names):
+    """In the order of `fit`, not in that of the request or of our own names."""
+    pairs = [*SWAPPED, *((second, first) for first, second in SWAPPED)] * 3
+    labels = ["forward", "forward", "back", "back"] * 3
+    estimator = PairClassifier(tiny_encoder(), matcher="heuristic", l2=0.01)
+    estimator.fit(frame(names, pairs), labels).save(tmp_path / "saved")
+    service = service_at(str(tmp_path / "saved"))
+    for first, second in pairs[:4]:
+        record = {names[1]: second, names[0]: first}
+        answered = answer(service, "/predict", record)
+        assert answered["label"] == estimator.predict([record])[0]
+        assert answered["label"] == estimator.predict(frame(names, [(first, second)]))[0]
+    assert {answer(service, "/predict", dict(zip(names, pair)))["label"] for pair in pairs} == {
+        "forward",
+        "back",
+    }
+    with serving(create_app(service)) as port:
+        described = httpx.get(f"http://127.0.0.1:{port}/openapi.json").json()
+        body = described["paths"]["/predict"]["post"]["requestBody"]["content"]["application/json"]
+        assert list(body["example"]) == list(names)
+        assert body["schema"]["oneOf"][0]["required"] == list(names)
+        assert (
+            f'"{names[0]}": ..., "{names[1]}": ...' in httpx.get(f"http://127.0.0.1:{port}/").text
+        )
+    with pytest.raises(ValueError, match=f"an object with {'/'.join(names)}; it has 'text1'"):
+        service.routes["/predict"].job.read({"text1": "a"})
+
+
+def test_an_estimator_without_names_takes_questions_with_answers(tmp_path):
+    estimator = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
+    estimator.save(tmp_path / "saved")
+    service = service_at(str(tmp_path / "saved"))
+    for keys in (("question", "answer"), ("sentence1", "sentence2"), ("premise", "hypothesis")):
+        found = answer(service, "/predict", dict(zip(keys, PAIRS[1])))
+        assert found["label"] == estimator.predict(PAIRS[1:2])[0]
 
 
 def test_sources_that_are_nothing(tmp_path):

@@ -1,14 +1,13 @@
 import json
 import logging
 import socket
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.inspection import SALIENCY_METHODS
-from allennlp_sentmatch.serving import create_app, endpoint
+from allennlp_sentmatch.serving import batcher, create_app, endpoint, requests
 from allennlp_sentmatch.serving.predictions import service_of
 from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT
 from allennlp_sentmatch.serving.routes import MAX_INPUTS
@@ -98,7 +97,7 @@ def test_a_health_check_needs_no_name_and_no_body(http):
         (b'{"premise": %s, "hypothesis": "a"}' % (b"9" * 5000), 400, "4300 digits"),
         (b'{"premise": "\\ud800", "hypothesis": "a"}', 400, "surrogate"),
         (b'{"premise": "a", "premise": "b"}', 400, "'premise' occurs twice"),
-        (b" " * (MAX_BYTES + 1), 413, "limited to 1,000,000 bytes"),
+        (b" " * (MAX_BYTES + 1), 413, "limited to 5,000,000 bytes"),
         ([PAIR], 400, "expected a JSON object"),
         ({"inputs": PAIR}, 400, "inputs must be a list of objects"),
         ({"inputs": [PAIR, 1]}, 400, "Input 2: expected a JSON object"),
@@ -126,9 +125,22 @@ def test_names_are_checked(http):
 
 
 def test_an_answer_that_takes_too_long_is_given_up(http, monkeypatch):
-    monkeypatch.setattr(endpoint, "ANSWER_SECONDS", 0)
+    monkeypatch.setattr(batcher, "STALLED_SECONDS", 0)
     response = http.post("/predict", json=PAIR)
     assert (response.status_code, response.json()["detail"][:21]) == (503, "The model is too busy")
+    assert int(response.headers["retry-after"]) >= 1
+
+
+def test_large_bodies_share_a_limit(http, monkeypatch):
+    """Small ones are read beside them."""
+    monkeypatch.setattr(requests, "MAX_BUFFERED", 150_000)
+    several = {"inputs": [{**PAIR, "premise": "a " * 200}] * 200}
+    assert http.post("/predict", json=several).status_code == 200
+    monkeypatch.setattr(requests, "MAX_BUFFERED", 0)
+    refused = http.post("/predict", json={"inputs": [{**PAIR, "note": "a" * 600}] * 200})
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+    assert "bodies of 100,000 bytes at most" in refused.json()["detail"]
+    assert http.post("/predict", json=PAIR).status_code == 200
 
 
 KEYS = "premise hypothesis sentence inputs input encoding_format dimensions model first second"
@@ -169,6 +181,6 @@ def test_any_body_is_answered_or_refused(untrained_predictor, served, num_cases,
 
 
 def test_a_missing_extra_is_named(predictor, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fastapi", None)
+    monkeypatch.setattr(endpoint, "FastAPI", None)
     with pytest.raises(ValueError, match=r"\[serve\]: pip install fastapi uvicorn"):
         create_app(service_of(predictor))

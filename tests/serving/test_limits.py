@@ -1,7 +1,18 @@
 import pytest
 
-from allennlp_sentmatch.serving import limits
-from allennlp_sentmatch.serving.limits import MOST_WORDS, affordable_words, cost, joined, shape_of
+from allennlp_sentmatch import PairClassifier
+from allennlp_sentmatch.serving import limits, service_at
+from allennlp_sentmatch.serving.limits import (
+    FEWEST_WORDS,
+    MOST_WORDS,
+    affordable_words,
+    cost,
+    joined,
+    shape_of,
+)
+from allennlp_sentmatch.serving.requests import MAX_TEXT
+from allennlp_sentmatch.serving.routes import num_characters
+from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
 
 TEXTS = {
     "answer_extractor": {"question": "a b c", "passage": "a b c d e"},
@@ -51,6 +62,35 @@ def test_dear_inputs(shape, is_dear):
     assert (cost(shape) > MOST_WORDS**2) == is_dear
 
 
+@pytest.mark.parametrize("num_words", [FEWEST_WORDS, 250, 500, MOST_WORDS])
+def test_the_dearest_input_of_each_kind_of_model_fills_the_cost(untrained_predictor, num_words):
+    """A ranker's has few words to compare with many candidates, which is twice as many pairs as
+    half of the words on each side.
+    """
+    for name in ("attentive_ranker", "similarity_regressor", "bcn", "rnet"):
+        predictor = untrained_predictor(name)
+        request = predictor.dearest_example(num_words, MAX_TEXT)
+        assert num_characters(request, "-") <= MAX_TEXT
+        shape = shape_of(predictor.check(request).instance)
+        assert 0.93 * num_words**2 <= cost(shape) <= num_words**2
+        if name == "attentive_ranker":
+            num_candidates, length = shape["candidates"]
+            pairs = num_candidates * length * shape["question"][1]
+            assert pairs > 0.9 * num_words**2
+
+
+def test_jobs_without_allennlp_are_measured_too(tmp_path):
+    """An exported encoder's sentences, and the pairs of an estimator, whose cost is the same."""
+    estimator = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
+    estimator.save(tmp_path / "saved")
+    for source in ("package", str(tmp_path / "saved")):
+        service = service_at(source)
+        assert service.most_words() == 1000
+    job = service.routes["/predict"].job
+    _, shape = job.read(job.dearest(1000))
+    assert 0.93e6 <= cost(shape) <= 1e6
+
+
 @pytest.mark.parametrize(
     ("seconds", "gibibytes", "expected"),
     [(0, 0, 1000), (11, 0, 500), (400, 0, 125), (9, 3.9, 1000), (0, 4.1, 500), (0, 17, 250)],
@@ -59,8 +99,8 @@ def test_the_limit_of_a_dear_model_is_lower(monkeypatch, seconds, gibibytes, exp
     """What a text of 1,000 words takes, which grows with the square of their number."""
     used = [0.0, 0]
 
-    class Predictor:
-        def predict_example(self, num_words):
+    class Dear:
+        def try_dearest(self, num_words):
             used[0] += (num_words / 1000) ** 2 * seconds
             used[1] += int((num_words / 1000) ** 2 * gibibytes * 2**20)
 
@@ -69,4 +109,4 @@ def test_the_limit_of_a_dear_model_is_lower(monkeypatch, seconds, gibibytes, exp
             self.ru_utime, self.ru_maxrss = used
 
     monkeypatch.setattr(limits.resource, "getrusage", Usage)
-    assert affordable_words(Predictor()) == expected
+    assert affordable_words(Dear()) == expected

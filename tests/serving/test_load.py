@@ -23,7 +23,7 @@ ATTACKS = [
     (400, {"method": "POST", "url": "predict", "content": b"[" * 900_000}),
     (400, {"method": "POST", "url": "search", "json": {"sentence": {"path": "/dev/zero"}}}),
     (405, {"method": "POST", "url": "saliency/none", "json": PAIR}),
-    (413, {"method": "POST", "url": "inspect", "content": b" " * 1_500_000}),
+    (413, {"method": "POST", "url": "inspect", "content": b" " * 6_000_000}),
     (413, {"method": "POST", "url": "saliency/smooth", "json": DEAR}),
     (404, {"method": "GET", "url": "..%2fexamples.json"}),
     (421, {"method": "GET", "url": "", "headers": {"Host": "evil.example"}}),

@@ -110,7 +110,7 @@ def test_the_nearest_sentences_by_cosine(pair_predictor, small_archive):
     }
     for broken in ({}, {"sentence": " "}, {"sentence": ["a"]}, {"sentence": None}):
         with pytest.raises(ConfigurationError, match="sentence"):
-            service.routes["/search"].read(broken).job.read(broken)
+            service.routes["/search"].job.read(broken)
 
 
 @pytest.mark.parametrize("name", ["esim", "attentive_ranker"])

@@ -26,8 +26,10 @@ MODELS = {
 
 def answer(service, path, body):
     """What a service answers to the JSON of a request."""
-    job, inputs, answer, _ = service.routes[path].read(body)
-    return json.loads(answer([*job.compute([job.read(one)[0] for one in inputs])]))
+    route = service.routes[path]
+    question = route.parse(body)
+    contents = [route.job.read(one)[0] for one in question.inputs]
+    return json.loads(route.render(question, list(route.job.compute(contents))))
 
 
 def test_the_saliency_is_that_of_interpret(untrained_predictor):

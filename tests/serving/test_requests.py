@@ -64,12 +64,15 @@ def respond(*hosts, server="127.0.0.1", allowed_hosts=(), kind="http", headers=(
         (200, ["[::1]:80"], "::1"),
         (200, ["localhost"], "::1"),
         (200, ["Demo.Example:443"], "127.0.0.1"),
+        # The browser's own machine, whose port is mapped to a container's.
+        *((200, [host], "172.17.0.2") for host in ("localhost:80", "127.0.0.1:80", "[::1]:80")),
+        (421, ["localhost.evil.example"], "172.17.0.2"),
+        (421, ["127.0.0.2"], "172.17.0.2"),
         # Another name, no name and two names.
         *((421, [host], "127.0.0.1") for host in ("evil.example:7860", "127.0.0.2", "", "[")),
         (421, ["127.0.0.1.evil.example"], "127.0.0.1"),
         (421, ["demo.example.evil.example"], "127.0.0.1"),
         (421, ["0.0.0.0"], "127.0.0.1"),
-        (421, ["localhost"], "192.0.2.7"),
         (421, [], "127.0.0.1"),
         (421, ["127.0.0.1", "evil.example"], "127.0.0.1"),
     ],

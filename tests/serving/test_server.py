@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from allennlp_sentmatch.serving import create_app, endpoint, requests, serve, server
+from allennlp_sentmatch.serving import create_app, requests, routes, serve, server
 from allennlp_sentmatch.serving.predictions import service_of
 from tests.serving.conftest import sent, serving
 
@@ -69,6 +69,19 @@ def test_inputs_of_those_who_left_are_not_predicted(predictor, monkeypatch):
         may_end.set()
         assert [first.result().status_code, last.result().status_code] == [200, 200]
         assert batches == [[PAIR["premise"]], ["last"]]
+        counts = http.get("/metrics").text
+        assert 'sentmatch_requests_total{path="/predict",status="499"} 6\n' in counts
+        assert 'status="503"' not in counts
+
+
+def test_a_client_that_leaves_within_its_body_is_counted(predictor):
+    with serving(create_app(service_of(predictor), max_words=100)) as port:
+        head = b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{"
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(head)
+        url = f"http://127.0.0.1:{port}/metrics"
+        wait_until(lambda: '{path="/predict",status="499"} 1\n' in httpx.get(url).text)
+        assert 'status="400"' not in httpx.get(url).text
 
 
 @pytest.mark.parametrize("may_finish", [True, False])
@@ -89,6 +102,7 @@ def test_accepted_requests_are_answered_at_the_end(predictor, monkeypatch, caplo
     else:
         assert {answer.status_code for answer in answers} == {503}
         assert all("shutting down" in answer.json()["detail"] for answer in answers)
+        assert all("retry-after" in answer.headers for answer in answers)
     assert late.result().headers["connection"] == "close"
     assert "Traceback" not in caplog.text
 
@@ -106,7 +120,9 @@ def test_connections_without_a_request_give_way(predictor, monkeypatch, caplog):
             assert http.post("/predict", json=PAIR).status_code == 200
         for client in silent[:40]:
             client.settimeout(20)
-            assert client.recv(100).startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+            refused = client.recv(1000)
+            assert refused.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+            assert b"\r\nRetry-After: 5\r\n" in refused
         slow.sendall(b"x" * 8)
         assert slow.recv(100).startswith(b"HTTP/1.1 400")
     assert caplog.text.count("\n") < 10
@@ -140,10 +156,8 @@ def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
             assert answer.status_code == status
             assert answer.json().keys() == {"detail"}
         assert "The model failed on input 2." in answer.text
-        head, _, body = sent(port, b"\x16\x03\x01 TLS\r\n\r\n").partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
-        assert json.loads(body).keys() == {"detail"}
-        monkeypatch.setattr(endpoint, "_size", lambda *_: 1 / 0)
+        assert sent(port, b"\x16\x03\x01 TLS\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+        monkeypatch.setattr(routes, "num_characters", lambda *_: 1 / 0)
         answer = httpx.post(url, json=PAIR)
         assert (answer.status_code, *answer.json()) == (500, "detail")
         assert "content-security-policy" in answer.headers

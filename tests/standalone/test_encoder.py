@@ -18,6 +18,7 @@ from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensor
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from tests.encoding.test_export import ENCODERS
 from tests.encoding.test_export import make as make_model
+from tests.files.undigested import remove_digests
 from tests.fuzzing import cases, changed_bytes, changed_json, check_cases, check_refusal
 from tests.nn.test_without_allennlp import run_without
 
@@ -46,7 +47,7 @@ def test_trees_are_not_sampled_in_training():
     tree = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": "lstm"}
     encoder = StandaloneEncoder(make().indexer, WORDS, 4, tree).eval()
     expected = encoder.encode(SENTENCES * 5)
-    assert torch.equal(encoder.train().encode(SENTENCES * 5), expected)
+    assert numpy.array_equal(encoder.train().encode(SENTENCES * 5), expected)
     assert encoder.training
 
 
@@ -81,16 +82,18 @@ def test_vectors_are_those_of_the_parts(projection_size):
     for vector, row in zip(vectors, indices):
         mask = torch.ones(1, len(row), dtype=torch.bool)
         states = lstm(encoder.embedding(torch.tensor([row])), mask)
-        torch.testing.assert_close(vector, project(pooling(states, mask))[0])
+        expected = project(pooling(states, mask))[0].detach()
+        numpy.testing.assert_allclose(vector, expected, atol=1e-6)
     assert vectors.shape == (5, projection_size or 12)
 
 
 def test_what_is_saved_is_loaded(folder):
     encoder = StandaloneEncoder.load(folder)
     assert not encoder.training
-    torch.testing.assert_close(encoder.encode(SENTENCES), make().encode(SENTENCES))
+    numpy.testing.assert_allclose(encoder.encode(SENTENCES), make().encode(SENTENCES), atol=1e-6)
     assert encoder.encode([]).shape == (0, 5)
-    assert not encoder.encode(["a"]).requires_grad
+    assert encoder.encode(["a"]).dtype == encoder.encode([]).dtype == numpy.float32
+    assert encoder.bfloat16().encode(["a"]).dtype == numpy.float32
     for size, reason in ((-1, "at least 1"), (True, "an integer"), ("1", "an integer")):
         with pytest.raises(ValueError, match=f"batch_size must be {reason}, got {size!r}"):
             encoder.encode(["a"], batch_size=size)
@@ -137,6 +140,7 @@ print(StandaloneEncoder.load({str(folder)!r}).encode({SENTENCES}).tolist())
     ],
 )
 def test_wrong_settings(folder, name, changes, message):
+    remove_digests(folder / FILES[0])
     file = folder / f"{name}.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
     with pytest.raises(ValueError, match=message) as error:
@@ -145,6 +149,7 @@ def test_wrong_settings(folder, name, changes, message):
 
 
 def test_words_of_another_size_than_the_encoder_reads(folder):
+    remove_digests(folder / FILES[0])
     tensors = read_tensors(folder / "model.safetensors")
     tensors["embedding.weight"] = torch.ones(5, 3)
     write_tensors(folder / "model.safetensors", tensors)
@@ -181,6 +186,7 @@ def folders(tmp_path_factory):
         model = make_model(encoder, projection_size=5 if number % 2 else None)
         reader = SentenceVectorsReader(None if number % 3 else "whitespace")
         export_encoder(model, reader, parent / str(number))
+        remove_digests(parent / str(number) / FILES[0])  # what is changed is read, not refused
     return parent
 
 
@@ -227,3 +233,56 @@ def test_vectors_of_any_length_are_normalized():
     expected = numpy.array([[0.6, 0.8], [0.6, -0.8], [1, 0], [0, 0]], dtype=numpy.float32)
     numpy.testing.assert_allclose(normalized(vectors), expected, rtol=1e-6)
     assert vectors[0, 0] == 3
+
+
+LSTM_SETTINGS = {
+    "type": "pooled",
+    "encoder": {
+        **{"type": "lstm", "input_size": 4, "hidden_size": 3, "num_layers": 1},
+        **{"bidirectional": True, "bias": True},
+    },
+    "pooling": ["mean"],
+    "input_size": 6,
+}
+
+
+def make_lstm(projection_size=5):
+    """An encoder as the package's own, with random numbers."""
+    torch.manual_seed(0)
+    return StandaloneEncoder(make().indexer, WORDS, 6, LSTM_SETTINGS, projection_size).eval()
+
+
+@pytest.mark.parametrize("projection_size", [None, 5])
+@pytest.mark.parametrize("most_words", [1, 4096])
+def test_words_that_are_shared_change_nothing(projection_size, most_words, monkeypatch):
+    """Vectors are those of a call for each sentence, however many words a table may have."""
+    from allennlp_sentmatch.standalone import encoder as module
+
+    monkeypatch.setattr(module, "MOST_WORDS", most_words)
+    encoder = make_lstm(projection_size)
+    texts = SENTENCES + [" ".join(["a dog"] * 20)] * 9
+    with torch.no_grad():
+        expected = [encoder(torch.tensor([encoder.indexer.indices(text)])) for text in texts]
+    for batch_size in (1, 4, 100):
+        vectors = encoder.encode(texts, batch_size=batch_size)
+        numpy.testing.assert_allclose(vectors, torch.cat(expected), atol=1e-6, rtol=0)
+
+
+def test_words_are_shared_if_nothing_else_must_run():
+    """Hooks run, and a replaced part computes what it computes."""
+    encoder = make_lstm(None)
+    expected = encoder.encode(SENTENCES)
+    calls = []
+    handle = encoder.encoder.encoder.register_forward_hook(lambda *_: calls.append(1))
+    numpy.testing.assert_allclose(encoder.encode(SENTENCES), expected, atol=1e-6, rtol=0)
+    assert calls
+    handle.remove()
+    encoder.encoder.encoder.forward = lambda inputs, mask: torch.ones(*inputs.shape[:2], 6)
+    assert encoder.encode(["a dog"])[:, :6].tolist() == [[1] * 6]
+
+
+def test_autocast_leaves_the_recurrence_in_float32():
+    encoder = make_lstm(None)
+    expected = encoder.encode(SENTENCES)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert numpy.array_equal(encoder.encode(SENTENCES), expected)

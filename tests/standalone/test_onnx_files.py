@@ -144,6 +144,11 @@ SPLITTERS = {
     "whitespace": (WhitespaceSplitter(), WORDS, {}),
     "lower case": (LettersDigitsSplitter(), WORDS, {"lowercase": True}),
     "whitespace in lower case": (WhitespaceSplitter(), WORDS, {"lowercase": True}),
+    "an empty word with capitals": (
+        WhitespaceSplitter(),
+        [*WORDS[:EMPTY], "@@EMPTY@@", *WORDS[EMPTY + 1 :]],
+        {"lowercase": True},
+    ),
 }
 
 

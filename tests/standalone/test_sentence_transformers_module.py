@@ -47,5 +47,5 @@ def test_sentence_transformers_loads_the_folder(tmp_path):
     export_encoder(model, reader, folder)
     run = run_python(LOAD.format(sentences=SENTENCES), folder, vectors, saved)
     assert run.returncode == 0, run.stderr
-    expected = ArchiveEncoder(model, reader).encode(SENTENCES, show_progress=False)
+    expected = ArchiveEncoder(model, reader).encode(SENTENCES, show_progress_bar=False)
     numpy.testing.assert_allclose(numpy.load(vectors), expected, atol=1e-6)

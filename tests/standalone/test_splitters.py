@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 
 import pytest
 from allennlp.data.tokenizers import LettersDigitsTokenizer, WhitespaceTokenizer
@@ -92,12 +93,23 @@ def test_special_cases_beside_each_other_and_beside_affixes(name):
             for cases in ({"ab": ["a"]}, {"ab": ["a", "c"]}, {"ab": ["a", "", "b"]}, {"": []})
         ),
         ({**RULES, "rejoined": {"ab": "ab"}}, "rejoined: 'ab' must have"),
+        ({**RULES, "rejoined": {"a" * 33: ["a"] * 33}}, "may have 32 words, not 33"),
         ({**RULES, "rejoined": {"a": ["a"], "c": None}}, "rejoined: 'c' must have"),
     ],
 )
 def test_wrong_settings(wrong, message):
     with pytest.raises(ValueError, match=message):
         splitter_from(wrong)
+
+
+def test_many_special_cases_take_little_time():
+    """These took minutes: each start was compared with each case."""
+    cases = {"a" * length: ["a"] * length for length in range(1, 33)}
+    cases |= {f"a{number}": ["a", str(number)] for number in range(20_000)}
+    splitter = RuleSplitter("^a", rejoined=cases, max_word_length=1 << 16)
+    start = time.process_time()
+    assert splitter.words("a" * 9000) == ["a"] * 9000
+    assert time.process_time() - start < 10
 
 
 def test_a_prefix_goes_before_a_suffix():

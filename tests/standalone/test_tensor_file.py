@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
 
 TENSORS = {
     "a": torch.arange(6, dtype=torch.float32).view(2, 3),
@@ -82,3 +82,14 @@ def test_every_shortened_file_is_refused(tmp_path):
         file.write_bytes(content[:size])
         with pytest.raises(ValueError, match="damaged"):
             read_tensors(file)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_numbers_that_are_not_finite_are_found(dtype):
+    good = {"empty": torch.empty(0, 3, dtype=dtype), "good": torch.ones(2, 3, dtype=dtype)}
+    check_finite(good)
+    for wrong in (torch.nan, torch.inf, -torch.inf):
+        tensor = torch.ones(2, 3, dtype=dtype)
+        tensor[1, 2] = wrong
+        with pytest.raises(ValueError, match="'wrong' has a number that is not finite"):
+            check_finite({**good, "wrong": tensor})

@@ -2,10 +2,10 @@ import pickle
 
 import pytest
 
+from allennlp_sentmatch.files.texts import collecting
 from allennlp_sentmatch.standalone import text_indexer
 from allennlp_sentmatch.standalone.splitters import RuleSplitter, WhitespaceSplitter
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
-from allennlp_sentmatch.standalone.texts import collecting
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 
 VOCABULARY = {"a": 2, "dog": 3, "runs": 4, "A": 5}

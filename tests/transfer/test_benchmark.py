@@ -4,7 +4,7 @@ from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.transfer import TASKS, SentenceVectors, TransferBenchmark, own_task
 from allennlp_sentmatch.transfer.benchmark import _data
-from allennlp_sentmatch.transfer.tasks import Examples
+from allennlp_sentmatch.transfer.tasks import TaskExamples
 from tests.transfer.small_data import encode_words, write_small_data
 
 
@@ -79,9 +79,9 @@ def test_each_sentence_is_encoded_once_for_all_tasks(folder):
 def test_the_features_of_pairs():
     vectors = SentenceVectors(lambda sentences: numpy.array([[1, -2], [3, 5]], "f4"))
     vectors.add("", ["a", "b"])
-    pairs = Examples([("a", "b"), ("b", "b")], numpy.array(["0", "1"]))
+    pairs = TaskExamples([("a", "b"), ("b", "b")], numpy.array(["0", "1"]))
     assert _data(pairs, vectors)[0].tolist() == [[2, 7, 3, -10], [0, 0, 9, 25]]
-    alone = Examples([("b",)], numpy.array(["0"]))
+    alone = TaskExamples([("b",)], numpy.array(["0"]))
     assert _data(alone, vectors)[0].tolist() == [[3, 5]]
 
 

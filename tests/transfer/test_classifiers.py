@@ -135,7 +135,7 @@ def test_validation_data_choose(examples):
     ("estimator", "targets", "message"),
     [
         (LabelClassifier(), ["a"] * 4 + ["b"] * 2, r"a label has 2 .* for 3 folds.*--folds"),
-        (GradeRegressor(1, 2), [1.0, 2.0], "there are 2 examples, too few for 3 folds"),
+        (GradeRegressor(1, 2), [1.0, 2.0], "there are 2 different examples, too few for 3 folds"),
     ],
 )
 def test_too_few_examples_are_an_error(estimator, targets, message):

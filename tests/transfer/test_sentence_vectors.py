@@ -4,7 +4,7 @@ import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.digests import ending, sentences_digest
+from allennlp_sentmatch.files.digests import ending, sentences_digest
 from allennlp_sentmatch.transfer import SentenceVectors, StoredVectors, WordVectorAverage
 
 
@@ -135,7 +135,7 @@ WORD_VECTORS = "the 1 0\nThe 0 1\ndog 3 -2.5\n. . 5 5\nthe 9 9\n"
 
 
 def test_known_words_are_averaged(tmp_path):
-    """Other files of word vectors are in tests/data/files/test_word_vectors.py."""
+    """Other files of word vectors are in tests/data/test_word_vectors.py."""
     (tmp_path / "v.txt.gz").write_bytes(gzip.compress(WORD_VECTORS.encode()))
     average = WordVectorAverage.from_file(tmp_path / "v.txt.gz")
     (tmp_path / "empty.txt").write_text("2 3\n")

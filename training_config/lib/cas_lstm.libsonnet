@@ -26,17 +26,18 @@ local encoder(input_size, hidden_size, num_layers, bidirectional) = {
   // Sections 4.4.1 and 4.4.2: fixed 300D GloVe vectors, a 300D encoder with max-pooling, an MLP
   // with 1024D layers, Adam with a cosine schedule from 0.001, batches of 128.
   // max_length: of training sentences; num_layers, bidirectional: the encoder's; mlp_layers: the
-  // classifier's hidden layers; p_w, p_c: dropout on the word embeddings and in the classifier; l2:
-  // the weight of the parameters' norm in the loss.
+  // classifier's hidden layers; word_dropout, classifier_dropout: dropout on the word embeddings and
+  // in the classifier, the thesis's p_w and p_c; l2_norm: the weight of the parameters' norm in the
+  // loss.
   siamese(
     dataset,
     max_length,
     num_layers,
     bidirectional,
     mlp_layers,
-    p_w,
-    p_c,
-    l2,
+    word_dropout,
+    classifier_dropout,
+    l2_norm,
     matcher='heuristic',
   ):
     local cut = dataset {
@@ -50,12 +51,12 @@ local encoder(input_size, hidden_size, num_layers, bidirectional) = {
       model: {
         type: 'siamese_classifier',
         text_field_embedder: embedders.of(vectors),
-        embedding_dropout: p_w,
+        embedding_dropout: word_dropout,
         encoder: encoder(vectors.dim, 300, num_layers, bidirectional),
         matcher: matcher,
-        classifier: { num_layers: mlp_layers, hidden_size: 1024, dropout: p_c },
+        classifier: { num_layers: mlp_layers, hidden_size: 1024, dropout: classifier_dropout },
         initializer: initializers.cas_lstm,
-        regularizer: { norm_weight: l2 },
+        regularizer: { norm_weight: l2_norm },
       },
       trainer: {
         validation_metric: '+accuracy',
@@ -70,7 +71,7 @@ local encoder(input_size, hidden_size, num_layers, bidirectional) = {
   // Section 4.4.3: 300D GloVe vectors that are trained too, a 2-layer encoder, an MLP with one 300D
   // layer, Adadelta with its default learning rate of 1.
   // dropout: tables 4.7 and 4.8 have p_w = p_c.
-  sentiment(dataset, hidden_size, bidirectional, dropout, l2):
+  sentiment(dataset, hidden_size, bidirectional, dropout, l2_norm):
     data.validated(data.lower_case(dataset), number=2, batch_size=batch_size) {
       local vectors = self.word_vectors,
       word_vectors:: word_vectors { trainable: true },
@@ -81,7 +82,7 @@ local encoder(input_size, hidden_size, num_layers, bidirectional) = {
         encoder: encoder(vectors.dim, hidden_size, num_layers=2, bidirectional=bidirectional),
         classifier: { num_layers: 1, hidden_size: 300, dropout: dropout, batch_norm: false },
         initializer: initializers.cas_lstm,
-        regularizer: { norm_weight: l2 },
+        regularizer: { norm_weight: l2_norm },
       },
       trainer: {
         validation_metric: '+accuracy',

@@ -9,8 +9,8 @@ local num_epochs = 5;
   // encoder: a Seq2SeqEncoder without its `input_size`. size: the teacher's vectors'.
   student(encoder, size=384): data.lower_case({
     dataset_reader: { type: 'sentence_vectors' },
-    train_data_path: data.distillation { folds: { number: 60, drop: [0] } },
-    validation_data_path: data.distillation { folds: { number: 60, keep: [0] } },
+    train_data_path: data.distillation { folds: { number: 60, drop: [0], by: 'line' } },
+    validation_data_path: data.distillation { folds: { number: 60, keep: [0], by: 'line' } },
   }) {
     local vectors = self.word_vectors,
     word_vectors:: embedders.teacher_words { trainable: true },

@@ -21,10 +21,10 @@ local jsts = { path: '../shared/data/jsts/train-v1.3.jsonl.gz' };
     evaluate_on_test: true,
   },
 
-  // A tenth of the training pairs validates, and the validation pairs are for testing.
+  // A tenth of the training pairs, by lines, validates, and the validation pairs are for testing.
   jsts:: own_scores(
-    train=jsts { folds: { number: 10, drop: [0] } },
-    validation=jsts { folds: { number: 10, keep: [0] } },
+    train=jsts { folds: { number: 10, drop: [0], by: 'line' } },
+    validation=jsts { folds: { number: 10, keep: [0], by: 'line' } },
     sentence1='sentence1',
     sentence2='sentence2',
     score='label',

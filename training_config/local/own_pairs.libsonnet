@@ -2,25 +2,29 @@
 //
 //   (import 'training_config/local/own_pairs.libsonnet').sick(random=true)
 //
-// `with_glove`: GloVe 6B 100d instead of the encoder in the package. `random`: random vectors.
+// Without arguments: the encoder in the package, trained further. `words`: a CAS-LSTM over its
+// states of words. `with_glove`: GloVe 6B 100d. `random`: random vectors.
 local own_pairs = import '../own_pairs.jsonnet';
 local ling_in_loop = import 'ling_in_loop.json';
 
-local on(format, with_glove, random, paths) =
+local on(format, words, with_glove, random, paths) =
   own_pairs(
     glove=if with_glove then '../shared/data/glove/glove.6B.100d.of_these_data.txt.gz',
-    random=random
+    random=random,
+    words=words
   ) + {
     dataset_reader+: { format: format, sentence1:: null, sentence2:: null, label:: null },
     evaluate_on_test: true,
   } + paths;
 
 {
-  sick(with_glove=false, random=false):: on('sick', with_glove, random, import 'sick.json'),
-  msrp(with_glove=false, random=false):: on('msrp', with_glove, random, import 'msrp.json'),
+  sick(words=false, with_glove=false, random=false)::
+    on('sick', words, with_glove, random, import 'sick.json'),
+  msrp(words=false, with_glove=false, random=false)::
+    on('msrp', words, with_glove, random, import 'msrp.json'),
 
   // 2,500 of the 44,983 training pairs, as many for validation, and the validation pairs for testing.
-  ling_in_loop(with_glove=false, random=false):: on('snli', with_glove, random, {
+  ling_in_loop(words=false, with_glove=false, random=false):: on('snli', words, with_glove, random, {
     train_data_path: { path: ling_in_loop.train_data_path, folds: { number: 18, keep: [0] } },
     validation_data_path: self.train_data_path { folds+: { keep: [1] } },
     test_data_path: ling_in_loop.validation_data_path,

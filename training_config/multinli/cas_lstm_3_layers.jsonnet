@@ -8,7 +8,7 @@ function(validation='matched') cas_lstm.siamese(
   num_layers=3,
   bidirectional=false,
   mlp_layers=2,
-  p_w=0.10,
-  p_c=0.15,
-  l2=0.0025,
+  word_dropout=0.10,
+  classifier_dropout=0.15,
+  l2_norm=0.0025,
 )

@@ -8,8 +8,8 @@ cas_lstm.siamese(
   num_layers=2,
   bidirectional=true,
   mlp_layers=1,
-  p_w=0.15,
-  p_c=0.20,
-  l2=0.002,
+  word_dropout=0.15,
+  classifier_dropout=0.20,
+  l2_norm=0.002,
   matcher='symmetric',
 )

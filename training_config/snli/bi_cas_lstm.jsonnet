@@ -8,7 +8,7 @@ cas_lstm.siamese(
   num_layers=2,
   bidirectional=true,
   mlp_layers=2,
-  p_w=0.15,
-  p_c=0.15,
-  l2=0.002,
+  word_dropout=0.15,
+  classifier_dropout=0.15,
+  l2_norm=0.002,
 )

@@ -8,7 +8,7 @@ cas_lstm.siamese(
   num_layers=2,
   bidirectional=false,
   mlp_layers=1,
-  p_w=0.10,
-  p_c=0.10,
-  l2=0.002,
+  word_dropout=0.10,
+  classifier_dropout=0.10,
+  l2_norm=0.002,
 )

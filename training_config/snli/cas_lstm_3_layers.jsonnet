@@ -8,7 +8,7 @@ cas_lstm.siamese(
   num_layers=3,
   bidirectional=false,
   mlp_layers=2,
-  p_w=0.15,
-  p_c=0.20,
-  l2=0.002,
+  word_dropout=0.15,
+  classifier_dropout=0.20,
+  l2_norm=0.002,
 )

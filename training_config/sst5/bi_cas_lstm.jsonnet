@@ -7,5 +7,5 @@ cas_lstm.sentiment(
   hidden_size=300,
   bidirectional=true,
   dropout=0.5,
-  l2=0.005,
+  l2_norm=0.005,
 )

@@ -16,9 +16,9 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     instance_of,
     words_of,
 )
-from allennlp_sentmatch.data.files.row import Source
-from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.files.row import Source
 
 
 @dataclass
@@ -72,6 +72,8 @@ class AnswerSelectionReader(FormattedReader):
     """
 
     FORMATS = ANSWERS
+
+    SIDES = ("question",)
 
     @inherits_settings(FormattedReader)
     def __init__(
@@ -134,6 +136,10 @@ class AnswerSelectionReader(FormattedReader):
                     f"{'has' if candidate_id is not None else 'lacks'} one"
                 )
         return [groups.values()]
+
+    def sentences(self, example: Any) -> tuple[str, ...]:
+        """The question."""
+        return (" ".join(example.question.split()),)
 
     def text_to_instance(
         self,

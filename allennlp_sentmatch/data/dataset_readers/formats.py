@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
-from allennlp.common.checks import ConfigurationError
-
-from allennlp_sentmatch.data.files.json_lines import json_rows
-from allennlp_sentmatch.data.files.lines import (
+from allennlp_sentmatch.data.text import unescape
+from allennlp_sentmatch.errors import ConfigurationError
+from allennlp_sentmatch.files.json_lines import json_rows
+from allennlp_sentmatch.files.lines import (
     PathOrStr,
     first_line,
     local_path,
@@ -18,10 +18,10 @@ from allennlp_sentmatch.data.files.lines import (
     read_lines,
     text_rows,
 )
-from allennlp_sentmatch.data.files.row import Column, Row, Source
-from allennlp_sentmatch.data.files.squad import squad_rows
-from allennlp_sentmatch.data.files.tables import delimited_rows
-from allennlp_sentmatch.data.text import shorten, unescape
+from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.files.row import Column, Row, Source
+from allennlp_sentmatch.files.squad import squad_rows
+from allennlp_sentmatch.files.tables import delimited_rows
 
 
 def _one_part(data_path: Any) -> dict[None, Any]:

@@ -19,11 +19,11 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     instance_of,
     without_padding_word,
 )
-from allennlp_sentmatch.data.files.lines import check_encoding, read_lines
-from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.data.tokenizers import BpeTokenizer, SpacyBlankTokenizer
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.lines import check_encoding, read_lines
+from allennlp_sentmatch.files.row import Source
 
 _ALTERNATIVES = re.compile(r"\{([^{},]+),([^{},]+)\}")
 

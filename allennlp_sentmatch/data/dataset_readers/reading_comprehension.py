@@ -23,8 +23,8 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     instance_of,
     words_of,
 )
-from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.messages import shorten
 
 logger = logging.getLogger(__name__)
 
@@ -93,6 +93,7 @@ class ReadingComprehensionReader(FormattedReader):
     """
 
     FORMATS = QUESTIONS
+    SIDES = ("passage",)
 
     @inherits_settings(FormattedReader)
     def __init__(
@@ -152,6 +153,10 @@ class ReadingComprehensionReader(FormattedReader):
     def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
         answers = self._columns["answers"]
         return [self._rows(path, lambda row: row.texts(answers), "right answer")]
+
+    def sentences(self, example: Any) -> tuple[str, ...]:
+        """The passage, about which there may be several questions."""
+        return (example[0].text(self._columns["passage"]),)
 
     def text_to_instance(
         self,

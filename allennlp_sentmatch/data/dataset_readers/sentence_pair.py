@@ -21,10 +21,10 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     words_of,
 )
 from allennlp_sentmatch.data.fields import LabelField
-from allennlp_sentmatch.data.files.lines import PathOrStr
-from allennlp_sentmatch.data.files.row import AllOrNone, Row, Source
 from allennlp_sentmatch.data.text import check_text
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.row import AllOrNone, Row, Source
 
 logger = logging.getLogger(__name__)
 
@@ -95,6 +95,7 @@ class SentencePairReader(FormattedReader):
     """
 
     FORMATS = PAIRS
+    SIDES = ("premise", "hypothesis")
 
     @inherits_settings(FormattedReader)
     def __init__(
@@ -143,6 +144,11 @@ class SentencePairReader(FormattedReader):
 
     def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
         return [chain.from_iterable(map(self._pairs, path if isinstance(path, list) else [path]))]
+
+    def sentences(self, example: Any) -> tuple[str, ...]:
+        """The premise and the hypothesis."""
+        row = example[0]
+        return row.text(self._columns["sentence1"]), row.text(self._columns["sentence2"])
 
     def _pairs(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
         """The rows that are to be read, with labels and scores; `None` for what a row lacks."""

@@ -15,11 +15,11 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     TokenizingReader,
     sentence_instance,
 )
-from allennlp_sentmatch.data.files.lines import PathOrStr
-from allennlp_sentmatch.data.files.row import Source
-from allennlp_sentmatch.data.files.tables import located_sentences, read_sentences
-from allennlp_sentmatch.data.files.vectors import Vectors, check_sentences, map_vectors
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.row import Source
+from allennlp_sentmatch.files.tables import located_sentences, read_sentences
+from allennlp_sentmatch.files.vectors import Vectors, check_sentences, map_vectors
 
 
 @DatasetReader.register("sentence_vectors")
@@ -104,6 +104,10 @@ class SentenceVectorsReader(TokenizingReader):
                 f"{vectors_file} has {len(vectors)} rows, but {Source(sentences_file)} has only "
                 f"{row + 1} sentences; encode this file of sentences"
             )
+
+    def sentences(self, example: Any) -> tuple[str, ...]:
+        """The sentence."""
+        return (example[0],)
 
     def text_to_instance(
         self, sentence: str, teacher_vector: Optional[Union[Vectors, torch.Tensor]] = None

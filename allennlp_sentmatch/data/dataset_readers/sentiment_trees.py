@@ -1,6 +1,7 @@
 """The Stanford Sentiment Treebank."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Optional, Union
 
@@ -14,11 +15,11 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     TokenizingReader,
     sentence_instance,
 )
-from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.lines import text_rows
-from allennlp_sentmatch.data.files.row import Row, Source
-from allennlp_sentmatch.data.text import check_text, printable, shorten, unescape
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.data.text import check_text, unescape
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.lines import text_rows
+from allennlp_sentmatch.files.messages import printable, shorten
+from allennlp_sentmatch.files.row import Row, Source
 
 LABELS: dict[str, dict[str, str]] = {
     "5-class": {"0": "0", "1": "1", "2": "2", "3": "3", "4": "4"},
@@ -28,6 +29,8 @@ LABELS: dict[str, dict[str, str]] = {
 """From a node's label, 0 (very negative) to 4 (very positive), to the label of an instance."""
 
 NEUTRAL = "2"
+
+_LEAF = re.compile(r" ([^\s()]+)\)")
 
 
 @DatasetReader.register("sentiment_trees")
@@ -90,10 +93,19 @@ class SentimentTreesReader(TokenizingReader):
         self._keep_tokens = tokenizer is None
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        path, in_folds = split_data_path(file_path)
-        phrases = chain.from_iterable(map(self._phrases, in_folds(text_rows(path))))
+        phrases = chain.from_iterable(map(self._phrases, self.examples(file_path)))
         for example in self.shard_iterable(phrases):
             yield self.text_to_instance(*example)
+
+    def _parts(self, path: Any) -> Iterable[Iterable[Row]]:
+        return [text_rows(path)]
+
+    def sentences(self, example: Any) -> tuple[str, ...]:
+        """The words at the leaves of a tree."""
+        return (" ".join(_LEAF.findall(example.text(["text"]))),)
+
+    def _folds_by(self) -> str:
+        return "line"  # the format is a published one
 
     def _phrases(self, row: Row) -> Iterator[tuple[list[Token], str, Source]]:
         """The tokens and labels of a sentence and its phrases, if they are to be read."""

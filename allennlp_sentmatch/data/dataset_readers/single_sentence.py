@@ -12,8 +12,8 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     FormattedReader,
     sentence_instance,
 )
-from allennlp_sentmatch.data.files.row import Row, Source
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.files.row import Row, Source
 
 
 @DatasetReader.register("single_sentence")
@@ -85,6 +85,10 @@ class SingleSentenceReader(FormattedReader):
         for label, part in self._format.parts(path).items():
             known = None if label is None else (lambda row, label=label: label)
             yield self._rows(part, known or self._label)
+
+    def sentences(self, example: Any) -> tuple[str, ...]:
+        """The text."""
+        return (example[0].text(self._columns["text"]),)
 
     def text_to_instance(
         self,

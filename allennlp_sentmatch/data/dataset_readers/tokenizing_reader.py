@@ -3,9 +3,9 @@
 import logging
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from inspect import signature
-from itertools import chain
+from itertools import chain, compress, islice
 from typing import Any, Callable, ClassVar, Optional, TypeVar
 
 from allennlp.common.checks import ConfigurationError
@@ -24,14 +24,15 @@ from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
 
 from allennlp_sentmatch.data.dataset_readers.formats import Format
 from allennlp_sentmatch.data.fields import LabelField
-from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
-from allennlp_sentmatch.data.files.lines import check_encoding
-from allennlp_sentmatch.data.files.row import AllOrNone, Column, Row, Source
-from allennlp_sentmatch.data.files.tables import Table
-from allennlp_sentmatch.data.text import check_text, is_unsplit, printable, shorten
+from allennlp_sentmatch.data.folds import Folds, split_data_path
+from allennlp_sentmatch.data.text import check_text, is_unsplit
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
-from allennlp_sentmatch.inherited_settings import inherits_settings
+from allennlp_sentmatch.errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.files.json_lines import parse_json_object
+from allennlp_sentmatch.files.lines import check_encoding
+from allennlp_sentmatch.files.messages import printable, shorten
+from allennlp_sentmatch.files.row import AllOrNone, Column, Row, Source
+from allennlp_sentmatch.files.tables import Table
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +49,9 @@ class ConfiguredReader(DatasetReader):
     max_length : `int`, optional (default = `None`)
         A number of tokens, at least 1.
     """
+
+    SIDES: ClassVar[Sequence[str]] = ("sentence",)
+    """What the log calls the sentences of an example: one name, or two."""
 
     def __init__(
         self,
@@ -74,6 +78,10 @@ class ConfiguredReader(DatasetReader):
 
         A path that is an object may be its JSON, as in `allennlp predict --use-dataset-reader`.
         """
+        with configuration_errors():
+            yield from self._checked_instances(file_path)
+
+    def _checked_instances(self, file_path: Any) -> Iterator[Instance]:
         if isinstance(file_path, str) and re.match(r'\s*{\s*"', file_path):
             file_path = parse_json_object(file_path, "the data path", "an object")
         self._num_texts.clear()
@@ -117,14 +125,58 @@ class ConfiguredReader(DatasetReader):
         where = printable(str(data_path))
         return ConfigurationError(f"{where}: no example is read: {'; '.join(causes)}")
 
+    def shard_iterable(self, iterable: Iterable[T]) -> Iterator[T]:
+        """The examples that this reader reads, of those that all processes share.
+
+        AllenNLP asks whether training is distributed, and not the reader: within a "sharded"
+        reader, whose processes share the files, each read only a part of its files.
+        """
+        shared = iter(iterable)
+        processes = self.get_distributed_info()
+        if processes is not None:
+            shared = islice(shared, processes.global_rank, None, processes.world_size)
+        worker = self.get_worker_info()
+        if worker is not None:
+            shared = islice(shared, worker.id, None, worker.num_workers)
+        return islice(shared, self.max_instances)
+
     def _shared(self, data_path: Any) -> Iterator[Any]:
         """The examples of a data path, with or without folds, that this worker reads."""
-        path, in_folds = split_data_path(data_path)
-        examples: Iterator[Any] = chain.from_iterable(map(in_folds, self._parts(path)))
-        return iter(self.shard_iterable(examples))
+        return self.shard_iterable(self.examples(data_path))
+
+    def examples(self, data_path: Any) -> Iterator[Any]:
+        """The examples of a data path, with or without folds, of all workers, as they are read."""
+        path, folds = split_data_path(data_path)
+        if folds is None:
+            return chain.from_iterable(self._parts(path))
+        if (folds.by or self._folds_by()) == "line":
+            return chain.from_iterable(map(folds.select, self._parts(path)))
+        return self._in_folds(path, folds)
+
+    def _in_folds(self, path: Any, folds: Folds) -> Iterator[Any]:
+        """The examples in the folds kept, if those that share a sentence are in one fold."""
+        sentences = []
+        for part in self._parts(path):
+            # Numbers in their place, as a file may have millions of texts.
+            sentences.append([tuple(map(hash, self.sentences(example))) for example in part])
+        self._left_out.clear()  # what is left out is counted once
+        division = folds.divide(sentences)
+        described = division.described(self.SIDES, folds.number)
+        if described is not None:
+            logger.info("%s: %s", path, described)
+        for part, kept in zip(self._parts(path), division.kept):
+            yield from compress(part, kept)
+
+    def _folds_by(self) -> str:
+        """Whether folds without a `by` are dealt by "sentence" or by "line"."""
+        return "sentence"
 
     def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
         """The examples of each part of a path; each part is dealt into the folds."""
+        raise NotImplementedError
+
+    def sentences(self, example: Any) -> tuple[str, ...]:
+        """The text of an example, or the two of a pair, which other folds must not have."""
         raise NotImplementedError
 
 
@@ -265,6 +317,9 @@ class FormattedReader(TokenizingReader):
                 f"format={needed!r} has; leave it out, or set the other format"
             )
 
+    def _folds_by(self) -> str:
+        return "sentence" if self._format_name == "table" else "line"
+
     def _rows(
         self, path: Any, value_of: Callable[[Row], Optional[T]], name: str = "label"
     ) -> Iterator[tuple[Row, Optional[T]]]:
@@ -282,10 +337,11 @@ class FormattedReader(TokenizingReader):
         row = next(iter(self._format.rows(first, encoding=self._encoding)))
         columns = self._columns[{"labels": "label", "span_start": "answers"}.get(name, name)]
         wanted = " or ".join(map(repr, columns)) or "null, none"
-        return row.error(
+        error = row.error(
             f"the examples have no {name} to compare predictions with; its column is {wanted}, and "
             f"{row.listed}"
         )
+        return ConfigurationError(str(error))
 
     def _label(self, row: Row) -> Optional[str]:
         return row.label(self._columns["label"])

@@ -103,6 +103,10 @@ def learn_bpe(
     Texts of two languages give a joint encoding. It has `num_merges` merges, fewer only if no pair
     of subwords is left; or `vocabulary_size` subwords, of one character or made by a merge.
 
+    Of equally frequent pairs, the one is merged first whose subwords come first: characters in the
+    order of their code points, then subwords in the order in which they were made. The result
+    depends on nothing but the texts.
+
     Returns the `alphabet`, a list of subwords, the `merges`, pairs of subwords, the first merge
     first, and the mark, `joiner`. Saved as JSON, this is the file of a `BpeTokenizer`.
 
@@ -119,20 +123,21 @@ def learn_bpe(
     if not counts:
         raise ConfigurationError("the texts have no words to learn an encoding from")
     counts[JOINER] += 1  # later texts may have marks where these have none
-    # The library counts subwords. Its alphabet has every character, and those that end a word once
-    # more.
-    alphabet_size = len(set().union(*counts)) + len({word[-1] for word in counts})
+    # The library numbers a symbol when it first meets it, in an order that differs from process to
+    # process, and of equally frequent pairs merges the one with the lower numbers. Special tokens
+    # are numbered in advance.
+    symbols = sorted(set().union(*counts) | {word[-1] + END_OF_WORD for word in counts})
     if vocabulary_size is None:
-        vocabulary_size = alphabet_size + num_merges
+        vocabulary_size = len(symbols) + num_merges
     # The library reserves memory for all subwords. Each merge joins two in at least one word.
-    vocabulary_size = min(vocabulary_size, alphabet_size + sum(map(len, counts)))
+    vocabulary_size = min(vocabulary_size, len(symbols) + sum(map(len, counts)))
     trained = tokenizers.Tokenizer(tokenizers.models.BPE(end_of_word_suffix=END_OF_WORD))
     trained.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     trained.train_from_iterator(
         (" ".join([word] * count) for word, count in counts.items()),
         tokenizers.trainers.BpeTrainer(
             vocab_size=vocabulary_size,
-            initial_alphabet=[JOINER],
+            special_tokens=symbols,
             end_of_word_suffix=END_OF_WORD,
             show_progress=False,
         ),

@@ -66,7 +66,7 @@ class CachedEmbedder(TokenEmbedder):
         return self
 
     def forward(self, **tensors: Tensor) -> Tensor:
-        """The vectors (B, T, D) of B texts, zeros at padding if they are from the cache.
+        """Return the vectors (B, T, D) of B texts, zeros at padding if they are from the cache.
 
         The `tensors`, each (B, ...), go to the embedder; `mask` (B, T) is right-padded.
         """
@@ -97,7 +97,7 @@ class CachedEmbedder(TokenEmbedder):
     def _compute(
         self, rows: dict[tuple[bytes, ...], int], tensors: dict[str, Tensor]
     ) -> dict[tuple[bytes, ...], Tensor]:
-        """The vectors of the texts in the given rows of a batch, each (length, D)."""
+        """Return the vectors of the texts in the given rows of a batch, each (length, D)."""
         if not rows:
             return {}
         indices = torch.tensor(list(rows.values()), device=tensors["mask"].device)  # (R,)
@@ -133,7 +133,7 @@ class CachedEmbedder(TokenEmbedder):
 
 
 def _keys(tensors: dict[str, Tensor]) -> list[tuple[bytes, ...]]:
-    """A key for each text of a batch, the same whatever the padding of the batch."""
+    """Return a key for each text of a batch, the same whatever the padding of the batch."""
     pieces_mask = tensors.get("segment_concat_mask")
     if pieces_mask is None:
         pieces_mask = tensors.get("wordpiece_mask", tensors["mask"])

@@ -70,13 +70,15 @@ class CoveEmbedder(TokenEmbedder):
         return WORD_SIZE + 2 * HIDDEN_SIZE
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """The vectors (B, T, 900) of token ids (B, T); the last 600 numbers are zero at padding."""
+        """Return the vectors (B, T, 900) of token ids (B, T); the last 600 numbers are zero at
+        padding.
+        """
         words = self.embedding(tokens)  # (B, T, 300)
         return torch.cat([words, self.mt_lstm(words, tokens != 0)], dim=-1)
 
 
 def _read_tensors(file: Union[str, "PathLike[str]"]) -> dict[str, Tensor]:
-    """The tensors by name that a file of `torch.save` holds."""
+    """Return the tensors by name that a file of `torch.save` holds."""
     if "weights_only" not in inspect.signature(torch.load).parameters:
         raise ConfigurationError(
             f"reading {file} safely, which is tensors only, needs torch 1.13 or later; this is "

@@ -75,7 +75,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         return WORD_SIZE if self._folder == SHIPPED else size
 
     def forward(self, token_ids: Tensor, num_parts: Tensor, mask: Tensor) -> Tensor:
-        """The vectors (B, T, E), zero at padding, of B texts.
+        """Return the vectors (B, T, E), zero at padding, of B texts.
 
         `token_ids` (B, P) are the indices of the tokens' parts, `num_parts` (B, T) says how many of
         them each token has, and `mask` (B, T) is bool.
@@ -115,7 +115,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
 
 
 def earlier_edition(encoder: StandaloneEncoder, size: int) -> StandaloneEncoder:
-    """The network, without its weights, that this package contained before `encoder`.
+    """Return the network, without its weights, that this package contained before `encoder`.
 
     `size` is the width of its words' vectors: 256 in the first edition, 512 in the second.
     """

@@ -11,7 +11,7 @@ from allennlp.data import Vocabulary
 from allennlp.modules.token_embedders import Embedding, TokenEmbedder
 from torch import Tensor
 
-from allennlp_sentmatch.data.files.word_vectors import read_word_vectors
+from allennlp_sentmatch.data.word_vectors import read_word_vectors
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class PretrainedEmbedding(Embedding):
 
 
 def _weight(file: str, size: int, vocab: Vocabulary, namespace: str, zero_missing: bool) -> Tensor:
-    """The vectors (words, size) of a vocabulary's words."""
+    """Return the vectors (words, size) of a vocabulary's words."""
     indices: dict[str, int] = vocab.get_token_to_index_vocabulary(namespace)
     vectors = dict(read_word_vectors(file, indices.keys()))
     if not vectors:
@@ -89,11 +89,12 @@ def _weight(file: str, size: int, vocab: Vocabulary, namespace: str, zero_missin
         )
     weight = torch.zeros(len(indices), size)
     if not zero_missing:
-        mean, std = found.mean(dtype=torch.float64), found.double().std(unbiased=False)
+        mean = found.mean(dtype=torch.float64)
+        std = found.double().std(unbiased=False)
         weight.normal_(float(mean), float(std))
     weight[[indices[word] for word in vectors]] = found
     text = f"{file} has vectors of {len(vectors):,} of {len(indices):,} words"
-    # AllenNLP keeps the counts where it has made the vocabulary from instances.
+    # AllenNLP keeps the counts if it has made the vocabulary from instances.
     counts: Mapping[str, int] = (vocab._retained_counter or {}).get(namespace, {})
     total = sum(counts.values())
     if total:

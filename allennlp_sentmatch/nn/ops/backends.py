@@ -101,7 +101,7 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
     """
     if is_traced():
         raise BackendError(
-            f"torch.jit.trace would record {recurrence} for the length of its example alone; "
+            f"torch.jit.trace would record {recurrence} only for the length of its example; "
             "use torch.export.export"
         )
     if is_exporting() and "scan" in implementations:
@@ -178,6 +178,26 @@ NETWORK_SHARES: dict[tuple[str, str], tuple[float, float, float]] = {
     ("GRU", "below 256 units"): (math.inf, 0.0, 0.9),
     ("GRU", "from 256 units"): (math.inf, math.inf, 0.9),
 }
+
+
+def resolve_words(network: torch.nn.Module, vectors: torch.Tensor) -> Optional[Backend]:
+    """Return the backend that runs an LSTM over sentences of words with these `vectors` (U, D).
+
+    Return `None` for what needs a call of the network, word by word: gradients, another kind of
+    network, more layers than one, hooks, a GPU, a precision other than float32 and float64, and a
+    backend that was requested.
+    """
+    if type(network) is not torch.nn.LSTM or network.num_layers > 1 or network.proj_size > 0:
+        return None
+    parameters = [vectors, *network.parameters()]
+    if torch.is_grad_enabled() or not all(map(has_values, parameters)):
+        return None
+    has_hooks = network._forward_pre_hooks or network._forward_hooks or "forward" in vars(network)
+    if has_hooks or _requested.get() is not None:
+        return None
+    if _obstacle("cpu", tuple(parameters)) is not None:
+        return None
+    return _backend("cpu", vectors)
 
 
 def resolve_network(

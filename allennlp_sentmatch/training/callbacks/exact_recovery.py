@@ -109,8 +109,8 @@ class ExactRecovery(TrainerCallback):
         if isinstance(loader, _RecordedLoader):
             trainer.data_loader = loader.loader
         was_interrupted = isinstance(sys.exc_info()[1], (KeyboardInterrupt, SigTermReceived))
-        has_begun = self._running_epoch is not None
-        if was_interrupted and has_begun and trainer._epochs_completed > self._running_epoch:
+        running = self._running_epoch
+        if was_interrupted and running is not None and trainer._epochs_completed > running:
             self._save_best_weights(trainer, is_primary)
         if metrics is None or "epoch" in metrics or self.serialization_dir is None:
             return

@@ -1,27 +1,57 @@
 """Annealing of the Gumbel-softmax's temperature while a Gumbel Tree-LSTM is trained."""
 
-from typing import Any
+import math
+from typing import Any, Literal, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.training import GradientDescentTrainer, TrainerCallback
 
 from allennlp_sentmatch.nn import GumbelTreeLSTM
 
+ENDS = {"linear": 0.1, "exponential": 0.5}
+
 
 @TrainerCallback.register("gumbel_temperature")
 class GumbelTemperature(TrainerCallback):
-    """Anneals the temperature of a `gumbel_tree_lstm`: from the encoder's own to `end`, by `rate`
-    (both above 0) with each update.
+    """Anneals the temperature of a `gumbel_tree_lstm`, from the encoder's own.
 
     The thesis "did not find that temperature annealing improves performance" (section 3.5.1) and
-    gives no schedule. The defaults are from its constraints for CS-LVM (eq. 6.26).
+    gives no schedule. The default one is from its constraints for CS-LVM (eq. 6.26). The author's
+    code for the trees (`snli/train.py`) has the exponential one, from 1 to 0.5, whose rate and
+    steps it leaves to the command line.
+
+    # Parameters
+
+    rate : `float`, optional (default = `1e-4`)
+        r, above 0.
+    end : `float`, optional (default = `None`)
+        The lowest temperature, above 0; `None`: 0.1, or 0.5 for the exponential schedule.
+    schedule : `str`, optional (default = `"linear"`)
+        The temperature of update t: "linear", start - r t; "exponential", start * exp(-r t).
+    every : `int`, optional (default = `1`)
+        The number of updates after which the temperature is set again.
     """
 
-    def __init__(self, serialization_dir: str, rate: float = 1e-4, end: float = 0.1) -> None:
+    def __init__(
+        self,
+        serialization_dir: str,
+        rate: float = 1e-4,
+        end: Optional[float] = None,
+        schedule: Literal["linear", "exponential"] = "linear",
+        every: int = 1,
+    ) -> None:
         super().__init__(serialization_dir)
-        if not (rate > 0 and end > 0):
+        if schedule not in ENDS:
+            raise ConfigurationError(f"schedule must be linear or exponential, got {schedule!r}")
+        self._end = ENDS[schedule] if end is None else end
+        if not (rate > 0 and self._end > 0):
             raise ConfigurationError(f"rate and end must be positive, got {rate} and {end}")
-        self._rate, self._end, self._step = rate, end, 0
+        if every < 1:
+            raise ConfigurationError(f"every must be at least 1, got {every}")
+        self._rate = rate
+        self._schedule = schedule
+        self._every = every
+        self._step = 0
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Find the encoders, and set the temperature of the first update or the restored one."""
@@ -34,8 +64,13 @@ class GumbelTemperature(TrainerCallback):
     def on_batch(self, *args: Any, is_training: bool = True, **kwargs: Any) -> None:
         """Set the temperature of the next update."""
         self._step += is_training
+        step = self._step - self._step % self._every
         for tree, start in self._starts:
-            tree.temperature = max(self._end, start - self._rate * self._step)
+            if self._schedule == "linear":
+                temperature = start - self._rate * step
+            else:
+                temperature = start * math.exp(-self._rate * step)
+            tree.temperature = max(self._end, temperature)
 
     def state_dict(self) -> dict[str, Any]:
         """The number of updates."""

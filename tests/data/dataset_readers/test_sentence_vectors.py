@@ -8,7 +8,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Vocabulary
 
 from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
-from allennlp_sentmatch.data.files.digests import ending, sentences_digest
+from allennlp_sentmatch.files.digests import ending, sentences_digest
 
 SENTENCES = ["A cat.", "", "Two dogs run.", "It rains."]
 VECTORS = numpy.arange(12).reshape(4, 3) / 8

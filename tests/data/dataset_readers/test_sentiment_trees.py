@@ -8,7 +8,7 @@ from allennlp.data.dataset_readers import WorkerInfo
 from allennlp.data.tokenizers import Token
 
 from allennlp_sentmatch.data.dataset_readers import SentimentTreesReader
-from allennlp_sentmatch.data.files.lines import text_rows
+from allennlp_sentmatch.files.lines import text_rows
 
 
 def words(instance):

@@ -1,12 +1,16 @@
 import json
+import random
+from collections import Counter
 
 import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Tokenizer
 
-from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
+from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import JOINER, learn_bpe
+from tests.conftest import REPOSITORY
 
+GERMAN = REPOSITORY / "fixtures/own_data/translation.de"
 TEXTS = [("low lower lowest low low", "en"), ("new newer newest new", "en")]
 
 
@@ -47,6 +51,52 @@ def test_merges_are_those_of_sennrich_et_al():
 
 
 # Moses splits French elisions and English contractions. The mark is where there is no space.
+def merges_by_hand(counts, num_merges):
+    """Sennrich et al.'s algorithm, one merge at a time; of equal counts, the lowest numbers."""
+    split = {word: [*word[:-1], f"{word[-1]}</w>"] for word in counts}
+    characters = {*"".join(counts), *(symbols[-1] for symbols in split.values())}
+    numbers = {symbol: number for number, symbol in enumerate(sorted(characters))}
+    merges = []
+    while len(merges) < num_merges:
+        pairs = Counter()
+        for word, symbols in split.items():
+            for pair in zip(symbols, symbols[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        first, second = min(pairs, key=lambda p: (-pairs[p], numbers[p[0]], numbers[p[1]]))
+        merges.append([first, second])
+        numbers.setdefault(first + second, len(numbers))
+        for word, symbols in split.items():
+            split[word] = _merged(symbols, first, second)
+    return merges
+
+
+def _merged(symbols, first, second):
+    merged = []
+    for symbol in symbols:
+        if merged and merged[-1] == first and symbol == second:
+            merged[-1] = first + second + "|"  # which is not merged again
+        else:
+            merged.append(symbol)
+    return [symbol.rstrip("|") for symbol in merged]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ties_are_decided_by_the_symbols(seed):
+    """Most counts are equal. The library's numbers differ from process to process."""
+    generator = random.Random(seed)
+    words = ["".join(generator.choices("abcdefgh", k=generator.randint(2, 5))) for _ in range(60)]
+    counts = Counter(words)
+    learned = learn_bpe([(" ".join(words), "en")], 80)
+    assert learned["merges"] == merges_by_hand({**counts, JOINER: 1}, 80)
+
+
+def test_the_order_of_the_texts_does_not_matter():
+    texts = [(line, "de") for line in GERMAN.read_text("utf-8").splitlines()]
+    assert learn_bpe(texts, 100, lowercase=True) == learn_bpe(texts[::-1], 100, lowercase=True)
+
+
 @pytest.mark.parametrize(
     ("language", "text", "words"),
     [

@@ -1,11 +1,8 @@
 import json
-import math
 from pathlib import Path
 from typing import Union
 
-import numpy
 import pytest
-from scipy.stats import pearsonr
 
 from scripts.experiments import REPOSITORY
 from scripts.results import check_claims
@@ -103,28 +100,42 @@ def test_a_difference_with_its_spread_and_interval(tmp_path, higher, lower, expe
     assert low < mean < high
 
 
-def test_the_bootstrap_is_paired():
-    """The same differences everywhere have no spread, however much the items differ."""
-    items = numpy.arange(20.0).reshape(1, 20, 1) / 20
-    assert check_claims.interval(items + 0.1, items) == pytest.approx((0.1, 0.1))
+def test_seeds_that_are_outdated_do_not_count(tmp_path: Path):
+    path = write(tmp_path, three("90"), {**three("50"), 3: digits(99)})
+    results = json.loads((tmp_path / "sick.json").read_text())
+    results["rows"][1]["outdated"] = {"3": "another optimizer"}
+    (tmp_path / "sick.json").write_text(json.dumps(results))
+    (record,) = check_claims.check(path)
+    assert (record["seeds"], record["lower"]) == ("0, 1, 2", "50.0 ± 0.0")
+    results["rows"][1]["outdated"] = dict.fromkeys("0123", "another optimizer")
+    (tmp_path / "sick.json").write_text(json.dumps(results))
+    (record,) = check_claims.check(path)
+    assert record["holds"] == "missing: sick/bilstm"
 
 
-def test_the_interval_of_correlations():
-    """Fisher's: the inverse hyperbolic tangent of r has the standard error 1 / sqrt(n - 3)."""
-    generator = numpy.random.default_rng(0)
-    true = generator.normal(size=(1, 400))
-    predicted = 0.8 * true + 0.6 * generator.normal(size=(2, 400))  # two seeds
-    higher = numpy.stack([predicted, true.repeat(2, axis=0)], axis=-1)  # (2, 400, 2)
-    r = pearsonr(predicted[0], true[0])[0]
-    assert check_claims.figure_of(higher) == pytest.approx(
-        [r, pearsonr(predicted[1], true[0])[0]], abs=1e-12
-    )
-    # The lower row predicts its true scores, so that the higher row alone makes the interval.
-    lower = numpy.stack([true, true], axis=-1)  # (1, 400, 2)
-    low, high = check_claims.interval(higher[:1], lower)
-    error = 1.96 / math.sqrt(397)
-    assert low == pytest.approx(math.tanh(math.atanh(r) - error) - 1, abs=0.015)
-    assert high == pytest.approx(math.tanh(math.atanh(r) + error) - 1, abs=0.015)
+def test_the_power_and_the_p_of_tested_claims(tmp_path: Path):
+    """Three claims with three seeds, of which the p of the clear ones is the smallest there is."""
+    path = write(tmp_path, three("70"), three("50"))
+    claims = json.loads(path.read_text())["claims"]
+    same = {**CLAIM, "lower": CLAIM["higher"]}
+    path.write_text(json.dumps({"claims": [*claims, same, *claims]}))
+    clear, open_claim, _ = check_claims.check(path)
+    # The variance of the difference is .16 / 100 over the items; the seeds have none.
+    assert float(clear["smallest"]) == pytest.approx(2.8 * 4, rel=0.05)
+    assert float(clear["p_holm"]) == pytest.approx(3 * 2 / 10_001, rel=0.02)
+    assert "needed" not in clear
+    assert {key: open_claim[key] for key in ("holds", "needed", "p_holm")} == {
+        **{"holds": "open", "needed": "more items", "p_holm": "1"}
+    }
+
+
+def test_published_figures_are_compared(tmp_path: Path, monkeypatch):
+    texts = {"sick/cas_lstm": "87.5 %", "sick/bilstm": "86.25 %"}
+    monkeypatch.setattr(check_claims, "published", lambda row: texts[row["configuration"]])
+    path = write(tmp_path, three("70"), three("50"))
+    assert check_claims.check(path)[0]["published"] == "+1.2"
+    texts["sick/bilstm"] = "0.86 to 0.91"
+    assert "published" not in check_claims.check(path)[0]
 
 
 def test_scores_of_other_runs_are_an_error(tmp_path: Path):
@@ -149,7 +160,8 @@ def test_the_records_of_the_documentation_are_up_to_date():
             assert {"interval", "holds"} <= set(record), remedy
             low, high = (float(bound) for bound in record.pop("interval").split(" to "))
             assert low <= float(record["difference"].split()[0]) <= high, remedy
-            del record["holds"]
+            for key in ("holds", "p_holm", "smallest", "needed"):
+                record.pop(key, None)
         assert record == expected, remedy
 
 

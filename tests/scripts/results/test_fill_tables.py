@@ -86,3 +86,15 @@ def test_check_changes_nothing(repository, monkeypatch):
     monkeypatch.setattr("sys.argv", ["fill_tables.py"])
     fill_tables.main()
     assert "41.0" in page.read_text()
+
+
+def test_a_row_shows_the_origin_of_each_seed_and_the_seeds_that_are_outdated(repository):
+    results = json.loads((repository / "sst5.json").read_text())
+    row = results["rows"][1]
+    row |= {"revisions": ["aaaaaaa, bbbbbbb", "ccccccc"], "processors": ["B, family 6", "C"]}
+    row |= {"machine": {"cores": 2}, "differs": "short", "outdated": {"2": "other vectors"}}
+    (repository / "sst5.json").write_text(json.dumps(results))
+    page = fill_tables.fill("<!-- table sst5.json -->\n<!-- end of table -->\n")
+    assert "| short; seed 2 not by today's command: other vectors |" in page
+    assert "- Machine: processor B, family 6 and C, cores 2\n" in page
+    assert "- Revision: aaaaaaa; bbbbbbb; ccccccc\n" in page

@@ -11,7 +11,7 @@ import pytest
 from scripts.experiments import CONFIGURATIONS
 from scripts.results import rows as result_rows
 from scripts.results import run_seeds
-from scripts.results.tables import read_items
+from scripts.results.tables import read_items, write_items
 
 CONFIG = CONFIGURATIONS / "sick" / "subilstm.jsonnet"
 
@@ -145,6 +145,70 @@ def test_recorded_seeds_are_neither_trained_nor_recorded_again(
     assert row["command"].endswith(f"{output} --jobs 2 --record {path} --seeds 1 2")
 
 
+def test_seeds_with_other_settings_are_replaced(output, run, tmp_path, monkeypatch):
+    """Seed 1 had other settings, seed 2 unknown ones; seed 3 is trained with today's."""
+    path = tmp_path / "sick.json"
+    run(1, 2, record=path)
+    recorded = json.loads(path.read_text())
+    recorded["rows"][0]["digests"] = ["d0", None]
+    recorded["rows"][0]["outdated"] = {"1": "another optimizer", "2": "not recorded"}
+    path.write_text(json.dumps(recorded))
+    write_items(
+        path,
+        [
+            {"configuration": "sick/subilstm", "overrides": "", "seed": seed, "scores": "1"}
+            for seed in (1, 2)
+        ],
+    )
+    (output / "2").rename(output / "3")
+    run(3, record=path)
+    (row,) = rows(path)
+    assert row["seeds"] == [2, 3]
+    assert row["digests"] == [None, "d1"]
+    assert row["outdated"] == {"2": "not recorded"}
+    assert [line["seed"] for line in read_items(path)] == [2]
+
+
+@pytest.fixture
+def training(tmp_path, monkeypatch) -> run_seeds.Training:
+    """A training at the commit bbbbbbb, whose `allennlp train` ends at once."""
+    monkeypatch.setattr(run_seeds, "digest_of", lambda config, overrides: "d1")
+    monkeypatch.setattr(run_seeds, "has_same_mathematics", lambda commit: commit == "aaaaaaa")
+    (tmp_path / "1").mkdir()
+    return run_seeds.Training(CONFIG, {}, tmp_path, commit="bbbbbbb")
+
+
+@pytest.mark.parametrize(
+    ("started", "has_checkpoint", "expected"),
+    [
+        ({"revision": "aaaaaaa", "digest": "d1"}, True, ("--recover", "aaaaaaa, bbbbbbb")),
+        ({"revision": "aaaaaaa", "digest": "d1"}, False, ("--force", "bbbbbbb")),
+        ({"revision": "aaaaaaa", "digest": "d0"}, True, ("--force", "bbbbbbb")),
+        ({"revision": "ccccccc", "digest": "d1"}, True, ("--force", "bbbbbbb")),
+        ({"revision": None, "digest": "d1"}, True, ("--force", "bbbbbbb")),
+        (None, True, ("--force", "bbbbbbb")),
+    ],
+)
+def test_an_interrupted_run_continues_if_it_is_the_same_experiment(
+    training, monkeypatch, started, has_checkpoint, expected
+):
+    if started is not None:
+        training.started(1).write_text(json.dumps(started))
+    if has_checkpoint:
+        (training.folder(1) / "training_state_e0_b0.th").touch()
+    commands = []
+
+    def run_command(command, **options):
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(run_seeds.subprocess, "run", run_command)
+    run_seeds.train(training, 1, recover=True)
+    option, revision = expected
+    assert option in commands[0]
+    assert (training.folder(1) / "revision").read_text() == revision
+
+
 def test_a_run_of_another_commit_is_refused_before_others_are_trained(
     output, run, tmp_path, monkeypatch
 ):
@@ -157,15 +221,15 @@ def test_a_run_of_another_commit_is_refused_before_others_are_trained(
 
 
 @pytest.mark.parametrize(
-    ("is_tested", "printed", "expected"),
+    ("is_tested", "scores", "expected"),
     [
-        (True, ["[1.0, 0.0]", "[0.25, 1.0]"], ["10", [0.25, 1.0]]),
-        (False, ["[0.0, 1.0]", "[1.0, 1.0]"], ["01", "11"]),
-        (True, ["null", "null"], []),  # the model has no scores of items
+        (True, [[1.0, 0.0], [0.25, 1.0]], ["10", [0.25, 1.0]]),
+        (False, [[0.0, 1.0], [1.0, 1.0]], ["01", "11"]),
+        (True, [None, None], []),  # the model has no scores of items
     ],
 )
 def test_scores_of_the_items_are_recorded_once_for_each_seed(
-    output, run, tmp_path, monkeypatch, is_tested, printed, expected
+    output, run, tmp_path, monkeypatch, is_tested, scores, expected
 ):
     data = "test" if is_tested else "validation"
     for seed in (1, 2):
@@ -176,12 +240,15 @@ def test_scores_of_the_items_are_recorded_once_for_each_seed(
             (output / str(seed) / "metrics.json").write_text(json.dumps(metrics))
     asked = []
 
-    def scores(command, **arguments):
-        assert command[-2:] == ["--data", data]
-        asked.append(int(Path(command[3]).parent.name))
-        return SimpleNamespace(stdout=printed[asked[-1] - 1])
+    def load_archive(path):
+        return SimpleNamespace(config={f"{data}_data_path": int(path.parent.name)})
 
-    monkeypatch.setattr(result_rows.subprocess, "run", scores)
+    def item_scores(archive, seed):
+        asked.append(seed)
+        return scores[seed - 1]
+
+    monkeypatch.setattr(result_rows, "load_archive", load_archive)
+    monkeypatch.setattr(result_rows, "item_scores", item_scores)
     for _ in range(2):
         run(1, 2, record=tmp_path / "sick.json")
     assert rows(tmp_path / "sick.json")[0]["seeds"] == [1, 2]
@@ -206,6 +273,8 @@ def test_figures_come_from_a_commit_of_a_branch(tmp_path, monkeypatch):
 
     first = commit("A")
     (tmp_path / "docs/results.json").write_text("{}")
+    assert run_seeds.revision() == first
+    commit("Record a row: the figures of the next one come from the same code")
     assert run_seeds.revision() == first
     with monkeypatch.context() as context:
         context.setattr(run_seeds, "has_compiled_steps", lambda: False)

@@ -1,4 +1,5 @@
 import json
+import math
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -14,7 +15,8 @@ ANNEALED = {"type": "gumbel_temperature", "rate": 0.35, "end": 0.2}
 def train(folder, num_epochs, encoder=ENCODER, **settings):
     small = {"dataset_reader.max_instances": 32, "data_loader.batch_size": 16}
     small |= {"trainer.num_epochs": num_epochs, "trainer.callbacks": [ANNEALED]}
-    return train_quick_start(folder, encoder, **small, **settings)
+    small |= settings
+    return train_quick_start(folder, encoder, **small)
 
 
 @pytest.fixture
@@ -44,9 +46,23 @@ def test_falls_after_each_update_and_goes_on_after_an_interruption(temperatures,
     assert tree.temperature == 0.2
 
 
+def test_falls_exponentially_every_few_updates_as_in_the_authors_code(temperatures, tmp_path):
+    """max(0.5, exp(-r t)) where t is a multiple of 2, as in `snli/train.py`."""
+    settings = {"type": "gumbel_temperature", "schedule": "exponential", "rate": 0.1, "every": 2}
+    encoder = {**ENCODER, "temperature": 1.0}
+    train(tmp_path, num_epochs=5, encoder=encoder, **{"trainer.callbacks": [settings]})
+    expected = [max(0.5, math.exp(-0.1 * (t // 2 * 2))) for t in range(10)]
+    assert expected[-1] == 0.5
+    assert temperatures == pytest.approx(expected)
+
+
 def test_what_cannot_be_annealed(tmp_path):
     with pytest.raises(ConfigurationError, match="needs a gumbel_tree_lstm"):
         train(tmp_path, num_epochs=1, encoder={"type": "boe", "embedding_dim": 4})
     for settings in ({"end": -1.0}, {"rate": 0.0}):
         with pytest.raises(ConfigurationError, match="rate and end must be positive"):
             GumbelTemperature("unused", **settings)
+    with pytest.raises(ConfigurationError, match="linear or exponential, got 'cosine'"):
+        GumbelTemperature("unused", schedule="cosine")
+    with pytest.raises(ConfigurationError, match="every must be at least 1, got 0"):
+        GumbelTemperature("unused", every=0)

@@ -10,7 +10,7 @@ from allennlp.common import Params
 from allennlp.training import TrainerCallback
 from allennlp.training.metrics import Metric
 
-from allennlp_sentmatch.data.files.json_lines import json_rows
+from allennlp_sentmatch.files.json_lines import json_rows
 from allennlp_sentmatch.training.metrics import AnswerOverlap, Distinct, SacreBleu
 
 RougeScorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer

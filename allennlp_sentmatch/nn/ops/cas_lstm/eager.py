@@ -111,10 +111,10 @@ class _Step(NamedTuple):
 class _Factors(NamedTuple):
     """Derivatives that do not depend on the gradients from outside, (S, rows of a chunk, H)."""
 
-    by_cell: Tensor  # of h_t by c_t
-    by_left_cell: Tensor  # of c_t by c_{t-1}
-    by_lower: Optional[Tensor]  # of c_t by the cell of the layer below
-    by_left_weight: Optional[Tensor]  # of c_t
+    by_cell: Tensor  # dh_t / dc_t
+    by_left_cell: Tensor  # dc_t / dc_{t-1}
+    by_lower: Optional[Tensor]  # dc_t / dc_t of the layer below
+    by_left_weight: Optional[Tensor]  # dc_t / d(left weight)
     grad_cell: Tensor  # a buffer for the gradient of c_t
 
 

@@ -73,53 +73,90 @@ def _backward(
     x, parameters = arguments
     needed_inputs, needed_parameters = needed
     gates, hidden, cell = kept
-    grad_hidden, grad_cell = gradients
+    # The steps overwrite the gates with the gradients of their arguments.
     tables = LayerTables(packing.sizes, *arguments, writable(gates), hidden, cell)
-    grads = LayerGradients(
+    grads = _new_gradients(x, parameters, hidden, gradients, needed)
+    if hidden.size(1) > 0:
+        STEPS[backend.name].backward(backend, tables, grads)
+    if x.initial_hidden is not None:  # no step was run in their rows
+        first = packing.num_sentences
+        tables.gates[:, :first] = 0
+        if grads.lower is not None:
+            grads.lower[:, :first] = 0
+    if grads.lower is not None and parameters.peephole_lower is not None:
+        grad_v = tables.gates[..., 4 * hidden.size(-1) :]  # (S, N, H)
+        grads.lower.addcmul_(grad_v, parameters.peephole_lower)
+    by_inputs = None
+    if needed_inputs.inputs:
+        by_inputs = backend.products.input_gradient(parameters.weight_ih, tables.gates)
+    by_initial = None
+    if needed_inputs.initial_hidden:
+        by_initial = _initial_gradient(backend, packing, tables)
+    return (
+        LayerInputs(by_inputs, grads.lower, by_initial, grads.initial_cell),
+        _parameter_gradients(backend, packing, tables, grads, needed_parameters),
+    )
+
+
+def _new_gradients(
+    x: LayerInputs,
+    parameters: LayerParameters,
+    hidden: Tensor,
+    gradients: Gradients,
+    needed: tuple[LayerInputs, LayerParameters],
+) -> LayerGradients:
+    """Make the buffers that the steps of a backward pass fill."""
+    needed_inputs, needed_parameters = needed
+    grad_hidden, grad_cell = gradients
+    needs_weight = needed_parameters.left_weight
+    return LayerGradients(
         hidden=torch.zeros_like(hidden) if grad_hidden is None else grad_hidden,
         cell=grad_cell,
         lower=torch.empty_like(x.lower) if needed_inputs.lower else None,
-        left_weight=torch.zeros_like(parameters.left_weight)
-        if needed_parameters.left_weight
-        else None,
+        left_weight=torch.zeros_like(parameters.left_weight) if needs_weight else None,
         initial_cell=torch.empty_like(x.initial_cell) if needed_inputs.initial_cell else None,
     )
-    if hidden.size(1) > 0:
-        STEPS[backend.name].backward(backend, tables, grads)
+
+
+def _initial_gradient(backend: Backend, packing: Packing, tables: LayerTables) -> Tensor:
+    """Return the gradient (S, B, H) of h before the first token, from the second step's gates."""
+    weight_hh = tables.parameters.weight_hh
+    gradient = torch.zeros_like(tables.x.initial_hidden)
+    if len(packing.sizes) > 1:
+        n = packing.sizes[1]
+        start = packing.num_sentences  # the first row of the second step
+        recurrent = tables.gates[:, start : start + n, : weight_hh[0].size(0)]
+        gradient[:, :n] = backend.products.input_gradient(weight_hh, recurrent)
+    return gradient
+
+
+def _parameter_gradients(
+    backend: Backend,
+    packing: Packing,
+    tables: LayerTables,
+    grads: LayerGradients,
+    needed: LayerParameters,
+) -> LayerParameters:
+    """Return the gradients of a layer's parameters from the gradients of the gates' arguments."""
     products = backend.products
-    grad_gates = tables.gates  # (S, N, GH), of their arguments
-    R, H = parameters.weight_hh[0].shape
-    first = packing.num_sentences  # the first row of the second step
-    if x.initial_hidden is not None:  # no step was run in their rows
-        grad_gates[:, :first] = 0
-        if grads.lower is not None:
-            grads.lower[:, :first] = 0
+    grad_gates = tables.gates  # (S, N, GH)
+    R, H = tables.parameters.weight_hh[0].shape
+    second = packing.num_sentences  # the first row of the second step
     grad_v = grad_gates[..., 4 * H :]  # (S, N, H), or without columns
-    if grads.lower is not None and parameters.peephole_lower is not None:
-        grads.lower.addcmul_(grad_v, parameters.peephole_lower)
-    by_inputs = by_initial = by_left = by_lower = None
-    by_weight_ih: Sequence[Any] = [None] * len(hidden)
-    by_weight_hh: Sequence[Any] = [None] * len(hidden)
-    if needed_inputs.inputs:
-        by_inputs = products.input_gradient(parameters.weight_ih, grad_gates)
-    if needed_inputs.initial_hidden:
-        by_initial = torch.zeros_like(x.initial_hidden)  # (S, B, H)
-        if len(packing.sizes) > 1:
-            n = packing.sizes[1]
-            by_initial[:, :n] = products.input_gradient(
-                parameters.weight_hh, grad_gates[:, first : first + n, :R]
-            )
-    if needed_parameters.peephole_left:
-        by_left = (grad_v[:, first:] * packing.previous(cell)).sum(1, keepdim=True)
-    if needed_parameters.peephole_lower:
-        by_lower = (grad_v * x.lower).sum(1, keepdim=True)
-    if any(needed_parameters.weight_ih):
-        by_weight_ih = products.weight_gradients(x.inputs, grad_gates)
-    if any(needed_parameters.weight_hh):
-        left = packing.previous(hidden)
-        by_weight_hh = products.weight_gradients(left, grad_gates[:, first:, :R])
-    grad_inputs = LayerInputs(by_inputs, grads.lower, by_initial, grads.initial_cell)
-    return grad_inputs, LayerParameters(
+    by_weight_ih: Sequence[Any] = [None] * len(grad_gates)
+    if any(needed.weight_ih):
+        by_weight_ih = products.weight_gradients(tables.x.inputs, grad_gates)
+    by_weight_hh: Sequence[Any] = [None] * len(grad_gates)
+    if any(needed.weight_hh):
+        left = packing.previous(tables.hidden)
+        by_weight_hh = products.weight_gradients(left, grad_gates[:, second:, :R])
+    by_left = None
+    if needed.peephole_left:
+        by_left = (grad_v[:, second:] * packing.previous(tables.cell)).sum(1, keepdim=True)
+    by_lower = None
+    if needed.peephole_lower:
+        by_lower = (grad_v * tables.x.lower).sum(1, keepdim=True)
+    return LayerParameters(
         weight_ih=by_weight_ih,
         weight_hh=by_weight_hh,
         bias=grad_gates.sum(1),

@@ -102,7 +102,7 @@ def run_layer(
     `initial`, h and c before the first token (B, H), is zero by default.
     """
     if initial is None:
-        # The states keep the parameters' precision where autocast narrows the products.
+        # The states keep the parameters' precision if autocast narrows the products.
         zeros = weights.weight_hh.new_zeros(inputs.size(0), weights.weight_hh.size(1))
         initial = (zeros, zeros)
 

@@ -1,13 +1,14 @@
 """A stack of LSTM or CAS-LSTM layers over a batch of sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Optional
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import Name, resolve
+from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.cas_lstm import naive
 from allennlp_sentmatch.nn.ops.cas_lstm.layer import lstm_layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerOutputs
@@ -30,9 +31,9 @@ def lstm_recurrence(
     A single direction may start from `initial`: h and c before the first token, (B, L, H) each,
     zero by default. Only the backend "naive" has the gates.
     """
-    layers, dropout, training = stack
+    layers = stack.layers
     if initial is not None and len(layers[0]) > 1:
-        raise ValueError("initial states are for a single direction")
+        raise ValueError("initial states need a unidirectional stack")
     parameters = [x for layer in layers for w in layer for x in w if isinstance(x, Tensor)]
     what = "LSTM"
     has = IMPLEMENTATIONS
@@ -42,13 +43,30 @@ def lstm_recurrence(
     backend = resolve(what, has, inputs, *parameters, *(initial or ()))
     if backend.name in ("naive", "scan"):
         return naive.run_stack(inputs, mask_of(inputs, mask), stack, initial)[first:]
-    if initial is not None:  # which take the place of a token before the first one
+    if initial is not None:  # they replace a token before the first one
         inputs = F.pad(inputs, (0, 0, 1, 0))
         mask = None if mask is None else F.pad(mask, (1, 0), value=True)
     packing = Packing.of(inputs, mask, bidirectional=len(layers[0]) == 2)
-    hidden = packing.pack(inputs)  # (S, N, D)
+    layer_states = _packed_layers(backend, packing, packing.pack(inputs), stack, initial)
+    states = [
+        LayerOutputs(packing.unpack(hidden), packing.unpack(cell))
+        for hidden, cell in islice(layer_states, first, None)
+    ]
+    if initial is not None:
+        states = [LayerOutputs(layer.hidden[:, 1:], layer.cell[:, 1:]) for layer in states]
+    return states
+
+
+def _packed_layers(
+    backend: Backend,
+    packing: Packing,
+    hidden: Tensor,
+    stack: LayerStack,
+    initial: Optional[tuple[Tensor, Tensor]],
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield h and c of each layer, (S, N, H) each, over packed inputs `hidden` (S, N, D)."""
+    layers, dropout, training = stack
     cell: Optional[Tensor] = None
-    states = []
     for number, directions in enumerate(layers):
         if number > 0:
             hidden = F.dropout(hidden, dropout, training)
@@ -57,11 +75,7 @@ def lstm_recurrence(
             before = [x[packing.order, number].unsqueeze(0) for x in initial]  # (1, B, H) each
         x = LayerInputs(hidden, cell, *before)
         hidden, cell = lstm_layer(backend, packing, x, LayerParameters.of(directions))
-        if number >= first:  # (S, N, H) each
-            states.append(LayerOutputs(packing.unpack(hidden), packing.unpack(cell)))
-    if initial is not None:
-        states = [LayerOutputs(layer.hidden[:, 1:], layer.cell[:, 1:]) for layer in states]
-    return states
+        yield hidden, cell
 
 
 def final_states(

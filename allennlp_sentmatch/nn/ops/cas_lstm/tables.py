@@ -29,7 +29,7 @@ class LayerStack(NamedTuple):
 
     #: Of each layer, the parameters of each of the S directions, left-to-right first.
     layers: Sequence[Sequence[LayerWeights]]
-    #: The dropout probability of the hidden states between two layers, where `training`.
+    #: The dropout probability of the hidden states between two layers, if `training`.
     dropout: float = 0.0
     training: bool = False
 

@@ -9,7 +9,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.execution import is_transformed
 
-#: The gradients of several tensors; `None` where there is none or none is needed.
+#: The gradients of several tensors; `None` if there is none or none is needed.
 Gradients = tuple[Optional[Tensor], ...]
 
 
@@ -58,7 +58,7 @@ class _Analytic(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-        # `torch.autograd.function.once_differentiable` complains only where the incoming gradient
+        # `torch.autograd.function.once_differentiable` complains only if the incoming gradient
         # has a graph itself. Where it has none, it returns a gradient that is a constant to
         # autograd, and a penalty on that gradient would silently train nothing.
         # create_graph=True enables gradients in a backward pass; vectorize=True calls it by vmap.

@@ -41,7 +41,7 @@ class GatedLayer:
         self._left = Rows.of(left, left)
         self._of_directions = {name: Rows.of(x, left) for name, x in of_directions.items()}
         self._of_tokens = {name: Rows.of(x, left) for name, x in of_tokens.items()}
-        self._direction: Optional[int] = None  # of the last step
+        self._direction: Optional[int] = None  # the last step's
 
     def run(
         self, function: str, s: int, t: int, left: Optional[int], recurrent: Optional[Tensor]

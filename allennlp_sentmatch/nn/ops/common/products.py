@@ -117,7 +117,7 @@ class MKLProducts(_CPUProducts):
 
     @staticmethod
     def prepacked(weight: Tensor) -> Tensor:
-        # Equal to `weight`, in columns.
+        # `weight`, stored by columns.
         return weight.t().contiguous().t()
 
 
@@ -133,7 +133,7 @@ class OneDNNProducts(_CPUProducts):
 
     @staticmethod
     def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
-        if x.numel() == 0 and not weight.is_mkldnn:  # of no rows, which oneDNN refuses
+        if x.numel() == 0 and not weight.is_mkldnn:  # oneDNN refuses products without rows
             return Products.linear(x, weight, bias)
         if bias is not None:
             bias = bias.contiguous()  # oneDNN reads it without its strides

@@ -31,7 +31,7 @@ class Choices(NamedTuple):
     merges: Optional[Tensor]  # (B, T - 1)
     #: Gumbel noise of each layer: (B, T - 1), (B, T - 2), ..., (B, 1)
     noise: Optional[Sequence[Tensor]]
-    temperature: float  # of the relaxation of a sampled choice
+    temperature: float  # relaxes a sampled choice
 
     def of_sentences(self, indices: Tensor) -> "Choices":
         """Select the choices for these sentences."""

@@ -51,7 +51,7 @@ def suffix_recurrence(
             states = torch.where(advances, CELLS[cell](x, u, states), states)
             return (states,), (states[0].index_select(0, first.view(1)).squeeze(0),)
 
-        # W x + b, (T, B, GH), in the states' precision: autocast narrows the products alone.
+        # W x + b, (T, B, GH), in the states' precision: autocast narrows only the products.
         projected = F.linear(x, weights.weight_ih_l0, weights.bias_l0)
         projected = projected.to(weights.weight_hh_l0.dtype)
         size = (num_starts, projected.size(1), weights.weight_hh_l0.size(1))

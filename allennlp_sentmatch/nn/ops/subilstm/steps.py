@@ -53,7 +53,7 @@ class Cell:
     ) -> None:
         self._backend = backend
         self.states = states
-        # `None` where a pass does not need them
+        # `None` if a pass does not need them
         self._projected: Any = projected
         self._tables: Any = None
         self._grad_gates: Any = None

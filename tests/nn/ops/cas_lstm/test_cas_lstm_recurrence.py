@@ -44,7 +44,7 @@ def test_initial_states_are_of_one_direction():
     encoder = build(bidirectional=True)
     inputs, mask = batch([2])
     layers = [[encoder.layer_weights(k, s) for s in ("", "_reverse")] for k in range(2)]
-    with pytest.raises(ValueError, match="single direction"):
+    with pytest.raises(ValueError, match="unidirectional stack"):
         lstm_recurrence(inputs, mask, LayerStack(layers), torch.zeros(2, 1, 2, 2 * H))
 
 

@@ -1,0 +1,94 @@
+"""The `compare` subcommand tells whether one set of trained models is better than another.
+
+A set has an archive for each seed. On labeled data, it prints the difference, its 95 % interval
+over items and seeds, p, and the smallest difference that so many items and seeds could have found.
+
+    allennlp compare out/a_* --with out/b_* test.tsv
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.commands.command import Command, json_or_text
+from allennlp_sentmatch.comparison import compare_archives
+from allennlp_sentmatch.files.folders import check_absent, write_json
+
+
+@Subcommand.register("compare")
+class Compare(Command):
+    """Compare sets of trained models on labeled data."""
+
+    shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("archive_files", nargs="+", help="archived models, one for each seed")
+        parser.add_argument(
+            "--with",
+            dest="others",
+            action="append",
+            nargs="+",
+            required=True,
+            metavar="ARCHIVE",
+            help="archives to compare them with; once for each set. After the last set, the "
+            "labeled data, which the validation readers read: a file, or a part of it, as JSON",
+        )
+        parser.add_argument(
+            "--metric", choices=["accuracy", "map", "pearson", "f1", "rouge_l"], help="if not F1"
+        )
+        parser.add_argument("--output-file", help="a new file for the report, as JSON")
+
+    def run(self, args: argparse.Namespace) -> None:
+        *others, (*last, data_text) = args.others
+        if not last:
+            raise ConfigurationError(
+                "the last --with needs archives, and after them the labeled data, "
+                f"as in --with out/b_* test.tsv; got {data_text} alone"
+            )
+        if args.output_file is not None:
+            check_absent(Path(args.output_file), "file")
+        data_path = json_or_text(data_text, where="the data path")
+        options = (args.metric, args.cuda_device, args.trust_archive)
+        reports = compare_archives(args.archive_files, [*others, last], data_path, *options)
+        for report in reports:
+            print(*lines_of(report, len(reports)), "", sep="\n")
+        if args.output_file is not None:
+            write_json(Path(args.output_file), reports)
+
+
+def lines_of(report: dict[str, Any], comparisons: int) -> list[str]:
+    """Return the lines that describe a comparison, with figures in percent."""
+    percent = {
+        name: 100 * report[name]
+        for name in ("higher_mean", "lower_mean", "difference", "low", "high", "smallest")
+    }
+    first, second = (_named(report[side]) for side in ("higher", "lower"))
+    figures = (
+        "{higher_mean:.1f} against {lower_mean:.1f} %: {difference:+.1f}, "
+        "95 % interval {low:+.1f} to {high:+.1f}"
+    ).format(**percent)
+    p = f"p {report['p']:.2g} ({report['test']})"
+    if comparisons > 1:
+        p += f", {report['p_holm']:.2g} by Holm's method for {comparisons} comparisons"
+    return [
+        f"{first} against {second}: {report['metric']}, {report['items']} items",
+        f"  {figures}, {p}",
+        f"  found in 4 of 5 cases: a difference of {percent['smallest']:.1f}; {_needed(report)}",
+    ]
+
+
+def _needed(report: dict[str, Any]) -> str:
+    """Return what would find the difference, if it is as large as it seems."""
+    if min(len(report[side]) for side in ("higher", "lower")) == 1:
+        return "how much other seeds differ is not known from one archive"
+    if report["seeds_to_decide"] is None:
+        return "this one would need more items, whatever the number of seeds"
+    return f"this one would need {report['seeds_to_decide']} seeds of each"
+
+
+def _named(paths: list[str]) -> str:
+    others = len(paths) - 1
+    return paths[0] if others == 0 else f"{paths[0]} and {others} other{'s' * (others > 1)}"

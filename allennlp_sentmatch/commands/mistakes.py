@@ -1,0 +1,27 @@
+"""Sentences about mistakes of users, for programs with and without AllenNLP."""
+
+import errno
+import os
+from typing import Optional
+
+
+def sentence_about(error: BaseException) -> Optional[str]:
+    """Return a sentence about a file or a package that is missing, or `None` for other errors."""
+    if isinstance(error, OSError):
+        return _about_a_file(error)
+    if isinstance(error, ModuleNotFoundError):
+        if error.name is None:  # it says what to type
+            return str(error)
+        package = error.name.partition(".")[0]
+        return f"the package {package} is not installed; install it with: pip install {package}"
+    return None
+
+
+def _about_a_file(error: OSError) -> Optional[str]:
+    if error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if error.errno in (errno.ENOSPC, errno.EPIPE):
+        return f"the output cannot be written: {error.strerror}"
+    if isinstance(error, FileNotFoundError):  # of a path or URL that was looked for
+        return str(error)
+    return None

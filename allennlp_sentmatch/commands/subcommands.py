@@ -1,0 +1,105 @@
+"""This package's commands as subcommands of `allennlp`."""
+
+import argparse
+import logging
+from typing import Any, Callable, Optional
+
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common import logging as common_logging
+
+from allennlp_sentmatch.commands import program
+from allennlp_sentmatch.commands.calibrate import Calibrate
+from allennlp_sentmatch.commands.command import Command
+from allennlp_sentmatch.commands.deduplicate import Deduplicate
+from allennlp_sentmatch.commands.demo import Demo
+from allennlp_sentmatch.commands.encode import Encode
+from allennlp_sentmatch.commands.ensemble import EnsembleArchives
+from allennlp_sentmatch.commands.evaluate_generator import EvaluateGenerator
+from allennlp_sentmatch.commands.export import Export
+from allennlp_sentmatch.commands.inspect import Inspect
+from allennlp_sentmatch.commands.learn_bpe import LearnBpe
+from allennlp_sentmatch.commands.search import Search
+from allennlp_sentmatch.commands.serve import Serve
+from allennlp_sentmatch.commands.transfer import Transfer
+from allennlp_sentmatch.commands.tune import Tune
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.files import progress
+
+logger = logging.getLogger(__name__)
+
+COMMANDS: tuple[type[Command], ...] = (
+    Calibrate,
+    Deduplicate,
+    Demo,
+    Encode,
+    EnsembleArchives,
+    EvaluateGenerator,
+    Export,
+    Inspect,
+    LearnBpe,
+    Search,
+    Serve,
+    Transfer,
+    Tune,
+)
+
+_OWN = f"{__name__.rpartition('.')[0]}."
+_register: Any = Subcommand.register
+
+
+def subcommand_of(command: Command) -> type[Subcommand]:
+    """Return a subcommand of `allennlp` that runs a command.
+
+    The command's `ValueError`s are `ConfigurationError`s, AllenNLP's errors for mistakes of users.
+    """
+
+    class CommandOfThisPackage(Subcommand):
+        def add_subparser(
+            self, parser: "argparse._SubParsersAction[argparse.ArgumentParser]"
+        ) -> argparse.ArgumentParser:
+            subparser = command.add_parser(parser)
+            subparser.set_defaults(func=self.run)
+            return subparser
+
+        def run(self, args: argparse.Namespace) -> None:
+            if "file_friendly_logging" in args:
+                common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
+                progress.on_separate_lines = args.file_friendly_logging
+            with configuration_errors():
+                command.run(args)
+
+    CommandOfThisPackage.__module__ = type(command).__module__
+    CommandOfThisPackage.__doc__ = type(command).__doc__
+    return CommandOfThisPackage
+
+
+def _register_among_others(
+    cls: type[Subcommand], name: str, constructor: Optional[str] = None, exist_ok: bool = False
+) -> Callable[[type[Subcommand]], type[Subcommand]]:
+    """Keep this package's command where another plugin has one of its name.
+
+    allennlp-server has "serve" and allennlp-optuna "tune": AllenNLP refused to load the one that
+    came later, with an error for every command.
+    """
+
+    def add(command: type[Subcommand]) -> type[Subcommand]:
+        taken = [Subcommand.by_name(name)] if name in Subcommand.list_available() else []
+        others = [x for x in (*taken, command) if not x.__module__.startswith(_OWN)]
+        if not taken or len(others) != 1:
+            return _register(name, constructor, exist_ok)(command)  # type: ignore[no-any-return]
+        message = (
+            "`allennlp %s` is the command of allennlp_sentmatch; the command of %s is left out"
+        )
+        logger.warning(message, name, others[0].__module__)
+        return command if others == [command] else _register(name, constructor, True)(command)
+
+    return add
+
+
+Subcommand.register = classmethod(_register_among_others)  # type: ignore[assignment]
+
+for command_class in COMMANDS:
+    Subcommand.register(command_class.name)(subcommand_of(command_class()))
+
+if program.is_running():
+    program.set_up([command_class.name for command_class in COMMANDS])

@@ -1,0 +1,6 @@
+"""Whether one set of trained models is better than another, and what the data could have shown."""
+
+from allennlp_sentmatch.comparison.compare_archives import compare_archives
+from allennlp_sentmatch.comparison.statistics import Comparison, compare, holm
+
+__all__ = ["Comparison", "compare", "compare_archives", "holm"]

@@ -1,0 +1,435 @@
+"""Texts of a collection that say the same as others."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple, Optional
+
+import numpy
+import torch
+
+from allennlp_sentmatch.corpora.encoders import ClassifiesPairs
+from allennlp_sentmatch.corpora.opposites import OppositeWords
+from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
+from allennlp_sentmatch.corpora.word_comparison import (
+    FUNCTION_WORDS,
+    decisive_words,
+    words_in_digits,
+)
+from allennlp_sentmatch.files.folders import errors_name
+from allennlp_sentmatch.files.texts import Sentences, checked_sentences, collecting, noting
+from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+
+BLOCK_SIZE, POOL_SIZE, ENCODED_TOGETHER = 512, 16_384, 8192
+"""The numbers of texts that are compared with each other, and that are encoded, at a time."""
+
+NUM_DIRECTIONS = 64  # the number of directions of the vectors in which all pairs are compared
+
+CANDIDATE_COSINE, NUM_CANDIDATES = 0.7, 10
+"""A classifier compares a text with the kept texts of at least this cosine, the nearest ones."""
+
+LEAST_COSINE, LEAST_PROBABILITY = 0.9, 0.5
+"""The default thresholds, without and with a classifier."""
+
+SLACK = 1e-4  # more than a product of vectors differs from their cosine by rounding
+
+IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
+NearPairs = numpy.ndarray[Any, Any]  # (P,), of `PAIR`: the numbers of two texts and their cosine
+PAIR = numpy.dtype([("text", "i8"), ("earlier", "i8"), ("cosine", "f4")])
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """A removed text with the reason."""
+
+    text: str
+    position: int
+    kept_text: str
+    """The text that says the same."""
+    kept_position: int
+    """The position of `kept_text`, among the texts or among those in `against`."""
+    score: float
+    """The cosine or the classifier's probability; 1 for equal texts."""
+
+    @property
+    def differing_words(self) -> tuple[list[str], list[str]]:
+        """The words between spaces that `text` alone has, and those that `kept_text` alone has."""
+        a, b = self.text.split(), self.kept_text.split()
+        return [word for word in a if word not in b], [word for word in b if word not in a]
+
+
+@dataclass(frozen=True)
+class KeptText:
+    """A kept text with the removed texts that say the same."""
+
+    text: str
+    position: int
+    """Its position among the texts, or among those in `against`."""
+    duplicates: Sequence[Duplicate]
+    """The texts that were removed because of it, in their order."""
+
+
+@dataclass(frozen=True)
+class Deduplication:
+    """The result of `find_duplicates`."""
+
+    texts: Sequence[str]
+    """All texts."""
+    filtered: Sequence[Duplicate]
+    """The removed ones, in their order."""
+    against: Optional[Sequence[str]] = None
+    """The texts that they were compared with, if these are others."""
+
+    @property
+    def selected(self) -> list[str]:
+        """The kept texts, in their order."""
+        return [self.texts[position] for position in self.selected_positions]
+
+    @property
+    def selected_positions(self) -> list[int]:
+        """The positions of the kept texts, such as the rows of a table to keep."""
+        removed = {duplicate.position for duplicate in self.filtered}
+        return [position for position in range(len(self.texts)) if position not in removed]
+
+    @property
+    def selected_with_duplicates(self) -> list[KeptText]:
+        """The kept texts, or all texts in `against`, each with those that it stands for."""
+        duplicates: dict[int, list[Duplicate]] = {}
+        for duplicate in self.filtered:
+            duplicates.setdefault(duplicate.kept_position, []).append(duplicate)
+        sources, positions = self.texts, self.selected_positions
+        if self.against is not None:
+            sources, positions = self.against, [*range(len(self.against))]
+        return [
+            KeptText(sources[position], position, duplicates.get(position, ()))
+            for position in positions
+        ]
+
+    @property
+    def doubtful_first(self) -> list[Duplicate]:
+        """The removed texts, first those in which a single word may turn the meaning.
+
+        Texts in which one content word takes the place of another come first, then those to which
+        content words were added, then those that differ in function words, and last those with the
+        same words; of these, the ones that differ in the fewest words, then the lowest scores.
+        """
+        return sorted(self.filtered, key=_certainty)
+
+
+def find_duplicates(
+    texts: Iterable[str],
+    threshold: Optional[float] = None,
+    classifier: Optional[ClassifiesPairs] = None,
+    against: Optional[Iterable[str]] = None,
+    encoder: EncoderLike = None,
+    compare_words: bool = True,
+    label: Any = None,
+) -> Deduplication:
+    """Find the texts that say the same as an earlier one.
+
+        result = find_duplicates(["How do I pay?", "How can I pay?", "Who pays?"], threshold=0.8)
+        result.selected               # the texts that are kept
+        result.filtered[0].kept_text  # the reason for a removal
+
+    The texts are taken in their order. A text is removed if its score with a kept text is at least
+    the `threshold`; the kept text with the highest score, of equal ones the nearest, is the reason.
+    So each removed text is within reach of the one that is kept for it. By the cosine, no two kept
+    texts are within reach of each other, unless `compare_words` keeps both. Equal texts are always
+    duplicates, and have one reason. A text without a word that the encoder knows is a duplicate of
+    equal texts alone.
+
+    # Parameters
+
+    texts : `Iterable[str]`
+    threshold : `float`, optional (default = `None`)
+        The least score of duplicates: the cosine of their vectors, by default 0.9, or the
+        classifier's probability, by default 0.5.
+    classifier : `PairClassifier`, optional (default = `None`)
+        A fitted classifier, which compares a text with the 10 nearest of the kept texts whose
+        cosine is at least 0.7. It reads the kept text first.
+    against : `Iterable[str]`, optional (default = `None`)
+        Other texts, such as training data. If given, the texts are compared with these, which are
+        all kept, and not with each other.
+    encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
+        What the constructor of `SentenceEncoder` takes; by default the package's encoder.
+    compare_words : `bool`, optional (default = `True`)
+        Whether to keep texts, whatever their score, whose `decisive_words` turn the meaning, or
+        that differ in words that the encoder does not know, such as emoji: the vectors of such
+        texts are nearly equal. Decisive are negations, numbers with their units, signs ("C#"), and
+        words that exclude each other ("before", "after"). For English.
+    label : `Any`, optional (default = `None`)
+        The classifier's label of duplicates; by default 1 or `True`.
+
+    # Raises
+
+    `TypeError` or `ValueError` for a text that cannot be encoded, with its position, for an
+    impossible threshold, and for a classifier that is not fitted or does not have the label.
+    """
+    all_texts = checked_sentences(texts)
+    given = None
+    if against is not None:
+        with errors_name("against"):
+            given = checked_sentences(against)
+    rule = _rule(threshold, classifier, label)
+    numbered = _NumberedTexts(all_texts, given)
+    with noting([*numbered.given, *all_texts], numbered.name):
+        compared = _encoded(SentenceEncoder(encoder), numbered.distinct, compare_words)
+        search = _Search(rule, numbered, compared)
+        for members in compared.groups:
+            search.compare(members)
+    return Deduplication(all_texts, numbered.duplicates(search.reasons), given)
+
+
+class _Rule(NamedTuple):
+    """What makes two texts duplicates."""
+
+    threshold: float
+    """The least score."""
+    classifier: Optional[ClassifiesPairs] = None
+    """What gives the score; without it, the score is the cosine."""
+    column: int = 0
+    """The column of the classifier's probabilities that is the score."""
+
+    @property
+    def least_cosine(self) -> float:
+        """The least cosine of the pairs that are scored."""
+        return self.threshold if self.classifier is None else CANDIDATE_COSINE
+
+    @property
+    def num_candidates(self) -> int:
+        """The number of kept texts, the nearest ones, whose scores with a text are compared."""
+        return 1 if self.classifier is None else NUM_CANDIDATES
+
+    def scores(self, pairs: NearPairs, texts: Sequence[str]) -> list[float]:
+        """Return the scores of P pairs; the classifier reads the earlier text first."""
+        if self.classifier is None or not len(pairs):
+            scores = pairs["cosine"]
+        else:
+            read = [(texts[earlier], texts[text]) for text, earlier, _ in pairs.tolist()]
+            scores = self.classifier.predict_proba(read)[:, self.column]
+        listed: list[float] = scores.tolist()
+        return listed
+
+
+def _rule(threshold: Optional[float], classifier: Optional[ClassifiesPairs], label: Any) -> _Rule:
+    """Return the rule that the parameters of `find_duplicates` describe."""
+    if threshold is None:
+        threshold = LEAST_COSINE if classifier is None else LEAST_PROBABILITY
+    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold <= 1:
+        raise ValueError(f"threshold must be a number above 0 and at most 1, got {threshold!r:.50}")
+    # As precise as a cosine, which is 1 for equal vectors only up to rounding.
+    threshold = min(float(numpy.float32(threshold)), 1 - 1e-6)
+    if classifier is None and label is None:
+        return _Rule(threshold)
+    return _Rule(threshold, classifier, _column_of(classifier, label))
+
+
+def _column_of(classifier: Optional[ClassifiesPairs], label: Any) -> int:
+    """Return the column of the probabilities of duplicates."""
+    if classifier is None:
+        raise ValueError("label needs a classifier")
+    if not callable(getattr(classifier, "predict_proba", None)):
+        raise TypeError(f"expected a PairClassifier, got {type(classifier).__name__}")
+    # Importing scikit-learn takes longer than to find the duplicates of a thousand texts.
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(classifier)
+    labels = classifier.classes_.tolist()
+    if label is None and 1 not in labels:
+        raise ValueError(
+            f"label must be one of the classifier's, {labels}; without it, duplicates have the "
+            "label 1 or True"
+        )
+    label = 1 if label is None else label
+    if label not in labels:
+        raise ValueError(f"label must be one of the classifier's, {labels}; got {label!r:.50}")
+    return int(labels.index(label))
+
+
+class _NumberedTexts:
+    """Numbers different texts: equal ones have one number, and those of `given` the first ones."""
+
+    def __init__(self, texts: Sentences, given: Optional[Sentences]) -> None:
+        self.texts = texts
+        self.given = Sentences() if given is None else given
+        self.across = given is not None
+        different = dict.fromkeys([*self.given, *texts])
+        self.distinct = Sentences(different)
+        self.num_given = len(set(self.given))
+        self._numbers = {text: number for number, text in enumerate(different)}
+
+    def name(self, position: int) -> str:
+        """Return a text's name for people, by its position among the given ones and the others."""
+        num_given = len(self.given)
+        if position < num_given:
+            return f"sentence {position} of against"
+        return f"sentence {position - num_given}"
+
+    def duplicates(self, reasons: dict[int, tuple[int, float]]) -> list[Duplicate]:
+        """Return the removed texts, from the number and score of the reason for each number."""
+        sources = self.given if self.across else self.texts
+        first_positions = {text: i for i, text in reversed([*enumerate(sources)])}
+        removed = []
+        for position, text in enumerate(self.texts):
+            number = self._numbers[text]
+            reason, score = reasons.get(number, (number, 1.0))
+            kept_text = self.distinct[reason]
+            kept_position = first_positions.get(kept_text)
+            if kept_position is None or (not self.across and kept_position == position):
+                continue
+            removed.append(Duplicate(text, position, kept_text, kept_position, score))
+        return removed
+
+
+class _Compared(NamedTuple):
+    """N different texts in the form in which they are compared."""
+
+    vectors: FloatArray
+    """(N, E), normalized."""
+    opposites: OppositeWords
+    """Which of them exclude each other."""
+    groups: list[list[int]]
+    """The numbers of the texts that are compared with each other."""
+
+
+def _encoded(encoder: SentenceEncoder, texts: Sentences, compare_words: bool) -> _Compared:
+    """Return the texts as they are compared, those without a known word in no group."""
+    vectors = numpy.empty((len(texts), encoder.vector_size), numpy.float32)
+    with collecting() as unknown:
+        for start in range(0, len(texts), ENCODED_TOGETHER):
+            block = texts[start : start + ENCODED_TOGETHER]
+            vectors[start : start + len(block)] = normalized(encoder.encode(Sentences(block)))
+    if not compare_words:
+        known = [number for number, text in enumerate(texts) if text not in unknown]
+        return _Compared(vectors, OppositeWords([()] * len(texts)), [known])
+    decisive = [decisive_words(text) for text in texts]
+    unread = _unknown_words(encoder, texts)
+    groups: dict[Any, list[int]] = {}
+    for number, text in enumerate(texts):
+        if text not in unknown:
+            key = decisive[number].must_be_equal, unread[number]
+            groups.setdefault(key, []).append(number)
+    opposites = OppositeWords([one.poles for one in decisive])
+    return _Compared(vectors, opposites, list(groups.values()))
+
+
+def _unknown_words(encoder: SentenceEncoder, texts: Sentences) -> list[frozenset[str]]:
+    """Return the words of each text that the encoder does not know, if it can tell."""
+    indexer = getattr(encoder.network, "indexer", None)
+    if not isinstance(indexer, TextIndexer):
+        return [frozenset()] * len(texts)
+    return [frozenset(map(str.lower, words)) for words in indexer.unknown_words(texts)]
+
+
+class _Search:
+    """Finds the reason for each removed text, group by group."""
+
+    def __init__(self, rule: _Rule, numbered: _NumberedTexts, compared: _Compared) -> None:
+        self.reasons: dict[int, tuple[int, float]] = {}
+        """For the number of each removed text, the number of the kept text and the score."""
+        self._rule = rule
+        self._numbered = numbered
+        self._near = _NearTexts(compared.vectors, rule.least_cosine, compared.opposites)
+
+    def compare(self, members: Sequence[int]) -> None:
+        """Compare the texts of a group, whose numbers ascend."""
+        kept = [number for number in members if number < self._numbered.num_given]
+        new = members[len(kept) :]
+        for start in range(0, len(new), BLOCK_SIZE):
+            block = new[start : start + BLOCK_SIZE]
+            self._compare_block(numpy.array(block), numpy.array(kept, int))
+            if not self._numbered.across:
+                kept += [number for number in block if number not in self.reasons]
+
+    def _compare_block(self, block: IntArray, kept: IntArray) -> None:
+        """Find the reasons for the texts of a block, among the kept ones and in the block."""
+        count = self._rule.num_candidates
+        pairs = self._near.pairs(block, kept, count)
+        if not self._numbered.across:
+            within = self._near.pairs(block, block, BLOCK_SIZE)
+            pairs = _nearest(numpy.concatenate([pairs, within]), len(block) + count)
+        scores = self._rule.scores(pairs, self._numbered.distinct)
+        num_read = dict.fromkeys(block.tolist(), 0)
+        # The reasons of earlier texts are complete, and the nearest text is the first.
+        for (number, other, _), score in zip(pairs.tolist(), scores):
+            if other in self.reasons or num_read[number] == count:
+                continue
+            num_read[number] += 1
+            best = self.reasons[number][1] if number in self.reasons else -1.0
+            if score >= self._rule.threshold and score > best:
+                self.reasons[number] = (other, score)
+
+
+class _NearTexts:
+    """Finds the pairs of normalized vectors (N, E) whose cosine is at least `least`.
+
+    Pairs of texts that exclude each other are left out.
+
+    Every vector is (p, r), with p in the directions in which the vectors vary most. By the
+    inequality of Cauchy and Schwarz,
+
+        cos(a, b) <= p_a . p_b + |r_a| |r_b|,
+
+    a product of short vectors (p, |r|), which excludes most pairs.
+    """
+
+    def __init__(self, vectors: FloatArray, least: float, opposites: OppositeWords) -> None:
+        self._vectors = vectors
+        self._least = least
+        self._opposites = opposites
+        sample = vectors[:: len(vectors) // 20_000 + 1]
+        _, directions = numpy.linalg.eigh(sample.T @ sample)
+        directions = directions[:, -NUM_DIRECTIONS:]  # (E, D)
+        self._short = numpy.empty((len(vectors), directions.shape[1] + 1), numpy.float32)
+        for start in range(0, len(vectors), ENCODED_TOGETHER):
+            block = vectors[start : start + ENCODED_TOGETHER]
+            part = block @ directions
+            rest = numpy.linalg.norm(block - part @ directions.T, axis=1, keepdims=True)
+            self._short[start : start + len(block)] = numpy.hstack([part, rest])
+
+    def pairs(self, block: IntArray, pool: IntArray, count: int) -> NearPairs:
+        """Return, for each text of a block, the `count` nearest of the earlier ones in a pool."""
+        found = numpy.empty(0, PAIR)
+        for start in range(0, len(pool), POOL_SIZE):
+            for new in self._near_in(block, pool[start : start + POOL_SIZE]):
+                found = _nearest(numpy.concatenate([found, new]), count)
+        return found
+
+    def _near_in(self, block: IntArray, part: IntArray) -> Iterator[NearPairs]:
+        """Yield the pairs of a block and a part of the pool, some at a time."""
+        rows, columns = _at_least(self._short[block], self._short[part], self._least)
+        if len(rows) * 16 > len(block) * len(part):  # the products of whole vectors take less
+            rows, columns = _at_least(self._vectors[block], self._vectors[part], self._least)
+        for cut in range(0, len(rows), POOL_SIZE):
+            text = block[rows[cut : cut + POOL_SIZE]]
+            earlier = part[columns[cut : cut + POOL_SIZE]]
+            near = cosines(self._vectors[text], self._vectors[earlier])
+            chosen = numpy.flatnonzero((near >= self._least) & (earlier < text))
+            chosen = chosen[~self._opposites.exclude(text[chosen], earlier[chosen])]
+            yield numpy.rec.fromarrays([text[chosen], earlier[chosen], near[chosen]], PAIR)
+
+
+def _at_least(first: FloatArray, second: FloatArray, least: float) -> tuple[IntArray, IntArray]:
+    """Return the rows of two tables whose product is at least `least`, or nearly."""
+    products = (torch.from_numpy(first) @ torch.from_numpy(second).T).numpy()
+    rows = numpy.flatnonzero(products.max(axis=1, initial=-1) >= least - SLACK)
+    places, columns = numpy.nonzero(products[rows] >= least - SLACK)
+    return rows[places], columns
+
+
+def _nearest(pairs: NearPairs, count: int) -> NearPairs:
+    """Return the `count` pairs of each text with the largest cosines, of equal ones the first."""
+    pairs = pairs[numpy.lexsort((pairs["earlier"], -pairs["cosine"], pairs["text"]))]
+    rank = numpy.arange(len(pairs)) - numpy.searchsorted(pairs["text"], pairs["text"])
+    return pairs[rank < count]
+
+
+def _certainty(duplicate: Duplicate) -> tuple[int, int, float]:
+    """Return how sure it is that a removed text says the same; see `doubtful_first`."""
+    removed, kept = (set(words_in_digits(text)) for text in (duplicate.text, duplicate.kept_text))
+    own = [removed - kept, kept - removed]
+    num_with_content = sum(bool(words - FUNCTION_WORDS) for words in own)
+    num_differing = len(own[0]) + len(own[1])
+    rank = 2 - num_with_content if num_differing else 3
+    return rank, num_differing, duplicate.score

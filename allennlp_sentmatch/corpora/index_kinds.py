@@ -1,0 +1,195 @@
+"""The kinds of FAISS indexes that a corpus can be searched with, each a preset of FAISS's factory.
+
+See https://github.com/facebookresearch/faiss/wiki/The-index-factory.
+"""
+
+import math
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, NamedTuple, Optional
+
+from allennlp_sentmatch.files.folders import errors_name
+from allennlp_sentmatch.nn.checks import check_names
+
+MAX_FLAT = 200_000  # the most vectors that are all compared with a query, in some 30 ms
+MAX_HNSW = 2_000_000  # the most vectors that are linked to a graph, which takes minutes
+MIN_VECTORS_PER_LIST = 39  # the number that FAISS recommends for each centroid
+TRAINING_VECTORS_PER_LIST = 64
+NUM_CODES = 256  # of a byte
+USUAL_CODE_SIZE = 64
+MAX_PART_SIZE = 16  # the largest number of components in one byte of a code
+
+
+class _Row(NamedTuple):
+    magic: bytes  # the first bytes of a file of such an index
+    factory: str  # the argument of `faiss.index_factory`, with places for settings
+    settings: dict[str, Optional[int]]  # with their defaults; `None` where the vectors decide
+    search_parameters: str = ""  # of a built index, for FAISS's `ParameterSpace`
+    read_flag: str = "IO_FLAG_MMAP_IFC"  # FAISS's, for reading such a file through a memory map
+    compressed: bool = False  # whether the index has approximations of the vectors only
+    depends_on_count: bool = False  # whether it may find other neighbors if more are asked for
+    num_training_vectors: int = 0  # the least number that it learns from before any is added
+
+
+KINDS = {
+    "flat": _Row(b"IxFI", "Flat", {}),
+    "hnsw": _Row(
+        b"IHNf",
+        "HNSW{m}",
+        {"m": 16, "ef_construction": 80, "ef_search": 64},
+        "efSearch={ef_search}",
+        depends_on_count=True,
+    ),
+    "ivf": _Row(
+        b"IwFl", "IVF{nlist},Flat", {"nlist": None, "nprobe": 32}, "nprobe={nprobe}", "IO_FLAG_MMAP"
+    ),
+    # "np": the training for Hamming distances, which searches do not use, takes half a minute.
+    "ivfpq": _Row(
+        b"IwPQ",
+        "IVF{nlist},PQ{code_size}x8np",
+        {"nlist": None, "nprobe": 32, "code_size": None, "refine_factor": 20},
+        "nprobe={nprobe}",
+        "IO_FLAG_MMAP",
+        compressed=True,
+        depends_on_count=True,
+        num_training_vectors=NUM_CODES * 100,
+    ),
+}
+
+
+def faiss_library() -> Any:
+    """The module `faiss`; a `ValueError` if it is not installed."""
+    try:
+        import faiss
+    except ImportError as error:
+        raise ValueError("this needs the extra [search]: pip install faiss-cpu") from error
+    return faiss
+
+
+class IndexKind:
+    """Makes FAISS indexes of one kind, for inner products of normalized vectors.
+
+    - "flat" compares a query with every vector, so that the neighbors are exact.
+    - "hnsw" follows the links of a graph, each vector's nearest neighbors, towards the query
+      (Malkov and Yashunin 2020, https://arxiv.org/abs/1603.09320). Beside the vectors, the graph
+      takes about 8 `m` bytes each.
+    - "ivf" divides the vectors into lists by the nearest centroid, and compares a query with the
+      vectors of the nearest lists (Sivic and Zisserman 2003, "Video Google: A text retrieval
+      approach to object matching in videos").
+    - "ivfpq" divides them as "ivf" does, and keeps a code of a few bytes of each (Jégou, Douze and
+      Schmid 2011, "Product Quantization for Nearest Neighbor Search"). The codes give candidates,
+      which are compared with the query by their own vectors: the cosines are exact.
+
+    # Parameters
+
+    name : `str`
+    settings : `Mapping[str, int]`, optional (default = `{}`)
+        Those of the kind:
+
+        - `m` ("hnsw"; default 16): how many neighbors a vector is linked with; twice as many on the
+          lowest level of the graph.
+        - `ef_construction`, `ef_search` ("hnsw"; 80, 64): how many candidates are kept in the
+          search for these neighbors, and for a query's.
+        - `nlist` ("ivf", "ivfpq"): the number of lists. By default, 4 times the square root of the
+          number of vectors, or less where a list would have fewer than 39 of them.
+        - `nprobe` ("ivf", "ivfpq"; 32): how many lists are compared with a query.
+        - `code_size` ("ivfpq"): the bytes of a vector's code, which encode equal parts of it. By
+          default, the largest number that divides the vector's size, up to 64 or a sixteenth of it.
+        - `refine_factor` ("ivfpq"; 20): the candidates that are compared for each neighbor.
+
+        `ef_search`, `nprobe` and `refine_factor` can be changed once an index is built: more find
+        more of the true neighbors, and take longer.
+
+    # Raises
+
+    `ValueError` for another name or setting, a number below 1, and an `m` below 2.
+    """
+
+    def __init__(self, name: str, settings: Optional[Mapping[str, Optional[int]]] = None) -> None:
+        if not isinstance(name, str) or name not in KINDS:
+            raise ValueError(f"expected one of {[*KINDS]} as the kind, got {name!r}")
+        self.name = name
+        self.row = KINDS[name]
+        self.settings = {**self.row.settings, **(settings or {})}
+        with errors_name(name):
+            check_names("setting", self.settings, self.row.settings)
+        for setting, value in self.settings.items():
+            least = 2 if setting == "m" else 1
+            if value is None and self.row.settings[setting] is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+                raise ValueError(f"{setting} must be an integer of at least {least}, got {value!r}")
+            self.settings[setting] = int(value)
+
+    @property
+    def refine_factor(self) -> int:
+        """The number of candidates that the index is asked for to find one neighbor."""
+        return self.settings.get("refine_factor") or 1
+
+    def create(self, vector_size: int, num_vectors: int) -> Any:
+        """An empty index for `num_vectors` vectors.
+
+        Settings that do not suit these numbers are a `ValueError`: more lists than vectors,
+        a `code_size` that does not divide the vectors' size, and fewer than 256 vectors for codes.
+        """
+        settings = dict(self.settings)
+        if "nlist" in settings:
+            settings["nlist"] = self._nlist(num_vectors)
+        if "code_size" in settings:
+            settings["code_size"] = self._code_size(vector_size, num_vectors)
+        description = self.row.factory.format(**settings)
+        faiss = faiss_library()
+        try:
+            index = faiss.index_factory(vector_size, description, faiss.METRIC_INNER_PRODUCT)
+        except RuntimeError as error:
+            raise ValueError(f"FAISS cannot make {description}: {error}") from error
+        if "ef_construction" in settings:
+            index.hnsw.efConstruction = settings["ef_construction"]
+        for part in (index, getattr(index, "pq", index)):
+            # FAISS prints a warning where a centroid has fewer, as few as the corpus may have.
+            if hasattr(part, "cp"):
+                part.cp.min_points_per_centroid = 1
+        return index
+
+    def prepare_search(self, index: Any) -> None:
+        """Apply the settings that an index can be searched with, once it is built."""
+        if self.row.search_parameters:
+            parameters = self.row.search_parameters.format(**self.settings)
+            faiss_library().ParameterSpace().set_index_parameters(index, parameters)
+
+    def _nlist(self, num_vectors: int) -> int:
+        usual = min(round(4 * math.sqrt(num_vectors)), num_vectors // MIN_VECTORS_PER_LIST)
+        nlist = self.settings["nlist"] or max(1, usual)
+        if nlist > num_vectors:
+            raise ValueError(
+                f"nlist must be at most the number of vectors, which is {num_vectors}; got {nlist}"
+            )
+        return nlist
+
+    def _code_size(self, vector_size: int, num_vectors: int) -> int:
+        if num_vectors < NUM_CODES:
+            raise ValueError(
+                f"ivfpq learns {NUM_CODES} codes from at least as many vectors, got {num_vectors}; "
+                "choose the kind flat"
+            )
+        chosen = self.settings["code_size"]
+        most = min(vector_size, max(USUAL_CODE_SIZE, vector_size // MAX_PART_SIZE))
+        usual = next(size for size in range(most, 0, -1) if vector_size % size == 0)
+        if chosen is None and vector_size > usual * MAX_PART_SIZE:
+            raise ValueError(
+                f"ivfpq cannot divide vectors of size {vector_size} into equal parts of at most "
+                f"{MAX_PART_SIZE} components; choose the kind ivf or hnsw, or set code_size"
+            )
+        code_size = chosen or usual
+        if vector_size % code_size:
+            raise ValueError(
+                f"code_size must divide the vectors' size, which is {vector_size}; got {code_size}"
+            )
+        return code_size
+
+
+def default_kind(num_vectors: int) -> IndexKind:
+    """An exact index of few vectors, a graph of more, compressed lists of very many."""
+    if num_vectors <= MAX_FLAT:
+        return IndexKind("flat")
+    return IndexKind("hnsw" if num_vectors <= MAX_HNSW else "ivfpq")

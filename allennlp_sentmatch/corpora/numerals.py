@@ -1,0 +1,384 @@
+"""The numbers of an English text, in digits, with their units.
+
+"$2.5 million at nine p.m." has the numbers "2500000 dollar" and "9 pm".
+"""
+
+import re
+from decimal import Decimal
+from typing import NamedTuple, Optional
+
+_BELOW_TWENTY = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+]  # fmt: skip
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_SMALL = {word: value for value, word in enumerate(_BELOW_TWENTY)}
+_SMALL |= {word: 10 * value for value, word in enumerate(_TENS, 2)}
+_SMALL |= {"fourty": 40, "ninty": 90}  # as they are often misspelt
+
+_SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "lakh": 10**5, "million": 10**6}
+_SCALES |= {"crore": 10**7, "billion": 10**9, "trillion": 10**12}
+_ATTACHED_SCALES = {"k": 10**3, "mn": 10**6, "bn": 10**9}
+_MANY = {f"{word}s": value for word, value in _SCALES.items()}
+_SCALES_AFTER_DIGITS = {**_SCALES, **_MANY, "mn": 10**6, "bn": 10**9}
+
+_ORDINAL_WORDS = [
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+    "eighteenth", "nineteenth",
+]  # fmt: skip
+_ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS, 1)}
+_ORDINALS |= {f"{word[:-1]}ieth": 10 * value for value, word in enumerate(_TENS, 2)}
+_ORDINALS |= {"hundredth": 100, "thousandth": 1000, "millionth": 10**6}
+_ORDINAL_ENDINGS = {"st", "nd", "rd", "th"}
+
+_PART = {word: value for word, value in _ORDINALS.items() if value > 2}
+_PART |= {"half": 2, "quarter": 4}
+_PARTS = {f"{word}s": value for word, value in _PART.items()}
+_PARTS |= {"half": 2, "halves": 2}
+
+_MULTIPLES = {
+    "twice": "2 time", "thrice": "3 time",
+    "double": "2-fold", "doubles": "2-fold", "doubled": "2-fold", "doubling": "2-fold",
+    "triple": "3-fold", "triples": "3-fold", "tripled": "3-fold", "tripling": "3-fold",
+    "treble": "3-fold", "trebles": "3-fold", "trebled": "3-fold", "trebling": "3-fold",
+    "quadruple": "4-fold", "quadruples": "4-fold", "quadrupled": "4-fold",
+}  # fmt: skip
+
+# Each unit with its other spellings. "s" and "in" are left out, which are other words, too.
+_UNITS_WITH_SPELLINGS = """
+mm millimeter millimeters millimetre millimetres
+cm centimeter centimeters centimetre centimetres
+m meter meters metre metres
+km kilometer kilometers kilometre kilometres kms
+inch inches
+foot feet ft
+yard yards yd
+mile miles mi
+mcg microgram micrograms µg μg
+mg milligram milligrams
+g gram grams gramme grammes
+kg kilo kilos kilogram kilograms kgs
+ounce ounces oz
+pound pounds lb lbs £ gbp
+ton tons tonne tonnes
+ml milliliter milliliters millilitre millilitres
+l liter liters litre litres
+gallon gallons
+pint pints
+cup cups
+teaspoon teaspoons tsp
+tablespoon tablespoons tbsp
+ms millisecond milliseconds
+second seconds sec secs
+minute minutes min mins
+hour hours h hr hrs
+day days
+week weeks
+month months
+year years yr yrs
+decade decades
+century centuries
+dollar dollars $ usd bucks
+euro euros € eur
+cent cents
+rupee rupees rs inr ₹
+yen ¥ jpy
+yuan rmb
+percent % pct
+celsius c
+fahrenheit f
+degree degrees
+kb kilobyte kilobytes
+mb megabyte megabytes
+gb gigabyte gigabytes
+tb terabyte terabytes
+mph
+kmh kph
+volt volts v
+watt watts w
+kw kilowatt kilowatts
+mw megawatt megawatts
+hz hertz
+khz
+mhz
+ghz
+calorie calories cal
+kcal
+am
+pm
+bc bce
+ad ce
+time times
+"""
+_UNITS = {
+    spelling: line.split()[0]
+    for line in _UNITS_WITH_SPELLINGS.strip().splitlines()
+    for spelling in line.split()
+}
+_CURRENCIES = {"$", "£", "€", "¥", "₹", "rs", "usd", "eur", "gbp", "inr"}
+_OPERATORS = {"plus": "+", "\u00d7": "*", "\u00f7": "/", **{sign: sign for sign in "+*/=<>^"}}
+
+_ROMAN_ONES = ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"]
+_ROMAN = {"x" * (value // 10) + _ROMAN_ONES[value % 10]: value for value in range(1, 40)}
+_ROMAN_LETTERS = {letter: _ROMAN.pop(letter) for letter in "ivx"}
+del _ROMAN["xx"]  # kisses, more often than twenty
+_NUMBERED = {
+    "act", "appendix", "chapter", "charles", "edward", "elizabeth", "francis", "george", "henry",
+    "james", "louis", "napoleon", "nicholas", "phase", "philip", "richard", "schedule", "stage",
+    "tier", "title", "type", "volume", "war", "william",
+}  # fmt: skip
+"""The words after which a letter is a Roman number."""
+
+_BEFORE_PRONOUN = {
+    "another", "any", "can", "could", "does", "each", "every", "if", "is", "should", "some", "that",
+    "the", "this", "which", "would",
+}  # fmt: skip
+"""The words after which "one" is not a number."""
+
+_SINGLE_WORDS = {word: word for word in (*_MANY, *_PARTS)}
+_SINGLE_WORDS |= {"half": "1/2", "halves": "1/2", **_MULTIPLES}
+_SINGLE_WORDS |= {word: str(value) for word, value in _ROMAN.items()}
+"""The numbers that one word is."""
+
+_BEFORE_SECOND = {"a", "per", "each", "every", "split", "any"}
+"""The words after which "second" is a unit of time."""
+
+_DIGITS = re.compile(r"(-?\.?)(\d+(?:[.,]\d+)*)([^\W\d_]*)(\+?)")
+_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
+_PLAIN = re.compile(r"-?\d+(\.\d+)?")
+
+_BEGINNINGS = {*_SMALL, *_SCALES, *_MANY, *_ORDINALS, *_PART, *_PARTS}
+_BEGINNINGS |= {*_MULTIPLES, *_ROMAN, *_NUMBERED}
+
+
+FIRST = "1th"
+"""The ordinal number "first"."""
+
+
+class Word(NamedTuple):
+    """A word in lower case, or a number in digits with its unit."""
+
+    text: str
+    is_number: bool = False
+
+
+_DIVIDED = Word("/", is_number=True)
+
+
+def with_numbers(words: list[str]) -> list[Word]:
+    """Return the words, in lower case, with each number in one of them.
+
+    Numbers are in digits without commas: "13" for "thirteen", "1000" for "a thousand", "21th" for
+    "twenty-first" and "1/4" for "a quarter". A unit follows after a space. An operator between
+    two numbers counts as a number; a minus there is left out, as it may mean "to".
+    """
+    lower = [word.lower() for word in words]
+    if not any(word in _BEGINNINGS or _has_digit(word) for word in lower):
+        return [Word(word) for word in lower]
+    return _Reading(lower).words()
+
+
+def _has_digit(word: str) -> bool:
+    """Whether a word has a digit; letters that are numbers, as in Chinese, are none."""
+    if word.isalpha():
+        return False
+    return any(letter.isnumeric() and not letter.isalpha() for letter in word)
+
+
+class _Cardinal:
+    """A number in words, such as "two hundred and five thousand", from the first to the last."""
+
+    def __init__(self) -> None:
+        self._total = 0  # the parts that a scale has ended
+        self._part = 0
+        self._room = 100  # the part takes numbers below this
+        self._scale = 10**18  # the last scale
+
+    @property
+    def value(self) -> int:
+        """The value of the words so far."""
+        return self._total + self._part
+
+    @property
+    def is_open(self) -> bool:
+        """Whether "and" may follow, as after "hundred" and "thousand"."""
+        return self._room == 100 and self.value > 0
+
+    def takes_ordinal(self, word: str) -> bool:
+        """Whether an ordinal ends the number, as in "twenty-first"."""
+        return word in _ORDINALS and _ORDINALS[word] < self._room < 100
+
+    def add(self, word: str) -> bool:
+        """Add a word; return whether it belongs to the number."""
+        if word in _SMALL:
+            return self._add_small(_SMALL[word])
+        if word == "hundred":
+            return self._add_hundred()
+        return word in _SCALES and self._add_scale(_SCALES[word])
+
+    def _add_small(self, value: int) -> bool:
+        if value >= self._room:
+            return False
+        self._part += value
+        self._room = 10 if value >= 20 else 0
+        return True
+
+    def _add_hundred(self) -> bool:
+        if self._part >= 100:
+            return False
+        self._part = 100 * (self._part or 1)
+        self._room = 100
+        return True
+
+    def _add_scale(self, scale: int) -> bool:
+        if scale >= self._scale:
+            return False
+        self._total += scale * (self._part or 1)
+        self._part = 0
+        self._room = 100
+        self._scale = scale
+        return True
+
+
+class _Reading:
+    """Reads words, in lower case, from the first to the last."""
+
+    def __init__(self, words: list[str]) -> None:
+        self._words = words
+        self._position = 0
+
+    def words(self) -> list[Word]:
+        """Return the words with the numbers; see `with_numbers`."""
+        read: list[Word] = []
+        while self._position < len(self._words):
+            number = self._number()
+            if number is None and read and read[-1].is_number:
+                number = self._operator()
+            if number is None:
+                read.append(Word(self._word()))
+                self._position += 1
+            elif read and read[-1] == _DIVIDED:
+                del read[-1]
+                read[-1] = Word(f"{read[-1].text}/{number}", is_number=True)
+            else:
+                read.append(Word(number, is_number=True))
+        return read
+
+    def _word(self, offset: int = 0) -> str:
+        """Return the word at the position, or one near it; past the ends, it is empty."""
+        position = self._position + offset
+        return self._words[position] if 0 <= position < len(self._words) else ""
+
+    def _number(self) -> Optional[str]:
+        """Return the number that begins here and go to its end; `None` if none begins here."""
+        word = self._word()
+        if word in _CURRENCIES and _has_digit(self._word(1)):
+            self._position += 1
+            amount = self._amount_in_digits()
+            return amount if " " in amount else f"{amount} {_UNITS[word]}"
+        if _has_digit(word):
+            return self._amount_in_digits()
+        if (word in _SMALL or word in _SCALES) and not self._is_pronoun():
+            return self._amount_in_words()
+        return self._single_word(word)
+
+    def _single_word(self, word: str) -> Optional[str]:
+        """Return the number that one word is: an ordinal, a part, a multiple or a Roman number."""
+        previous = self._word(-1)
+        number = _SINGLE_WORDS.get(word)
+        if word in _PART and previous == "a" and (self._word(1) == "of" or word == "quarter"):
+            number = f"1/{_PART[word]}"
+        elif word in _ORDINALS and not (word == "second" and previous in _BEFORE_SECOND):
+            number = f"{_ORDINALS[word]}th"
+        elif word in _ROMAN_LETTERS and previous in _NUMBERED:
+            number = str(_ROMAN_LETTERS[word])
+        if number is not None:
+            self._position += 1
+        return number
+
+    def _is_pronoun(self) -> bool:
+        """Whether the word is the pronoun "one", as in "which one"."""
+        following = self._word(1)
+        if self._word() != "one" or following in _SCALES or following in _PARTS:
+            return False
+        return self._word(-1) in _BEFORE_PRONOUN or following in ("of", "s")
+
+    def _operator(self) -> Optional[str]:
+        """Return the operator between two numbers, of which the first has been read."""
+        operator, following = _OPERATORS.get(self._word()), self._word(1)
+        if operator is None or not (following in _SMALL or _has_digit(following)):
+            return None
+        self._position += 1
+        return operator
+
+    def _amount_in_digits(self) -> str:
+        """Return a number in digits, such as "1,000", "5mg", "$5" or "2.5 million"."""
+        word = self._word()
+        self._position += 1
+        found = _DIGITS.fullmatch(word)
+        if found is None:  # such as "A320"
+            return word
+        sign, digits, attached, plus = found.groups()
+        if _THOUSANDS.fullmatch(digits):
+            digits = digits.replace(",", "")
+        number = sign.replace(".", "0.") + digits
+        if attached in _ORDINAL_ENDINGS:
+            return f"{number}th"
+        if attached and attached not in _UNITS and attached not in _ATTACHED_SCALES:
+            return word
+        if _PLAIN.fullmatch(number):
+            number = self._scaled(number, attached)
+        return self._with_unit(number + plus, "" if attached in _ATTACHED_SCALES else attached)
+
+    def _scaled(self, number: str, attached: str) -> str:
+        """Return a number times the scales that follow it, as in "2.5 million"."""
+        scale = _ATTACHED_SCALES.get(attached, 1)
+        following = "" if attached else self._word()
+        while following in _SCALES_AFTER_DIGITS:
+            scale *= _SCALES_AFTER_DIGITS[following]
+            self._position += 1
+            following = self._word()
+        return number if scale == 1 else f"{(Decimal(number) * scale).normalize():f}"
+
+    def _amount_in_words(self) -> str:
+        """Return a number in words, such as "two hundred and five", "twenty-first" or "a third"."""
+        number = self._cardinal()
+        following = self._word()
+        part = _PARTS.get(following)
+        if number == "1":
+            part = part or _PART.get(following)
+        if part is None:
+            return self._with_unit(number, "")
+        self._position += 1
+        return f"{number}/{part}"
+
+    def _cardinal(self) -> str:
+        """Return the value of the number words that begin here, and go to their end."""
+        cardinal = _Cardinal()
+        while True:
+            word = self._word()
+            if word == "and" and cardinal.is_open and self._word(1) in _SMALL:
+                self._position += 1
+                word = self._word()
+            if cardinal.takes_ordinal(word):
+                self._position += 1
+                return f"{cardinal.value + _ORDINALS[word]}th"
+            if not cardinal.add(word):
+                return str(cardinal.value)
+            self._position += 1
+
+    def _with_unit(self, number: str, attached: str) -> str:
+        """Return a number with the unit that is attached to it or follows it."""
+        if number.endswith("th"):
+            return number
+        if attached:
+            return f"{number} {_UNITS[attached]}"
+        if self._word() == "per" and self._word(1) == "cent":
+            self._position += 2
+            return f"{number} percent"
+        unit = _UNITS.get(self._word())
+        if unit is None:
+            return number
+        self._position += 1
+        return f"{number} {unit}"

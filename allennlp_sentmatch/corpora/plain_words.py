@@ -1,0 +1,93 @@
+"""The words of an English text, whatever marks and short forms it is written with.
+
+"I don&#39;t pay at 9 a.m." has the words "I", "do", "not", "pay", "at", "9" and "am". "is n't",
+"isn 't" and "isnt" are "is not", with any kind of apostrophe.
+"""
+
+import re
+from html import unescape
+from unicodedata import normalize
+
+_APOSTROPHES = "\u2019\u2018\u201b\u0060\u00b4\u02bc\u02b9\u02bb\u2032\uff07\ua78c\u055a\x91\x92"
+_HYPHENS = "\u2010\u2011\u2212\ufe63\uff0d"
+_INVISIBLE = "\u00ad\u200b\u2060\ufeff"
+_MARKS = {
+    **dict.fromkeys(map(ord, _APOSTROPHES), "'"),
+    **dict.fromkeys(map(ord, _HYPHENS), "-"),
+    **dict.fromkeys(map(ord, _INVISIBLE), None),
+}
+_UTF8_READ_AS_CP1252 = "\u00e2\u20ac\u2122"  # the bytes of U+2019
+_TOKENIZED_ENTITY = re.compile(r"& ?(#?) ?(\w{2,6}) ?;")  # "& apos ;"
+_VULGAR_FRACTION = re.compile("[\u00bc-\u00be\u2150-\u215e]")
+
+_SHORTENED = {"ai": "is", "ca": "can", "sha": "shall", "wo": "will"}
+_BEFORE_NOT = (
+    "ai|are|ca|could|dare|did|does|do|had|has|have|is|may|might|must|need|ought|sha|should|was|"
+    "were|wo|would"
+)
+_SHORT_NOT = re.compile(
+    # The nouns and the adjective are far rarer than the verbs without an apostrophe.
+    r"\b(?!(?<=\bthe )cant\b|(?<=\ba )cant\b|(?<=\bof )cant\b)"
+    r"(?!(?<=\bhis )wont\b|(?<=\bher )wont\b|(?<=\bits )wont\b|(?<=\btheir )wont\b|wont to\b)"
+    rf"((?i:{_BEFORE_NOT}))(?: ?[nN] ?' ?[tT]| ?n ?t|NT)\b"
+)
+_END_OF_SHORT_NOT = re.compile(r"[nN] ?'? ?[tT]\b")  # most texts have none, which is seen sooner
+_CANNOT = re.compile(r"\bcannot\b", re.IGNORECASE)
+_NO_ONE = re.compile(r"\bno[ -]?one\b", re.IGNORECASE)
+_DECADE = re.compile(r"'(?=\d\ds\b)|(?<=\d0)'(?=s\b)")  # of "'90s" and "1930's"
+_NUMBER_SIGN = re.compile(r"\bno\. ?(?=\d)", re.IGNORECASE)  # "no. 5" negates nothing
+_FULL_HOUR = re.compile(r":00(?= ?[ap]\.? ?m\b)", re.IGNORECASE)
+_HALF_OF_DAY = re.compile(r"(?:\b([ap])\. ?m\b|(?<=\d) ?([ap])\.? ?m\b)\.?", re.IGNORECASE)
+
+_WORD = re.compile(
+    r"(?:(?<![\w.])(?:-\.?|\.)(?=\d))?"  # the sign or the point of "-5", "-.5" and ".5"
+    r"\w+(?:[.,]\d+)*"
+    r"(?:\+\+(?!\w)|[+#](?![\w+#])|(?<=\b[A-Z])-(?=[\s,.;:!?)]|$))?"  # the sign of "C#" and "A-"
+    r"|[$€£¥₹%+*/\u00d7\u00f7=<>^]"
+)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words, numbers and signs of a text, without the marks between them.
+
+    A sign at the end of a word ("C#", "A+") and before a number ("-5") belongs to it. Negated verbs
+    are two words. Capitals stay.
+    """
+    return _WORD.findall(_written_out(_with_plain_marks(text)))
+
+
+def _with_plain_marks(text: str) -> str:
+    """Return a text with one apostrophe and one hyphen, and without entities of HTML."""
+    if "&" in text:
+        # Corpora of web pages have entities of entities, such as "&amp;apos;".
+        text = unescape(unescape(_TOKENIZED_ENTITY.sub(r"&\1\2;", text)))
+    if not text.isascii():
+        text = text.replace(_UTF8_READ_AS_CP1252, "'").translate(_MARKS)
+        text = _VULGAR_FRACTION.sub(_plain_fraction, text)
+        # `\w` does not match an accent that is a separate character.
+        return normalize("NFC", text)
+    return text.replace("`", "'")
+
+
+def _plain_fraction(found: "re.Match[str]") -> str:
+    """Return the fraction with a stroke of a single character."""
+    return " " + normalize("NFKC", found[0]).replace("\u2044", "/")
+
+
+def _written_out(text: str) -> str:
+    """Return a text with "not" for all its short forms, and with "am" and "pm"."""
+    text = text.replace("\\'", "'")
+    if _END_OF_SHORT_NOT.search(text):
+        text = _SHORT_NOT.sub(_full_negation, text)
+    text = _NO_ONE.sub("nobody", _CANNOT.sub("can not", text))
+    text = _DECADE.sub("", _NUMBER_SIGN.sub("number ", text))
+    return _HALF_OF_DAY.sub(_half_of_day, _FULL_HOUR.sub("", text))
+
+
+def _full_negation(found: "re.Match[str]") -> str:
+    verb = found[1]
+    return f"{_SHORTENED.get(verb.lower(), verb)} not"
+
+
+def _half_of_day(found: "re.Match[str]") -> str:
+    return f" {(found[1] or found[2]).lower()}m "

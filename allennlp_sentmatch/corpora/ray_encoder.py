@@ -1,0 +1,182 @@
+"""Encoding on a Ray cluster."""
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple, Optional, Union
+
+import torch
+
+from allennlp_sentmatch.corpora.encoders import (
+    block_encoder,
+    check_no_archive_settings,
+    load_encoder,
+)
+from allennlp_sentmatch.corpora.sentence_encoder import Encodes
+from allennlp_sentmatch.pretrained import PACKAGE
+from allennlp_sentmatch.standalone.encoder import FloatArray
+
+WAITING_BLOCKS = 4  # the most for each worker, with encoded ones that wait for an earlier one
+
+
+class RayEncoder:
+    """Encodes blocks of sentences on the workers of a Ray cluster, for `encode_corpus`.
+
+    Each worker loads the encoder once and does what it does in this process, so that the vectors
+    are the same. A block of sentences whose worker is lost is encoded by another one. Needs the
+    package ray. If Ray is not running in this process yet, it is started.
+
+    # Parameters
+
+    encoder : `Union[str, os.PathLike, Encodes]`
+        "package", the path of an exported folder or of an archive, which every machine of the
+        cluster can read, or an object with a method `encode`, which is sent to the workers.
+    cuda_device : `int`, optional (default = `-1`)
+        -1 encodes on CPUs; any other number gives each worker one GPU, chosen by Ray. For archives.
+    address : `str`, optional (default = `None`)
+        The cluster, as `ray.init` takes it. By default that in the environment variable
+        `RAY_ADDRESS`; without that, one in this machine's processes.
+    num_workers : `int`, optional (default = `1`)
+    num_threads : `int`, optional (default = `None`)
+        The threads of each worker, for which Ray sets aside as many CPUs; by default, as many as
+        this process has.
+    trust, overrides : optional
+        For archives; see `ArchiveEncoder.from_archive`.
+    bfloat16 : `bool`, optional (default = `False`)
+        For archives and exported folders.
+    """
+
+    def __init__(
+        self,
+        encoder: Union[str, "os.PathLike[str]", Encodes],
+        cuda_device: int = -1,
+        address: Optional[str] = None,
+        num_workers: int = 1,
+        num_threads: Optional[int] = None,
+        trust: bool = False,
+        overrides: str = "",
+        bfloat16: bool = False,
+    ) -> None:
+        for name, number in (("num_workers", num_workers), ("num_threads", num_threads)):
+            if number is not None and number < 1:
+                raise ValueError(f"{name} must be at least 1, got {number}")
+        self._ray = _ray()
+        self._num_workers = num_workers
+        self._num_threads = num_threads or torch.get_num_threads()
+        self._encode = self._ray.remote(**_options(self._num_threads, cuda_device))(_encode)
+        self._source: Any = None
+        if isinstance(encoder, (str, os.PathLike)):
+            name = _path_on_workers(encoder)
+            check_no_archive_settings(name, cuda_device)
+            model = _Model(name, trust=trust, overrides=overrides, bfloat16=bfloat16)
+            # Loaded here too, so that errors are reported at once, by this process.
+            loaded = model.load()
+            # Ray shows a worker the one GPU it may use.
+            self._source = model._replace(cuda_device=min(cuda_device, 0))
+        else:
+            loaded = block_encoder(encoder)
+        self.vector_size = loaded.vector_size
+        self.is_classifier = loaded.is_classifier
+        self.check = loaded.check
+        self._start(address)
+        if self._source is None:
+            self._source = self._ray.put(loaded)
+
+    def _start(self, address: Optional[str]) -> None:
+        """Start Ray, or connect to the cluster, unless this process has done so."""
+        if self._ray.is_initialized():
+            return
+        address = address or os.environ.get("RAY_ADDRESS")
+        options: dict[str, Any] = {"log_to_driver": False, "include_dashboard": False}
+        if address is None:
+            # A cluster started here gets the CPUs it is asked for, however few this machine has.
+            options["num_cpus"] = self._num_workers * self._num_threads
+        self._ray.init(address or "local", **options)
+
+    def encode_blocks(
+        self, blocks: Iterable[list[str]], batch_size: int = 128
+    ) -> Iterator[FloatArray]:
+        """Yield the vectors (N, E) of each block of N sentences, in order."""
+        pending: deque[Any] = deque()
+        for sentences in blocks:
+            if len(pending) == WAITING_BLOCKS * self._num_workers:
+                yield self._vectors(pending.popleft())
+            # At most `num_workers` blocks are encoded at a time.
+            if (num_done := len(pending) - self._num_workers + 1) > 0:
+                self._ray.wait(list(pending), num_returns=num_done)
+            arguments = (sentences, batch_size, self._source, self._num_threads)
+            pending.append(self._encode.remote(*arguments))
+        while pending:
+            yield self._vectors(pending.popleft())
+
+    def _vectors(self, block: Any) -> FloatArray:
+        try:
+            vectors: FloatArray = self._ray.get(block)
+        except self._ray.exceptions.RayTaskError as error:
+            from allennlp_sentmatch.errors import ConfigurationError
+
+            if not isinstance(error.cause, (ConfigurationError, ValueError, OSError)):
+                raise
+            raise ValueError(f"a worker of Ray: {error.cause}") from error
+        return vectors
+
+
+class _Model(NamedTuple):
+    """The settings of `load_encoder`."""
+
+    name: str
+    cuda_device: int = -1
+    trust: bool = False
+    overrides: str = ""
+    bfloat16: bool = False
+
+    def load(self) -> Any:
+        """Load the encoder."""
+        return load_encoder(*self)
+
+
+def _encode(sentences: list[str], batch_size: int, source: Any, num_threads: int) -> FloatArray:
+    """Encode a block, on a worker, with a model that has a name or with an encoder."""
+    encoder = source
+    if isinstance(source, _Model):
+        encoder = _loaded(source, num_threads)
+    else:
+        torch.set_num_threads(num_threads)
+    (vectors,) = encoder.encode_blocks([sentences], batch_size)
+    array: FloatArray = vectors
+    return array
+
+
+@lru_cache(maxsize=1)
+def _loaded(model: _Model, num_threads: int) -> Any:
+    """Return the encoder of a worker, which keeps it for the next blocks."""
+    torch.set_num_threads(num_threads)
+    return model.load()
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ImportError as error:
+        message = "the engine ray needs the extra [ray]: pip install ray"
+        raise ValueError(message) from error
+    return ray
+
+
+def _options(num_threads: int, cuda_device: int) -> dict[str, Any]:
+    """Return Ray's options of the tasks."""
+    # A task of a lost worker is repeated, as often as that happens.
+    options: dict[str, Any] = {"num_cpus": num_threads, "max_retries": -1}
+    if cuda_device >= 0:
+        options["num_gpus"] = 1
+        # Tasks with a GPU would end their process, and with it the encoder that is loaded.
+        options["max_calls"] = 0
+    return options
+
+
+def _path_on_workers(encoder: Union[str, "os.PathLike[str]"]) -> str:
+    """Return a model's name for workers, which have another working directory."""
+    model = os.fspath(encoder)
+    is_path = model != PACKAGE and os.path.exists(model)  # and not a URL
+    return os.path.abspath(model) if is_path else model

@@ -1,0 +1,424 @@
+"""Sentence vectors from whichever encoder there is."""
+
+import copy
+import inspect
+import logging
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Protocol, Union, overload
+
+import numpy
+import torch
+
+from allennlp_sentmatch.corpora.sentence_collection import Found, SentenceCollection
+from allennlp_sentmatch.corpora.vector_table import as_array, check_finite
+from allennlp_sentmatch.files.texts import (
+    Sentences,
+    checked_sentences,
+    checked_text,
+    noting,
+    noting_pairs,
+)
+from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.pretrained import PACKAGE, SENTENCE_ENCODER
+from allennlp_sentmatch.standalone.encoder import (
+    SETTINGS,
+    FloatArray,
+    StandaloneEncoder,
+    cosines,
+    normalized,
+)
+from allennlp_sentmatch.standalone.sentence_transformers_folder import (
+    MODULES,
+    check_sentence_transformers_folder,
+    has_more_than_a_standalone_encoder,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
+
+logger = logging.getLogger(__name__)
+
+
+class Encodes(Protocol):
+    """An object that turns a list of N strings into N vectors."""
+
+    def encode(self, sentences: list[str]) -> Any:
+        """Vectors (N, E) as a NumPy array or a tensor on the CPU."""
+
+
+EncoderLike = Union[str, "os.PathLike[str]", Encodes, None]
+"""What the constructor of `SentenceEncoder` takes."""
+
+# Modules that may be missing, with their packages and the commands that install them.
+ALLENNLP = "allennlp.common.checks", "AllenNLP", "python -m allennlp_sentmatch install-allennlp"
+TRANSFORMERS = "sentence_transformers", "sentence-transformers", "pip install sentence-transformers"
+
+DTYPES = ("float32", "bfloat16", "auto")
+
+
+class SentenceEncoder:
+    """Turns sentences into vectors, compares and finds them.
+
+        encoder = SentenceEncoder()
+        vectors = encoder.encode(["A man is asleep.", "Two dogs run."])  # (2, E)
+        encoder.similarity("A man is asleep.", "Somebody sleeps.")
+
+    # Parameters
+
+    encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
+        By default, or as "package", the English encoder that this package contains. Otherwise a
+        folder that `allennlp export` has written, a folder of sentence-transformers, an archive of
+        AllenNLP (a `model.tar.gz` or its folder), or an object with a method `encode`, such as a
+        `SentenceTransformer` or another `SentenceEncoder`. An archive is loaded as safely as
+        possible; see SECURITY.md.
+    dimensions : `int`, optional (default = `None`)
+        How many of the vectors' first dimensions to keep; by default all. The encoder of this
+        package is trained so that the first 64, 128 and 256 can be used by themselves.
+    dtype : `str`, optional (default = `None`)
+        The format of the numbers that an encoder of this package or of `allennlp export` computes
+        with: "float32", "bfloat16", or "auto" for the faster one, which the log says. That is
+        bfloat16 where the processor multiplies it, except for the encoder of this package, which
+        shares the work of equal words in float32. By default, an object keeps its own, and all
+        else has float32.
+
+    # Raises
+
+    `ValueError` for a path of something else, for more dimensions than there are, and for an
+    impossible dtype; `FileNotFoundError` if there is nothing.
+    """
+
+    network: Encodes
+
+    def __init__(
+        self,
+        encoder: EncoderLike = None,
+        *,
+        dimensions: Optional[int] = None,
+        dtype: Optional[Literal["float32", "bfloat16", "auto"]] = None,
+    ) -> None:
+        self.is_shipped = encoder is None or (isinstance(encoder, str) and encoder == PACKAGE)
+        self.dimensions: Optional[int] = None
+        if self.is_shipped:
+            self.network = StandaloneEncoder.load(SENTENCE_ENCODER)
+        elif isinstance(encoder, SentenceEncoder):
+            self.network = encoder.network
+            self.is_shipped = encoder.is_shipped
+            self.dimensions = encoder.dimensions
+        elif isinstance(encoder, (str, os.PathLike)):
+            self.network = _read(Path(encoder))
+        elif _has_encode(encoder):
+            self.network = encoder
+        else:
+            raise TypeError(
+                "an encoder must be a path, an object with a method `encode`, or None for the "
+                f"encoder of this package, not {type(encoder).__name__}"
+            )
+        if dtype is not None:
+            self.network = _converted(self.network, dtype)
+        if dimensions is not None:
+            self._keep(dimensions)
+
+    def _keep(self, dimensions: int) -> None:
+        """Keep the first dimensions only."""
+        check_positive(dimensions=dimensions)
+        if self.vector_size < dimensions:
+            raise ValueError(
+                f"there are {self.vector_size} dimensions in the vectors, not {dimensions}"
+            )
+        self.dimensions = int(dimensions)  # of NumPy, it cannot be saved
+        self.vector_size = self.dimensions
+
+    @property
+    def dtype(self) -> Optional[str]:
+        """The format of the numbers that the encoder computes with, such as "float32".
+
+        It is `None` for the encoders of other packages and of archives.
+        """
+        if not isinstance(self.network, StandaloneEncoder):
+            return None
+        return str(self.network.embedding.weight.dtype).replace("torch.", "")
+
+    @property
+    def is_default(self) -> bool:
+        """Whether `SentenceEncoder()` is the same encoder."""
+        return self.is_shipped and self.dimensions is None and self.dtype == "float32"
+
+    @cached_property
+    def vector_size(self) -> int:
+        """The vectors' width E."""
+        with noting(()):
+            return int(self.encode(["a"]).shape[1])
+
+    def encode(
+        self,
+        sentences: Iterable[str],
+        *,
+        prompt_name: Optional[str] = None,
+        batch_size: Optional[int] = None,
+        show_progress_bar: Optional[bool] = None,
+    ) -> FloatArray:
+        """Encode sentences as vectors.
+
+        A warning names the sentences that are cut, or have no word that the encoder knows.
+
+        # Parameters
+
+        sentences : `Iterable[str]`
+            Each of at most 10,000 characters.
+        prompt_name : `str`, optional (default = `None`)
+            The name of one of the encoder's prompts, for encoders of sentence-transformers that
+            have some. By default, the encoder decides.
+        batch_size : `int`, optional (default = `None`)
+            How many sentences to encode at a time, if the encoder has a setting for it.
+        show_progress_bar : `bool`, optional (default = `None`)
+            Whether the encoder shows its progress, if it can. By default, encoders of this package
+            do so on a terminal after some seconds.
+
+        # Returns
+
+        `numpy.ndarray`
+            (N, E), float32, in the order of the sentences.
+
+        # Raises
+
+        `TypeError` or `ValueError` for a sentence that is not a string, is blank or too long,
+        naming its position, for a single string, a set or a table, and for an argument that the
+        encoder does not take.
+        """
+        options = {"prompt_name": prompt_name, "batch_size": batch_size}
+        return self._encode("encode", sentences, options, show_progress_bar)
+
+    def encode_query(
+        self,
+        sentences: Iterable[str],
+        *,
+        batch_size: Optional[int] = None,
+        show_progress_bar: Optional[bool] = None,
+    ) -> FloatArray:
+        """Encode queries of a search; see `encode`.
+
+        Encoders of sentence-transformers that have a prompt for queries, or another network for
+        them, use it. For other encoders, it is `encode`.
+        """
+        options = {"batch_size": batch_size}
+        return self._encode("encode_query", sentences, options, show_progress_bar)
+
+    def encode_document(
+        self,
+        sentences: Iterable[str],
+        *,
+        batch_size: Optional[int] = None,
+        show_progress_bar: Optional[bool] = None,
+    ) -> FloatArray:
+        """Encode texts to be searched; see `encode` and `encode_query`."""
+        options = {"batch_size": batch_size}
+        return self._encode("encode_document", sentences, options, show_progress_bar)
+
+    def _encode(
+        self,
+        method_name: str,
+        sentences: Iterable[str],
+        options: dict[str, Any],
+        show_progress_bar: Optional[bool],
+    ) -> FloatArray:
+        """Encode sentences by a method of the network, or by `encode` if there is no such method.
+
+        Options that are `None` are left out.
+        """
+        texts = checked_sentences(sentences)
+        method = getattr(self.network, method_name, None)
+        if not callable(method):
+            method = self.network.encode
+        name = f"{type(self.network).__name__}.{method.__name__}"
+        given = {option: value for option, value in options.items() if value is not None}
+        _check_takes(method, given, name)
+        if show_progress_bar is not None and _takes(method, "show_progress_bar"):
+            given["show_progress_bar"] = show_progress_bar
+        if not texts:
+            return numpy.empty((0, self.vector_size), dtype=numpy.float32)
+        with noting(texts):
+            result = as_array(method(texts, **given), f"the result of {name}")
+        if result.ndim != 2 or len(result) != len(texts):
+            raise ValueError(
+                f"{name} gave an array of shape {result.shape} for {len(texts)} sentences; "
+                f"expected ({len(texts)}, vector size)"
+            )
+        check_finite(result, "of sentence", numpy.arange(len(texts)))
+        vectors: FloatArray = numpy.asarray(result, numpy.float32)
+        return vectors[:, : self.dimensions]
+
+    @overload
+    def similarity(  # type: ignore[overload-overlap]  # a string is an iterable of strings, too
+        self, first: str, second: str
+    ) -> float: ...
+
+    @overload
+    def similarity(self, first: Iterable[str], second: Iterable[str]) -> FloatArray: ...
+
+    def similarity(
+        self, first: Union[str, Iterable[str]], second: Union[str, Iterable[str]]
+    ) -> Union[float, FloatArray]:
+        """Return the cosine of two texts or of each pair of two lists, where sentence-transformers
+        takes vectors and compares each with each.
+
+        # Parameters
+
+        first, second : `Union[str, Iterable[str]]`
+            Two strings, or two lists of N strings.
+
+        # Returns
+
+        `Union[float, numpy.ndarray]`
+            A cosine, from -1 to 1, or N of them, (N,), float32.
+
+        # Raises
+
+        `ValueError` for lists of different lengths; the errors of `encode`.
+        """
+        if isinstance(first, str) and isinstance(second, str):
+            return float(self.similarity([first], [second])[0])
+        a, b = (checked_sentences(side) for side in (first, second))
+        if len(a) != len(b):
+            raise ValueError(
+                f"expected as many second sentences as first ones; there are {len(a)} first and "
+                f"{len(b)} second ones"
+            )
+        with noting_pairs(a, b):
+            u, v = numpy.split(normalized(self.encode(Sentences(a + b))), 2)
+        return cosines(u, v)
+
+    def search(
+        self,
+        query: str,
+        sentences: Iterable[str],
+        *,
+        k: int = 10,
+        vectors: Optional[FloatArray] = None,
+    ) -> list[Found]:
+        """Find the sentences that are most similar to a query.
+
+        The query is encoded by `encode_query`, and the sentences are by `encode_document`.
+
+        # Parameters
+
+        query : `str`
+        sentences : `Iterable[str]`
+            The sentences to choose from.
+        k : `int`, optional (default = `10`)
+            How many to return at most.
+        vectors : `numpy.ndarray`, optional (default = `None`)
+            `encode_document(sentences)`, computed once. For many queries, a `collection` also
+            checks the sentences and the vectors once only.
+
+        # Returns
+
+        `list[Found]`
+            Named tuples `(sentence, cosine, position)`, the most similar first, and of equally
+            similar ones the first position first.
+
+        # Raises
+
+        `ValueError` for vectors that are not finite, or if one of the few that are compared is
+        not the encoder's for its sentence; the errors of `encode`.
+        """
+        query = checked_text(query, "the query")
+        check_positive(k=k)
+        texts = checked_sentences(sentences)
+        with noting([query, *texts], lambda i: f"sentence {i - 1}" if i else "the query"):
+            return self.collection(texts, vectors).search(query, k=k)
+
+    def collection(
+        self, sentences: Iterable[str], vectors: Optional[FloatArray] = None
+    ) -> SentenceCollection:
+        """Return sentences that can be searched for many queries; see `search`."""
+        return SentenceCollection(self, checked_sentences(sentences), vectors)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "SentenceEncoder":
+        """The same object: nothing changes it, and scikit-learn copies its estimators often."""
+        return self
+
+
+def _has_encode(encoder: Any) -> "TypeGuard[Encodes]":
+    return callable(getattr(encoder, "encode", None)) and not isinstance(encoder, type)
+
+
+def _check_takes(method: Callable[..., Any], options: dict[str, Any], name: str) -> None:
+    """Raise a `TypeError` that names the first of the options that a method does not take."""
+    for option in options:
+        if not _takes(method, option):
+            raise TypeError(f"this encoder has no {option}: {name} does not take it; leave it out")
+
+
+def _takes(method: Callable[..., Any], option: str) -> bool:
+    parameters = inspect.signature(method).parameters
+    has_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    return option in parameters or has_any
+
+
+def _converted(network: Encodes, dtype: str) -> Encodes:
+    """A copy of an encoder that computes in another format, if the processor can or it must."""
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype must be {', '.join(DTYPES)}; got {dtype!r:.50}")
+    if not isinstance(network, StandaloneEncoder):
+        raise ValueError(
+            f"dtype={dtype!r} is for encoders of this package and of `allennlp export`, not for a "
+            f"{type(network).__name__}"
+        )
+    if dtype == "auto":
+        # Versions of torch before 2.3 do not tell.
+        known: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+        is_fast = known.get("avx512_bf16", False) or known.get("amx_bf16", False)
+        # Where words are shared, float32 is as fast on an EPYC, and twice as fast on a Xeon.
+        dtype = "bfloat16" if is_fast and not network.shares_words else "float32"
+        logger.info("the encoder computes in %s", dtype)
+    wanted = getattr(torch, dtype)
+    is_same = network.embedding.weight.dtype == wanted
+    return network if is_same else copy.deepcopy(network).to(wanted)
+
+
+def check_installed(what: str, module: str, package: str, remedy: str) -> None:
+    """Raise a `ModuleNotFoundError` with the remedy if `what` needs a module that is missing."""
+    try:
+        import_module(module)
+    except ModuleNotFoundError:
+        message = f"{what} {package}, which is not installed; type `{remedy}`"
+        raise ModuleNotFoundError(message) from None
+
+
+def _read(path: Path) -> Encodes:
+    if (path / SETTINGS).exists() and not has_more_than_a_standalone_encoder(path):
+        return StandaloneEncoder.load(path)
+    if (path / MODULES).exists():
+        check_installed(f"{path} is a folder of", *TRANSFORMERS)
+        from sentence_transformers import SentenceTransformer
+
+        check_sentence_transformers_folder(path)
+        try:
+            transformer: Encodes = SentenceTransformer(os.fspath(path))
+        except Exception as error:  # whatever a damaged folder makes of the library
+            message = str(error).partition("\n")[0]
+            raise ValueError(
+                f"{path} is a folder that sentence-transformers cannot read: "
+                f"{type(error).__name__}: {message:.200}"
+            ) from error
+        return transformer
+    if path.is_file() or (path / "vocabulary").exists():
+        check_installed(f"{path} is an archive of", *ALLENNLP)
+        from allennlp_sentmatch.encoding import ArchiveEncoder
+        from allennlp_sentmatch.errors import ConfigurationError
+
+        try:
+            return ArchiveEncoder.from_archive(path)
+        except ConfigurationError as error:
+            raise ValueError(str(error)) from error
+    if not path.exists():
+        remedy = "for a model on a hub, give SentenceTransformer(name)"
+        raise FileNotFoundError(f"there is no file or folder {path}; {remedy}")
+    raise ValueError(
+        f"{path} holds no sentence encoder: expected a folder of `allennlp export` (with {SETTINGS}"
+        "), a folder of sentence-transformers (with modules.json) or an archive (model.tar.gz)"
+    )

@@ -1,0 +1,271 @@
+"""A corpus that can be searched for sentences like a given one."""
+
+import logging
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import numpy
+
+from allennlp_sentmatch.corpora.corpus import NUM_SAMPLES, check_sample
+from allennlp_sentmatch.corpora.encoders import PREDICTED, PairPredictor, block_encoder
+from allennlp_sentmatch.corpora.index_kinds import IndexKind
+from allennlp_sentmatch.corpora.sentence_index import SentenceIndex, evenly
+from allennlp_sentmatch.files.blocks import blocks_of
+from allennlp_sentmatch.files.digests import ending_digest, sentences_digest
+from allennlp_sentmatch.files.folders import check_absent
+from allennlp_sentmatch.files.texts import is_blank
+from allennlp_sentmatch.files.vectors import check_sentences
+from allennlp_sentmatch.standalone.encoder import FloatArray
+
+logger = logging.getLogger(__name__)
+
+RESCORED_TOGETHER = 128  # the number of pairs in a batch
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A sentence of the corpus, found for a query."""
+
+    sentence: str
+    row: int
+    """The first row of the corpus with this sentence, counted from 0."""
+    cosine: float
+    """Of its vector and the query's."""
+    label: Optional[str] = None
+    """If the neighbors are rescored: the label predicted for the query, as the premise, and the
+    sentence, as the hypothesis."""
+    probs_by_label: Optional[dict[str, float]] = None
+    """The probabilities of all labels, with the label."""
+    score: Optional[float] = None
+    """The score predicted for them, if the model that rescores predicts scores."""
+
+
+class SentenceSearch:
+    """Finds the sentences of an encoded corpus whose vectors are nearest to a query's.
+
+    A sentence that the corpus has several times is found once, and a blank one never.
+
+    # Parameters
+
+    encoder : `Union[ArchiveEncoder, Encodes]`
+        The one that the corpus was encoded with: an `ArchiveEncoder`, or anything with a method
+        `encode`, such as a `SentenceEncoder`.
+    sentences : `Sequence[str]`
+        The corpus.
+    vectors : `numpy.ndarray`
+        (len(sentences), E), what `encode_corpus` wrote; best as a memory map.
+    index_file : `Union[str, os.PathLike]`, optional (default = `None`)
+        A saved index of this corpus, or of its first sentences, to which the others are added then.
+        If there is no such file, the index that is built is saved there.
+    rescorer : `PairPredictor`, optional (default = `None`)
+        A predictor of sentence pairs, such as a cross-encoder's, for `search(rescore=True)`.
+        By default, the encoder's own model rescores.
+    deleted : `Collection[str]`, optional (default = `()`)
+        Sentences of the corpus that are not found any more.
+    index_kind : `IndexKind`, optional (default = `None`)
+        How the vectors are searched; by default, their number decides, see `default_kind`. A saved
+        index must be of this kind, and is searched with its settings.
+
+    An encoder, vectors or an index of another corpus, by their numbers, sizes or a sample of the
+    vectors, and a rescorer of another kind, are a `ValueError`.
+    """
+
+    def __init__(
+        self,
+        encoder: Any,
+        sentences: Sequence[str],
+        vectors: FloatArray,
+        index_file: Union[str, "os.PathLike[str]", None] = None,
+        rescorer: Optional[PairPredictor] = None,
+        index_kind: Optional[IndexKind] = None,
+        deleted: Collection[str] = (),
+    ) -> None:
+        encoder = block_encoder(encoder)
+        vectors = numpy.asanyarray(vectors)
+        if vectors.ndim != 2 or len(vectors) != len(sentences):
+            raise ValueError(
+                f"the corpus has {len(sentences)} sentences, but the vectors have the shape "
+                f"{vectors.shape}; was this file encoded, and did it grow? `allennlp encode "
+                "--append` encodes sentences that are new at the end"
+            )
+        if vectors.shape[1] != encoder.vector_size:
+            raise ValueError(
+                f"the vectors' size is {vectors.shape[1]}, but the model's is "
+                f"{encoder.vector_size}; was the corpus encoded with another model?"
+            )
+        if rescorer is not None and not getattr(rescorer, "reads_pairs", False):
+            raise ValueError(
+                f"the rescorer must be a predictor of sentence pairs, not {type(rescorer).__name__}"
+            )
+        self._encoder: Any = encoder
+        self._vectors = vectors
+        self._rescorer = rescorer
+        first_rows: dict[str, int] = {}
+        for row, sentence in enumerate(sentences):
+            if not is_blank(sentence):
+                first_rows.setdefault(sentence, row)
+        self._sentences = list(first_rows)
+        self._deleted = frozenset(deleted)
+        for sentence in self._deleted.difference(first_rows):
+            raise ValueError(f"the deleted sentence {sentence!r} is not in the corpus")
+        self._rows = list(first_rows.values())
+        positions = evenly(len(self._rows), NUM_SAMPLES)
+        sample = [self._sentences[position] for position in positions]
+        check_sample(encoder, vectors, numpy.array(self._rows, int)[positions], sample)
+        if index_file is not None and Path(index_file).exists():
+            digest = sentences_digest(sentences).hexdigest()
+            is_older = ending_digest(index_file) not in (None, digest)
+            index = SentenceIndex.load(index_file, index_kind, vectors, self._rows, not is_older)
+            if is_older:
+                if not self._has_first(sentences, len(index), ending_digest(index_file)):
+                    remedy = "name another file of an index, to build it there"
+                    check_sentences(sentences, index_file, remedy)
+                index = index.extended(vectors, self._rows)
+            self._index = index
+            self._compare_sample_with_index(index_file)
+            if is_older:
+                index.save(index_file, digest, replace=True)
+                logger.info("added the sentences that are new to %s", index_file)
+        else:
+            if index_file is not None:
+                check_absent(index_file)  # building may take long
+            self._index = SentenceIndex.build(vectors, self._rows, kind=index_kind)
+            if index_file is not None:
+                self._index.save(index_file, sentences_digest(sentences).hexdigest())
+                logger.info("saved the index of %d sentences to %s", len(self._rows), index_file)
+
+    def search(
+        self,
+        queries: Sequence[str],
+        k: int = 5,
+        rescore: bool = False,
+        num_candidates: Optional[int] = None,
+    ) -> list[list[Neighbor]]:
+        """The neighbors of each query: the nearest first, or the one with the highest score.
+
+        # Parameters
+
+        queries : `Sequence[str]`
+        k : `int`, optional (default = `5`)
+            How many neighbors each gets; fewer where the corpus has fewer distinct sentences.
+        rescore : `bool`, optional (default = `False`)
+            Whether a model for pairs reads each pair of a query and a neighbor too: the `rescorer`,
+            or the encoder's own model, if it is a `siamese_classifier` or a `similarity_regressor`.
+            If the model predicts scores, they determine the order of the neighbors.
+        num_candidates : `int`, optional (default = `k`)
+            How many of the nearest sentences are rescored. The first `k` of them are returned.
+        """
+        if rescore and self._rescorer is None and not hasattr(self._encoder, "match"):
+            raise ValueError(
+                "this encoder predicts nothing for pairs; name the archive of a model for pairs to "
+                "rescore with"
+            )
+        query_vectors = self._encoder.encode(queries)
+        num_nearest = max(k, num_candidates or k) if rescore else k
+        found = self._nearest(query_vectors, num_nearest)
+        if rescore:
+            found = self._rescored(queries, query_vectors, found)
+        return [neighbors[:k] for neighbors in found]
+
+    def _nearest(self, query_vectors: FloatArray, count: int) -> list[list[Neighbor]]:
+        """The `count` nearest sentences of each query that are not deleted."""
+        asked = count
+        while True:
+            cosines, positions = self._index.search(query_vectors, asked)
+            found = [
+                [
+                    Neighbor(self._sentences[position], self._rows[position], float(cosine))
+                    for position, cosine in zip(*nearest)
+                    if position >= 0 and self._sentences[position] not in self._deleted
+                ][:count]
+                for nearest in zip(positions, cosines)
+            ]
+            is_all = not self._deleted or asked >= len(self._index)
+            if is_all or min(map(len, found), default=count) == count:
+                return found
+            asked *= 4
+
+    def _has_first(self, sentences: Sequence[str], number: int, digest: Optional[str]) -> bool:
+        """Whether a digest belongs to the first sentences, up to that number of distinct ones."""
+        if number > len(self._rows):
+            return False
+        begin = self._rows[number - 1] + 1 if number else 0
+        end = [*self._rows, len(sentences)][number]  # repeated sentences may follow
+        first = sentences_digest(sentences[:begin])
+        for row in range(begin, end):
+            if first.hexdigest() == digest:
+                break
+            first.update(sentences[row : row + 1])
+        return first.hexdigest() == digest
+
+    def _rescored(
+        self, queries: Sequence[str], query_vectors: FloatArray, found: list[list[Neighbor]]
+    ) -> list[list[Neighbor]]:
+        """The neighbors found for each query with predictions, the highest scores first."""
+        pairs = [(query, neighbor) for query, near in enumerate(found) for neighbor in near]
+        rescored: list[list[Neighbor]] = [[] for _ in queries]
+        for batch in blocks_of(pairs, RESCORED_TOGETHER):
+            if self._rescorer is None:
+                premises = query_vectors[[query for query, _ in batch]]
+                # The corpus's vectors may be scaled, which the cosines do not show.
+                hypotheses = self._encoder.encode([neighbor.sentence for _, neighbor in batch])
+                predictions = self._encoder.match(premises, hypotheses)
+            else:
+                first, second = self._rescorer.input_keys[0]
+                predictions = self._rescorer.predict_batch_json(
+                    [{first: queries[query], second: near.sentence} for query, near in batch]
+                )
+            for (query, neighbor), prediction in zip(batch, predictions):
+                predicted = {name: prediction[name] for name in PREDICTED if name in prediction}
+                rescored[query].append(replace(neighbor, **predicted))
+        for neighbors in rescored:
+            if neighbors and neighbors[0].score is not None:
+                # Equal scores stay in the order of the cosines.
+                neighbors.sort(key=attrgetter("score"), reverse=True)
+        return rescored
+
+    def _compare_sample_with_index(self, index_file: Union[str, "os.PathLike[str]"]) -> None:
+        index, size = self._index, self._vectors.shape[1]
+        if (len(index), index.vector_size) != (len(self._rows), size):
+            raise ValueError(
+                f"{index_file} has {len(index)} vectors of size {index.vector_size}, but the "
+                f"corpus has {len(self._rows)} distinct sentences with vectors of size {size}; "
+                "name another file, to build its index there"
+            )
+        positions = evenly(len(self._rows), NUM_SAMPLES)
+        vectors = self._vectors[[self._rows[position] for position in positions]]
+        for position in positions[~index.holds(vectors, positions)]:
+            raise ValueError(
+                f"the vector in row {self._rows[position]} (counted from 0; the sentence "
+                f"{self._sentences[position]!r}) is not the one in {index_file}; name another "
+                "file, to build the index there"
+            )
+
+
+def lines(
+    query: str,
+    neighbors: Sequence[Neighbor],
+    unknown_words: Sequence[str] = (),
+    knows_no_word: bool = False,
+) -> Iterator[str]:
+    """Yield the lines of a table: under a query its neighbors, as in table 3.3 of Choi's thesis.
+
+    Additions are the cosine, the label and its probability or the score, and the unknown words.
+    """
+    yield f"#\t{query}"
+    if unknown_words:
+        quoted = ", ".join(f"“{word}”" for word in unknown_words)
+        yield f"#\tNot in the model's vocabulary, and read as one unknown word: {quoted}."
+    if knows_no_word:
+        yield "#\tThe model knows no word of this query: these neighbors say nothing."
+    for rank, neighbor in enumerate(neighbors, start=1):
+        line = f"{rank}\t{neighbor.sentence}\t{neighbor.cosine:.3f}"
+        if neighbor.label is not None and neighbor.probs_by_label is not None:
+            line += f"\t{neighbor.label} {neighbor.probs_by_label[neighbor.label]:.3f}"
+        if neighbor.score is not None:
+            line += f"\t{neighbor.score:.3f}"
+        yield line

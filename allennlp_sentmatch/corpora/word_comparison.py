@@ -1,0 +1,180 @@
+"""The words of two sentences compared: those they share, negation and numbers.
+
+A sentence's vector nearly loses what a single word changes ("not", "three"), and a hundred labels
+are too few to find it in hundreds of features. These are few, and for English.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import log1p
+from typing import Any, NamedTuple, Optional
+
+import numpy
+from torch import Tensor
+
+from allennlp_sentmatch.corpora.numerals import FIRST, with_numbers
+from allennlp_sentmatch.corpora.opposites import OppositeWords, poles_of
+from allennlp_sentmatch.corpora.plain_words import words_of
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.standalone.encoder import FloatArray
+
+WORD_ORDERS = ("ordered", "unordered", None)
+"""How the features of words are read: by the order of the sentences, without it, or not."""
+
+NUM_COMPARED = 12  # the features of `compare_words`
+
+_NEGATIONS = {
+    "dunno", "fail", "failed", "failing", "fails", "hardly", "impossible", "lack", "lacked",
+    "lacking", "lacks", "neither", "never", "no", "nobody", "non", "none", "nor", "not", "nothing",
+    "nowhere", "unable", "without",
+}  # fmt: skip
+FUNCTION_WORDS = {
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be",
+    "because", "been", "before", "being", "both", "but", "by", "can", "could", "did", "do",
+    "does", "during", "each", "for", "from", "had", "has", "have", "he", "her", "here", "him",
+    "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may", "me", "might",
+    "more", "most", "must", "my", "of", "off", "on", "onto", "or", "other", "our", "out",
+    "over", "own", "shall", "she", "should", "so", "some", "such", "than", "that", "the",
+    "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too",
+    "under", "until", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which",
+    "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
+}  # fmt: skip
+_FIRST, _SECOND = numpy.array([0]), numpy.array([1])
+_SIGNS = "+#-"
+_LETTERS = set("bcdefghjklmnopqrvwxyz")  # without those that are words or parts of them
+_NAMED_BY_LETTER = {
+    "block", "category", "class", "gate", "grade", "group", "hepatitis", "influenza", "model",
+    "option", "plan", "section", "series", "team", "terminal", "type", "vitamin",
+}  # fmt: skip
+
+
+class DecisiveWords(NamedTuple):
+    """What turns the meaning of a text, although its vector hardly shows it."""
+
+    negations: int
+    """How often the text negates."""
+    numbers: tuple[str, ...]
+    """Its numbers in digits, with their units and the operators between them, in their order."""
+    signs: tuple[str, ...]
+    """Its words that end with a sign, such as "c#", and letters that name, as in "vitamin c"."""
+    poles: tuple[int, ...]
+    """Its words that have an opposite; see `poles_of`."""
+
+    @property
+    def must_be_equal(self) -> tuple[Any, ...]:
+        """What texts have in common if they say the same."""
+        return self.negations, self.numbers, self.signs
+
+
+def decisive_words(text: str) -> DecisiveWords:
+    """Return the words that decide what a text means."""
+    return _read(text)[1]
+
+
+def words_in_digits(text: str) -> list[str]:
+    """Return the words of a text, in lower case and with its numbers in digits."""
+    return _read(text)[0]
+
+
+def exclude_each_other(first: DecisiveWords, second: DecisiveWords) -> bool:
+    """Return whether a word of one text takes the place of its opposite in the other."""
+    texts = OppositeWords([first.poles, second.poles])
+    return bool(texts.exclude(_FIRST, _SECOND)[0])
+
+
+def _read(text: str) -> tuple[list[str], DecisiveWords]:
+    """Return the words in lower case, with numbers in digits, and those that decide."""
+    plain = words_of(text)
+    read = with_numbers(plain)
+    words = [word.text for word in read]
+    decisive = DecisiveWords(
+        negations=sum(word in _NEGATIONS for word in words),
+        # Whoever adds "first" hardly changes the meaning, and what takes its place is a number.
+        numbers=tuple(word.text for word in read if word.is_number and word.text != FIRST),
+        signs=tuple(_with_signs(words)),
+        poles=poles_of(plain),
+    )
+    # A number and its unit are two words, of which another sentence may have one.
+    parts = [part for word in words for part in word.split(" ")]
+    return [part for part in parts if len(part) > 1 or part.isalnum()], decisive
+
+
+def _with_signs(words: list[str]) -> Iterator[str]:
+    """Yield the words that end with a sign, and the letters that are names."""
+    for before, word in zip(["", *words], words):
+        ends_with_sign = word[-1] in _SIGNS and word[0].isalpha()
+        if ends_with_sign or (before in _NAMED_BY_LETTER and word in _LETTERS):
+            yield word
+
+
+def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
+    """Twelve features of a pair, from the words in lower case with numbers in digits.
+
+    The shares of each sentence's words and of its pairs of neighbors that the other one has (4),
+    the negations in each, at most 2, and their difference (3), whether the numbers differ (1), the
+    logarithms of the lengths (2), and the shares of each sentence's content words that the other
+    one has (2). Where two of them are of one sentence each, they are in the order of the sentences
+    or, unless `ordered`, of their sizes.
+    """
+    read = [_read(first), _read(second)]
+    words = [side[0] for side in read]
+    decisive = [side[1] for side in read]
+    neighbors = [set(zip(side, side[1:])) for side in words]
+    content = [set(side) - FUNCTION_WORDS for side in words]
+    negations = [side.negations for side in decisive]
+    features: list[float] = []
+    features += _shared(set(words[0]), set(words[1]))
+    features += _shared(neighbors[0], neighbors[1])
+    features += [min(count, 2) for count in negations]
+    features.append(min(_num_turned(decisive[0], decisive[1]), 2))
+    features.append(_differ_in_a_name(decisive[0], decisive[1]))
+    features += [log1p(len(side)) for side in words]
+    features += _shared(content[0], content[1])
+    if not ordered:
+        for i in (0, 2, 4, 8, 10):
+            features[i : i + 2] = sorted(features[i : i + 2])
+    return features
+
+
+def _num_turned(first: DecisiveWords, second: DecisiveWords) -> int:
+    """Count what turns the meaning of one text into the opposite of the other."""
+    num_negations = abs(first.negations - second.negations)
+    return num_negations + exclude_each_other(first, second)
+
+
+def _differ_in_a_name(first: DecisiveWords, second: DecisiveWords) -> bool:
+    """Return whether the numbers or the signs of two texts differ."""
+    return set(first.numbers) != set(second.numbers) or first.signs != second.signs
+
+
+def word_features(
+    first: Sequence[str], second: Sequence[str], order: Optional[str], encoder: SentenceEncoder
+) -> Optional[FloatArray]:
+    """Return the features (N, K) of the words of N pairs, in one of `WORD_ORDERS`."""
+    if order is None:
+        return None
+    ordered = order == "ordered"
+    compared = [compare_words(*pair, ordered) for pair in zip(first, second)]
+    features = numpy.array(compared, numpy.float32).reshape(-1, NUM_COMPARED)
+    compare = _coverage(encoder)
+    if compare is None:
+        return features
+    covered = compare(first, second).numpy()  # (N, 4): twice both sentences
+    if not ordered:
+        covered = numpy.sort(covered.reshape(-1, 2, 2), axis=2).reshape(-1, 4)
+    return numpy.hstack([features, covered])
+
+
+def num_features(encoder: SentenceEncoder) -> int:
+    """Count the features of words (K): `compare_words` and, if it can, the encoder's coverage."""
+    return NUM_COMPARED if _coverage(encoder) is None else NUM_COMPARED + 4
+
+
+def _coverage(encoder: SentenceEncoder) -> Optional[Callable[..., Tensor]]:
+    """Return the method `word_coverage` of an encoder that has vectors of words, or `None`."""
+    return getattr(encoder.network, "word_coverage", None)
+
+
+def _shared(first: set[Any], second: set[Any]) -> list[float]:
+    """Return the share of each side's elements that the other side has, too."""
+    common = len(first & second)
+    return [common / max(1, len(first)), common / max(1, len(second))]

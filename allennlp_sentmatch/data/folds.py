@@ -1,0 +1,198 @@
+"""Parts of a file, for data sets that come without a validation or a test set."""
+
+import heapq
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Optional, TypeVar
+
+from allennlp.common import FromParams, Params
+from allennlp.common.checks import ConfigurationError
+
+T = TypeVar("T")
+
+Texts = tuple[Hashable, ...]
+"""The text of an example, or the two of a pair, or what stands for them."""
+
+
+class Folds(FromParams):
+    """Deals the examples of a file into `number` folds and keeps some of them.
+
+    Examples that share a sentence are in one fold, so that nothing held out has been learned: equal
+    examples, of pairs in either order, and those with the same sentence on the side whose sentences
+    repeat, such as the ten premises of a claim. The log says so. Each of these groups, the largest
+    first, goes into the fold with the fewest examples: without such groups, example i, counted from
+    0 within its file, is in fold i mod `number`. There are no random numbers, and if each label has
+    a file of its own, the folds have the labels' proportions.
+
+    Every reader of this package takes a data path with folds, an object of `path` and `folds`:
+
+        "train_data_path": {"path": "train.tsv", "folds": {"number": 10, "drop": [0]}},
+        "validation_data_path": {"path": "train.tsv", "folds": {"number": 10, "keep": [0]}},
+
+    splits a file into training and validation sets; ten such configurations are a 10-fold
+    cross-validation. Folds belong to the path, not to the reader: the reader that AllenNLP keeps in
+    an archive reads other files whole.
+
+    # Parameters
+
+    number : `int`
+        The number of folds, at least 2.
+    keep : `list[int]`, optional (default = `None`)
+        The folds to read, counted from 0.
+    drop : `list[int]`, optional (default = `None`)
+        The folds not to read. Exactly one of `keep` and `drop` is given.
+    by : `str`, optional (default = `None`)
+        `"sentence"`, as above, or `"line"`: example i is in fold i mod `number` whatever it shares
+        with others. By default, data in a published format are dealt by lines, as our published
+        figures were, and all others by sentences.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        keep: Optional[list[int]] = None,
+        drop: Optional[list[int]] = None,
+        by: Optional[str] = None,
+    ) -> None:
+        if not isinstance(number, int) or number < 2:
+            raise ConfigurationError(f"folds: number={number}: expected at least 2")
+        if (keep is None) == (drop is None):
+            raise ConfigurationError(f"folds: keep={keep}, drop={drop}: expected exactly one")
+        if by not in (None, "sentence", "line"):
+            raise ConfigurationError(f"folds: by={by!r}: expected 'sentence' or 'line'")
+        self._named = set(keep if keep is not None else drop or [])
+        self.number = number
+        self.by = by
+        self._keeps = keep is not None
+        leaves_none = not self._keeps and len(self._named) == number
+        if not self._named or leaves_none or not all(0 <= i < number for i in self._named):
+            raise ConfigurationError(
+                f"folds: {'keep' if self._keeps else 'drop'}={sorted(self._named)}: expected some "
+                f"of, and not all of, the folds 0 to {number - 1}"
+            )
+
+    def has(self, fold: int) -> bool:
+        """Whether the examples of a fold are kept."""
+        return (fold in self._named) == self._keeps
+
+    def select(self, examples: Iterable[T]) -> Iterator[T]:
+        """Yield the examples of one file that are in the folds kept, dealt by lines."""
+        return (x for index, x in enumerate(examples) if self.has(index % self.number))
+
+    def divide(self, parts: Sequence[Sequence[Texts]]) -> "Division":
+        """Divide the examples of each of several files, by their sentences."""
+        examples = [texts for part in parts for texts in part]
+        side = repeating_side(examples)
+        groups = groups_of(examples, side)
+        if side is not None and len(set(groups)) < 2:  # all would be in one fold
+            side = None
+            groups = groups_of(examples, side)
+        numbers = iter(groups)
+        folds = deal([[next(numbers) for _ in part] for part in parts], self.number)
+        kept = [[self.has(fold) for fold in part] for part in folds]
+        return Division(kept, side, len(examples), len(set(groups)))
+
+
+class Division(NamedTuple):
+    """Which examples are in the folds kept, and how they were grouped."""
+
+    kept: list[list[bool]]
+    """For each file, whether each of its examples is kept."""
+    side: Optional[int]
+    """The side of pairs whose sentences repeat; `None` if only equal examples are together."""
+    num_examples: int
+    num_groups: int
+
+    def described(self, names: Sequence[str], number: int) -> Optional[str]:
+        """A sentence for the log, if there are groups; `names` are those of the sides."""
+        if self.num_groups == self.num_examples:
+            return None
+        shared = (
+            "equal examples" if self.side is None else f"examples with the same {names[self.side]}"
+        )
+        if self.side is None and len(names) == 2:
+            shared = "equal pairs, in either order,"
+        num_kept = sum(map(sum, self.kept))
+        sentence = (
+            f"{shared} are in one fold: {self.num_examples:,} examples are {self.num_groups:,} "
+            f"groups, and {num_kept:,} examples are in the folds read"
+        )
+        if self.num_groups < number:
+            sentence += f"; as there are fewer groups than the {number} folds, some folds are empty"
+        return sentence
+
+
+def repeating_side(examples: Iterable[Texts]) -> Optional[int]:
+    """Return the side of pairs with the most sentences that are in several different pairs.
+
+    It is `None` if no sentence is, and for examples of one text.
+    """
+    distinct = set(examples)
+    repeated = []
+    for side in range(len(next(iter(distinct), ()))):
+        numbers = Counter(texts[side] for texts in distinct)
+        repeated.append(sum(1 for number in numbers.values() if number > 1))
+    most = max(repeated, default=0)
+    return repeated.index(most) if most else None
+
+
+def groups_of(examples: Iterable[Texts], side: Optional[int]) -> list[Hashable]:
+    """Return a name of each example's group: examples that are equal, of pairs in either order, or
+    have the same sentence on a side, if there is one, have the same name.
+    """
+    if side is None:
+        return [frozenset(texts) for texts in examples]
+    parents: dict[Hashable, Hashable] = {}
+
+    def root(key: Hashable) -> Hashable:
+        while parents.setdefault(key, key) != key:
+            parents[key] = parents[parents[key]]
+            key = parents[key]
+        return key
+
+    keys = []
+    for texts in examples:
+        key = frozenset(texts)
+        keys.append(key)
+        parents[root(("side", texts[side]))] = root(key)
+    return [root(key) for key in keys]
+
+
+def deal(parts: Sequence[Sequence[Hashable]], number: int) -> list[list[int]]:
+    """Return the fold of each example of several files, whose groups are given.
+
+    A new group, the largest first, goes into the first of the folds that have the fewest examples
+    of its file; a group of an earlier file stays in its fold.
+    """
+    folds: dict[Hashable, int] = {}
+    dealt = []
+    for part in parts:
+        sizes = Counter(part)
+        totals = [0] * number
+        for group, size in sizes.items():
+            if group in folds:
+                totals[folds[group]] += size
+        smallest = [(total, fold) for fold, total in enumerate(totals)]
+        heapq.heapify(smallest)
+        for group, size in sizes.most_common():  # equally large ones in their order
+            if group not in folds:
+                total, fold = smallest[0]
+                folds[group] = fold
+                heapq.heapreplace(smallest, (total + size, fold))
+        dealt.append([folds[group] for group in part])
+    return dealt
+
+
+def split_data_path(data_path: Any) -> tuple[Any, Optional[Folds]]:
+    """Take the folds off a data path; they are `None` for one without."""
+    # Some of AllenNLP's commands hand in the object as `Params`.
+    if isinstance(data_path, Params):
+        data_path = data_path.as_dict(quiet=True)
+    if not isinstance(data_path, Mapping) or "folds" not in data_path:
+        return data_path, None
+    if set(data_path) != {"path", "folds"} or not isinstance(data_path["folds"], Mapping):
+        raise ConfigurationError(
+            'expected a data path with folds as {"path": ..., "folds": {"number": 10, "keep": '
+            f"[0]}}}}, got {data_path}"
+        )
+    return data_path["path"], Folds.from_params(Params(dict(data_path["folds"])))

@@ -1,0 +1,41 @@
+"""What the model card of an export says of the archive that it was made from."""
+
+import re
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import Any, Optional
+
+from allennlp.models import Archive
+from allennlp.models.archival import CONFIG_NAME
+
+from allennlp_sentmatch.files.folders import read_json_object
+from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin
+
+DATA = ("train_data_path", "validation_data_path", "test_data_path")
+
+
+def archive_origin(archive: Archive, path: Path) -> Origin:
+    """Return the facts in an archive's configuration and in the metrics beside the archive."""
+    config = archive.config.as_dict(quiet=True)
+    is_classifier = isinstance(archive.model, ClassificationModel)
+    facts: dict[str, Any] = {
+        "exported from": _type(config["model"]),
+        "dataset_reader": _type(config["dataset_reader"]),
+        # The name alone: folders say more about a machine than their owner may know.
+        **{name: _file_name(config.get(name)) for name in DATA},
+    }
+    folder = path if path.is_dir() else path.parent
+    with suppress(OSError, ValueError):  # none, or damaged
+        if read_json_object(folder / CONFIG_NAME) == config:  # no other model's metrics
+            metrics = read_json_object(folder / "metrics.json").items()
+            facts["metrics"] = {name: x for name, x in metrics if isinstance(x, (int, float))}
+    return Origin({} if is_classifier else SIMILARITY, facts)
+
+
+def _type(settings: Any) -> Any:
+    return settings if isinstance(settings, str) else settings.get("type")
+
+
+def _file_name(path: Any) -> Optional[str]:
+    return re.split("[?#]", PurePath(path).name)[0] if isinstance(path, str) else None

@@ -1,0 +1,120 @@
+"""Groups of examples that stay together when some are held out, and divisions that keep them.
+
+An estimate on examples held out is too good if equal ones have been learned. So equal examples,
+for pairs in either order, are one group, and a group is learned or held out as a whole.
+"""
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, Optional
+
+import numpy
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+from sklearn.model_selection import StratifiedKFold
+
+from allennlp_sentmatch.files.texts import listed
+
+Array = numpy.ndarray[Any, Any]
+
+
+def group_equal(examples: Iterable[Iterable[str]]) -> Array:
+    """Return the group (N,) of each example, a sentence or two: equal texts are one group.
+
+    Neither the order of the texts of an example matters, nor their case and spaces. Examples that
+    share one of two texts are in different groups. Groups are numbered from 0, in the order of
+    their first examples.
+    """
+    return _numbered(
+        frozenset(" ".join(text.casefold().split()) for text in texts) for texts in examples
+    )
+
+
+def checked_groups(groups: Any, count: int) -> Optional[Array]:
+    """Return the groups (N,) that a user gives `count` pairs, as numbers from 0; `None` stays.
+
+    A wrong number of them is a `ValueError`, and so is a missing one, with the pair's position.
+    """
+    if groups is None:
+        return None
+    values = listed(groups, "groups must be a list with the group of each pair")
+    values = [value.item() if getattr(value, "ndim", 1) == 0 else value for value in values]
+    if len(values) != count:
+        raise ValueError(f"there are {count} pairs and {len(values)} groups; expected one each")
+    for position, value in enumerate(values):
+        if not isinstance(value, (str, int, float)) or value != value:
+            raise ValueError(
+                f"the group of pair {position} must be a string or a number, not {value!r:.50}"
+            )
+    return _numbered(values)
+
+
+def joined_groups(first: Array, second: Array) -> Array:
+    """Join two divisions of examples into groups (N,), both numbered from 0.
+
+    Two examples that are in one group of either division are in one group of the result.
+    """
+    num_nodes = first.max() + second.max() + 2
+    edges = first, second + first.max() + 1
+    graph = coo_matrix((numpy.ones(len(first)), edges), (num_nodes, num_nodes))
+    _, components = connected_components(graph, directed=False)
+    return _numbered(components[first].tolist())
+
+
+def strata_of(groups: Array, labels: Array) -> tuple[Array, Array]:
+    """Return the rarest label (G,) of each group, and the number of groups (C,) of each label.
+
+    The `groups` (N,) and the `labels` (N,) are numbered from 0. Divisions that have the same share
+    of each rarest label hold as many groups of each label as they can.
+    """
+    num_labels = labels.max() + 1
+    both = numpy.unique(groups * num_labels + labels)
+    group, label = numpy.divmod(both, num_labels)
+    counts = numpy.bincount(label)
+    order = numpy.lexsort([-label, counts[label]])[::-1]  # the rarest labels are set last
+    strata = numpy.zeros(group.max() + 1, int)
+    strata[group[order]] = label[order]
+    return strata, counts
+
+
+def divide(
+    groups: Array, labels: Array, num_folds: int, random_state: Optional[int]
+) -> list[Array]:
+    """Return the positions of the examples that each of at most `num_folds` folds holds out.
+
+    Groups (N,) stay together, and the folds have the same share of each label (N,). There are no
+    more folds than groups of the second label by frequency, and none if it has only one. A label
+    with fewer groups than there are folds is in no fold: it is always learned.
+    """
+    strata, counts = strata_of(groups, labels)
+    num_folds = min(num_folds, *numpy.sort(counts)[-2:])
+    if num_folds < 2:
+        return []
+    rare = numpy.isin(labels, numpy.flatnonzero(counts < num_folds))
+    common = numpy.setdiff1d(numpy.arange(len(strata)), groups[rare])
+    num_folds = min(num_folds, numpy.bincount(strata[common], minlength=1).max())
+    if num_folds < 2:
+        return []
+    splitter = StratifiedKFold(num_folds, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():
+        # Some groups of a label may be counted as groups of a rarer one that they have, too.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        folds = [common[held_out] for _, held_out in splitter.split(common, strata[common])]
+    return [_learnable(numpy.isin(groups, fold), groups, labels) for fold in folds]
+
+
+def _learnable(held_out: Array, groups: Array, labels: Array) -> Array:
+    """Return the positions that are held out (N,), without groups of labels that none is left of.
+
+    Only a label whose groups also have other labels can be lost by a division.
+    """
+    lost = numpy.setdiff1d(labels[held_out], labels[~held_out])
+    needed = groups[numpy.isin(labels, lost)]
+    positions: Array = numpy.flatnonzero(held_out & ~numpy.isin(groups, needed))
+    return positions
+
+
+def _numbered(values: Iterable[Any]) -> Array:
+    """Number different values from 0, in the order in which they occur first: (N,)."""
+    numbers: dict[Any, int] = {}
+    return numpy.array([numbers.setdefault(value, len(numbers)) for value in values], int)

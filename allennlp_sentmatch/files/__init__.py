@@ -1,0 +1,1 @@
+"""Files that people have: lines, tables, vectors, folders. Mistakes in them are `ValueError`s."""

@@ -1,0 +1,14 @@
+"""Blocks of what need not be in memory as a whole."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def blocks_of(elements: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield the elements as lists of `size`; the last one may be shorter."""
+    rest = iter(elements)
+    while block := list(islice(rest, size)):
+        yield block

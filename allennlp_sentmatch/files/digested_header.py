@@ -1,0 +1,73 @@
+"""The JSON header of a folder, with the SHA-256 of the folder's files and of itself.
+
+The policy is the same for encoders, estimators and indexes: a file that is not as it was written is
+refused. A header without digests is one of an earlier version, of which nothing tells if it is
+damaged; it is read, and the log says so.
+"""
+
+import json
+import logging
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from allennlp_sentmatch.files.folders import read_file
+
+logger = logging.getLogger(__name__)
+
+DIGESTS = "sha256"  # the setting with the digests by the files' names; the header's own is the last
+
+_PLACE = "0" * 64  # where the header's own digest is not known yet
+
+
+def write_header(path: Path, header: dict[str, Any], files: Iterable[str]) -> None:
+    """Write a header and the digests of `files` of its folder, which are there already."""
+    digests = {name: sha256((path.parent / name).read_bytes()).hexdigest() for name in files}
+    digests[path.name] = _PLACE
+    text = json.dumps({**header, DIGESTS: digests}, indent=1, ensure_ascii=False) + "\n"
+    own = sha256(text.encode()).hexdigest()
+    before, _, after = text.rpartition(_PLACE)
+    path.write_text(before + own + after, "utf-8")
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """Read a header without its digests, with which the header and its files are compared.
+
+    A `ValueError` names a file that is not as it was written; a missing one is a
+    `FileNotFoundError`.
+    """
+    content = read_file(path)
+    try:
+        header = json.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not JSON in UTF-8: {error}") from error
+    if not isinstance(header, dict):
+        raise ValueError(f"{path}: expected an object")
+    if DIGESTS not in header:
+        logger.warning("%s has no digests of its files: nothing tells if they are damaged", path)
+        return header
+    digests = header.pop(DIGESTS)
+    if not isinstance(digests, dict) or not all(isinstance(x, str) for x in digests.values()):
+        raise ValueError(f"{path}: {DIGESTS} must be an object of strings")
+    for name in digests:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise ValueError(f"{path}: the file {name!r:.100} is not in this folder")
+    _check_own_digest(path, content, digests.pop(path.name, ""))
+    for name, digest in digests.items():
+        if sha256(read_file(path.parent / name)).hexdigest() != digest:
+            raise _damage(path.parent / name)
+    return header
+
+
+def _check_own_digest(path: Path, content: bytes, digest: str) -> None:
+    before, found, after = content.rpartition(digest.encode() or b"\0")
+    if not found or sha256(before + _PLACE.encode() + after).hexdigest() != digest:
+        raise _damage(path)
+
+
+def _damage(path: Path) -> ValueError:
+    return ValueError(
+        f"{path} is not as it was written: its SHA-256 is another; copy the folder again, or make "
+        "it again"
+    )

@@ -1,0 +1,103 @@
+"""Digests of inputs, stored with what was made from them: it is used for the same inputs only."""
+
+import hashlib
+import os
+from array import array
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import BinaryIO, Optional
+
+from allennlp_sentmatch.files.blocks import blocks_of
+from allennlp_sentmatch.files.lines import PathOrStr, local_path
+
+MARK = b"\nallennlp_sentmatch sha256 "
+"""Precedes a digest at the end of a file."""
+
+DIGEST_LENGTH = 64
+ENDING_LENGTH = len(MARK) + DIGEST_LENGTH
+
+
+class SentencesDigest:
+    """The SHA-256 of sentences in their order, computed over their lengths and their texts."""
+
+    def __init__(self) -> None:
+        self.num_sentences = 0
+        self._lengths = hashlib.sha256()
+        self._texts = hashlib.sha256()
+
+    def update(self, sentences: Sequence[str]) -> None:
+        """Add sentences. Thousands together take less time than each alone."""
+        self.num_sentences += len(sentences)
+        self._lengths.update(array("Q", map(len, sentences)))
+        self._texts.update("".join(sentences).encode("utf-8", "surrogatepass"))
+
+    def hexdigest(self) -> str:
+        """64 hexadecimal digits."""
+        return hashlib.sha256(self._lengths.digest() + self._texts.digest()).hexdigest()
+
+
+def sentences_digest(sentences: Iterable[str]) -> SentencesDigest:
+    """The digest of sentences that need not be in memory."""
+    digest = SentencesDigest()
+    for block in blocks_of(sentences, 8192):
+        digest.update(block)
+    return digest
+
+
+def files_digest(*paths: PathOrStr) -> str:
+    """Return the SHA-256 of files and folders; a folder's includes the names of its files."""
+    contents = b"".join(_content_digest(Path(local_path(path))) for path in paths)
+    return hashlib.sha256(contents).hexdigest()
+
+
+def _content_digest(path: Path) -> bytes:
+    digest = hashlib.sha256()
+    if path.is_dir():
+        for name in sorted(os.listdir(path)):
+            digest.update(os.fsencode(name) + b"\0" + _content_digest(path / name))
+    elif path.is_file():
+        with open(path, "rb") as file:
+            digest.update(bytes.fromhex(content_digest(file)))
+    return digest.digest()
+
+
+def content_digest(file: BinaryIO, without: int = 0) -> str:
+    """Return the SHA-256 of an open file `without` its last bytes, which are then read next."""
+    rest = file.seek(0, os.SEEK_END) - without
+    file.seek(0)
+    digest = hashlib.sha256()
+    while rest > 0 and (piece := file.read(min(rest, 1 << 20))):
+        digest.update(piece)
+        rest -= len(piece)
+    return digest.hexdigest()
+
+
+def ending(digest: str) -> bytes:
+    """The end of a file with a digest, which readers of NumPy's and FAISS's formats ignore."""
+    return MARK + digest.encode("ascii")
+
+
+def ending_digest(path: PathOrStr) -> Optional[str]:
+    """The digest at the end of a file, or the first of two, damaged or not; `None` without one."""
+    _, mark, digest = _two_endings(path).partition(MARK)
+    return digest[:DIGEST_LENGTH].decode("latin-1") if mark else None
+
+
+def is_damaged(path: PathOrStr) -> bool:
+    """Whether a file with two digests was changed: the second is the one of all that precedes."""
+    return _two_endings(path).count(MARK) == 2 and not is_whole(Path(local_path(path)))
+
+
+def _two_endings(path: PathOrStr) -> bytes:
+    with open(local_path(path), "rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * ENDING_LENGTH))
+        return file.read()
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file exists and ends with the digest of its content, as `save_array` writes it."""
+    if not path.exists():
+        return False
+    with open(path, "rb") as file:
+        digest = content_digest(file, without=ENDING_LENGTH)
+        return file.read() == ending(digest)

@@ -1,0 +1,50 @@
+"""JSON lines: an object on each line."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from allennlp_sentmatch.files.lines import PathOrStr, filled_lines
+from allennlp_sentmatch.files.messages import printable, shorten
+from allennlp_sentmatch.files.row import Row
+
+
+def parse_json_object(
+    text: str, where: str = "input line", expected: str = "a whole object on each line"
+) -> dict[str, Any]:
+    """The JSON object that a line, or another text, consists of; errors say what was `expected`.
+
+    Raises a `ValueError`, which begins with `where`, for anything else, and for an object
+    that has a key twice, or more digits in an integer or deeper nesting than Python can follow.
+    """
+    shown = printable(text.strip()[:80])
+    array = " (a JSON array becomes JSON lines by `jq -c '.[]'`)" if shown[:1] == "[" else ""
+    try:
+        parsed = json.loads(text, object_pairs_hook=_distinct)
+    except RecursionError:
+        raise ValueError(f"{where}: JSON that is nested too deeply: {shown}") from None
+    except ValueError as error:
+        raise ValueError(
+            f"{where}: not valid JSON ({printable(str(error))}); expected {expected}{array}: "
+            f"{shown}"
+        ) from None
+    if not isinstance(parsed, dict):
+        raise ValueError(
+            f'{where}: expected a JSON object, as in {{"key": "value"}}, got {shown}{array}'
+        )
+    return parsed
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the key {shorten(key)} occurs twice in an object")
+    return values
+
+
+def json_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
+    """Yield the rows of JSON lines: an object a line, its keys are the columns."""
+    for source, line in filled_lines(file_path, encoding):
+        yield Row(source, parse_json_object(line, str(source)))

@@ -1,0 +1,73 @@
+"""Bars that show the progress of long work on the standard error."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from typing import Any, Optional, TypeVar
+
+T = TypeVar("T")
+
+SECONDS_BETWEEN_LINES = 10
+
+SECONDS_WITHOUT_BAR = 3  # how long work takes before a bar appears that nobody asked for
+
+on_separate_lines = False
+"""Whether progress is written as lines, for a file, instead of one line that changes."""
+
+
+def progress_bar(total: int, description: str, unit: str, is_shown: Optional[bool] = None) -> Any:
+    """Return a bar, a context manager with `update(number)`.
+
+    By default, it appears after some seconds, on a terminal and if tqdm is installed.
+    """
+    is_wanted = is_shown
+    if is_wanted is None:
+        is_wanted = sys.stderr is not None and sys.stderr.isatty() and bool(find_spec("tqdm"))
+    if not is_wanted:
+        return _NoBar()
+    from tqdm import tqdm
+
+    options: dict[str, Any] = {"total": total, "desc": description, "unit": unit}
+    if is_shown is None:
+        options["delay"] = SECONDS_WITHOUT_BAR
+    elif on_separate_lines:
+        options["file"] = _Lines()
+        options["mininterval"] = SECONDS_BETWEEN_LINES
+    return tqdm(**options)
+
+
+def progress_over(
+    elements: Sequence[T], description: str, is_shown: Optional[bool] = None
+) -> Iterator[T]:
+    """Yield the elements, and show how many of them are done; see `progress_bar`."""
+    with progress_bar(len(elements), description, "", is_shown) as progress:
+        for element in elements:
+            yield element
+            progress.update(1)
+
+
+class _NoBar:
+    """Takes the place of a bar that is not shown."""
+
+    def __enter__(self) -> "_NoBar":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+    def update(self, number: int) -> None:
+        """Show nothing."""
+
+
+class _Lines:
+    """The standard error, with a line for each state of a bar."""
+
+    def write(self, text: str) -> None:
+        """Write a state as a line."""
+        line = text.strip("\r\n")
+        if line:
+            sys.stderr.write(f"{line}\n")
+
+    def flush(self) -> None:
+        """Flush the standard error."""
+        sys.stderr.flush()

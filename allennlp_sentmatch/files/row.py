@@ -1,0 +1,177 @@
+"""The values of one example, and their place."""
+
+import json
+import math
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, NamedTuple, Optional, Union
+
+from allennlp_sentmatch.files.messages import printable, shorten
+from allennlp_sentmatch.files.texts import checked_text
+
+Column = Union[int, str]
+"""A column's name, or its position counted from 0."""
+
+
+class Source(NamedTuple):
+    """The place of an example, for errors about it: `str(source)` is `pairs.tsv, line 3`."""
+
+    file_path: Union[str, "PathLike[str]"]
+    """The file, as the user named it."""
+    line: Optional[int] = None
+    """The example's first line, counted from 1; `None` if the file is not read by lines."""
+    part: Optional[str] = None
+    """The part of a JSON document that holds the example, such as `data[0].paragraphs[2]`."""
+
+    @property
+    def position(self) -> str:
+        """The line or part of the file; an empty string if the example is the whole file."""
+        return f"line {self.line}" if self.line is not None else self.part or ""
+
+    def __str__(self) -> str:
+        return printable(", ".join(filter(None, (str(self.file_path), self.position))))
+
+
+class Row:
+    """The values of one example and their source.
+
+    The methods take several columns where forms of a data set differ in a column's name, and return
+    `None` for a value that the row lacks. Their errors name the `source`, the file and the row's
+    first line. The `values`, by column, are strings in a delimited file and any JSON in JSON lines.
+    """
+
+    __slots__ = ("source", "values")
+
+    def __init__(self, source: Source, values: dict[Any, Any]) -> None:
+        self.source = source
+        self.values = values
+
+    def error(self, problem: str) -> ValueError:
+        """An error that says where in which file the `problem` is."""
+        return ValueError(f"{self.source}: {problem}")
+
+    def find(self, columns: Sequence[Column]) -> Optional[Any]:
+        """The value of the first of the `columns` that the row has."""
+        return next((self.values[column] for column in columns if column in self.values), None)
+
+    @property
+    def listed(self) -> str:
+        """A clause that lists the columns."""
+        return f"the columns are {', '.join(map(shorten, self.values))[:500]}"
+
+    def require(self, columns: Sequence[Column], remedy: str = "") -> None:
+        """Raise an error that lists the row's columns if none of `columns` is among them."""
+        if not any(column in self.values for column in columns):
+            wanted = " or ".join(map(repr, columns))
+            raise self.error(f"there is no column {wanted}; {self.listed}{remedy}")
+
+    def text(self, columns: Sequence[Column]) -> str:
+        """The string in the first of the `columns` that the row has; it may be empty."""
+        value = self.find(columns)
+        if not isinstance(value, str):
+            self.require(columns)
+            raise self._wrong(columns, "a string", value)
+        return self._checked(value, columns)
+
+    def label(self, columns: Sequence[Column]) -> Optional[str]:
+        """The label's name in the first of the `columns` that the row has; `None` also for a JSON
+        null. JSON's integers and booleans become strings: "1", "true".
+        """
+        value = self.find(columns)
+        if value is None:
+            return None
+        if isinstance(value, int):
+            return json.dumps(value)
+        if not isinstance(value, str):
+            raise self._wrong(columns, "a label", value)
+        if not value.strip():
+            raise self.error(
+                f"{_named(columns)} is empty: expected a label; give the row one or delete it "
+                "(a file without any labels has no such column)"
+            )
+        return self._checked(value.strip(), columns)
+
+    def texts(self, columns: Sequence[Column]) -> Optional[list[str]]:
+        """The strings in all of the `columns` that the row has; a column holds one or, in JSON, a
+        list of them. `None` also where there are nulls only.
+
+        Raises a `ValueError` for an empty list, a blank string, or anything else.
+        """
+        present = [column for column in columns if self.values.get(column) is not None]
+        texts = []
+        for column in present:
+            value = self.values[column]
+            for text in value if isinstance(value, list) else [value]:
+                if not isinstance(text, str):
+                    raise self.error(f"{_named([column])} must hold strings, not {shorten(text)}")
+                if not text.strip():
+                    raise self.error(f"{_named([column])} holds a blank text")
+                texts.append(self._checked(text, [column]))
+        if present and not texts:
+            raise self.error(f"{_named(columns)} is an empty list")
+        return texts or None
+
+    def number(
+        self, columns: Sequence[Column], limits: Optional[tuple[float, float]] = None
+    ) -> Optional[float]:
+        """The finite number in the first of the `columns`, which is between the `limits`."""
+        value = self.find(columns)
+        if value is None:
+            return None
+        try:
+            # Python reads 1_0 as 10, and takes JSON's true for 1.
+            is_other = isinstance(value, bool) or "_" in str(value)
+            number = math.nan if is_other else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise self._wrong(columns, "a finite number", value)
+        if limits is not None and not limits[0] <= number <= limits[1]:
+            raise self._wrong(columns, f"between {limits[0]} and {limits[1]}", number)
+        return number
+
+    def joined(self, columns: Sequence[Column]) -> Optional[str]:
+        """The values of all `columns`, joined by hyphens: an id.
+
+        `None` if the row lacks one of them, or has a JSON null or an empty cell there.
+        """
+        values = [self.values.get(column) for column in columns]
+        for column, value in zip(columns, values):
+            if isinstance(value, (dict, list)):
+                raise self._wrong([column], "an id", value)
+        if not values or any(value is None or value == "" for value in values):
+            return None
+        return self._checked("-".join(map(str, values)), columns)
+
+    def _wrong(self, columns: Sequence[Column], expected: str, value: Any) -> ValueError:
+        return self.error(f"{_named(columns)} must be {expected}, not {shorten(value)}")
+
+    def _checked(self, text: str, columns: Sequence[Column]) -> str:
+        name = f"{self.source}: {_named(columns)}"
+        return checked_text(text, name, of_any_length=True)
+
+
+class AllOrNone:
+    """A check that all rows of a file have a value, called `name` in errors, or none has.
+
+    AllenNLP's own error for a batch of examples with and without a label names no file.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._first: Optional[tuple[Source, bool]] = None
+
+    def check(self, row: Row, value: Optional[Any]) -> None:
+        """Raise an error if of `row` and the first row only one has a value."""
+        self._first = self._first or (row.source, value is None)
+        place, is_missing = self._first
+        if (value is None) != is_missing:
+            has, first_has = ("no", "one") if value is None else ("a", "none")
+            raise row.error(
+                f"{has} {self._name}, but {place.position} has {first_has}; give one to all rows "
+                "of a file, or to none"
+            )
+
+
+def _named(columns: Sequence[Column]) -> str:
+    return "column " + " or ".join(map(repr, columns))

@@ -1,0 +1,157 @@
+"""Texts as users give them: one check and one policy for every entry point.
+
+Anything but a string, and a blank text, is refused. Texts that are cut, or of which no word is
+known, are encoded, and one warning a call names them.
+"""
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from itertools import islice
+from typing import Any, Callable, Optional
+from unicodedata import category
+
+MAX_CHARACTERS = 10_000  # of a text; a batch takes memory for the length of its longest text
+
+KNOWS_NO_WORD = "the encoder knows no word of {}; the vectors of such texts say nothing"
+
+NUM_NAMED = 5  # the number of texts that a warning names
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters, and a sign of Braille, that show nothing
+_LETTER = re.compile(f"[^\\W{_FILLERS}]")
+_INVISIBLE = ("Cc", "Cf", "Co", "Mn", "Zl", "Zp", "Zs")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# The texts without a known word, where they are collected.
+_unknown: ContextVar[Optional[set[str]]] = ContextVar("unknown", default=None)
+
+# For each message, the number of texts that it holds for, and the first of them.
+_notes: ContextVar[Optional[dict[str, tuple[int, list[str]]]]] = ContextVar("notes", default=None)
+
+
+class Sentences(list[str]):
+    """Sentences that have been checked."""
+
+
+def is_blank(text: str) -> bool:
+    """Whether all characters of a text are invisible: spaces, controls, single marks and others."""
+    return not _LETTER.search(text) and all(
+        category(character) in _INVISIBLE or character in _FILLERS for character in text
+    )
+
+
+def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
+    """Return a text that can be encoded, as a plain string; errors begin with its `name`."""
+    if not isinstance(text, str):
+        is_nan = isinstance(text, float) and text != text
+        shown = "NaN, a missing value" if is_nan else type(text).__name__
+        remedy = "; take one column" if hasattr(text, "keys") else ""
+        raise TypeError(f"{name} must be a string, not {shown}{remedy}")
+    surrogate = None if text.isascii() else _SURROGATE.search(text)
+    if surrogate is not None:
+        raise ValueError(
+            f"{name} has the lone surrogate {surrogate[0]!r} at character {surrogate.start()}, "
+            "which is half of a UTF-16 pair; remove it"
+        )
+    if not of_any_length and is_blank(text):
+        raise ValueError(f"{name} is blank; leave it out (of a pair, both texts)")
+    if not of_any_length and len(text) > MAX_CHARACTERS:
+        raise ValueError(
+            f"{name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} can be encoded, so "
+            "divide the text into sentences"
+        )
+    # Tokenizers do not take all subclasses, and `str` gives the name of an enum's member.
+    return str.__str__(text)
+
+
+def checked_sentences(sentences: Any, of_any_length: bool = False) -> Sentences:
+    """The strings of an iterable that has an order; they are checked once.
+
+    Rows of files may be `of_any_length`, blank or long. Anything else, a single string included, is
+    a `TypeError`; a text that cannot be encoded is a `TypeError` or `ValueError` with its position.
+    """
+    if isinstance(sentences, Sentences):
+        return sentences
+    texts = listed(sentences, "sentences must be a list or another iterable of strings")
+    return Sentences(checked_text(x, f"sentence {i}", of_any_length) for i, x in enumerate(texts))
+
+
+def listed(values: Any, expected: str, columns: str = "take one column") -> list[Any]:
+    """The elements of an iterable that has an order.
+
+    The `TypeError` for others begins with `expected`; of a table, it ends with `columns`.
+    """
+    remedy = ""
+    if isinstance(values, (str, bytes)):
+        remedy = "; a single one goes into a list"
+    elif isinstance(values, Mapping) or hasattr(values, "columns"):
+        remedy = f"; {columns}"
+    elif isinstance(values, (set, frozenset)):
+        remedy = ", which has no order"
+    else:
+        try:  # Arrow's elements are not Python's
+            return list(iter(values.to_pylist() if hasattr(values, "to_pylist") else values))
+        except TypeError:  # such as an array without dimensions
+            pass
+    raise TypeError(f"{expected}, not {type(values).__name__}{remedy}")
+
+
+def note(message: str, text: str) -> None:
+    """Note for `noting` that a message holds for a text, for whose name it has a place."""
+    notes, unknown = _notes.get(), _unknown.get()
+    if unknown is not None and message == KNOWS_NO_WORD:
+        unknown.add(text)
+    if notes is not None:
+        count, first = notes.get(message, (0, []))
+        notes[message] = (count + 1, first if len(first) == NUM_NAMED else [*first, text])
+
+
+@contextmanager
+def collecting() -> Iterator[set[str]]:
+    """Collect the encoded texts that have no word known to the encoder."""
+    unknown: set[str] = set()
+    token = _unknown.set(unknown)
+    try:
+        yield unknown
+    finally:
+        _unknown.reset(token)
+
+
+def _warn(message: str) -> None:
+    # `warnings.warn` would keep each different message for as long as the program runs.
+    warnings.warn_explicit(message, UserWarning, "allennlp_sentmatch", 1)
+
+
+@contextmanager
+def noting(
+    texts: Iterable[str],
+    name: Callable[[int], str] = "sentence {}".format,
+    warn: Callable[[str], object] = _warn,
+) -> Iterator[None]:
+    """Warn once, at the end, of what was noted of a call's texts; `name` gives a position's name.
+
+    Within another `noting` nothing happens: the outer call knows the positions.
+    """
+    if _notes.get() is not None:
+        yield
+        return
+    token = _notes.set({})
+    try:
+        yield
+        notes = _notes.get() or {}
+    finally:
+        _notes.reset(token)
+    for message, (count, first) in notes.items():
+        found = list(islice((x for x in enumerate(texts) if x[1] in first), NUM_NAMED))
+        if found:
+            names = ", ".join(name(position) for position, _ in found)
+            more = ", ..." if count > len(found) else ""
+            number = f"{count:,} {'text' if count == 1 else 'texts'} ({names}{more})"
+            warn(message.format(f"{number}, of which the first begins with {found[0][1][:50]!r}"))
+
+
+def noting_pairs(first: Sequence[str], second: Sequence[str]) -> AbstractContextManager[None]:
+    """`noting` for the sentences of N pairs."""
+    names = ("the first sentence of pair {}", "the second sentence of pair {}")
+    return noting([*first, *second], lambda i: names[i // len(first)].format(i % len(first)))

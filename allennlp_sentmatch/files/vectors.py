@@ -1,0 +1,93 @@
+"""Sentence vectors in NumPy's files."""
+
+import os
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from allennlp_sentmatch.files.digests import (
+    content_digest,
+    ending,
+    ending_digest,
+    is_damaged,
+    sentences_digest,
+)
+from allennlp_sentmatch.files.lines import PathOrStr, local_path
+from allennlp_sentmatch.files.row import Source
+
+Vectors = numpy.ndarray[Any, numpy.dtype[Any]]
+
+
+def map_vectors(file_path: PathOrStr) -> Vectors:
+    """The vectors (N, E) of a `.npy` file, such as `allennlp encode` writes, mapped from the file.
+
+    A file of `allennlp encode` is first read once, for the digest of its content.
+
+    Raises `FileNotFoundError` for a path that does not exist, `ValueError` for a file of
+    anything else than rows of floating-point numbers, and for one that was changed.
+    """
+    source = Source(file_path)
+    local = local_path(file_path)
+    try:
+        vectors: Vectors = numpy.load(local, mmap_mode="r", allow_pickle=False)
+    except OSError:
+        raise
+    # The header may be anything. NumPy's message recommends allow_pickle.
+    except Exception:
+        raise ValueError(
+            f"{source} is not a whole NumPy file of numbers (.npy), such as `allennlp encode` "
+            "writes"
+        ) from None
+    if not isinstance(vectors, numpy.ndarray):
+        raise ValueError(f"{source} holds several arrays (.npz); expected one (.npy)")
+    if vectors.ndim != 2 or vectors.dtype.kind != "f" or vectors.shape[1] == 0:
+        raise ValueError(
+            f"{source} holds an array of {vectors.dtype} of shape {vectors.shape}; expected "
+            "floating-point numbers, a row for each sentence"
+        )
+    if is_damaged(local):
+        raise ValueError(
+            f"{source} is not as it was written: its digest is another; encode the sentences again"
+        )
+    return vectors
+
+
+def save_array(path: Path, array: "numpy.ndarray[Any, Any]") -> None:
+    """Write a `.npy` file at once and as a whole, with a digest of its content; see `is_whole`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
+    try:
+        with open(partial, "w+b") as file:
+            numpy.save(file, array, allow_pickle=False)
+            file.write(ending(content_digest(file)))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def check_sentences(
+    sentences: Iterable[str], file_path: PathOrStr, remedy: str = "encode them again"
+) -> None:
+    """Compare sentences with those that a file of vectors, or an index of them, was made from.
+
+    Files of other programs and of earlier versions have no digest of these, and are not checked.
+
+    Raises a `ValueError`, which ends with the `remedy`, if they differ in any character or
+    in their order, or if the digest is damaged.
+    """
+    if ending_digest(file_path) is not None:
+        check_digest(sentences_digest(sentences).hexdigest(), file_path, remedy)
+
+
+def check_digest(digest: str, file_path: PathOrStr, remedy: str = "encode them again") -> None:
+    """Compare the digest of sentences; see `check_sentences`."""
+    if ending_digest(file_path) not in (None, digest):
+        raise ValueError(
+            f"{Source(file_path)} was made from other sentences, or from these before they were "
+            f"changed, or is damaged; {remedy}"
+        )

@@ -1,0 +1,181 @@
+"""The open connections of a server: how long they may be silent, and how many there may be."""
+
+import asyncio
+import json
+from http import HTTPStatus
+from typing import Any, Optional
+
+from allennlp_sentmatch.serving import requests
+
+Peer = tuple[Any, ...]  # the address and the port of a client, which name its connection
+
+
+class Connection:
+    """A connection, by what asyncio tells of it and what the application is asked."""
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+        self._loop = asyncio.get_running_loop()
+        self._deadline: Optional[asyncio.TimerHandle] = None  # for the headers of a request
+        self._unread: Optional[asyncio.TimerHandle] = None  # for the client to read an answer
+        # The next request may begin before the function that answered the last one has returned.
+        self._num_begun = 0  # the requests whose headers have arrived
+        self._num_whole = 0
+        self.expect_headers()
+
+    @property
+    def peer(self) -> Peer:
+        """The client's address and port."""
+        address: Peer = self._transport.get_extra_info("peername") or ()
+        return address[:2]
+
+    @property
+    def has_request(self) -> bool:
+        """Whether a whole request is being answered."""
+        return self._num_whole > 0
+
+    def expect_headers(self) -> None:
+        """Close the connection unless the headers of a request arrive in time."""
+        if self._deadline is None and self._num_begun == 0:
+            self._deadline = self._loop.call_later(requests.REQUEST_SECONDS, self._close)
+
+    def begin_request(self) -> None:
+        """Note that the headers of a request have arrived."""
+        self._num_begun += 1
+        self._stop(self._deadline)
+        self._deadline = None
+
+    def complete_request(self) -> None:
+        """Note that the body of a request has arrived."""
+        self._num_whole += 1
+
+    def end_request(self, was_whole: bool) -> None:
+        """Note that a request has been answered, which need not have been read to its end."""
+        self._num_begun -= 1
+        self._num_whole -= was_whole
+
+    def expect_reading(self) -> None:
+        """Close the connection unless the client reads its answer in time."""
+        seconds = 2 * requests.REQUEST_SECONDS
+        self._unread = self._loop.call_later(seconds, self._transport.abort)
+
+    def note_reading(self) -> None:
+        """Note that the client has read what was sent."""
+        self._stop(self._unread)
+
+    def refuse(self) -> None:
+        """Close the connection with an answer."""
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+        body = json.dumps({"detail": "Too many connections; try again later."})
+        lines = [
+            f"HTTP/1.1 {status} {status.phrase}",
+            "Connection: close",
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+            f"Retry-After: {requests.RETRY_SECONDS}",
+        ]
+        self._transport.write(("\r\n".join(lines) + "\r\n\r\n" + body).encode())
+        self._transport.close()
+
+    def end(self) -> None:
+        """Stop all clocks of a connection that is closed."""
+        self._stop(self._deadline)
+        self._stop(self._unread)
+
+    def _close(self) -> None:
+        self._transport.close()  # once the client has read the answer, if it reads
+        self._unread = self._loop.call_later(requests.REQUEST_SECONDS, self._transport.abort)
+
+    @staticmethod
+    def _stop(timer: Optional[asyncio.TimerHandle]) -> None:
+        if timer is not None:
+            timer.cancel()
+
+
+class Connections:
+    """The open connections of a server, of which there are `most` at most.
+
+    Closed are those that send no headers for `REQUEST_SECONDS`, those that do not read an answer
+    for twice as long, and the oldest without a whole request where there are too many. Uvicorn
+    itself closes only those that send nothing after an answer, and counts connections to refuse
+    requests.
+    """
+
+    def __init__(self, app: Any, most: int) -> None:
+        self._app = app
+        self._most = most
+        self._open: dict[Peer, Connection] = {}  # the oldest first
+        self.is_ending = False  # whether each answer says that its connection closes
+
+    def add(self, connection: Connection) -> None:
+        """Add a new connection, for which another may have to give way."""
+        self._open[connection.peer] = connection
+        if len(self._open) > self._most:
+            idle = (other for other in self._open.values() if not other.has_request)
+            refused = next(idle, connection)
+            self.remove(refused)
+            refused.refuse()
+
+    def remove(self, connection: Connection) -> None:
+        """Forget a connection."""
+        if self._open.get(connection.peer) is connection:
+            del self._open[connection.peer]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Let the application answer a request, and note how far it is."""
+        connection = self._open.get(tuple(scope.get("client") or ()))
+        if connection is None:  # it is closed, or the application starts or ends
+            await self._app(scope, receive, send)
+            return
+
+        is_whole = False
+
+        async def noting_receive() -> Any:
+            nonlocal is_whole
+            event = await receive()
+            if event["type"] == "http.request" and not event.get("more_body", False):
+                is_whole = True
+                connection.complete_request()
+            return event
+
+        async def closing_send(event: Any) -> None:
+            if event["type"] == "http.response.start" and self.is_ending:
+                event = {**event, "headers": [*event["headers"], (b"connection", b"close")]}
+            await send(event)
+
+        connection.begin_request()
+        try:
+            await self._app(scope, noting_receive, closing_send)
+        finally:
+            connection.end_request(is_whole)
+
+    def watching(self, protocol: Any) -> Any:
+        """Return a class of asyncio's protocols that does the same and notes its connections."""
+        connections = self
+
+        class WatchedProtocol(protocol):  # type: ignore[misc]
+            """Notes what asyncio tells of a connection."""
+
+            def connection_made(self, transport: Any) -> None:
+                super().connection_made(transport)
+                self._connection = Connection(transport)
+                connections.add(self._connection)
+
+            def connection_lost(self, exc: Optional[Exception]) -> None:
+                connections.remove(self._connection)
+                self._connection.end()
+                super().connection_lost(exc)
+
+            def data_received(self, data: bytes) -> None:
+                self._connection.expect_headers()
+                super().data_received(data)
+
+            def pause_writing(self) -> None:  # the client has yet to read
+                self._connection.expect_reading()
+                super().pause_writing()
+
+            def resume_writing(self) -> None:
+                self._connection.note_reading()
+                super().resume_writing()
+
+        return WatchedProtocol

@@ -1,0 +1,47 @@
+import json
+from pathlib import Path
+
+import pytest
+from allennlp.commands.train import train_model_from_file
+
+from allennlp_sentmatch.comparison.item_scores import item_scores
+from allennlp_sentmatch.models.archival import load_archive
+from tests.conftest import REPOSITORY
+
+
+@pytest.fixture(autouse=True)
+def in_repository(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+def train(name: str, folder: Path, test_data: object, **settings: object) -> tuple[Path, dict]:
+    """A trained archive of a configuration in fixtures/models, and its metrics on test data."""
+    overrides = {"test_data_path": str(test_data), "evaluate_on_test": True, **settings}
+    path = f"fixtures/models/{name}.jsonnet"
+    train_model_from_file(path, folder / "out", overrides=json.dumps(overrides))
+    return folder / "out/model.tar.gz", json.loads((folder / "out/metrics.json").read_text())
+
+
+@pytest.mark.parametrize(("questions", "number"), [("all", 3), ("clean", 2)])
+def test_of_a_ranker(tmp_path, questions: str, number: int):
+    """The second question has no right answer. All candidates are scored, as in evaluation."""
+    settings = {"model.questions": questions, "model.num_negatives": 1}
+    data = "fixtures/data/wikiqa.tsv"
+    archive, metrics = train("attentive_ranker", tmp_path, data, **settings)
+    scores = item_scores(load_archive(archive), data)
+    assert len(scores) == number
+    assert sum(scores) / len(scores) == pytest.approx(metrics["test_map"], abs=1e-4)
+
+
+def test_of_a_classifier_on_its_validation_and_test_data(tmp_path):
+    part, whole = tmp_path / "part.jsonl", Path("fixtures/data/snli.jsonl")
+    part.write_text("".join(whole.read_text().splitlines(keepends=True)[:5]))
+    archive, metrics = train("esim", tmp_path, whole, validation_data_path=str(part))
+    loaded = load_archive(archive)
+    scores = item_scores(loaded, str(part))
+    assert 0 < len(scores) <= 5
+    assert sum(scores) / len(scores) == pytest.approx(metrics["best_validation_accuracy"])
+    of_test_data = item_scores(loaded, str(whole))
+    assert len(of_test_data) > len(scores)
+    assert set(of_test_data) <= {0.0, 1.0}
+    assert sum(of_test_data) / len(of_test_data) == pytest.approx(metrics["test_accuracy"])

@@ -1,0 +1,151 @@
+import math
+
+import numpy
+import pytest
+from scipy.stats import binomtest, norm, pearsonr
+
+from allennlp_sentmatch.comparison.statistics import (
+    compare,
+    counted,
+    exchange,
+    figure_of,
+    holm,
+    needed_seeds,
+    parted,
+    resampled,
+    weighted_figures,
+)
+
+
+def interval(higher, lower) -> tuple[float, float]:
+    found = compare(higher, lower)
+    return found.low, found.high
+
+
+def digits(text: str) -> numpy.ndarray:
+    """Right and wrong answers of one run, (1, items, 1)."""
+    return numpy.array([[*text]], dtype=float).reshape(1, -1, 1)
+
+
+def test_the_bootstrap_is_paired():
+    """The same differences everywhere have no spread, however much the items differ."""
+    items = numpy.arange(20.0).reshape(1, 20, 1) / 20
+    assert interval(items + 0.1, items) == pytest.approx((0.1, 0.1))
+
+
+def test_the_interval_of_correlations():
+    """Fisher's: the inverse hyperbolic tangent of r has the standard error 1 / sqrt(n - 3)."""
+    generator = numpy.random.default_rng(0)
+    true = generator.normal(size=(1, 400))
+    predicted = 0.8 * true + 0.6 * generator.normal(size=(2, 400))  # two seeds
+    higher = numpy.stack([predicted, true.repeat(2, axis=0)], axis=-1)  # (2, 400, 2)
+    r = pearsonr(predicted[0], true[0])[0]
+    assert figure_of(higher) == pytest.approx([r, pearsonr(predicted[1], true[0])[0]], abs=1e-12)
+    # The lower row predicts its true scores, so that the higher row alone makes the interval.
+    lower = numpy.stack([true, true], axis=-1)  # (1, 400, 2)
+    low, high = interval(higher[:1], lower)
+    error = 1.96 / math.sqrt(397)
+    assert low == pytest.approx(math.tanh(math.atanh(r) - error) - 1, abs=0.015)
+    assert high == pytest.approx(math.tanh(math.atanh(r) + error) - 1, abs=0.015)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_figures_of_resampled_items(columns):
+    generator = numpy.random.default_rng(0)
+    items = generator.normal(3.0, 1.0, size=(3, 20, columns))
+    chosen = generator.integers(20, size=(5, 20))
+    expected = figure_of(items[:, chosen])  # (3, 5)
+    assert weighted_figures(items, counted(chosen)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_right_and_wrong_answers_of_two_models_are_compared_by_mcnemar():
+    """Of 100 items, only X answers 12 and only Y 3: a binomial test of 12 of 15."""
+    higher = digits("1" * 12 + "0" * 3 + "1" * 50 + "0" * 35)
+    lower = digits("0" * 12 + "1" * 3 + "1" * 50 + "0" * 35)
+    found = compare(higher, lower)
+    assert (found.p, found.test) == (pytest.approx(binomtest(12, 15).pvalue), "McNemar")
+    assert found.difference == pytest.approx(0.09)
+    assert found.seeds_to_decide is None
+    assert compare(higher, higher).p == 1
+
+
+def test_exchanging_scores_is_mcnemars_test_for_right_and_wrong_answers():
+    higher, lower = digits("1" * 9 + "0" * 2 + "1" * 20), digits("0" * 9 + "1" * 2 + "1" * 20)
+    p = binomtest(9, 11).pvalue
+    assert exchange(higher[0], lower[0]) == pytest.approx(p, abs=0.015)
+
+
+def test_exchanging_scores_compares_correlations():
+    """A model that predicts better, and one that is another's copy."""
+    generator = numpy.random.default_rng(1)
+    true = generator.normal(size=100)
+    runs = [true + noise * generator.normal(size=100) for noise in (0.5, 3.0)]
+    better, worse = (numpy.stack([run, true], axis=-1)[None] for run in runs)
+    found = compare(better, worse)
+    assert found.test == "exchanged scores"
+    assert found.p < 0.001
+    assert compare(better, better).p == 1
+
+
+def test_p_of_several_runs_fits_the_normal_distribution():
+    """Three seeds that are alike: the standard error is over the items."""
+    generator = numpy.random.default_rng(0)
+    higher = (generator.random((1, 2000, 1)) < 0.82).astype(float).repeat(3, axis=0)
+    lower = (generator.random((1, 2000, 1)) < 0.80).astype(float).repeat(3, axis=0)
+    found = compare(higher, lower)
+    error = math.sqrt((higher - lower)[0].var() / 2000)
+    assert found.test == "bootstrap"
+    assert found.p == pytest.approx(2 * norm.sf(abs(found.difference) / error), abs=0.02)
+    assert found.smallest == pytest.approx((norm.ppf(0.975) + norm.ppf(0.8)) * error, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("difference", "of_items", "of_runs", "expected"),
+    [
+        # A difference of 2.8 standard errors: 1 = 0.5 + 2 / 4.
+        (2.8, 0.5, 2.0, 4),
+        (-2.8, 0.5, 2.0, 4),
+        (2.8, 0.0, 0.0, 1),
+        (2.8, 1.0, 0.1, None),
+        (0.0, 0.0, 1.0, None),
+    ],
+)
+def test_the_seeds_that_decide(difference, of_items, of_runs, expected):
+    assert needed_seeds(difference, of_items, of_runs) == expected
+
+
+@pytest.fixture
+def runs() -> numpy.ndarray:
+    """Right answers of two sets of 30 runs to 400 items, (2, 30, 400, 1).
+
+    A run's probability of a right answer differs with a standard deviation of 0.02, and an item's,
+    the same for both sets, with 0.3 for X and not at all for Y.
+    """
+    generator = numpy.random.default_rng(0)
+    of_runs = generator.normal(0.5, 0.02, size=(2, 30, 1, 1))
+    of_items = generator.choice([-0.3, 0.3], size=(1, 400, 1))
+    probabilities = of_runs + numpy.stack([of_items, 0 * of_items])
+    return (generator.random((2, 30, 400, 1)) < probabilities).astype(float)
+
+
+def test_the_smallest_difference_follows_from_the_variances_of_items_and_seeds(runs):
+    """An answer by chance has p (1 - p), .16 for X and .25 for Y, for the items and the seeds."""
+    of_items = (0.09 + (0.16 + 0.25) / 30) / 400
+    of_seeds = (2 * 0.02**2 + (0.16 + 0.25) / 400) / 30
+    smallest = compare(runs[0], runs[1], resamples=2000).smallest
+    assert smallest == pytest.approx(2.8 * math.sqrt(of_items + of_seeds), rel=0.1)
+
+
+def test_more_seeds_leave_the_variance_of_the_items(runs):
+    _, over_items = resampled(runs[0], runs[1], 2000)
+    difference = over_items[0].mean(axis=0) - over_items[1].mean(axis=0)
+    constant, of_answers = parted(over_items, difference.var())
+    assert constant == pytest.approx(0.09 / 400, rel=0.2)
+    assert of_answers == pytest.approx((0.16 + 0.25) / 400, rel=0.2)
+
+
+def test_holm():
+    """The second of three: twice its p, but no less than the first one, corrected."""
+    assert holm([0.01, 0.04, 0.012]) == pytest.approx([0.03, 0.04, 0.03])
+    assert holm([0.6, 0.5]) == [1.0, 1.0]
+    assert holm([]) == []

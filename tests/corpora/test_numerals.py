@@ -1,0 +1,122 @@
+"""Numbers as people write them, with the values that a reader gives them."""
+
+import pytest
+
+from allennlp_sentmatch.corpora.numerals import FIRST, with_numbers
+from allennlp_sentmatch.corpora.plain_words import words_of
+
+
+def numbers(text):
+    return [word.text for word in with_numbers(words_of(text)) if word.is_number]
+
+
+ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+
+
+def test_every_number_below_a_hundred():
+    words = [f"{ten}-{one}" if one else ten for ten in TENS for one in ["", *ONES]]
+    assert [numbers(word) for word in words] == [[str(value)] for value in range(20, 100)]
+    assert [numbers(f"the {word} teams") for word in ONES] == [
+        [] if word == "one" else [str(value)] for value, word in enumerate(ONES, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("thirteen", "13"),
+        ("a hundred", "100"),
+        ("one hundred and five", "105"),
+        ("two hundred thousand", "200000"),
+        ("a million", "1000000"),
+        ("2.5 million", "2500000"),
+        ("two million five hundred thousand and six", "2500006"),
+        ("three billion", "3000000000"),
+        ("3bn", "3000000000"),
+        ("a trillion", "1000000000000"),
+        ("two dozen", "24"),
+        ("5k", "5000"),
+        ("1,000", "1000"),
+        ("1,234,567.5", "1234567.5"),
+        (".5", "0.5"),
+        ("-.5", "-0.5"),
+        ("A320", "a320"),
+        ("18+", "18+"),
+        ("1990s", "1990s"),
+        ("\u00bd", "1/2"),
+        ("World War II", "2"),
+        ("World War I", "1"),
+        ("Henry VIII", "8"),
+    ],
+)
+def test_values(text, value):
+    assert numbers(text) == [value]
+
+
+@pytest.mark.parametrize(
+    ("texts", "value"),
+    [
+        ("first|1st", FIRST),
+        ("second|2nd", "2th"),
+        ("twelfth|12th", "12th"),
+        ("twenty-first|21st", "21th"),
+        ("ninetieth|90th", "90th"),
+        ("half|a half|1/2|one half", "1/2"),
+        ("a quarter|one quarter|1/4|one-fourth", "1/4"),
+        ("a third of it|one third|1/3", "1/3"),
+        ("three quarters|3/4|three-fourths", "3/4"),
+        ("two-thirds|2/3", "2/3"),
+        ("twice|two times|2 times", "2 time"),
+        ("thrice|three times", "3 time"),
+        ("double|doubled", "2-fold"),
+        ("5 mg|5mg|five milligrams", "5 mg"),
+        ("5 g|5 grams|5g", "5 g"),
+        ("5 percent|5%|5 per cent|five percent", "5 percent"),
+        ("$10|10 dollars|ten bucks|USD 10", "10 dollar"),
+        ("$2.5 million|2.5 million dollars", "2500000 dollar"),
+        ("Rs. 500|500 rupees|\u20b9500", "500 rupee"),
+        ("9 am|9am|9 a.m.|nine a.m.", "9 am"),
+        ("300 BC|300 BCE", "300 bc"),
+        ("30 \u00b0C|30\u00b0C|30 degrees|30 celsius", None),
+    ],
+)
+def test_forms_of_one_value(texts, value):
+    found = [numbers(text) for text in texts.split("|")]
+    if value is not None:
+        assert found == [[value]] * len(found)
+    assert all(len(one) == 1 for one in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("5 + 3", ["5", "+", "3"]),
+        ("five plus three", ["5", "+", "3"]),
+        ("5 - 3", ["5", "3"]),
+        ("5 * 3 = 15", ["5", "*", "3", "=", "15"]),
+        ("10 / 5", ["10/5"]),
+        ("5-10 days", ["5", "10 day"]),
+        ("from 9 am to 5 pm", ["9 am", "5 pm"]),
+        ("one two three", ["1", "2", "3"]),
+        ("twenty twenty", ["20", "20"]),
+        ("thousands of hundreds", ["thousands", "hundreds"]),
+        ("Google + Facebook", []),
+    ],
+)
+def test_several_numbers(text, values):
+    assert numbers(text) == values
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Which one?", "one of them", "one's name", "wait a second", "metres per second", "I see",
+     "vitamin C", "once more"],
+)  # fmt: skip
+def test_words_that_are_no_number_there(text):
+    assert numbers(text) == []
+
+
+def test_what_is_not_a_number_stays():
+    words = with_numbers(["They", "Paid", "$", "5", "for", "two", "Books"])
+    assert [word.text for word in words] == ["they", "paid", "5 dollar", "for", "2", "books"]

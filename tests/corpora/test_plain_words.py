@@ -1,0 +1,75 @@
+"""One text in the forms in which people and programs write it."""
+
+import pytest
+
+from allennlp_sentmatch.corpora.plain_words import words_of
+
+APOSTROPHES = "'\u2019\u2018\u0060\u00b4\u02bc\u02b9\u2032\uff07\x92"
+
+
+@pytest.mark.parametrize("mark", APOSTROPHES)
+@pytest.mark.parametrize("form", ["don{}t", "do n{}t", "don {}t", "don {} t", "do n {} t"])
+def test_every_apostrophe_negates(form, mark):
+    assert words_of(f"I {form.format(mark)} pay") == ["I", "do", "not", "pay"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don&apos;t pay",
+        "I don &apos;t pay",
+        "I don&#39;t pay",
+        "I don&#x27;t pay",
+        "I don&rsquo;t pay",
+        "I don&amp;#39;t pay",  # an entity of an entity
+        "I don & apos ; t pay",  # a tokenized entity
+        "I don\u00e2\u20ac\u2122t pay",  # UTF-8 that was read as cp1252
+        "I don\\'t pay",
+        "I dont pay",
+        "I do nt pay",
+        "I don t pay",
+        "I do\u200bn't pay",
+    ],
+)
+def test_every_short_form_negates(text):
+    assert words_of(text) == ["I", "do", "not", "pay"]
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("cant", "can not"), ("can't", "can not"), ("ca n't", "can not"), ("cannot", "can not"),
+        ("wont", "will not"), ("shan't", "shall not"), ("aint", "is not"), ("isnt", "is not"),
+        ("didnt", "did not"), ("doesnt", "does not"), ("shouldnt", "should not"),
+        ("werent", "were not"), ("hasnt", "has not"), ("mustnt", "must not"),
+        ("DONT", "DO not"), ("no one", "nobody"), ("noone", "nobody"),
+    ],
+)  # fmt: skip
+def test_a_negated_verb_is_two_words(short, long):
+    assert words_of(f"They {short} pay") == ["They", *long.split(), "pay"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["He reads, as is his wont", "They are wont to sing", "the cant of thieves", "Windows NT",
+     "What is NT authority", "I want sugar", "Kant"],
+)  # fmt: skip
+def test_other_words_negate_nothing(text):
+    assert words_of(text) == text.replace(",", "").split()
+
+
+@pytest.mark.parametrize("text", ["9 am", "9am", "9 a.m.", "9a.m.", "9 AM", "9 A.M.", "9:00 am"])
+def test_one_form_of_a_time(text):
+    assert words_of(f"It opens at {text} today") == ["It", "opens", "at", "9", "am", "today"]
+
+
+def test_signs_that_belong_to_a_word():
+    text = "C# and C++ (not C), an A+ or A- grade, 5 + 3 - 2, -5, .5, 20% of $5, well-known"
+    expected = "C# and C++ not C an A+ or A- grade 5 + 3 2 -5 .5 20 % of $ 5 well known"
+    assert " ".join(words_of(text)) == expected
+
+
+def test_marks_of_a_number_and_a_decade():
+    found = words_of("No. 5 of the '90s, the 1930's")
+    assert found == ["number", "5", "of", "the", "90s", "the", "1930s"]
+    assert words_of("1\u00bd cups, \u22125\u00b0") == ["1", "1", "/", "2", "cups", "-5"]

@@ -1,0 +1,136 @@
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from allennlp_sentmatch.data.folds import Folds, deal, groups_of, repeating_side, split_data_path
+
+
+def test_kept_and_dropped_folds_share_out_all_examples():
+    examples = list(range(23))
+    for fold in range(10):
+        held_out = list(Folds(10, keep=[fold]).select(examples))
+        rest = list(Folds(10, drop=[fold]).select(examples))
+        assert held_out == [i for i in examples if i % 10 == fold]
+        assert sorted(held_out + rest) == examples
+    # Several folds keep the order of the file.
+    assert "".join(Folds(4, keep=[3, 1]).select("abcdefghij")) == "bdfhj"
+    assert "".join(Folds(4, drop=[3, 1]).select("abcdefghij")) == "acegi"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"number": 1, "keep": [0]}, "number=1: expected at least 2"),
+        ({"number": None, "keep": [0]}, "number=None: expected at least 2"),
+        ({"number": 3}, "exactly one"),
+        ({"number": 3, "keep": [0], "drop": [1]}, "exactly one"),
+        ({"number": 3, "keep": [3]}, r"keep=\[3\].*0 to 2"),
+        ({"number": 3, "drop": [-1]}, r"drop=\[-1\].*0 to 2"),
+        ({"number": 3, "keep": []}, r"keep=\[\]"),
+        ({"number": 2, "drop": [0, 1]}, r"drop=\[0, 1\]"),
+        ({"number": 2, "drop": [0], "by": "lines"}, "by='lines': expected 'sentence' or 'line'"),
+    ],
+)
+def test_impossible_settings_are_named(settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        Folds(**settings)
+
+
+@pytest.mark.parametrize("path", ["a.tsv", {"neg": "a.neg", "pos": "a.pos"}])
+@pytest.mark.parametrize("make", [dict, Params])
+@pytest.mark.parametrize(
+    ("folds", "selected"), [({"number": 3, "keep": [1]}, "be"), (None, "abcdef")]
+)
+def test_a_data_path(path, make, folds, selected):
+    data_path = {"path": path, "folds": folds} if folds else path
+    data_path = make(data_path) if isinstance(data_path, dict) else data_path
+    for _ in range(2):  # a reader may read the same path again
+        inner, found = split_data_path(data_path)
+        assert (type(inner), inner) == (type(path), path)
+        assert "".join(found.select("abcdef") if found else "abcdef") == selected
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ({"folds": {"number": 3, "keep": [1]}}, r"expected a data path with folds as .*got"),
+        ({"path": "a", "folds": {"number": 3, "keep": [1]}, "x": 1}, "with folds as"),
+        ({"path": "a", "folds": 3}, "with folds as"),
+        ({"path": "a", "folds": {"number": 3, "kept": [1]}}, "kept"),
+        ({"path": "a", "folds": {"keep": [1]}}, "number"),
+    ],
+)
+def test_another_form_is_an_error(path, message):
+    with pytest.raises(ConfigurationError, match=message):
+        split_data_path(path)
+
+
+def folds_of(examples, number):
+    """The number of each example's fold."""
+    kept = [Folds(number, keep=[fold]).divide([examples]).kept[0] for fold in range(number)]
+    assert all(sum(column) == 1 for column in zip(*kept))
+    return [column.index(True) for column in zip(*kept)]
+
+
+def pairs(*texts):
+    return [tuple(text.split()) for text in texts]
+
+
+def test_without_repetitions_examples_are_dealt_by_lines():
+    assert folds_of([(str(i), f"{i}!") for i in range(23)], 10) == [i % 10 for i in range(23)]
+    assert folds_of([(str(i),) for i in range(7)], 3) == [0, 1, 2, 0, 1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("examples", "folds"),
+    [
+        # Claims with premises, which follow each other or not, on the first side or the second.
+        (pairs("a 1", "a 2", "b 3", "b 4", "c 5"), [0, 0, 1, 1, 2]),
+        (pairs("a 1", "b 2", "c 3", "a 4", "b 5"), [0, 1, 2, 0, 1]),
+        (pairs("1 a", "2 a", "3 b", "4 b", "5 c"), [0, 0, 1, 1, 2]),
+        # The side on which more sentences repeat: that of the questions, not of yes and no.
+        (pairs("a yes", "a no", "b yes", "b no", "c yes", "c no"), [0, 0, 1, 1, 2, 2]),
+        # Equal pairs in either order, also of different claims.
+        (pairs("a b", "c d", "b a", "a b", "e f"), [0, 1, 0, 0, 2]),
+        (pairs("a 1", "a 2", "1 a", "1 3", "b 4", "b 5", "c 6"), [0, 0, 0, 0, 1, 1, 2]),
+        # Equal sentences.
+        (pairs("a", "b", "a", "c", "b"), [0, 1, 0, 2, 1]),
+    ],
+)
+def test_examples_that_share_a_sentence_are_in_one_fold(examples, folds):
+    assert folds_of(examples, 3) == folds
+
+
+def test_one_sentence_in_all_pairs_cannot_be_held_out():
+    examples = [("is it about sports", str(i)) for i in range(6)]
+    assert folds_of(examples, 3) == [0, 1, 2, 0, 1, 2]
+    assert folds_of([*examples, examples[0]], 3) == [0, 1, 2, 1, 2, 0, 0]
+
+
+def test_the_same_text_in_files_of_different_labels():
+    """Each file is dealt into all folds, and a text is in one fold in all of them."""
+    parts = [pairs("a", "b", "c", "d"), pairs("d", "e", "a", "f", "g", "h")]
+    division = Folds(2, keep=[0]).divide(parts)
+    kept = {x for part, flags in zip(parts, division.kept) for x, flag in zip(part, flags) if flag}
+    assert [sum(flags) for flags in division.kept] == [2, 3]
+    for part, flags in zip(parts, division.kept):
+        assert all((x in kept) == flag for x, flag in zip(part, flags))
+
+
+def test_folds_of_groups_have_nearly_equal_sizes():
+    sizes = [7, 1, 1, 3, 2, 2, 9, 1, 4]
+    (folds,) = deal([[group for group, size in enumerate(sizes) for _ in range(size)]], 3)
+    assert sorted(folds.count(fold) for fold in range(3)) == [10, 10, 10]
+
+
+@given(st.lists(st.tuples(*[st.sampled_from("abcdefghij")] * 2), max_size=30), st.integers(2, 5))
+def test_no_pair_has_a_pair_of_another_fold(examples, number):
+    side, folds = repeating_side(examples), folds_of(examples, number)
+    together = len(set(groups_of(examples, side))) > 1
+    for first, fold in zip(examples, folds):
+        for second, other in zip(examples, folds):
+            shares = side is not None and together and first[side] == second[side]
+            if set(first) == set(second) or shares:
+                assert fold == other
