@@ -26,7 +26,7 @@ PROBE = ["A man is asleep.", "How do I cook rice?", "The 3 dogs aren't running."
 TOLERANCE = 0.01  # the largest distance of their vectors, of length 1: processors round differently
 
 
-DTYPES = ("float32", "bfloat16", None)
+DTYPES = ("float32", "bfloat16", "int8", None)
 """The formats of an encoder's numbers that are saved; `None` for encoders of other packages."""
 
 ENCODER_TEXTS = {
@@ -121,7 +121,7 @@ def read_folder(
     with errors_name(folder / HEADER):
         dimensions, dtype = header.pop("dimensions", None), header.pop("dtype", None)
         if dtype not in DTYPES:
-            raise ValueError("dtype must be float32, bfloat16 or null")
+            raise ValueError("dtype must be float32, bfloat16, int8 or null")
         encoder = SentenceEncoder(source, dimensions=dimensions, dtype=dtype)
     tensors = read_tensors(folder / TENSORS)
     with errors_name(folder / TENSORS):

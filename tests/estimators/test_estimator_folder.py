@@ -13,6 +13,8 @@ from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, Senten
 from allennlp_sentmatch.corpora import sentence_encoder
 from allennlp_sentmatch.estimators import estimator_folder, fine_tuned_head
 from allennlp_sentmatch.estimators.estimator_folder import HEADER, TENSORS
+from allennlp_sentmatch.nn.ops.backends import COMPILED
+from allennlp_sentmatch.nn.ops.common.int8_products import HAS_INT8
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 from tests.files.undigested import remove_digests
@@ -104,6 +106,15 @@ def test_the_number_format_of_the_encoder_is_saved(tmp_path, monkeypatch, is_in_
         PairClassifier(half, l2=0.1).fit(PAIRS, LABELS).save(tmp_path / "half")
 
 
+@pytest.mark.skipif(not (HAS_INT8 and COMPILED), reason="nothing is computed in 8 bits here")
+def test_the_packages_encoder_in_8_bits_is_saved(tmp_path):
+    saved = PairClassifier(SentenceEncoder(dtype="int8"), l2=0.1).fit(PAIRS, LABELS)
+    saved.save(tmp_path / "folder")
+    loaded = PairClassifier.load(tmp_path / "folder")
+    assert loaded.encoder_.dtype == "int8"
+    assert loaded.predict_proba(PAIRS).tolist() == saved.predict_proba(PAIRS).tolist()
+
+
 def test_an_encoder_of_another_package_is_given_again(folder, tmp_path):
     saved = PairRegressor(OtherEncoder()).fit(PAIRS, SCORES)
     saved.save(tmp_path / "folder")
@@ -140,7 +151,7 @@ def test_what_is_no_folder_of_an_estimator_is_named(tmp_path):
     [
         ({"format": 4}, "the format is 4; this version reads 5, so that .* fitted and saved again"),
         ({"format": 6}, "the format is 6"),
-        ({"dtype": "int8"}, "dtype must be float32, bfloat16 or null"),
+        ({"dtype": "int4"}, "dtype must be float32, bfloat16, int8 or null"),
         ({"type": "PairRegressor"}, "this is a 'PairRegressor', not a PairClassifier"),
         ({"encoder": ["folder"]}, "encoder must be package, folder or given"),
         ({"code": "rm"}, "superfluous setting 'code'"),
