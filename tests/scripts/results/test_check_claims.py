@@ -173,7 +173,8 @@ def test_the_findings_have_the_figures_of_the_claims():
     found = set(re.findall(figure, findings))
     assert len(found) > 20
     records = json.loads(CLAIMS.read_text())["records"]
-    texts = [record.get(key, "") for record in records for key in ("difference", "interval")]
+    keys = ("difference", "interval", "published")
+    texts = [record.get(key, "") for record in records for key in keys]
     assert found <= set(re.findall(figure, " ".join(texts)))
 
 
