@@ -9,7 +9,8 @@ def check_positive(**sizes: int) -> None:
     """Raise a `ValueError` that names the first size that is not an integer of at least 1."""
     for name, size in sizes.items():
         if isinstance(size, bool) or not isinstance(size, Integral):
-            raise ValueError(f"{name} must be an integer, got {size!r:.100}")
+            shown = " ".join(repr(size).split())  # of a table, it has several lines
+            raise ValueError(f"{name} must be an integer, got {shown:.100}")
         if size < 1:
             raise ValueError(f"{name} must be at least 1, got {size}")
 
