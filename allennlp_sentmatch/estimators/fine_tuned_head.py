@@ -1,6 +1,7 @@
 """A head that AllenNLP trains together with the encoder, without a configuration file."""
 
 import copy
+import math
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -174,18 +175,25 @@ def _trainable_copy(encoder: SentenceEncoder) -> StandaloneEncoder:
 def _divided(examples: Examples, share: float, seed: int) -> tuple[Array, Array]:
     """Return the positions of the examples to learn from and to hold out, a `share` of the groups.
 
-    Both parts have the same shares of the labels, but a label of one group is only learned.
+    Both parts have the same shares of the labels, and at least a group of each, but a label of one
+    group is only learned.
     """
-    groups, targets = examples.groups, examples.targets
+    groups = examples.groups
+    targets = examples.targets
     divided = numpy.arange(groups.max() + 1)
     strata = None
+    num_labels = 1
     if targets.dtype.kind != "f":
         strata, _ = strata_of(groups, targets)
         is_only_one = numpy.bincount(strata)[strata] == 1
         divided = numpy.flatnonzero(~is_only_one)
         strata = strata[divided]
+        num_labels = len(numpy.unique(strata))
+    num_held_out = max(math.ceil(share * len(divided)), num_labels)
     try:
-        _, held_out = train_test_split(divided, test_size=share, random_state=seed, stratify=strata)
+        _, held_out = train_test_split(
+            divided, test_size=num_held_out, random_state=seed, stratify=strata
+        )
     except ValueError as error:
         raise ValueError(
             f"{groups.max() + 1} different pairs, or groups, with validation_fraction={share} "
