@@ -13,21 +13,37 @@ import torch
 from allennlp.data import Instance
 from allennlp.models import Archive, Model
 
+from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.models import AttentiveRanker, ClassificationModel, RNet, ScoreModel
 from allennlp_sentmatch.training.metrics import AnswerOverlap, MeanAveragePrecision
 
 BATCH_SIZE = 32
+FIELDS: dict[type[Model], str] = {
+    ClassificationModel: "label",
+    AttentiveRanker: "labels",
+    ScoreModel: "score",
+}
+"""What an item must have to be scored."""
 
 
 def item_scores(archive: Archive, data_path: Any) -> Any:
     """Return the rounded scores of the items of some data; `None` for other kinds of models.
 
     The data are read by the archive's validation reader.
+
+    # Raises
+
+    `ConfigurationError` for items without a label or score.
     """
     model = archive.model.eval()
-    if not isinstance(model, (ClassificationModel, AttentiveRanker, ScoreModel, RNet)):
+    if not isinstance(model, (*FIELDS, RNet)):
         return None
     instances = list(archive.validation_dataset_reader.read(data_path))
+    for kind, field in FIELDS.items():
+        if isinstance(model, kind) and any(field not in instance for instance in instances):
+            raise ConfigurationError(
+                f"{data_path}: items without the field {field!r}; scores need labeled data"
+            )
     answered: list[Any] = list(zip(instances, outputs_of(model, instances)))
     if isinstance(model, RNet):
         return answer_scores([output for _, output in answered])

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from allennlp.commands.train import train_model_from_file
+from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.comparison.item_scores import item_scores
 from allennlp_sentmatch.models.archival import load_archive
@@ -45,3 +46,21 @@ def test_of_a_classifier_on_its_validation_and_test_data(tmp_path):
     assert len(of_test_data) > len(scores)
     assert set(of_test_data) <= {0.0, 1.0}
     assert sum(of_test_data) / len(of_test_data) == pytest.approx(metrics["test_accuracy"])
+
+
+def test_data_without_labels(small_archive, tmp_path):
+    lines = Path("fixtures/data/snli.jsonl").read_text().splitlines()
+    pairs = [json.loads(line) for line in lines[:3]]
+    texts = [f"{pair['sentence1']}\t{pair['sentence2']}\n" for pair in pairs]
+    (tmp_path / "pairs.tsv").write_text("".join(texts))
+    with pytest.raises(ConfigurationError, match=r"pairs\.tsv"):
+        item_scores(load_archive(small_archive), str(tmp_path / "pairs.tsv"))
+
+
+def test_items_without_a_label(small_archive, monkeypatch):
+    archive = load_archive(small_archive)
+    reader = archive.validation_dataset_reader
+    pair = reader.text_to_instance("A dog runs.", "A cat sleeps.")
+    monkeypatch.setattr(reader, "read", lambda path: [pair])
+    with pytest.raises(ConfigurationError, match="x: items without the field 'label'; scores need"):
+        item_scores(archive, "x")
