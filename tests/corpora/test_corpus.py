@@ -459,3 +459,17 @@ def test_a_file_of_another_model_is_found_by_a_sample(tmp_path):
     other.encode_blocks = lambda blocks, batch_size: (vectors_of(b)[:, ::-1] for b in blocks)
     with pytest.raises(ValueError, match=r"row 0 .* is not the model's for this sentence"):
         append(other, output, SENTENCES)
+
+
+def test_the_corpus_is_read_twice(tmp_path):
+    """Once to count it, and once to encode it, also where vectors are there already."""
+    readings = []
+
+    def read(number):
+        readings.append(number)
+        return iter(SENTENCES[:number])
+
+    for number in (20, 20, len(SENTENCES)):
+        sizes = {"block_size": 8, "show_progress_bar": False, "append": True}
+        encode_corpus(FakeEncoder(), partial(read, number), tmp_path / "v.npy", **sizes)
+    assert readings == [20, 20, 20, 20, len(SENTENCES), len(SENTENCES)]
