@@ -286,7 +286,8 @@ def patch_prediction_input() -> None:
     def get(self: Any) -> Iterator[dict[str, Any]]:
         with ExitStack() as stack:
             if self._input_file == "-":
-                file, name = sys.stdin.buffer, "the standard input"
+                file = sys.stdin.buffer
+                name = "the standard input"
             else:
                 name = self._input_file
                 file = stack.enter_context(open_compressed(cached_path(name), "rb", None))

@@ -27,7 +27,7 @@ WITHOUT_COMPILED_STEPS = (
 
 
 def describe_environment() -> str:
-    """The versions, what is compiled, the GPU, the threads and the extras, one per line."""
+    """Return the versions, what is compiled, the GPU, the threads and the extras, one per line."""
     return "\n".join(f"{name:<15} {value}" for name, value in _lines())
 
 
@@ -123,7 +123,7 @@ def _compiled() -> str:
 
 
 def _extras() -> dict[str, list[str]]:
-    """The packages of each extra but AllenNLP's, as the installed metadata name them."""
+    """Return the packages of each extra but AllenNLP's, as the installed metadata name them."""
     try:
         requirements = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:

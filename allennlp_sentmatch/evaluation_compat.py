@@ -147,7 +147,8 @@ def patch_evaluate() -> None:
     command: Any = evaluate
     command.DataLoader = SimpleNamespace(from_params=evaluation_loader)
     evaluator: Any = SimpleEvaluator
-    evaluate_loader, evaluate_files = evaluator.__call__, command.evaluate_from_archive
+    evaluate_loader = evaluator.__call__
+    evaluate_files = command.evaluate_from_archive
     results: list[tuple[Any, dict[str, Any]]] = []
 
     @functools.wraps(evaluate_loader)
@@ -165,7 +166,8 @@ def patch_evaluate() -> None:
             return {f"{path}_{name}": x for path, one in results for name, x in one.items()}
         return figures
 
-    evaluator.__call__, command.evaluate_from_archive = check_and_evaluate, evaluate_from_archive
+    evaluator.__call__ = check_and_evaluate
+    command.evaluate_from_archive = evaluate_from_archive
 
 
 patch_empty_data()

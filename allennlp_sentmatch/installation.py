@@ -61,7 +61,8 @@ REQUIREMENTS = (
 )
 """AllenNLP's requirements except torch, in the versions that it works with."""
 
-OLDEST_PYTHON, NEWEST_PYTHON = (3, 9), (3, 13)
+OLDEST_PYTHON = (3, 9)
+NEWEST_PYTHON = (3, 13)
 OLDEST_TORCH = (1, 12)
 TORCH_WITH_NUMPY_2 = (2, 3)
 OLDEST_PIP = (22, 2)  # the first with `--dry-run` and `--report`
@@ -172,7 +173,8 @@ def plan(constraints: Optional[Path] = None) -> list[Change]:
     if _release(torch) < TORCH_WITH_NUMPY_2:
         limits.append("numpy<2")  # that torch was built for NumPy 1
     with tempfile.TemporaryDirectory() as folder:
-        limits_file, report = Path(folder, "limits.txt"), Path(folder, "report.json")
+        limits_file = Path(folder, "limits.txt")
+        report = Path(folder, "report.json")
         limits_file.write_text("\n".join(limits), encoding="utf-8")
         files = ["--constraint", str(limits_file)]
         if constraints is not None:
@@ -283,7 +285,9 @@ def _pip(*arguments: str, check: bool = True) -> "subprocess.CompletedProcess[st
 
 
 def _failure_of(program: str) -> Optional[str]:
-    """The last line that `program` prints when it fails in a process of its own, else `None`."""
+    """Return the last line that `program` prints when it fails in a process of its own, else
+    `None`.
+    """
     command = [sys.executable, "-W", "ignore", "-c", program]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode == 0:
@@ -292,7 +296,7 @@ def _failure_of(program: str) -> Optional[str]:
 
 
 def installed_version(name: str) -> Optional[str]:
-    """The version of an installed package; `None` if it is not installed."""
+    """Return the version of an installed package; `None` if it is not installed."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -300,7 +304,7 @@ def installed_version(name: str) -> Optional[str]:
 
 
 def _release(version: str) -> tuple[int, ...]:
-    """The first two numbers of a version: (2, 13) of "2.13.0+cpu"."""
+    """Return the first two numbers of a version: (2, 13) of "2.13.0+cpu"."""
     return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
 
 

@@ -82,7 +82,9 @@ class _RegisteringFinder(MetaPathFinder):
         path: Optional[Sequence[str]] = None,
         target: Optional[ModuleType] = None,
     ) -> Optional[ModuleSpec]:
-        """The spec that the other finders give, whose loader then registers the components."""
+        """Return the spec that the other finders give, whose loader then registers the
+        components.
+        """
         if self._searching or fullname not in _WATCHED:
             return None
         self._searching = True

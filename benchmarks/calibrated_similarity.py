@@ -114,7 +114,9 @@ def measure(name: str, size: int, data: Path, vectors: Vectors) -> dict[str, Any
     pairs, labels, test_pairs, test_labels = read(name, data)
     first, second = test_pairs.T
     cosines = SentenceEncoder(vectors).similarity(first, second).clip(0, 1)
-    figures, chosen, sure = [], [], []
+    figures = []
+    chosen = []
+    sure = []
     for seed in range(DRAWS):
         drawn = draw(labels, size, numpy.random.default_rng(seed))
         classifier = PairClassifier(vectors, matcher="cosine").fit(pairs[drawn], labels[drawn])

@@ -16,7 +16,8 @@ from allennlp_sentmatch.nn import (
 
 def lstm_products(input_size: int, hidden_size: int, num_layers: int, num_directions: int) -> int:
     """Return the number of multiplications for each token in the matrix products of an LSTM."""
-    H, S = hidden_size, num_directions
+    H = hidden_size
+    S = num_directions
     widths = [input_size] + [S * H] * (num_layers - 1)
     return sum(S * 4 * H * (width + H) for width in widths)
 

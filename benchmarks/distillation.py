@@ -284,7 +284,9 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
                 (x * distance, numpy.sign(y) * distance + 6 * y),
                 textcoords="offset points",
                 arrowprops={  # to the nearest corner
-                    **{"arrowstyle": "-", "linewidth": 0.5, "shrinkA": 0},
+                    "arrowstyle": "-",
+                    "linewidth": 0.5,
+                    "shrinkA": 0,
                     "relpos": ((1 - x) / 2, (1 - numpy.sign(y)) / 2),
                 },
                 fontsize=8,

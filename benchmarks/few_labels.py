@@ -76,7 +76,8 @@ class Vectors:
     def __init__(self, name: str, data: Path) -> None:
         if name == PACKAGE:
             encoder: Any = SentenceEncoder()
-            self._encode, self.word_coverage = encoder.encode, encoder.network.word_coverage
+            self._encode = encoder.encode
+            self.word_coverage = encoder.network.word_coverage
         else:
             self._encode = load(name, data)[0]
         self._vectors: dict[str, Any] = {}
@@ -115,7 +116,8 @@ def few_labels(
     order = numpy.random.default_rng(0).permutation(len(pairs))
     pools = [order[labels[order] == label][:POOL] for label in numpy.unique(labels)]
     for size in sizes:
-        scores, seconds = [], []
+        scores = []
+        seconds = []
         for draw in range(1 if size == "all" else DRAWS):
             rng = numpy.random.default_rng(draw)
             drawn = (
@@ -163,7 +165,8 @@ def meaning(data: Path, vectors: Vectors, words: bool) -> Iterator[dict[str, Any
             "learned": roc_auc_score(same[chosen], learned[chosen]),
         }
     pairs, labels, test_pairs, test_labels = read_set("SICK", data)
-    kept, tested = labels != "NEUTRAL", test_labels != "NEUTRAL"
+    kept = labels != "NEUTRAL"
+    tested = test_labels != "NEUTRAL"
     same = test_labels[tested] == "ENTAILMENT"
     classifier.fit(pairs[kept], labels[kept])
     yield {
@@ -205,7 +208,8 @@ def main() -> None:
     parser.add_argument("--meaning", nargs="*", default=[], help="more, for the second table alone")
     parser.add_argument("--fine-tune", action="store_true", help="the package's, for the third one")
     arguments = parser.parse_args()
-    names, data = arguments.encoders, arguments.data
+    names = arguments.encoders
+    data = arguments.data
     outputs = [RESULTS / f"{name}.json" for name in ("few_labels", "meaning_pairs", "other_data")]
     records, changes, others = (
         json.loads(path.read_text("utf-8"))["records"] if path.exists() else [] for path in outputs

@@ -24,7 +24,9 @@ from allennlp_sentmatch.nn.ops.rcrn.recurrence import controlled_recurrence
 from benchmarks.report import RESULTS, machine, write
 
 simulated: Any = import_module("tests.simulated_device")
-SIZE, BATCH_SIZE, NUM_TOKENS = 300, 32, 25
+SIZE = 300
+BATCH_SIZE = 32
+NUM_TOKENS = 25
 
 SECONDS_OF_A_LAUNCH = 5e-6
 BYTES_PER_SECOND = 3.35e12

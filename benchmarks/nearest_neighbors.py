@@ -150,7 +150,8 @@ def main() -> None:
         path.name for path in options.sentences
     )
     real = sentence_vectors(options.word_vectors, options.sentences)
-    queries, real = real[:NUM_QUERIES], real[NUM_QUERIES:]
+    queries = real[:NUM_QUERIES]
+    real = real[NUM_QUERIES:]
     info["real_sentences"], info["vector_size"] = real.shape
     records: dict[str, list[dict[str, Any]]] = {kind: [] for kind in options.kinds}
     with TemporaryDirectory() as folder:

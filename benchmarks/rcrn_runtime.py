@@ -28,11 +28,16 @@ from benchmarks.measure import (
 )
 from benchmarks.report import RESULTS, machine, save, write
 
-BATCH_SIZE, INPUT_SIZE, HIDDEN_SIZE = 32, 300, 200
+BATCH_SIZE = 32
+INPUT_SIZE = 300
+HIDDEN_SIZE = 200
 
 LENGTHS = (16, 32, 64, 128, 256)
 
-ONE, THREE, RCRN, NAIVE = "BiLSTM", "3-layer BiLSTM", "RCRN", "RCRN, naive"
+ONE = "BiLSTM"
+THREE = "3-layer BiLSTM"
+RCRN = "RCRN"
+NAIVE = "RCRN, naive"
 
 #: Tay et al. 2018, "Recurrently Controlled Recurrent Networks", table 10: seconds an epoch for each
 #: of `LENGTHS`. "RCRN, naive" is the paper's RCRN without its CUDA kernels.

@@ -30,7 +30,11 @@ from allennlp_sentmatch.nn.rnet import (
 from benchmarks.measure import keep_freed_memory, median_ratio, processor_times
 from benchmarks.report import RESULTS, machine, write
 
-BATCH_SIZE, PASSAGE_LENGTH, QUESTION_LENGTH, INPUT_SIZE, H = 32, 200, 12, 175, 75
+BATCH_SIZE = 32
+PASSAGE_LENGTH = 200
+QUESTION_LENGTH = 12
+INPUT_SIZE = 175
+H = 75
 E = 2 * H
 
 BIGRU = {"type": "stacked_rnn", "cell": "gru", "bidirectional": True}
@@ -65,7 +69,8 @@ class RNet(torch.nn.Module):
 
     def forward(self, passage: Tensor, mask: Tensor, question: Tensor, other: Tensor) -> Tensor:
         """Return the scores of the start and of the end."""
-        passage, question = self.encoder(passage, mask), self.encoder(question, other)
+        passage = self.encoder(passage, mask)
+        question = self.encoder(question, other)
         matched, _ = self.self_matching(self.matching(passage, mask, question, other)[0], mask)
         return torch.stack(self.pointers(matched, mask, self.pooling(question, other)[0]))
 
@@ -93,9 +98,11 @@ def training_step(
 
 def cases() -> Iterator[tuple[str, Case]]:
     """Yield the baseline first."""
-    passage, question = tokens(PASSAGE_LENGTH, E), tokens(QUESTION_LENGTH, E)
+    passage = tokens(PASSAGE_LENGTH, E)
+    question = tokens(QUESTION_LENGTH, E)
     gru = StackedRNN(2 * E, H, cell="gru", bidirectional=True)
-    matching, self_matching = GatedMatching(E, E, H), GatedSelfMatching(E, H)
+    matching = GatedMatching(E, E, H)
+    self_matching = GatedSelfMatching(E, H)
     gated = tokens(PASSAGE_LENGTH, 2 * E)  # of the size that the layers' GRUs read
     reference = "torch's BiGRU, as in both matching layers"
     yield reference, (gru, training_step(gru, *gated, backend="naive"))

@@ -98,11 +98,19 @@ def plot(picture: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> 
         for record in records
         for backend, key in keys.items()
     )
-    x, y = "tokens in a sentence", "training step, ratio"
+    x = "tokens in a sentence"
+    y = "training step, ratio"
     grid = seaborn.relplot(
         points,
-        **{"x": x, "y": y, "hue": "batch size", "style": "backend", "markers": True},
-        **{"kind": "line", "height": 3, "col": "encoder", "col_wrap": 3},
+        x=x,
+        y=y,
+        hue="batch size",
+        style="backend",
+        markers=True,
+        kind="line",
+        height=3,
+        col="encoder",
+        col_wrap=3,
         facet_kws={"sharex": False, "sharey": False},
     )
     for name, panel in grid.axes_dict.items():

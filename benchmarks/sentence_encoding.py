@@ -59,7 +59,8 @@ def probe(encode: Encode, train: Pairs, validation: Pairs, test: Pairs) -> float
     """
 
     def features(pairs: Pairs) -> Array:
-        u, v = encode(pairs.first), encode(pairs.second)
+        u = encode(pairs.first)
+        v = encode(pairs.second)
         return numpy.concatenate([u, v, u * v, numpy.abs(u - v)], axis=1)
 
     train_inputs, validation_inputs, test_inputs = map(features, (train, validation, test))

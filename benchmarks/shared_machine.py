@@ -32,7 +32,9 @@ COLUMNS = {
     "cas_lstm, ms": "cas_lstm",
 }
 ENCODERS = ("lstm", "cas_lstm")
-BATCH_SIZE, NUM_TOKENS, SIZE = 64, 25, 300
+BATCH_SIZE = 64
+NUM_TOKENS = 25
+SIZE = 300
 
 
 def train(encoder: str, seconds: float, folder: Path, processes: int) -> None:
@@ -62,16 +64,17 @@ def step_time(
         environment["OMP_WAIT_POLICY"] = wait_policy
     with TemporaryDirectory() as folder:
         command = [
-            *(
-                sys.executable,
-                "-m",
-                "benchmarks.shared_machine",
-                "--encoder",
-                encoder,
-                "--folder",
-                folder,
-            ),
-            *("--processes", str(processes), "--seconds", str(seconds)),
+            sys.executable,
+            "-m",
+            "benchmarks.shared_machine",
+            "--encoder",
+            encoder,
+            "--folder",
+            folder,
+            "--processes",
+            str(processes),
+            "--seconds",
+            str(seconds),
         ]
         running = [
             subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)

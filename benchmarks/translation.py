@@ -33,7 +33,11 @@ MODELS = {
     "247-dimensional CAS-LSTM": "cas_lstm_247d",
 }
 
-NUM_PAIRS, NUM_DECODED, LENGTH, NUM_STEPS, NUM_SUBWORDS = 160, 100, 16, 20, 6000
+NUM_PAIRS = 160
+NUM_DECODED = 100
+LENGTH = 16
+NUM_STEPS = 20
+NUM_SUBWORDS = 6000
 
 COLUMNS = {
     "model": "model",
@@ -88,7 +92,8 @@ def main() -> None:
     keep_freed_memory()
     info = machine(torch.device("cpu"))
     models = {title: build(name) for title, name in MODELS.items()}
-    trained, decoded = batch(NUM_PAIRS), batch(NUM_DECODED)
+    trained = batch(NUM_PAIRS)
+    decoded = batch(NUM_DECODED)
     tasks: dict[str, Callable[[Model], None]] = {
         "step": lambda model: training_step(model, trained),
         "decoding": lambda model: decode(model, decoded),

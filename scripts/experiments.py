@@ -65,7 +65,8 @@ def described(path: Path) -> Experiment:
     comment = _COMMENT.fullmatch(line)
     if comment is None:
         return Experiment(name, "-", "-", line[3:].rstrip("."), "-", "-")
-    papers, tables = [], []
+    papers = []
+    tables = []
     for part in comment["sources"].split("; "):
         source = _SOURCE.fullmatch(part)
         if source is None:

@@ -35,9 +35,20 @@ from scripts.covering_tests import CoveringTests, enclosing_function
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = "allennlp_sentmatch"
 LIBRARIES = (
-    *("allennlp.commands", "allennlp.common.cached_transformers", "sacrebleu", "sacremoses"),
-    *("scipy.stats", "sklearn.metrics", "spacy", "torch", "transformers.models.auto.modeling_auto"),
-    *("hypothesis", "_hypothesis_pytestplugin", "anyio.pytest_plugin", "pdb", "xdist.plugin"),
+    "allennlp.commands",
+    "allennlp.common.cached_transformers",
+    "sacrebleu",
+    "sacremoses",
+    "scipy.stats",
+    "sklearn.metrics",
+    "spacy",
+    "torch",
+    "transformers.models.auto.modeling_auto",
+    "hypothesis",
+    "_hypothesis_pytestplugin",
+    "anyio.pytest_plugin",
+    "pdb",
+    "xdist.plugin",
 )
 
 CONFIGURATION = """[cosmic-ray]
@@ -107,7 +118,8 @@ def mutate(
     seed: int,
 ) -> Path:
     """Run Cosmic Ray in a copy of the repository, and return the file of its session."""
-    configuration, session = copy / "mutations.toml", copy / "mutations.sqlite"
+    configuration = copy / "mutations.toml"
+    session = copy / "mutations.sqlite"
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(copy.with_name("socket")))
         server.listen()

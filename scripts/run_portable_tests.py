@@ -82,7 +82,8 @@ def main() -> None:
     options, arguments = parser.parse_known_args()
     arguments = ["-n", str(options.jobs), "-m", "not slow and not browser", *arguments]
     titles = (*VARIABLES, "threads", "busy", "minutes", "result")
-    matrix, failed = runs(), False
+    matrix = runs()
+    failed = False
     rows = [" | ".join(titles), " | ".join("---" for _ in titles)]
     for number, run in enumerate(matrix, 1):
         values, threads, busy = run

@@ -41,14 +41,26 @@ NAME = "simulated"
 AUTOCAST = "AutocastPrivateUse1"
 
 NOT_LAUNCHED = {
-    *("_local_scalar_dense", "_unsafe_view", "empty", "empty_like", "empty_strided"),
-    *("new_empty", "new_empty_strided"),
+    "_local_scalar_dense",
+    "_unsafe_view",
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "new_empty",
+    "new_empty_strided",
 }
 """Operations, other than those that view a tensor, for which a GPU has nothing to compute."""
 
 WAITING = {
-    *("_local_scalar_dense", "_unique2", "bincount", "equal", "is_nonzero", "masked_select"),
-    *("nonzero", "unique_consecutive", "unique_dim"),
+    "_local_scalar_dense",
+    "_unique2",
+    "bincount",
+    "equal",
+    "is_nonzero",
+    "masked_select",
+    "nonzero",
+    "unique_consecutive",
+    "unique_dim",
 }
 """Operations after which a program knows values, or sizes that depend on values."""
 
@@ -58,9 +70,21 @@ TAKING_CPU_TENSORS = {*INDEXING, "copy_", "_to_copy", "_pack_padded_sequence"}
 
 LOWERED = ("addmm", "baddbmm", "bmm", "conv1d", "linear", "matmul", "mm", "mv")
 RAISED = (
-    *("cosine_embedding_loss", "cosine_similarity", "cumsum", "exp", "layer_norm", "log"),
-    *("log_softmax.int", "mse_loss", "nll_loss", "norm.ScalarOpt_dim", "pow.Tensor_Scalar"),
-    *("prod", "softmax.int", "sum", "sum.dim_IntList"),
+    "cosine_embedding_loss",
+    "cosine_similarity",
+    "cumsum",
+    "exp",
+    "layer_norm",
+    "log",
+    "log_softmax.int",
+    "mse_loss",
+    "nll_loss",
+    "norm.ScalarOpt_dim",
+    "pow.Tensor_Scalar",
+    "prod",
+    "softmax.int",
+    "sum",
+    "sum.dim_IntList",
 )
 """Of what this package calls, the operations to which CUDA's autocast gives half precision and
 float32."""
@@ -201,7 +225,8 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], device: SimulatedDevice) 
 def _waits(name: str, args: Any, kwargs: dict[str, Any]) -> bool:
     """Whether a program waits for the result of an operation on a GPU."""
     if name == "_to_copy":
-        source, target = args[0].device.type, kwargs.get("device")
+        source = args[0].device.type
+        target = kwargs.get("device")
         is_upload = source == "cpu" and kwargs.get("non_blocking", False)
         return target is not None and target.type != source and not is_upload
     if name == "copy_":
@@ -247,7 +272,10 @@ def _lstm_cell(input_gates, hidden_gates, c, input_bias=None, hidden_bias=None):
     if input_bias is not None:
         gates = gates + input_bias + hidden_bias
     i, f, g, o = gates.chunk(4, 1)
-    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+    i = i.sigmoid()
+    f = f.sigmoid()
+    g = g.tanh()
+    o = o.sigmoid()
     cell = f * c + i * g
     return o * cell.tanh(), cell, torch.cat([i, f, g, o], 1)
 
@@ -268,9 +296,11 @@ def _lstm_cell_backward(grad_h, grad_c, c, cell, workspace, has_bias):
 
 def _gru_cell(input_gates, hidden_gates, h, input_bias=None, hidden_bias=None):
     if input_bias is not None:
-        input_gates, hidden_gates = input_gates + input_bias, hidden_gates + hidden_bias
+        input_gates = input_gates + input_bias
+        hidden_gates = hidden_gates + hidden_bias
     (r, z, n), (hidden_r, hidden_z, hidden_n) = (x.chunk(3, 1) for x in (input_gates, hidden_gates))
-    r, z = (r + hidden_r).sigmoid(), (z + hidden_z).sigmoid()
+    r = (r + hidden_r).sigmoid()
+    z = (z + hidden_z).sigmoid()
     n = (n + r * hidden_n).tanh()
     return n + z * (h - n), torch.cat([r, z, n, h, hidden_n], 1)
 

@@ -64,7 +64,8 @@ def number_of_updates(folder: Path) -> int:
 @pytest.mark.slow
 def test_distributed_training_with_two_processes(allennlp, tmp_path):
     """With half the batch size, there are as many updates. All of the test data are read."""
-    alone, out = tmp_path / "alone", tmp_path / "out"
+    alone = tmp_path / "alone"
+    out = tmp_path / "out"
     changes = {"test_data_path": TEST, "evaluate_on_test": True}
     allennlp("train", CONFIG, "-s", alone, "-o", overrides(**changes))
     changes.update({"distributed": {"cuda_devices": [-1, -1]}, "data_loader.batch_size": 50})

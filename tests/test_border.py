@@ -61,7 +61,8 @@ def test_the_rooms_work_where_allennlp_is_not_installed():
 
 def imported_from_allennlp(tree):
     """The names that a module imports from AllenNLP, and the lines of the imports at its top."""
-    names, lines = set(), []
+    names = set()
+    lines = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "allennlp":
             names |= {alias.name for alias in node.names}

@@ -26,8 +26,15 @@ def test_reduce_on_plateau_takes_all_its_arguments():
     weight = [("weight", torch.nn.Parameter(torch.zeros(2)))]
     optimizer = Optimizer.from_params(Params({"type": "sgd", "lr": 1.0}), model_parameters=weight)
     arguments = {
-        **{"mode": "max", "verbose": True, "threshold_mode": "abs", "threshold": 0.05},
-        **{"cooldown": 1, "min_lr": 0.25, "eps": 1e-3, "factor": 0.5, "patience": 0},
+        "mode": "max",
+        "verbose": True,
+        "threshold_mode": "abs",
+        "threshold": 0.05,
+        "cooldown": 1,
+        "min_lr": 0.25,
+        "eps": 1e-3,
+        "factor": 0.5,
+        "patience": 0,
     }
     params = Params({"type": "reduce_on_plateau", **arguments})
     scheduler = LearningRateScheduler.from_params(params, optimizer=optimizer)
@@ -159,8 +166,14 @@ def test_a_misspelt_setting_of_the_trainer_is_refused(kind):
 @pytest.mark.parametrize(
     ("first", "second", "distance"),
     [
-        *((3, 3, None), (3, 5, 2.0), (True, True, None), (True, False, 1.0), (0.5, 0.25, 0.25)),
-        *((torch.nan, torch.nan, None), (torch.nan, 0.0, torch.inf), (torch.inf, torch.inf, None)),
+        (3, 3, None),
+        (3, 5, 2.0),
+        (True, True, None),
+        (True, False, 1.0),
+        (0.5, 0.25, 0.25),
+        (torch.nan, torch.nan, None),
+        (torch.nan, 0.0, torch.inf),
+        (torch.inf, torch.inf, None),
     ],
 )
 def test_diff_compares_buffers(first, second, distance):

@@ -44,7 +44,8 @@ def blocks(page: str, language: str) -> list[str]:
     return [block for name, block in found if name == language]
 
 
-README, COMPONENTS = read("README.md"), read("docs/components.md")
+README = read("README.md")
+COMPONENTS = read("docs/components.md")
 OWN_PAIRS = "training_config/own_pairs.jsonnet"
 
 

@@ -55,10 +55,17 @@ def edited(small_archive, tmp_path):
 
 def evaluated(allennlp, archive, data, tmp_path, *options):
     """The figures, and the first words of the predictions' premises."""
-    figures, predictions = tmp_path / "figures.json", tmp_path / "predictions.jsonl"
+    figures = tmp_path / "figures.json"
+    predictions = tmp_path / "predictions.jsonl"
     allennlp(
-        *("evaluate", archive, data, "--output-file", figures),
-        *("--predictions-output-file", predictions, *options),
+        "evaluate",
+        archive,
+        data,
+        "--output-file",
+        figures,
+        "--predictions-output-file",
+        predictions,
+        *options,
     )
     read = [json.loads(line)["metadata"] for line in predictions.read_text().splitlines()]
     order = [[int(pair["premise"].split()[0]) for pair in batch] for batch in read]

@@ -134,7 +134,8 @@ def hostile(tmp_path_factory, small_archive, marker) -> dict[str, Path]:
     embedder = {"archive_file": str(small_archive), "module_path": "_text_field_embedder"}
     call = {"type": "subprocess.check_call", "args": ["touch", str(marker)]}
     link = tarfile.TarInfo("vocabulary/labels.txt")
-    link.type, link.linkname = tarfile.SYMTYPE, str(folder / "secret")
+    link.type = tarfile.SYMTYPE
+    link.linkname = str(folder / "secret")
     changes: dict[str, dict[str, bytes]] = {
         "outside": {f"../{marker.parent.name}/{marker.name}": b"evil"},
         "link": {},

@@ -103,7 +103,8 @@ def pip(monkeypatch):
 def test_torch_stays_and_numpy_fits_it(versions, monkeypatch, pip, torch, limits):
     monkeypatch.setattr(installation.metadata, "version", lambda name: torch)
     versions.update({"allennlp": None, "Zope": "3.1"})
-    zope, allennlp = Change("Zope", "2", "3.1"), Change("allennlp", "2.10.1", None)
+    zope = Change("Zope", "2", "3.1")
+    allennlp = Change("allennlp", "2.10.1", None)
     assert installation.plan()[:2] == [zope, allennlp]
     assert pip[0][-1] == limits
 

@@ -104,7 +104,8 @@ def test_mistakes_are_sentences(tmp_path, content, arguments, message):
 def test_an_archive_without_allennlp(corpus, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "allennlp.common.checks", None)
     (tmp_path / "model.tar.gz").write_bytes(b"")
-    archive, vectors = tmp_path / "model.tar.gz", tmp_path / "v.npy"
+    archive = tmp_path / "model.tar.gz"
+    vectors = tmp_path / "v.npy"
     for words in (
         ["encode", archive, corpus, vectors],
         ["search", archive, corpus, vectors, "--query", "a"],

@@ -87,7 +87,10 @@ def test_the_wheel_has_all_files(wheel):
 def test_the_plain_package_requires_little(described):
     required = re.findall("^Requires-Dist: (.*)", described[0], re.MULTILINE)
     assert [line for line in required if "extra ==" not in line] == [
-        *("torch>=1.12", "numpy", "scikit-learn>=1.0", "tokenizers>=0.12")
+        "torch>=1.12",
+        "numpy",
+        "scikit-learn>=1.0",
+        "tokenizers>=0.12",
     ]
 
 
@@ -135,7 +138,11 @@ def test_installs_into_an_environment_of_its_own(wheel, tmp_path):
         "validation_data_path": "data/test.tsv",
     }
     trained = environment.run(
-        *("train", "quick_start.jsonnet", "--serialization-dir", "out", "--overrides"),
+        "train",
+        "quick_start.jsonnet",
+        "--serialization-dir",
+        "out",
+        "--overrides",
         json.dumps(overrides),
         program="allennlp",
     )

@@ -65,7 +65,9 @@ def sizes_of_subilstm() -> dict[str, int]:
     of 4,096 numbers. A tied SuBiLSTM has as many parameters as a BiLSTM, but for torch's second
     bias; an untied one has twice as many (SuBiLSTM, "Baselines").
     """
-    gates, size, words = 4 * 2048, 2048, 300
+    gates = 4 * 2048
+    size = 2048
+    words = 300
     layer = 2 * gates * (words + size + 1)
     second_biases = 2 * gates
     encoders = {
@@ -373,8 +375,14 @@ def with_local(library: str, name: str) -> Any:
 @pytest.mark.parametrize(
     "name",
     [
-        *("allnli_small/bilstm", "distillation/bilstm", "fairytaleqa/rnet", "snli/esim_subilstm"),
-        *("snli/gumbel_tree_lstm_300d", "snli/lstmn", "sst2/bcn_subilstm_cove", "wikiqa/ap_rcrn"),
+        "allnli_small/bilstm",
+        "distillation/bilstm",
+        "fairytaleqa/rnet",
+        "snli/esim_subilstm",
+        "snli/gumbel_tree_lstm_300d",
+        "snli/lstmn",
+        "sst2/bcn_subilstm_cove",
+        "wikiqa/ap_rcrn",
     ],
 )
 def test_one_override_puts_glove_6b_100d_into_a_configuration(name: str):

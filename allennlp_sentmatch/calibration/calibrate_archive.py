@@ -103,7 +103,9 @@ def calibrate_archive(
         if path is not None and other is not None and _overlap(reader, path, other):
             logger.warning(
                 "%s, %s, have examples of %s: the report is better than it would be on other data",
-                *(name, path, other_name),
+                name,
+                path,
+                other_name,
             )
     held_out = predict_logits(model, reader, data_path)
     try:
@@ -135,14 +137,15 @@ def calibrate_archive(
 
 
 def _overlap(reader: DatasetReader, first: Any, second: Any) -> bool:
-    """Whether two data paths are the same, or share many examples."""
-    examples, others = _examples(reader, first), set(_examples(reader, second))
+    """Return whether two data paths are the same, or share many examples."""
+    examples = _examples(reader, first)
+    others = set(_examples(reader, second))
     shared = sum(example in others for example in examples)
     return bool(first == second) or shared > MOST_SHARED * len(examples)
 
 
 def _examples(reader: DatasetReader, data_path: Any) -> list[tuple[str, ...]]:
-    """The texts of the examples of a data path; none if they are not on this machine."""
+    """Return the texts of the examples of a data path; none if they are not on this machine."""
     path, _ = split_data_path(data_path)
     if not isinstance(reader, ConfiguredReader) or not all(map(os.path.isfile, _files(path))):
         return []
@@ -152,7 +155,7 @@ def _examples(reader: DatasetReader, data_path: Any) -> list[tuple[str, ...]]:
 
 
 def _files(path: Any) -> list[str]:
-    """The names of the files of a data path without folds."""
+    """Return the names of the files of a data path without folds."""
     if isinstance(path, Mapping):  # the set of a file, or a file for each label
         path = [value for name, value in path.items() if name != "set"]
     return [str(file) for file in path] if isinstance(path, list) else [str(path)]

@@ -63,7 +63,8 @@ class CalibrationReport:
                 )
                 yield f"  {'':28}{'before':>8}{'after':>8}"
                 for title, key in MEASURES.items():
-                    before, after = getattr(report.before, key), getattr(report.after, key)
+                    before = getattr(report.before, key)
+                    after = getattr(report.after, key)
                     yield f"  {title:28}{before:8.4f}{after:8.4f}"
         for chosen in self.thresholds:
             yield ""

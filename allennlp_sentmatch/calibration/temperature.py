@@ -54,7 +54,8 @@ def predict_logits(
     loader = evaluation_loader(Params(settings), reader, data_path)
     check_gold(model, loader)
     loader.index_with(model.vocab)
-    logits, labels = [], []
+    logits = []
+    labels = []
     try:
         for batch in Tqdm.tqdm(loader, desc="predicting"):
             tensors = move_to_device(batch, device)
@@ -102,7 +103,9 @@ def fit_temperature(logits: FloatArray, labels: IntArray) -> float:
             f"the model classifies all {len(labels)} examples correctly, and these say nothing "
             "about how often it errs: calibrate with more examples"
         )
-    lower, upper = 0.0, TOLERANCE
+    lower = 0.0
+    upper = TOLERANCE
     while derivative(upper) <= 0:
-        lower, upper = upper, 2 * upper
+        lower = upper
+        upper = 2 * upper
     return float(unit / brentq(derivative, lower, upper, xtol=1e-300, rtol=TOLERANCE))

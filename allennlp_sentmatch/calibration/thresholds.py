@@ -27,14 +27,15 @@ class Decisions:
 def precision_threshold(
     probs: FloatArray, labels: IntArray, precision: float, positive: Optional[int] = None
 ) -> Optional[float]:
-    """The smallest probability of the predicted label with which it is right often enough.
+    """Return the smallest probability of the predicted label with which it is right often enough.
 
     `precision` is the wanted share of right ones among the examples whose predicted label has at
     least this probability: 0 if all examples reach it, `None` if no threshold does. `probs` (N, K)
     and the labels' indices `labels` (N,) are of the same examples. With `positive`, only the
     examples count for which this label is predicted.
     """
-    predicted, confidences = probs.argmax(-1), probs.max(-1)
+    predicted = probs.argmax(-1)
+    confidences = probs.max(-1)
     counted = numpy.full(len(labels), True) if positive is None else predicted == positive
     order = confidences[counted].argsort()
     scores, starts = numpy.unique(confidences[counted][order], return_index=True)
@@ -66,11 +67,14 @@ def decide(
     predicted = numpy.array([-1 if name is None else names.index(name) for name in chosen])
     undecided = predicted == -1
     if positive is None:
-        given, gold = ~undecided, labels >= 0
+        given = ~undecided
+        gold = labels >= 0
     else:
-        given, gold = predicted == names.index(positive), labels == names.index(positive)
+        given = predicted == names.index(positive)
+        gold = labels == names.index(positive)
     num_right = int((given & (predicted == labels)).sum())
-    num_given, num_gold = int(given.sum()), int(gold.sum())
+    num_given = int(given.sum())
+    num_gold = int(gold.sum())
     return Decisions(
         float(undecided.mean()),
         num_right / num_given if num_given else None,

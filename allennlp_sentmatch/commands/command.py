@@ -96,11 +96,13 @@ MODEL = (
 
 
 def json_or_text(text: str, where: str) -> Any:
-    """The JSON object that an argument is, or the argument, if it does not begin as an object."""
+    """Return the JSON object that an argument is, or the argument, if it does not begin as an
+    object.
+    """
     is_json = text.lstrip().startswith("{")
     return parse_json_object(text, where, "an object") if is_json else text
 
 
 def _column(name: str) -> Union[int, str]:
-    """A column as a command line names it: by its position if that is a number."""
+    """Return a column as a command line names it: by its position if that is a number."""
     return int(name) if name.isdigit() else name

@@ -9,7 +9,9 @@ from allennlp_sentmatch.files.messages import did_you_mean
 _NO_PARAMETER = re.compile(r"function has no parameter (\w+)")
 _IMPORT = re.compile(r"import\s+(['\"])(.+?)\1")
 _COMMENT = re.compile(r"^\s*(//|#).*$", re.MULTILINE)
-_OPENING, _CLOSING, _QUOTES = "([{", ")]}", "'\""
+_OPENING = "([{"
+_CLOSING = ")]}"
+_QUOTES = "'\""
 
 
 def unknown_parameter(message: str, sources: list[tuple[str, Path]]) -> str:
@@ -39,8 +41,10 @@ def parameters(text: str) -> list[str]:
 
 
 def _arguments(text: str) -> Iterator[str]:
-    """The parts between commas, up to the bracket that closes the function's parameters."""
-    depth, start, quote = 0, 0, ""
+    """Yield the parts between commas, up to the bracket that closes the function's parameters."""
+    depth = 0
+    start = 0
+    quote = ""
     for position, character in enumerate(text):
         if quote:
             quote = "" if character == quote else quote

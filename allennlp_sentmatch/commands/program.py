@@ -61,7 +61,7 @@ ALLENNLP_ERRORS = {
 
 
 def is_running() -> bool:
-    """Whether this process is the `allennlp` program, or `python -m allennlp`."""
+    """Return whether this process is the `allennlp` program, or `python -m allennlp`."""
     path = Path(sys.argv[0])
     return path.stem == "allennlp" or path.parts[-2:] == ("allennlp", "__main__.py")
 
@@ -86,7 +86,9 @@ def set_up(own_subcommands: Collection[str]) -> None:
 
 
 def mistake(error: BaseException) -> Optional[str]:
-    """A sentence about a mistake in data or configuration, or a signal; `None` for other errors."""
+    """Return a sentence about a mistake in data or configuration, or a signal; `None` for other
+    errors.
+    """
     if isinstance(error, (KeyboardInterrupt, SigTermReceived)):
         name = "Ctrl-C" if isinstance(error, KeyboardInterrupt) else "SIGTERM"
         return ": ".join([f"stopped by {name}", *map(str, error.args)])
@@ -99,7 +101,7 @@ def mistake(error: BaseException) -> Optional[str]:
 
 
 def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
-    """A sentence about a `ConfigurationError`, an unknown setting or Jsonnet."""
+    """Return a sentence about a `ConfigurationError`, an unknown setting or Jsonnet."""
     if isinstance(error, ConfigurationError):
         code = frames[-1].f_code if frames else None
         values = frames[-1].f_locals if frames else {}
@@ -125,10 +127,11 @@ def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
 
 
 def _of_a_place(error: BaseException, frames: Frames) -> Optional[str]:
-    """A sentence about an error of a function of AllenNLP that is known for it."""
+    """Return a sentence about an error of a function of AllenNLP that is known for it."""
     if not frames:
         return None
-    code, values = frames[-1].f_code, frames[-1].f_locals
+    code = frames[-1].f_code
+    values = frames[-1].f_locals
     if code is int_to_device.__code__:
         return (
             f"cuda_device is {values['device']}, but torch finds no GPU here: set it to -1, or "
@@ -139,13 +142,14 @@ def _of_a_place(error: BaseException, frames: Frames) -> Optional[str]:
     if code.co_name == "from_archive":  # it calls the predictor with its arguments
         return f"{error} (see --predictor-args)"
     if code is construct_arg.__code__:  # it checks the type of a setting
-        name, owner = values["argument_name"], values["class_name"]
+        name = values["argument_name"]
+        owner = values["class_name"]
         return f"{name} of {owner} is {values['popped_params']!r}: {error}"
     return None
 
 
 def _of_the_system(error: BaseException, frames: Frames) -> Optional[str]:
-    """A sentence about a file, a device, a connection or a package."""
+    """Return a sentence about a file, a device, a connection or a package."""
     if isinstance(error, OSError) and str(error).startswith(HUB_ERRORS):
         return (
             f"{str(error).splitlines()[0]} Download the transformer where there is a connection, "
@@ -155,7 +159,7 @@ def _of_the_system(error: BaseException, frames: Frames) -> Optional[str]:
 
 
 def _jsonnet_sources(frames: Frames) -> list[tuple[str, Path]]:
-    """The Jsonnet of AllenNLP's functions, overrides and files, with the folder of each."""
+    """Return the Jsonnet of AllenNLP's functions, overrides and files, with the folder of each."""
     sources = []
     for frame in frames:
         overrides = frame.f_locals.get("serialized_overrides")
@@ -168,7 +172,9 @@ def _jsonnet_sources(frames: Frames) -> list[tuple[str, Path]]:
 
 
 def _existing_folder(message: str, values: Mapping[str, Any]) -> str:
-    """A sentence about the folder of another training, which may have ended before it began."""
+    """Return a sentence about the folder of another training, which may have ended before
+    it began.
+    """
     folder = Path(values["serialization_dir"])
     if values["force"]:
         return message
@@ -199,7 +205,9 @@ def _error(parser: ArgumentParserWithDefaults, message: str) -> None:
 
 
 def _hook(previous: ExceptHook) -> ExceptHook:
-    """A hook that prints mistakes as sentences and leaves other errors to the `previous` one."""
+    """Return a hook that prints mistakes as sentences and leaves other errors to the `previous`
+    one.
+    """
 
     def hook(
         kind: type[BaseException], error: BaseException, traceback: Optional[TracebackType]

@@ -280,7 +280,9 @@ class _Block(NamedTuple):
 
 
 def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) -> _Block:
-    """The block of the sentences in the rows from `start` on, which count as met from now on."""
+    """Return the block of the sentences in the rows from `start` on, which count as met from now
+    on.
+    """
     block = _Block(start, [], [], {})
     for row, sentence in enumerate(sentences, start):
         digest = hashlib.sha256(sentence.encode("utf-8", "surrogatepass")).digest()
@@ -298,14 +300,18 @@ def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) 
 
 
 def _is_finished(block: _Block, vectors: VectorsFile, digest: bytes) -> bool:
-    """Whether the block's sentences and vectors are those that were written, by their digest."""
+    """Return whether the block's sentences and vectors are those that were written, by their
+    digest.
+    """
     rows = range(block.start, block.start + len(block.first_rows))
     with naming(vectors.path):
         is_finished = _digest(block, vectors.read(rows)) == digest
     if not is_finished:
         logger.warning(
             "%s is damaged: rows %d to %d (counted from 0) are encoded again",
-            *(vectors.path, rows[0], rows[-1]),
+            vectors.path,
+            rows[0],
+            rows[-1],
         )
     return is_finished
 
@@ -326,7 +332,7 @@ def _write(block: _Block, vectors: VectorsFile, new_vectors: FloatArray) -> byte
 
 
 def _digest(block: _Block, vectors: FloatArray) -> bytes:
-    """The SHA-256 of a block's sentences and their vectors."""
+    """Return the SHA-256 of a block's sentences and their vectors."""
     digest = hashlib.sha256(b"".join(block.digests))
     digest.update(numpy.array(block.first_rows).data)
     digest.update(vectors.data)

@@ -22,15 +22,19 @@ from allennlp_sentmatch.files.texts import Sentences, checked_sentences, collect
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
-BLOCK_SIZE, POOL_SIZE, ENCODED_TOGETHER = 512, 16_384, 8192
+BLOCK_SIZE = 512
+POOL_SIZE = 16_384
+ENCODED_TOGETHER = 8192
 """The numbers of texts that are compared with each other, and that are encoded, at a time."""
 
 NUM_DIRECTIONS = 64  # the number of directions of the vectors in which all pairs are compared
 
-CANDIDATE_COSINE, NUM_CANDIDATES = 0.7, 10
+CANDIDATE_COSINE = 0.7
+NUM_CANDIDATES = 10
 """A classifier compares a text with the kept texts of at least this cosine, the nearest ones."""
 
-LEAST_COSINE, LEAST_PROBABILITY = 0.9, 0.5
+LEAST_COSINE = 0.9
+LEAST_PROBABILITY = 0.5
 """The default thresholds, without and with a classifier."""
 
 SLACK = 1e-4  # more than a product of vectors differs from their cosine by rounding
@@ -56,7 +60,8 @@ class Duplicate:
     @property
     def differing_words(self) -> tuple[list[str], list[str]]:
         """The words between spaces that `text` alone has, and those that `kept_text` alone has."""
-        a, b = self.text.split(), self.kept_text.split()
+        a = self.text.split()
+        b = self.kept_text.split()
         return [word for word in a if word not in b], [word for word in b if word not in a]
 
 
@@ -99,9 +104,11 @@ class Deduplication:
         duplicates: dict[int, list[Duplicate]] = {}
         for duplicate in self.filtered:
             duplicates.setdefault(duplicate.kept_position, []).append(duplicate)
-        sources, positions = self.texts, self.selected_positions
+        sources = self.texts
+        positions = self.selected_positions
         if self.against is not None:
-            sources, positions = self.against, [*range(len(self.against))]
+            sources = self.against
+            positions = [*range(len(self.against))]
         return [
             KeptText(sources[position], position, duplicates.get(position, ()))
             for position in positions

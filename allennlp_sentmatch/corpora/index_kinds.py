@@ -58,7 +58,7 @@ KINDS = {
 
 
 def faiss_library() -> Any:
-    """The module `faiss`; a `ValueError` if it is not installed."""
+    """Return the module `faiss`; a `ValueError` if it is not installed."""
     try:
         import faiss
     except ImportError as error:
@@ -127,7 +127,7 @@ class IndexKind:
         return self.settings.get("refine_factor") or 1
 
     def create(self, vector_size: int, num_vectors: int) -> Any:
-        """An empty index for `num_vectors` vectors.
+        """Return an empty index for `num_vectors` vectors.
 
         Settings that do not suit these numbers are a `ValueError`: more lists than vectors,
         a `code_size` that does not divide the vectors' size, and fewer than 256 vectors for codes.
@@ -189,7 +189,7 @@ class IndexKind:
 
 
 def default_kind(num_vectors: int) -> IndexKind:
-    """An exact index of few vectors, a graph of more, compressed lists of very many."""
+    """Return an exact index of few vectors, a graph of more, compressed lists of very many."""
     if num_vectors <= MAX_FLAT:
         return IndexKind("flat")
     return IndexKind("hnsw" if num_vectors <= MAX_HNSW else "ivfpq")

@@ -180,7 +180,7 @@ def with_numbers(words: list[str]) -> list[Word]:
 
 
 def _has_digit(word: str) -> bool:
-    """Whether a word has a digit; letters that are numbers, as in Chinese, are none."""
+    """Return whether a word has a digit; letters that are numbers, as in Chinese, are none."""
     if word.isalpha():
         return False
     return any(letter.isnumeric() and not letter.isalpha() for letter in word)
@@ -206,7 +206,7 @@ class _Cardinal:
         return self._room == 100 and self.value > 0
 
     def takes_ordinal(self, word: str) -> bool:
-        """Whether an ordinal ends the number, as in "twenty-first"."""
+        """Return whether an ordinal ends the number, as in "twenty-first"."""
         return word in _ORDINALS and _ORDINALS[word] < self._room < 100
 
     def add(self, word: str) -> bool:
@@ -298,7 +298,7 @@ class _Reading:
         return number
 
     def _is_pronoun(self) -> bool:
-        """Whether the word is the pronoun "one", as in "which one"."""
+        """Return whether the word is the pronoun "one", as in "which one"."""
         following = self._word(1)
         if self._word() != "one" or following in _SCALES or following in _PARTS:
             return False
@@ -306,7 +306,8 @@ class _Reading:
 
     def _operator(self) -> Optional[str]:
         """Return the operator between two numbers, of which the first has been read."""
-        operator, following = _OPERATORS.get(self._word()), self._word(1)
+        operator = _OPERATORS.get(self._word())
+        following = self._word(1)
         if operator is None or not (following in _SMALL or _has_digit(following)):
             return None
         self._position += 1

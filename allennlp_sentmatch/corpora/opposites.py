@@ -205,7 +205,7 @@ def poles_of(words: Sequence[str]) -> tuple[int, ...]:
 
 
 def _is_date(words: Sequence[str], lower: Sequence[str], position: int) -> bool:
-    """Whether a word such as "May" is a month or a day where it is."""
+    """Return whether a word such as "May" is a month or a day where it is."""
     if position > 0 and words[position].istitle():
         return True
     before = lower[position - 1] if position > 0 else ""
@@ -236,7 +236,8 @@ class OppositeWords:
 
     def exclude(self, first: Array, second: Array) -> Array:
         """Return whether the texts of P pairs exclude each other (P,), from their numbers (P,)."""
-        first, second = self._kinds[first], self._kinds[second]
+        first = self._kinds[first]
+        second = self._kinds[second]
         excluded = numpy.zeros(len(first), bool)
         compared = numpy.flatnonzero((first != second) & (first > 0) & (second > 0))
         if len(compared):

@@ -339,7 +339,9 @@ class SentenceEncoder:
         return SentenceCollection(self, checked_sentences(sentences), vectors)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "SentenceEncoder":
-        """The same object: nothing changes it, and scikit-learn copies its estimators often."""
+        """Return the same object: nothing changes it, and scikit-learn copies its
+        estimators often.
+        """
         return self
 
 
@@ -361,7 +363,9 @@ def _takes(method: Callable[..., Any], option: str) -> bool:
 
 
 def _converted(network: Encodes, dtype: str) -> Encodes:
-    """A copy of an encoder that computes in another format, if the processor can or it must."""
+    """Return a copy of an encoder that computes in another format, if the processor can or
+    it must.
+    """
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be {', '.join(DTYPES)}; got {dtype!r:.50}")
     if not isinstance(network, StandaloneEncoder):

@@ -107,7 +107,7 @@ class SentenceIndex:
         block_size: int = 8192,
         kind: Optional[IndexKind] = None,
     ) -> "SentenceIndex":
-        """The index of vectors.
+        """Return the index of vectors.
 
         Of a memory map, `block_size` vectors are read at a time. By default, their number decides
         the kind, see `default_kind`; see the class for `rows`. Anything but a table of finite
@@ -130,7 +130,7 @@ class SentenceIndex:
         rows: Optional[Sequence[int]] = None,
         block_size: int = 8192,
     ) -> "SentenceIndex":
-        """The index of more vectors: this one has the first of them, and gives up its place.
+        """Return the index of more vectors: this one has the first of them, and gives up its place.
 
         The kinds "ivf" and "ivfpq" keep the lists that the first vectors made. See `build` for the
         arguments. Compare the first vectors by `holds`; here, it is a `ValueError` only if
@@ -139,7 +139,8 @@ class SentenceIndex:
         vectors = _table(vectors, self.vector_size)
         if self._is_mapped:  # FAISS would end the process
             raise ValueError("a mapped index cannot be extended; load it with mapped=False")
-        index, num_before = self._index, len(self)
+        index = self._index
+        num_before = len(self)
         chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)
         # A graph of equal vectors would be a trap for searches, which never leave it.
         distinct = numpy.empty(len(chosen), numpy.int64)
@@ -160,7 +161,7 @@ class SentenceIndex:
         return type(self)(index, self._kind, vectors, rows, new_distinct)
 
     def search(self, vectors: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
-        """The `k` nearest neighbors of vectors (Q, E).
+        """Return the `k` nearest neighbors of vectors (Q, E).
 
         Returns the cosines and the neighbors' positions in the index, both (Q, min(k, N)), the
         nearest first, and of equal cosines the first position first: the neighbors of a smaller `k`
@@ -175,7 +176,7 @@ class SentenceIndex:
         return self._ranked(found, int(k))
 
     def _nearest_distinct(self, queries: FloatArray, k: int) -> list[list[_Distinct]]:
-        """The nearest distinct vectors of each query, at least `k` if there are so many.
+        """Return the nearest distinct vectors of each query, at least `k` if there are so many.
 
         What was found stays when more are asked for: it must not depend on how many are wanted.
         """
@@ -197,7 +198,7 @@ class SentenceIndex:
         return found
 
     def _ranked(self, found: Sequence[Sequence[_Distinct]], k: int) -> tuple[FloatArray, IntArray]:
-        """The cosines and positions of the `k` nearest vectors, from the distinct ones."""
+        """Return the cosines and positions of the `k` nearest vectors, from the distinct ones."""
         shape = (len(found), min(k, len(self)))
         cosines_found = numpy.full(shape, -numpy.inf, numpy.float32)
         positions_found = numpy.full(shape, -1, numpy.int64)
@@ -213,7 +214,7 @@ class SentenceIndex:
         return cosines_found, positions_found
 
     def _positions_of(self, number: int, limit: int) -> list[int]:
-        """The first positions of a vector of the index."""
+        """Return the first positions of a vector of the index."""
         if self._distinct is None:
             return [number]
         start, end = self._starts[number : number + 2].tolist()
@@ -240,7 +241,9 @@ class SentenceIndex:
         return near, numbers
 
     def vectors(self, positions: Union[Sequence[int], IntArray]) -> FloatArray:
-        """The normalized vectors (len(positions), E) at some positions, as the index has them."""
+        """Return the normalized vectors (len(positions), E) at some positions, as the index has
+        them.
+        """
         index = self._index
         has_lists = hasattr(index, "direct_map")
         if has_lists:  # 8 bytes for each vector, as long as they are needed
@@ -255,7 +258,7 @@ class SentenceIndex:
         return found
 
     def holds(self, vectors: FloatArray, positions: Union[Sequence[int], IntArray]) -> BoolArray:
-        """Whether the index has these vectors (P, E) at these positions (P).
+        """Return whether the index has these vectors (P, E) at these positions (P).
 
         They may differ by rounding, by `TOLERANCE` at most.
         """
@@ -310,7 +313,7 @@ class SentenceIndex:
         rows: Optional[Sequence[int]] = None,
         mapped: bool = True,
     ) -> "SentenceIndex":
-        """The index in a file that `save` wrote, mapped into memory where FAISS can do that.
+        """Return the index in a file that `save` wrote, mapped into memory where FAISS can do that.
 
         An index that is not mapped can be extended. The file is first read once, for the digest at
         its end. The settings of `kind` for searching replace the saved ones; see the class for
@@ -415,7 +418,7 @@ def _extend(found: list[_Distinct], near: FloatArray, numbers: IntArray, least: 
 
 
 def _distinct(path: Union[str, "os.PathLike[str]"]) -> Optional[IntArray]:
-    """The numbers of the vectors at all positions in a file, if some vectors are equal."""
+    """Return the numbers of the vectors at all positions in a file, if some vectors are equal."""
     with open(path, "rb") as file:
         end = file.seek(0, os.SEEK_END)
         begin = file.seek(max(0, end - 2 * ENDING_LENGTH - len(POSITIONS_MARK) - 16))

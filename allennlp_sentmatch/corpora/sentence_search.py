@@ -112,7 +112,8 @@ class SentenceSearch:
 
     def _check_parts(self, num_sentences: int) -> None:
         """Raise a `ValueError` unless the encoder, the vectors and the rescorer fit together."""
-        vectors, size = self._vectors, self._encoder.vector_size
+        vectors = self._vectors
+        size = self._encoder.vector_size
         if vectors.ndim != 2 or len(vectors) != num_sentences:
             raise ValueError(
                 f"the corpus has {num_sentences} sentences, but the vectors have the shape "
@@ -165,7 +166,7 @@ class SentenceSearch:
         rescore: bool = False,
         num_candidates: Optional[int] = None,
     ) -> list[list[Neighbor]]:
-        """The neighbors of each query: the nearest first, or the one with the highest score.
+        """Return the neighbors of each query: the nearest first, or the one with the highest score.
 
         # Parameters
 
@@ -192,7 +193,7 @@ class SentenceSearch:
         return [neighbors[:k] for neighbors in found]
 
     def _nearest(self, query_vectors: FloatArray, count: int) -> list[list[Neighbor]]:
-        """The `count` nearest sentences of each query that are not deleted."""
+        """Return the `count` nearest sentences of each query that are not deleted."""
         asked = count
         while True:
             cosines, positions = self._index.search(query_vectors, asked)
@@ -210,7 +211,9 @@ class SentenceSearch:
             asked *= 4
 
     def _has_first(self, sentences: Sequence[str], number: int, digest: Optional[str]) -> bool:
-        """Whether a digest belongs to the first sentences, up to that number of distinct ones."""
+        """Return whether a digest belongs to the first sentences, up to that number of distinct
+        ones.
+        """
         if number > len(self._rows):
             return False
         begin = self._rows[number - 1] + 1 if number else 0
@@ -225,7 +228,7 @@ class SentenceSearch:
     def _rescored(
         self, queries: Sequence[str], query_vectors: FloatArray, found: list[list[Neighbor]]
     ) -> list[list[Neighbor]]:
-        """The neighbors found for each query with predictions, the highest scores first."""
+        """Return the neighbors found for each query with predictions, the highest scores first."""
         pairs = [(query, neighbor) for query, near in enumerate(found) for neighbor in near]
         rescored: list[list[Neighbor]] = [[] for _ in queries]
         for batch in blocks_of(pairs, RESCORED_TOGETHER):
@@ -249,7 +252,8 @@ class SentenceSearch:
         return rescored
 
     def _compare_sample_with_index(self, index_file: Union[str, "os.PathLike[str]"]) -> None:
-        index, size = self._index, self._vectors.shape[1]
+        index = self._index
+        size = self._vectors.shape[1]
         if (len(index), index.vector_size) != (len(self._rows), size):
             raise ValueError(
                 f"{index_file} has {len(index)} vectors of size {index.vector_size}, but the "

@@ -105,7 +105,9 @@ def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
 
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """An empty table of the sentences that were met. After an interruption, a new one is filled."""
+    """Return an empty table of the sentences that were met. After an interruption, a new one is
+    filled.
+    """
     with naming(path):
         path.unlink(missing_ok=True)
         database = sqlite3.connect(path, isolation_level=None)
@@ -178,7 +180,7 @@ def write_to_disk(file: Any, position: int, content: bytes) -> None:
 
 
 def finished_blocks(digests_file: Path) -> list[bytes]:
-    """The digests of finished blocks; the file has them alone from now on."""
+    """Return the digests of finished blocks; the file has them alone from now on."""
     with naming(digests_file):
         content = digests_file.read_bytes() if digests_file.exists() else b""
         # An interruption may have left a part of a digest at the end.

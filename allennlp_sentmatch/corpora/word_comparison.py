@@ -38,7 +38,8 @@ FUNCTION_WORDS = {
     "under", "until", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which",
     "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 }  # fmt: skip
-_FIRST, _SECOND = numpy.array([0]), numpy.array([1])
+_FIRST = numpy.array([0])
+_SECOND = numpy.array([1])
 _SIGNS = "+#-"
 _LETTERS = set("bcdefghjklmnopqrvwxyz")  # without those that are words or parts of them
 _NAMED_BY_LETTER = {

@@ -128,7 +128,8 @@ class SemiSupervisedDataLoader(DataLoader):
             labeled += map(_swapped, labeled[:])
             unlabeled += map(_swapped, unlabeled[:])
         logger.info("%d labeled and %d unlabeled examples", len(labeled), len(unlabeled))
-        self._labeled, self._unlabeled = labeled, unlabeled
+        self._labeled = labeled
+        self._unlabeled = unlabeled
         self._pass_length = ceil(len(labeled) / batch_size)
         self._length = self._pass_length
         if epoch == "longer":
@@ -150,10 +151,11 @@ class SemiSupervisedDataLoader(DataLoader):
     def _split(
         self, instances: list[Instance], num_labeled: int, data_path: str
     ) -> tuple[list[Instance], list[Instance]]:
-        """A random `num_labeled` of the instances, and the others."""
+        """Return a random `num_labeled` of the instances, and the others."""
         if is_distributed():
             # Each worker has read its own part of the data, and draws its part of the number.
-            world_size, rank = distributed.get_world_size(), distributed.get_rank()
+            world_size = distributed.get_world_size()
+            rank = distributed.get_rank()
             num_labeled = num_labeled // world_size + (rank < num_labeled % world_size)
         if num_labeled > len(instances):
             raise ConfigurationError(
@@ -166,7 +168,7 @@ class SemiSupervisedDataLoader(DataLoader):
         )
 
     def __len__(self) -> int:
-        """The number of steps in an epoch."""
+        """Return the number of steps in an epoch."""
         return self._length
 
     def __iter__(self) -> Iterator[TensorDict]:
@@ -193,7 +195,7 @@ class SemiSupervisedDataLoader(DataLoader):
         return batch if self._device is None else nn_util.move_to_device(batch, self._device)
 
     def iter_instances(self) -> Iterator[Instance]:
-        """All instances, the labeled ones first."""
+        """Return all instances, the labeled ones first."""
         return chain(self._labeled, self._unlabeled)
 
     def index_with(self, vocab: Vocabulary) -> None:

@@ -34,7 +34,7 @@ class InOrderBatchSampler(MaxTokensBatchSampler):
         self.batch_size: Any = batch_size
 
     def get_batch_indices(self, instances: Sequence[Instance]) -> list[list[int]]:
-        """The positions of the examples of each batch."""
+        """Return the positions of the examples of each batch."""
         positions = range(len(instances))
         if self.batch_size is not None:
             return [list(group) for group in lazy_groups_of(positions, self.batch_size)]
@@ -51,11 +51,13 @@ class EvaluationDataLoader(MultiProcessDataLoader):
     def __iter__(self) -> Iterator[TensorDict]:
         limit = self.batches_per_epoch
         if limit is not None:
-            used, total = f"{limit} batches", "the"
+            used = f"{limit} batches"
+            total = "the"
             if self._instances:  # else they are read in parts
                 sampler: Any = self.batch_sampler
                 batches = islice(sampler.get_batch_indices(self._instances), limit)
-                used, total = f"{sum(map(len, batches)):,}", f"{len(self._instances):,}"
+                used = f"{sum(map(len, batches)):,}"
+                total = f"{len(self._instances):,}"
             if used != total:
                 message = "%s: %s of %s examples are used, as batches_per_epoch says"
                 logger.warning(message, self.data_path, used, total)
@@ -64,7 +66,7 @@ class EvaluationDataLoader(MultiProcessDataLoader):
 
 
 def evaluation_loader(params: Params, reader: DatasetReader, data_path: Any) -> DataLoader:
-    """A data loader of all examples of a file, each once, in the file's order.
+    """Return a data loader of all examples of a file, each once, in the file's order.
 
     Of the `params` of a data loader, which may be one for training, it keeps how large batches
     are, in examples or tokens, and how they are made and held in memory. Shuffling, buckets,
@@ -96,7 +98,7 @@ def _every_example_of_all_tasks(params: Params) -> Params:
 
 
 def whole(reader: DatasetReader) -> DatasetReader:
-    """A copy of the reader, and of the readers in it, without `max_instances`."""
+    """Return a copy of the reader, and of the readers in it, without `max_instances`."""
     reader = copy.copy(reader)
     for name, value in list(vars(reader).items()):
         setattr(reader, name, _whole_parts(value))
@@ -106,7 +108,7 @@ def whole(reader: DatasetReader) -> DatasetReader:
 
 
 def _whole_parts(value: Any) -> Any:
-    """An attribute of a reader, with the readers that it is or holds made whole."""
+    """Return an attribute of a reader, with the readers that it is or holds made whole."""
     if isinstance(value, DatasetReader):
         return whole(value)
     if type(value) is dict:

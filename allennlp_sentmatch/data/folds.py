@@ -72,7 +72,7 @@ class Folds(FromParams):
             )
 
     def has(self, fold: int) -> bool:
-        """Whether the examples of a fold are kept."""
+        """Return whether the examples of a fold are kept."""
         return (fold in self._named) == self._keeps
 
     def select(self, examples: Iterable[T]) -> Iterator[T]:
@@ -104,7 +104,7 @@ class Division(NamedTuple):
     num_groups: int
 
     def described(self, names: Sequence[str], number: int) -> Optional[str]:
-        """A sentence for the log, if there are groups; `names` are those of the sides."""
+        """Return a sentence for the log, if there are groups; `names` are those of the sides."""
         if self.num_groups == self.num_examples:
             return None
         shared = (

@@ -47,7 +47,7 @@ def unescape(text: str) -> str:
 
 
 def is_unsplit(tokens: Iterable[str]) -> bool:
-    """Whether the tokens of a text in a script without spaces are clauses rather than words.
+    """Return whether the tokens of a text in a script without spaces are clauses rather than words.
 
     The words of these languages have at most four characters on average.
     """

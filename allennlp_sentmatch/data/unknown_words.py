@@ -8,7 +8,7 @@ from allennlp_sentmatch.data.token_indexers import ExportedEncoderIndexer
 
 
 def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
-    """The words of an instance that a model reads as the unknown word, in order, each once.
+    """Return the words of an instance that a model reads as the unknown word, in order, each once.
 
     The instance has token indexers; other ones than "single_id" and "exported_encoder" know every
     word.
@@ -26,7 +26,9 @@ def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
 
 
 def knows_no_word(instance: Instance, vocab: Vocabulary) -> bool:
-    """Whether all words of an instance, apart from punctuation, are out of the vocabulary."""
+    """Return whether all words of an instance, apart from punctuation, are out of the
+    vocabulary.
+    """
     unknown = unknown_words(instance, vocab)
     known = {word for field in text_fields(instance) for word in words_of(field)} - {*unknown}
     return bool(unknown) and not any(any(map(str.isalnum, word)) for word in known)

@@ -47,7 +47,7 @@ def read_word_vectors(
 
 
 def _numbered_lines(file_path: PathOrStr) -> Iterator[tuple[int, str]]:
-    """The lines of vectors, counted from 1 in the file."""
+    """Yield the lines of vectors, counted from 1 in the file."""
     number = 0
     try:
         with EmbeddingsTextFile(str(file_path)) as lines:

@@ -82,7 +82,9 @@ class ArchiveEncoder:
         overrides: str = "",
         bfloat16: bool = False,
     ) -> "ArchiveEncoder":
-        """The sentence encoder of an archive; see `load_archive`, and above for `bfloat16`."""
+        """Return the sentence encoder of an archive; see `load_archive`, and above for
+        `bfloat16`.
+        """
         archive: Archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
         return cls(archive.model, archive.validation_dataset_reader, bfloat16)
 
@@ -175,11 +177,13 @@ class ArchiveEncoder:
         return max(lengths.values())
 
     def unknown_words(self, sentence: str) -> list[str]:
-        """The out-of-vocabulary words of a sentence, in order, each once."""
+        """Return the out-of-vocabulary words of a sentence, in order, each once."""
         return unknown_words(self._instance(sentence), self._model.vocab)
 
     def knows_no_word(self, sentence: str) -> bool:
-        """Whether all words of a sentence, apart from punctuation, are out of the vocabulary."""
+        """Return whether all words of a sentence, apart from punctuation, are out of the
+        vocabulary.
+        """
         return knows_no_word(self._instance(sentence), self._model.vocab)
 
     @property
@@ -201,7 +205,7 @@ class ArchiveEncoder:
         return Instance({"tokens": next(iter(instance.fields.values()))})
 
     def _prepare(self, sentences: list[str]) -> Sequence[Prepared]:
-        """The sentences as `_encode_batch` takes them."""
+        """Return the sentences as `_encode_batch` takes them."""
         if self.indexer is None:
             # A batch is tokenized when it is encoded: thousands of sentences' tokens in memory
             # would keep Python's garbage collector busy.
@@ -232,5 +236,5 @@ class ArchiveEncoder:
 
 
 def _length(prepared: Prepared) -> int:
-    """A sentence's number of words; where it is not tokenized yet, roughly."""
+    """Return a sentence's number of words; where it is not tokenized yet, roughly."""
     return len(prepared.split()) if isinstance(prepared, str) else len(prepared)

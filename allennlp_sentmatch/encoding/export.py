@@ -65,7 +65,7 @@ def export_encoder(
 
 
 def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> StandaloneEncoder:
-    """The same encoder without AllenNLP; see `export_encoder`."""
+    """Return the same encoder without AllenNLP; see `export_encoder`."""
     if not isinstance(model, (DistilledEncoder, SentenceClassifier, SiameseModel)):
         raise ConfigurationError(
             "only a distilled_encoder, siamese_classifier, similarity_regressor or "
@@ -153,7 +153,7 @@ def _trained_further(embedder: ExportedEncoderEmbedder) -> StandaloneEncoder:
 
 
 def _sentence_encoder(encoder: torch.nn.Module) -> _Described:
-    """The settings and the parameters of an encoder of sentences."""
+    """Return the settings and the parameters of an encoder of sentences."""
     if type(encoder) is GumbelTreeLstmEncoder:
         return settings_of(encoder.module), encoder.module.state_dict()
     if type(encoder) is BagOfEmbeddingsEncoder and encoder._averaged:
@@ -172,13 +172,14 @@ def _sentence_encoder(encoder: torch.nn.Module) -> _Described:
 
 
 def _sequence_encoder(encoder: torch.nn.Module) -> _Described:
-    """The settings and the parameters of an encoder of sequences."""
+    """Return the settings and the parameters of an encoder of sequences."""
     if type(encoder) is PassThroughEncoder:
         return {"type": "pass_through", "input_size": encoder.get_input_dim()}, {}
     module: Any = encoder.module if isinstance(encoder, ModuleEncoder) else None
     prefix = ""
     if isinstance(encoder, PytorchSeq2SeqWrapper) and not encoder.stateful:
-        module, prefix = encoder._module, "network."
+        module = encoder._module
+        prefix = "network."
     try:
         settings = settings_of(module)
     except KeyError:

@@ -16,7 +16,7 @@ from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 
 def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
-    """An indexer that gives a text the indices that an instance of the reader's would get.
+    """Return an indexer that gives a text the indices that an instance of the reader's would get.
 
     Raises a `ConfigurationError` with the reason for others than it can replace.
     """
@@ -45,7 +45,8 @@ def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
     lowercase = indexer.lowercase_tokens
     # The word in place of a text without words; in lower case, it may be in the vocabulary, too.
     word = reader._unknown_word.lower() if lowercase else reader._unknown_word
-    splitter, empty = _splitter(reader._tokenizer), known.get(word, unknown)
+    splitter = _splitter(reader._tokenizer)
+    empty = known.get(word, unknown)
     return TextIndexer(splitter, known, unknown, empty, lowercase, reader._max_length)
 
 

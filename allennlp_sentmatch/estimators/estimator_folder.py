@@ -119,14 +119,16 @@ def read_folder(
     # Not by the folder's path, where an archive could lie, which is code.
     source = StandaloneEncoder.load(folder / ENCODER) if place == "folder" else given
     with errors_name(folder / HEADER):
-        dimensions, dtype = header.pop("dimensions", None), header.pop("dtype", None)
+        dimensions = header.pop("dimensions", None)
+        dtype = header.pop("dtype", None)
         if dtype not in DTYPES:
             raise ValueError("dtype must be float32, bfloat16, int8 or null")
         encoder = SentenceEncoder(source, dimensions=dimensions, dtype=dtype)
     tensors = read_tensors(folder / TENSORS)
     with errors_name(folder / TENSORS):
         check_finite(tensors)
-        expected, vectors = tensors.pop("probe", None), encoder.encode(PROBE)
+        expected = tensors.pop("probe", None)
+        vectors = encoder.encode(PROBE)
         if (
             expected is None
             or expected.shape != vectors.shape

@@ -207,7 +207,8 @@ def _new_head(network: StandaloneEncoder, matcher: str, examples: Examples) -> F
     """Return a head for the labels or for the range of the scores."""
     if examples.targets.dtype.kind != "f":
         return FineTunedHead(network, examples.num_outputs(), matcher)
-    low, high = float(examples.targets.min()), float(examples.targets.max())
+    low = float(examples.targets.min())
+    high = float(examples.targets.max())
     if low == high:
         raise ValueError(f"all pairs have the score {low:g}; fine-tuning needs different ones")
     return FineTunedHead(network, 1, matcher, (low, high))

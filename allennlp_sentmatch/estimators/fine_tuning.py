@@ -69,5 +69,5 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
         return fine_tune(self, encoder, matcher, examples, random_state)
 
     def checked(self) -> "FineTuning":
-        """The same settings as Python's own types; see `checked_numbers`."""
+        """Return the same settings as Python's own types; see `checked_numbers`."""
         return FineTuning(**checked_numbers(self, NUMBERS))

@@ -48,7 +48,8 @@ def within(scores: Array, low: float, high: float) -> Array:
     their order. Infinite scores stay, too.
     """
     unit = max(abs(low), abs(high)) or 1.0  # differences of large scores overflow
-    low, high = low / unit, high / unit
+    low = low / unit
+    high = high / unit
     scaled = scores / unit
     margin = (high - low) * MARGIN
     if margin == 0:
@@ -95,14 +96,14 @@ class Head(Protocol):
         """One of `WORD_ORDERS`."""
 
     def outputs(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray] = None) -> Array:
-        """The logits (N, C), or the scores (N, 1), of pairs.
+        """Return the logits (N, C), or the scores (N, 1), of pairs.
 
         `u` and `v` (N, E) are the vectors of the first and of the second sentences, and `words`
         (N, K) the features of the words, where the head reads them.
         """
 
     def tensors(self) -> dict[str, Tensor]:
-        """All that was learned."""
+        """Return all that was learned."""
 
     def load(self, tensors: dict[str, Tensor]) -> None:
         """Take what `tensors` gave; other names, shapes or types are a `ValueError`."""
@@ -179,7 +180,8 @@ class LinearHead:
             l2,
             random_state,
         )
-        self.coef, self.intercept = fit.coef, fit.intercept
+        self.coef = fit.coef
+        self.intercept = fit.intercept
         if targets.dtype.kind == "f":
             self.score_range = float(targets.min()), float(targets.max())
         return fit
@@ -200,7 +202,8 @@ class LinearHead:
         The columns are the matcher's features, the cosine, the words' features and the cosines of
         the first dimensions.
         """
-        u, v = normalized(u), normalized(v)
+        u = normalized(u)
+        v = normalized(v)
         parts = []
         if self.matcher != COSINE:
             parts.append(MATCHERS[self.matcher](torch.from_numpy(u), torch.from_numpy(v)).numpy())
@@ -241,7 +244,8 @@ class LinearHead:
                 raise ValueError(f"{name!r} must have the shape {shape}")
             if tensor.dtype != torch.float64:
                 raise ValueError(f"{name!r} must be in float64, not {tensor.dtype}")
-        self.coef, self.intercept = tensors["coef"].numpy(), tensors["intercept"].numpy()
+        self.coef = tensors["coef"].numpy()
+        self.intercept = tensors["intercept"].numpy()
         if "score_range" in tensors:
             low, high = tensors["score_range"].tolist()
             if low > high:

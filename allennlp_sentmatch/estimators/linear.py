@@ -129,11 +129,12 @@ def fit_linear(
 
 
 def best_penalty(losses: Iterable[tuple[float, float]], stop_early: bool = False) -> float:
-    """The penalty with the lowest loss, from (penalty, loss), the strongest penalty first.
+    """Return the penalty with the lowest loss, from (penalty, loss), the strongest penalty first.
 
     Of equal ones, it is the strongest. With `stop_early`, the search ends when the loss rises.
     """
-    best, least = DEFAULT_L2, numpy.inf
+    best = DEFAULT_L2
+    least = numpy.inf
     for l2, loss in losses:
         if stop_early and loss > least:
             break
@@ -142,7 +143,7 @@ def best_penalty(losses: Iterable[tuple[float, float]], stop_early: bool = False
 
 
 def _fitted_scaler(features: Array, weights: Optional[Array] = None) -> StandardScaler:
-    """A scaler of features (N, F) with their weighted means and deviations."""
+    """Return a scaler of features (N, F) with their weighted means and deviations."""
     scaler = StandardScaler()
     for start in range(0, len(features), BLOCK_SIZE):
         block = slice(start, start + BLOCK_SIZE)

@@ -214,7 +214,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
 
 def _checked_class_weight(given: Mapping[Any, Any]) -> dict[Any, float]:
-    """The labels and their weights as Python's own types."""
+    """Return the labels and their weights as Python's own types."""
     with errors_name("class_weight"):
         labels = checked_targets(list(given), len(given), numeric=False).tolist()
     checked = {}

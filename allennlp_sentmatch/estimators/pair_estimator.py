@@ -158,7 +158,8 @@ class PairEstimator(KeepsEncoder):
             learned = self._learner().learn(
                 self.encoder_, self.matcher, examples, self.random_state
             )
-            self.encoder_, self.head_ = learned.encoder, learned.head
+            self.encoder_ = learned.encoder
+            self.head_ = learned.head
             if learned.held_out is not None:
                 self.held_out_ = learned.held_out
             if learned.l2 is not None:
@@ -172,7 +173,8 @@ class PairEstimator(KeepsEncoder):
         given_groups = checked_groups(groups, len(values))
         kept = counts > 0
         first, second = (Sentences(compress(texts, kept)) for texts in pairs[:2])
-        values, counts = values[kept], counts[kept]
+        values = values[kept]
+        counts = counts[kept]
         equal = group_equal(zip(first, second))
         self.n_samples_fit_ = int(equal.max()) + 1
         joined = equal
@@ -212,7 +214,8 @@ class PairEstimator(KeepsEncoder):
         not written either: `load` takes them.
         """
         check_is_fitted(self)
-        header, tensors = header_of(self), self.head_.tensors()
+        header = header_of(self)
+        tensors = self.head_.tensors()
         with noting(()):
             write_folder(Path(folder), header, tensors, self.encoder_, self._figures())
 
@@ -249,7 +252,7 @@ class PairEstimator(KeepsEncoder):
         return estimator
 
     def _checked_parameters(self) -> dict[str, Any]:
-        """All parameters but the encoder, as Python's own types.
+        """Return all parameters but the encoder, as Python's own types.
 
         An impossible one is a `ValueError` that names it.
         """
@@ -279,7 +282,7 @@ class PairEstimator(KeepsEncoder):
         return values, weights
 
     def _outputs(self, X: Any) -> Array:
-        """The logits (N, C) of pairs, or their scores (N, 1)."""
+        """Return the logits (N, C) of pairs, or their scores (N, 1)."""
         check_is_fitted(self)
         first, second, _ = self._pairs(X)
         with noting_pairs(first, second):

@@ -23,7 +23,7 @@ class Pairs(NamedTuple):
 
 
 def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
-    """The first and the second sentences of N pairs.
+    """Return the first and the second sentences of N pairs.
 
     # Parameters
 
@@ -68,7 +68,9 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
 
 
 def _columns_and_pairs(X: Any) -> tuple[Optional[tuple[Any, ...]], list[Any]]:
-    """The names of a data frame's two columns, or `None` for anything else, and the pairs."""
+    """Return the names of a data frame's two columns, or `None` for anything else, and the
+    pairs.
+    """
     columns: Optional[tuple[Any, ...]] = None
     if hasattr(X, "to_pylist"):  # of Arrow
         X = X.to_pylist()
@@ -98,7 +100,7 @@ def _columns_and_pairs(X: Any) -> tuple[Optional[tuple[Any, ...]], list[Any]]:
 
 
 def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any]:
-    """The labels, or the scores, of `count` pairs as an array (N,).
+    """Return the labels, or the scores, of `count` pairs as an array (N,).
 
     A wrong number of them is a `ValueError`; a missing or unfit one is a `ValueError` or a
     `TypeError` that names its pair.
@@ -130,7 +132,7 @@ def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any
 
 
 def _contents(pair: Any, position: int) -> tuple[tuple[Any, ...], list[Any]]:
-    """The keys of a pair, if it has any, and its two elements."""
+    """Return the keys of a pair, if it has any, and its two elements."""
     keys: tuple[Any, ...] = ()
     elements: list[Any] = []
     described = type(pair).__name__
@@ -155,7 +157,9 @@ def _contents(pair: Any, position: int) -> tuple[tuple[Any, ...], list[Any]]:
 
 
 def _fields(pair: Any) -> Optional[tuple[str, ...]]:
-    """The names of the elements of a named tuple or a row of a structured array; others: `None`."""
+    """Return the names of the elements of a named tuple or a row of a structured array; others:
+    `None`.
+    """
     if isinstance(pair, numpy.void):
         return pair.dtype.names
     if isinstance(pair, Sequence) and hasattr(pair, "_fields"):

@@ -24,7 +24,7 @@ SHARE = Numbers(float, 0, 1, "a number between 0 and 1")
 
 
 def checked_numbers(settings: Any, expected: Mapping[str, Numbers]) -> dict[str, Any]:
-    """The attributes of `settings` with the names in `expected`, as Python's own types.
+    """Return the attributes of `settings` with the names in `expected`, as Python's own types.
 
     An impossible one is a `ValueError` that names it.
     """

@@ -74,7 +74,8 @@ class Judged(NamedTuple):
         share = self.weights[base & is_given & self.is_right].sum() / weights.sum()
         low, high = wilson_interval(share, weights, self.groups[base])
         if aim == "f1":  # a function of the share of right ones among `base`
-            low, high = 2 * low / (1 + low), 2 * high / (1 + high)
+            low = 2 * low / (1 + low)
+            high = 2 * high / (1 + high)
         return low, high
 
 
@@ -201,7 +202,7 @@ def _spread(counts: Array, precision: float) -> Array:
 
 
 def simplest_number(lower: float, upper: float) -> float:
-    """A number in (lower, upper] with few decimals, near the middle."""
+    """Return a number in (lower, upper] with few decimals, near the middle."""
     middle = (lower + upper) / 2
     for digits in range(2, 17):
         rounded = round(middle, digits)

@@ -37,7 +37,7 @@ class SentencesDigest:
 
 
 def sentences_digest(sentences: Iterable[str]) -> SentencesDigest:
-    """The digest of sentences that need not be in memory."""
+    """Return the digest of sentences that need not be in memory."""
     digest = SentencesDigest()
     for block in blocks_of(sentences, 8192):
         digest.update(block)
@@ -73,18 +73,24 @@ def content_digest(file: BinaryIO, without: int = 0) -> str:
 
 
 def ending(digest: str) -> bytes:
-    """The end of a file with a digest, which readers of NumPy's and FAISS's formats ignore."""
+    """Return the end of a file with a digest, which readers of NumPy's and FAISS's formats
+    ignore.
+    """
     return MARK + digest.encode("ascii")
 
 
 def ending_digest(path: PathOrStr) -> Optional[str]:
-    """The digest at the end of a file, or the first of two, damaged or not; `None` without one."""
+    """Return the digest at the end of a file, or the first of two, damaged or not; `None` without
+    one.
+    """
     _, mark, digest = _two_endings(path).partition(MARK)
     return digest[:DIGEST_LENGTH].decode("latin-1") if mark else None
 
 
 def is_damaged(path: PathOrStr) -> bool:
-    """Whether a file with two digests was changed: the second is the one of all that precedes."""
+    """Return whether a file with two digests was changed: the second is the one of all that
+    precedes.
+    """
     return _two_endings(path).count(MARK) == 2 and not is_whole(Path(local_path(path)))
 
 
@@ -95,7 +101,9 @@ def _two_endings(path: PathOrStr) -> bytes:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file exists and ends with the digest of its content, as `save_array` writes it."""
+    """Return whether a file exists and ends with the digest of its content, as `save_array` writes
+    it.
+    """
     if not path.exists():
         return False
     with open(path, "rb") as file:

@@ -37,7 +37,7 @@ def read_json_object(path: Path) -> dict[str, Any]:
 
 
 def nested_settings(value: Any) -> Iterator[tuple[str, Any]]:
-    """The names and values of all settings in JSON, at any depth."""
+    """Yield the names and values of all settings in JSON, at any depth."""
     values = [value]
     while values:
         value = values.pop()

@@ -13,7 +13,8 @@ from allennlp_sentmatch.files.row import Row
 def parse_json_object(
     text: str, where: str = "input line", expected: str = "a whole object on each line"
 ) -> dict[str, Any]:
-    """The JSON object that a line, or another text, consists of; errors say what was `expected`.
+    """Return the JSON object that a line, or another text, consists of; errors say what was
+    `expected`.
 
     Raises a `ValueError`, which begins with `where`, for anything else, and for an object
     that has a key twice, or more digits in an integer or deeper nesting than Python can follow.

@@ -59,7 +59,7 @@ def check_encoding(encoding: str) -> str:
 
 
 def local_path(file_path: PathOrStr) -> str:
-    """The path of a file or folder, once it is downloaded and extracted.
+    """Return the path of a file or folder, once it is downloaded and extracted.
 
     Raises `FileNotFoundError` for a path that does not exist, `ValueError` for any other
     that cannot be used, such as a damaged archive's, or a pipe's, which can be read only once.
@@ -82,7 +82,7 @@ def local_path(file_path: PathOrStr) -> str:
 
 
 def _fetched(file_path: PathOrStr) -> str:
-    """The path of a URL's content, or of a member of an archive."""
+    """Return the path of a URL's content, or of a member of an archive."""
     if find_spec("allennlp") is None:
         raise ValueError(
             f"{Source(file_path)} is a URL or in an archive, which only AllenNLP fetches; download "
@@ -154,7 +154,7 @@ def stream_lines(
 
 
 def _peek(file: BinaryIO) -> bytes:
-    """The first four bytes of a file that has just been opened, which stay to be read."""
+    """Return the first four bytes of a file that has just been opened, which stay to be read."""
     peek: Callable[[int], bytes] = file.peek  # type: ignore[attr-defined]
     return peek(4)[:4]
 
@@ -212,7 +212,7 @@ def filled_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tupl
 
 
 def first_line(file_path: PathOrStr, encoding: str = "utf-8") -> str:
-    """The first line that is not blank, by which forms are told apart."""
+    """Return the first line that is not blank, by which forms are told apart."""
     return next(filled_lines(file_path, encoding))[1]
 
 

@@ -10,12 +10,12 @@ _short_repr.maxstring = _short_repr.maxother = 80
 
 
 def printable(text: str) -> str:
-    r"""The text with lone surrogates as `\ud800`, so that any terminal and file takes it."""
+    r"""Return the text with lone surrogates as `\ud800`, so that any terminal and file takes it."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def shorten(value: Any) -> str:
-    """A value's `repr`, cut short: for errors about values of any size and depth."""
+    """Return a value's `repr`, cut short: for errors about values of any size and depth."""
     try:
         return printable(_short_repr.repr(value))
     except ValueError:
@@ -24,6 +24,8 @@ def shorten(value: Any) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error about an unknown name: the known one that is most like it, if any is."""
+    """Return the end of an error about an unknown name: the known one that is most like it, if any
+    is.
+    """
     matches = get_close_matches(name, known, n=1)
     return f": did you mean {matches[0]!r}?" if matches else ""

@@ -47,11 +47,11 @@ class Row:
         self.values = values
 
     def error(self, problem: str) -> ValueError:
-        """An error that says where in which file the `problem` is."""
+        """Return an error that says where in which file the `problem` is."""
         return ValueError(f"{self.source}: {problem}")
 
     def find(self, columns: Sequence[Column]) -> Optional[Any]:
-        """The value of the first of the `columns` that the row has."""
+        """Return the value of the first of the `columns` that the row has."""
         return next((self.values[column] for column in columns if column in self.values), None)
 
     @property
@@ -66,7 +66,7 @@ class Row:
             raise self.error(f"there is no column {wanted}; {self.listed}{remedy}")
 
     def text(self, columns: Sequence[Column]) -> str:
-        """The string in the first of the `columns` that the row has; it may be empty."""
+        """Return the string in the first of the `columns` that the row has; it may be empty."""
         value = self.find(columns)
         if not isinstance(value, str):
             self.require(columns)
@@ -74,8 +74,8 @@ class Row:
         return self._checked(value, columns)
 
     def label(self, columns: Sequence[Column]) -> Optional[str]:
-        """The label's name in the first of the `columns` that the row has; `None` also for a JSON
-        null. JSON's integers and booleans become strings: "1", "true".
+        """Return the label's name in the first of the `columns` that the row has; `None` also for a
+        JSON null. JSON's integers and booleans become strings: "1", "true".
         """
         value = self.find(columns)
         if value is None:
@@ -92,8 +92,8 @@ class Row:
         return self._checked(value.strip(), columns)
 
     def texts(self, columns: Sequence[Column]) -> Optional[list[str]]:
-        """The strings in all of the `columns` that the row has; a column holds one or, in JSON, a
-        list of them. `None` also where there are nulls only.
+        """Return the strings in all of the `columns` that the row has; a column holds one or, in
+        JSON, a list of them. `None` also where there are nulls only.
 
         Raises a `ValueError` for an empty list, a blank string, or anything else.
         """
@@ -114,7 +114,7 @@ class Row:
     def number(
         self, columns: Sequence[Column], limits: Optional[tuple[float, float]] = None
     ) -> Optional[float]:
-        """The finite number in the first of the `columns`, which is between the `limits`."""
+        """Return the finite number in the first of the `columns`, which is between the `limits`."""
         value = self.find(columns)
         if value is None:
             return None
@@ -131,7 +131,7 @@ class Row:
         return number
 
     def joined(self, columns: Sequence[Column]) -> Optional[str]:
-        """The values of all `columns`, joined by hyphens: an id.
+        """Return the values of all `columns`, joined by hyphens: an id.
 
         `None` if the row lacks one of them, or has a JSON null or an empty cell there.
         """

@@ -38,9 +38,11 @@ def _questions(document: Row) -> Iterator[Row]:
 def _answers(question: Row, context: str) -> dict[str, Any]:
     if "answers" not in question.values:
         return {}
-    texts, starts = [], []
+    texts = []
+    starts = []
     for answer in _members(question, "answers"):
-        text, start = answer.text(("text",)), answer.find(("answer_start",))
+        text = answer.text(("text",))
+        start = answer.find(("answer_start",))
         if start is not None and (
             type(start) is not int or start < 0 or not context.startswith(text, start)
         ):
@@ -60,7 +62,7 @@ def _answers(question: Row, context: str) -> dict[str, Any]:
 
 
 def _members(parent: Row, key: str) -> Iterator[Row]:
-    """The objects in the list that a part of the document has under `key`."""
+    """Yield the objects in the list that a part of the document has under `key`."""
     members = parent.find((key,))
     if not isinstance(members, list):
         parent.require((key,))

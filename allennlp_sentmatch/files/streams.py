@@ -47,7 +47,7 @@ def check_writable(path: str) -> None:
 
 
 def is_written_stream(path: str) -> bool:
-    """Whether a path is the standard output, a pipe or a device, to which text is sent."""
+    """Return whether a path is the standard output, a pipe or a device, to which text is sent."""
     if path in STANDARD_OUTPUT:
         return True
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
@@ -69,7 +69,7 @@ def written(path: str) -> Iterator[TextIO]:
 
 
 def _is_pipe(path: str) -> bool:
-    """Whether a path is a pipe or a socket, which has one reading."""
+    """Return whether a path is a pipe or a socket, which has one reading."""
     if not os.path.exists(path):
         return False
     mode = os.stat(path).st_mode

@@ -86,7 +86,8 @@ def _without_blank_lines(rows: Cells) -> Cells:
                 f"{blank}: a blank line in a table of one column, which may be an empty cell or "
                 'nothing; delete the line, or write "" there if the table is quoted'
             )
-        num_columns, blank = len(cells), None
+        num_columns = len(cells)
+        blank = None
         yield source, cells
 
 
@@ -186,14 +187,16 @@ class Table:
         return delimited_rows(file_path, delimiter, quoted, columns, encoding)
 
     def _in_line(self, line: str, delimiter: str) -> bool:
-        """Whether a line that a delimiter separates has all columns."""
+        """Return whether a line that a delimiter separates has all columns."""
         cells = [cell.strip('"') for cell in line.split(delimiter)]
         present = range(len(cells)) if self._by_position else cells
         return all(column in present for column in self._columns.values())
 
 
 def _is_numbering(cells: Iterable[str]) -> bool:
-    """Whether cells are "0", "1" and so on, perhaps after an empty one above pandas' index."""
+    """Return whether cells are "0", "1" and so on, perhaps after an empty one above pandas'
+    index.
+    """
     numbers = [cell for cell in cells if cell]
     return numbers == [*map(str, range(len(numbers) or 1))]
 

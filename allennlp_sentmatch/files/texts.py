@@ -35,7 +35,9 @@ class Sentences(list[str]):
 
 
 def is_blank(text: str) -> bool:
-    """Whether all characters of a text are invisible: spaces, controls, single marks and others."""
+    """Return whether all characters of a text are invisible: spaces, controls, single marks and
+    others.
+    """
     return not _LETTER.search(text) and all(
         category(character) in _INVISIBLE or character in _FILLERS for character in text
     )
@@ -66,7 +68,7 @@ def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
 
 
 def checked_sentences(sentences: Any, of_any_length: bool = False) -> Sentences:
-    """The strings of an iterable that has an order; they are checked once.
+    """Return the strings of an iterable that has an order; they are checked once.
 
     Rows of files may be `of_any_length`, blank or long. Anything else, a single string included, is
     a `TypeError`; a text that cannot be encoded is a `TypeError` or `ValueError` with its position.
@@ -78,7 +80,7 @@ def checked_sentences(sentences: Any, of_any_length: bool = False) -> Sentences:
 
 
 def listed(values: Any, expected: str, columns: str = "take one column") -> list[Any]:
-    """The elements of an iterable that has an order.
+    """Return the elements of an iterable that has an order.
 
     The `TypeError` for others begins with `expected`; of a table, it ends with `columns`.
     """
@@ -99,7 +101,8 @@ def listed(values: Any, expected: str, columns: str = "take one column") -> list
 
 def note(message: str, text: str) -> None:
     """Note for `noting` that a message holds for a text, for whose name it has a place."""
-    notes, unknown = _notes.get(), _unknown.get()
+    notes = _notes.get()
+    unknown = _unknown.get()
     if unknown is not None and message == KNOWS_NO_WORD:
         unknown.add(text)
     if notes is not None:

@@ -22,7 +22,8 @@ Vectors = numpy.ndarray[Any, numpy.dtype[Any]]
 
 
 def map_vectors(file_path: PathOrStr) -> Vectors:
-    """The vectors (N, E) of a `.npy` file, such as `allennlp encode` writes, mapped from the file.
+    """Return the vectors (N, E) of a `.npy` file, such as `allennlp encode` writes, mapped from the
+    file.
 
     A file of `allennlp encode` is first read once, for the digest of its content.
 

@@ -35,7 +35,7 @@ class AnswerExtractorPredictor(EchoingPredictor):
         return self.predict_json({"question": question, "passage": passage})
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
-        """The attention of each token of the answer to the tokens of the question."""
+        """Return the attention of each token of the answer to the tokens of the question."""
         first, last = output["span"]
         metadata = output["metadata"]
         tokens = metadata["passage_tokens"][first : last + 1], metadata["question_tokens"]
@@ -43,8 +43,8 @@ class AnswerExtractorPredictor(EchoingPredictor):
         return [AttentionMap(title, output["question_attention"], *tokens)]
 
     def marked_texts(self, output: JsonDict) -> list[MarkedText]:
-        """The passage with the answer marked, its words weighted by the probability that the answer
-        begins or ends there, and by the attention of the answer.
+        """Return the passage with the answer marked, its words weighted by the probability that the
+        answer begins or ends there, and by the attention of the answer.
         """
         passage = (output["metadata"]["passage"], output["metadata"]["passage_offsets"])
         ends = list(map(max, output["span_start_probs"], output["span_end_probs"]))
@@ -68,11 +68,11 @@ class AnswerRankerPredictor(EchoingPredictor):
     output_key = "ranking"
 
     def predict(self, question: str, candidates: list[str]) -> JsonDict:
-        """The ranking for one question."""
+        """Return the ranking for one question."""
         return self.predict_json({"question": question, "candidates": candidates})
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
-        """The attention of the question, a row for each candidate, and of each candidate."""
+        """Return the attention of the question, a row for each candidate, and of each candidate."""
         if "question_attention" not in output:
             return []
         metadata = output["metadata"]

@@ -44,7 +44,9 @@ class LabelThreshold:
         self._by_label = dict(by_label)
 
     def choose(self, probs_by_label: Mapping[str, float]) -> Optional[str]:
-        """The most probable one of the labels that reach their thresholds; `None` without any."""
+        """Return the most probable one of the labels that reach their thresholds; `None` without
+        any.
+        """
         probs = probs_by_label.items()
         reached = [label for label, prob in probs if prob >= self._by_label.get(label, 0.0)]
         return max(reached, key=probs_by_label.__getitem__, default=None)
@@ -109,7 +111,9 @@ class ClassificationPredictor(EchoingPredictor):
         return [labeled]
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
-        """The attention of the texts to each other, of each text to itself, and of poolings."""
+        """Return the attention of the texts to each other, of each text to itself, and of
+        poolings.
+        """
         maps = []
         for key, weights in output.items():
             name, found, rest = key.partition("attention")
@@ -117,7 +121,8 @@ class ClassificationPredictor(EchoingPredictor):
                 continue
             text, _, kind = name.strip("_").partition("_")
             if text not in OTHER_TEXT:  # the attention is a single text's
-                text, kind = "", name.strip("_")
+                text = ""
+                kind = name.strip("_")
             tokens = output["metadata"].get(f"{text}_tokens" if text else "tokens", [])
             title = " ".join([kind.capitalize(), "attention", *rest.strip("_").split()]).strip()
             title = title[0].upper() + title[1:] + (f" of the {text}" if text else "")
@@ -147,7 +152,7 @@ class SingleSentencePredictor(ClassificationPredictor):
     input_keys = [("sentence",), ("text",)]
 
     def predict(self, sentence: str) -> JsonDict:
-        """The prediction for one sentence."""
+        """Return the prediction for one sentence."""
         return self.predict_json({"sentence": sentence})
 
 
@@ -163,7 +168,7 @@ class SentencePairPredictor(ClassificationPredictor):
     input_keys = [("premise", "hypothesis"), ("sentence1", "sentence2")]
 
     def predict(self, premise: str, hypothesis: str) -> JsonDict:
-        """The prediction for one pair."""
+        """Return the prediction for one pair."""
         return self.predict_json({"premise": premise, "hypothesis": hypothesis})
 
 

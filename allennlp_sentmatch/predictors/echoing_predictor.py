@@ -92,15 +92,15 @@ class EchoingPredictor(Predictor):
         self._on_error = on_error
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
-        """The attention in an output of this predictor."""
+        """Return the attention in an output of this predictor."""
         return []
 
     def marked_texts(self, output: JsonDict) -> list[MarkedText]:
-        """The texts of this predictor's outputs whose parts are marked."""
+        """Return the texts of this predictor's outputs whose parts are marked."""
         return []
 
     def load_file(self, file: BinaryIO, name: str) -> Iterator[JsonDict]:
-        """The JSON objects on all lines of the input of `allennlp predict`, which is open.
+        """Yield the JSON objects on all lines of the input of `allennlp predict`, which is open.
 
         A byte order mark decides the encoding, which otherwise is UTF-8. Errors have the `name`.
         """
@@ -129,7 +129,9 @@ class EchoingPredictor(Predictor):
             logger.warning("skipped %d lines of the input, which have no prediction", number)
 
     def load_line(self, line: str) -> JsonDict:
-        """The JSON object on the next line of the input; errors have the number of the line."""
+        """Return the JSON object on the next line of the input; errors have the number of
+        the line.
+        """
         self._num_lines += 1
         where = f"input line {self._num_lines}"
         with configuration_errors():
@@ -151,11 +153,11 @@ class EchoingPredictor(Predictor):
             ) from None
 
     def predict_instance(self, instance: Instance) -> JsonDict:
-        """The prediction for one instance."""
+        """Return the prediction for one instance."""
         return self.predict_batch_instance([instance])[0]
 
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """The predictions for several instances."""
+        """Return the predictions for several instances."""
         outputs = super().predict_batch_instance(instances)
         for field in () if self._has_logged_unknown else chain(*map(text_fields, instances)):
             if knows_no_word(Instance({"text": field}), self._model.vocab):
@@ -166,16 +168,16 @@ class EchoingPredictor(Predictor):
         return [self._finished(output) for output in outputs]
 
     def _finished(self, output: JsonDict) -> JsonDict:
-        """An output of the model as the predictor gives it."""
+        """Return an output of the model as the predictor gives it."""
         return output
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
-        """The prediction for one JSON object, with the inputs echoed."""
+        """Return the prediction for one JSON object, with the inputs echoed."""
         request = self.check(inputs)
         return {**request.texts, **super().predict_json(request)}
 
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        """The predictions for several JSON objects, with the inputs echoed."""
+        """Return the predictions for several JSON objects, with the inputs echoed."""
         if not inputs:
             return []
         requests = [self.check(request) for request in inputs]
@@ -232,7 +234,7 @@ class EchoingPredictor(Predictor):
         return self.check(json_dict).instance
 
     def check(self, request: JsonDict) -> CheckedRequest:
-        """A request with its texts and its instance; each predictor reads a request once."""
+        """Return a request with its texts and its instance; each predictor reads a request once."""
         if isinstance(request, CheckedRequest) and request.predictor is self:
             return request
         texts = self._texts(request)
@@ -240,14 +242,16 @@ class EchoingPredictor(Predictor):
         self._dataset_reader.apply_token_indexers(instance)
         instance.index_fields(self._model.vocab)
         checked = CheckedRequest(request)
-        checked.texts, checked.instance, checked.predictor = texts, instance, self
+        checked.texts = texts
+        checked.instance = instance
+        checked.predictor = self
         return checked
 
     def _read(self, texts: JsonDict) -> Instance:
         return self._dataset_reader.text_to_instance(*texts.values())
 
     def _texts(self, request: JsonDict) -> JsonDict:
-        """The checked texts of a JSON object, under the names they have there."""
+        """Return the checked texts of a JSON object, under the names they have there."""
         for keys in self.input_keys:
             if has_keys(request, keys):
                 return {key: self._text(request, key) for key in keys}

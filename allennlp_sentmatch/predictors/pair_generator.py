@@ -150,7 +150,7 @@ def evaluate_generator(
 
 
 def _request(instance: Instance, input_file: str) -> dict[str, str]:
-    """The generator's request: the source sentence and the label."""
+    """Return the generator's request: the source sentence and the label."""
     metadata = instance.fields["metadata"].metadata  # type: ignore[attr-defined]
     if "label" not in instance.fields:
         raise ConfigurationError(f"{input_file}: this pair has no label: {metadata}")

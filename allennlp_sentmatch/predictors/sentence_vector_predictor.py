@@ -18,5 +18,5 @@ class SentenceVectorPredictor(EchoingPredictor):
     output_key = "vector"
 
     def predict(self, sentence: str) -> JsonDict:
-        """The vector of one sentence."""
+        """Return the vector of one sentence."""
         return self.predict_json({"sentence": sentence})

@@ -25,7 +25,7 @@ class TranslationPredictor(EchoingPredictor):
         return self.predict_json({"source": source})
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
-        """The attention of each token of the translation to the tokens of the source."""
+        """Return the attention of each token of the translation to the tokens of the source."""
         if not output["target_tokens"]:
             return []
         tokens = (output["target_tokens"], output["source_tokens"])

@@ -108,7 +108,8 @@ class _Endpoint:
         route = self._service.routes[path]
         try:
             question = route.parse(parsed_body(await request.body()))
-            inputs, names = question.inputs, question.names
+            inputs = question.inputs
+            names = question.names
             results = await self._batcher(route.job, inputs, question.sizes(), names)
         except RequestError as error:
             return _error(path, error.status, str(error))

@@ -10,8 +10,10 @@ if TYPE_CHECKING:  # without AllenNLP, encoders are served
 
     from allennlp_sentmatch.serving.jobs import Job
 
-FEWEST_WORDS, MOST_WORDS = 125, 1000
-MOST_SECONDS, MOST_KILOBYTES = 10, 4 << 20
+FEWEST_WORDS = 125
+MOST_WORDS = 1000
+MOST_SECONDS = 10
+MOST_KILOBYTES = 4 << 20
 
 Shape = dict[str, tuple[int, int]]
 """For each field of an instance, the number of its texts and the words of the longest one."""

@@ -49,7 +49,9 @@ NUM_NEIGHBORS = 10
 _TEXTS = json.loads(Path(__file__).with_name("examples.json").read_text(encoding="utf-8"))
 """Texts to try a model with, all written for this page."""
 
-CAPTIONS, PARAPHRASES, QUESTIONS = _TEXTS["captions"], _TEXTS["paraphrases"], _TEXTS["questions"]
+CAPTIONS = _TEXTS["captions"]
+PARAPHRASES = _TEXTS["paraphrases"]
+QUESTIONS = _TEXTS["questions"]
 CAPTION = [[text] for text in dict.fromkeys(pair[0] for pair in CAPTIONS)]
 
 CORPUS: list[str] = [
@@ -93,7 +95,9 @@ CANDIDATES = [
 
 
 def task_of(predictor: EchoingPredictor) -> Task:
-    """The task of a predictor; for a predictor of another package, its texts and its output."""
+    """Return the task of a predictor; for a predictor of another package, its texts and its
+    output.
+    """
     if isinstance(predictor, AnswerRankerPredictor):
         return Task("Answers to a question", "Rank", CANDIDATES, _TEXTS["answers"])
     if isinstance(predictor, AnswerExtractorPredictor):
@@ -193,7 +197,7 @@ class GenerationJob(PredictionJob):
 
 
 def _best_known(predictor: EchoingPredictor, task: Task) -> list[JsonDict]:
-    """The examples with the fewest unknown words, as the predictor takes them."""
+    """Return the examples with the fewest unknown words, as the predictor takes them."""
     examples = [
         {
             text_input.name: text.splitlines() if text_input.is_list else text
@@ -264,14 +268,16 @@ class SearchJob(Job):
 
 
 def description_of(archive: Archive) -> str:
-    """A line about a model: the registered names of its parts, and its number of parameters."""
+    """Return a line about a model: the registered names of its parts, and its number of
+    parameters.
+    """
     count = sum(parameter.numel() for parameter in archive.model.parameters())
     parts = _parts(archive.config["model"].as_dict())
     return " · ".join([*parts, f"{count / 1e6:.1f}M parameters"])
 
 
 def _parts(config: JsonDict) -> list[str]:
-    """The registered names of a model, of its encoders and of its matcher or scorer."""
+    """Return the registered names of a model, of its encoders and of its matcher or scorer."""
     parts = [str(config["type"])]
     for key in ("encoder", "matcher", "scorer"):
         part = config.get(key)

@@ -120,7 +120,7 @@ class SaliencyJob(PredictionJob):
 
 
 def inspection_of(predictor: EchoingPredictor, request: CheckedRequest) -> JsonDict:
-    """The internals of a prediction, as far as the model has them.
+    """Return the internals of a prediction, as far as the model has them.
 
     `trees` are nested parentheses; `attention` has matrices, see `AttentionMap`; `marked_texts` are
     passages with the marked answer, see `MarkedText`; `gates` are the histograms of a CAS-LSTM, see
@@ -138,5 +138,5 @@ def inspection_of(predictor: EchoingPredictor, request: CheckedRequest) -> JsonD
 
 
 def saliency_of(predictor: EchoingPredictor, method: str, request: CheckedRequest) -> JsonDict:
-    """The saliency of the words of a request, by one of `SALIENCY_METHODS`."""
+    """Return the saliency of the words of a request, by one of `SALIENCY_METHODS`."""
     return {"saliency": [*map(asdict, interpret(predictor, request, method))]}

@@ -56,7 +56,7 @@ ENDING = RequestError(503, "The server is shutting down; try again later.")
 
 
 def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
-    """The name, without the port, that a request was sent to.
+    """Return the name, without the port, that a request was sent to.
 
     A web page elsewhere can have its own name resolve to this machine's address (DNS rebinding) and
     then read from here as if from its own server: the browser still sends that name as `Host`.
@@ -90,7 +90,7 @@ def _values(scope: Any, header: bytes) -> list[str]:
 
 
 def _address(name: str) -> Any:
-    """The address that a name is: IPv4's, where it is that within IPv6."""
+    """Return the address that a name is: IPv4's, where it is that within IPv6."""
     with suppress(ValueError):
         address = ipaddress.ip_address(name)
         return getattr(address, "ipv4_mapped", None) or address
@@ -98,7 +98,7 @@ def _address(name: str) -> Any:
 
 
 def _host_name(address: str) -> str:
-    """The host's name in an address, without the port; empty if there is none."""
+    """Return the host's name in an address, without the port; empty if there is none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:
@@ -282,7 +282,7 @@ def _plain_scope(scope: Any) -> Any:
 
 
 def error_body(path: str, status: int, reason: str) -> dict[str, Any]:
-    """The body of an error: `detail`, or OpenAI's `error` where its clients ask."""
+    """Return the body of an error: `detail`, or OpenAI's `error` where its clients ask."""
     if not path.startswith("/v1/"):
         return {"detail": reason}
     kind = "invalid_request_error" if status < 500 else "server_error"
@@ -290,7 +290,7 @@ def error_body(path: str, status: int, reason: str) -> dict[str, Any]:
 
 
 def parsed_body(body: bytes) -> dict[str, Any]:
-    """The JSON object that a body is; anything else is a `RequestError`."""
+    """Return the JSON object that a body is; anything else is a `RequestError`."""
     try:
         parsed = json.loads(body.decode("utf-8"), object_pairs_hook=_distinct)
     except UnicodeDecodeError:

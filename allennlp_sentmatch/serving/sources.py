@@ -30,7 +30,7 @@ OF_AN_ARCHIVE = "Sentence encoder of an archive (`allennlp serve {}` also serves
 
 
 def needs_archive(source: str) -> bool:
-    """Whether a source is none of those that are served without AllenNLP."""
+    """Return whether a source is none of those that are served without AllenNLP."""
     names = (ESTIMATOR, SETTINGS, MODULES)
     return source != PACKAGE and not any((Path(source) / name).exists() for name in names)
 

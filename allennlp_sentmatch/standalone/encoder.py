@@ -187,11 +187,13 @@ class StandaloneEncoder(nn.Module):
         write_model_card(folder, text, usage, Origin(front, {**origin.facts, **settings}))
 
     def digest(self) -> bytes:
-        """A digest of the words, the splitter and the settings, without the tensors; 32 bytes."""
+        """Return a digest of the words, the splitter and the settings, without the tensors; 32
+        bytes.
+        """
         return sha256(json.dumps(self._described(), sort_keys=True).encode()).digest()
 
     def _described(self) -> dict[str, Any]:
-        """The contents of the folder's JSON files, by their names."""
+        """Return the contents of the folder's JSON files, by their names."""
         indexer = self.indexer
         settings = {
             "format": FORMAT,
@@ -205,7 +207,7 @@ class StandaloneEncoder(nn.Module):
         return {SETTINGS: settings, SPLITTER: splitter, VOCABULARY: vocabulary}
 
     def forward(self, indices: Tensor) -> Tensor:
-        """The vectors (B, E) of B sentences from the indices of their words, (B, T)."""
+        """Return the vectors (B, E) of B sentences from the indices of their words, (B, T)."""
         vectors: Tensor = self.encoder(self.embedding(indices), indices != PADDING)
         return vectors if self.projection is None else self.projection(vectors)
 
@@ -334,7 +336,8 @@ class StandaloneEncoder(nn.Module):
                 padded([self.indexer.indices(text) for text in texts[block]]).to(weight.device)
                 for texts in (first, second)
             ]  # (B, T1), (B, T2)
-            words, masks = [weight[side] for side in sides], [side != PADDING for side in sides]
+            words = [weight[side] for side in sides]
+            masks = [side != PADDING for side in sides]
             compared.append(word_coverage(*words, *masks).float().cpu())
         return torch.cat(compared)
 
@@ -369,7 +372,7 @@ def normalized(vectors: FloatArray) -> FloatArray:
 
 
 def cosines(first: FloatArray, second: FloatArray) -> FloatArray:
-    """The cosines of normalized vectors, (..., E) and (..., E) -> (...), from -1 to 1.
+    """Return the cosines of normalized vectors, (..., E) and (..., E) -> (...), from -1 to 1.
 
     They are sums in float64, rounded once: equal vectors have equal cosines, wherever they stand.
     """
@@ -378,7 +381,8 @@ def cosines(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def nearest(query: FloatArray, vectors: FloatArray, count: int) -> list[tuple[int, float]]:
-    """The rows of the vectors (N, E) nearest to a query (E,), all normalized, with their cosines.
+    """Return the rows of the vectors (N, E) nearest to a query (E,), all normalized, with their
+    cosines.
 
     The nearest is first, and of equal ones the first row; there are at most `count`.
     """

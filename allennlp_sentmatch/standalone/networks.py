@@ -68,7 +68,7 @@ class Pooled(nn.Module):
             self.output_size += self.input_size
 
     def states(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """The encoder's states: (B, T, D) and (B, T) -> (B, T, E)."""
+        """Return the encoder's states: (B, T, D) and (B, T) -> (B, T, E)."""
         states: Tensor = self.encoder(inputs[..., : self.encoder.input_size], mask)
         return states
 
@@ -143,13 +143,14 @@ SEQUENCE_NETWORKS: dict[str, Callable[..., nn.Module]] = {
 
 _SIZES = ("num_layers", "input_size", "hidden_size", "attention_size")
 
-MAX_LAYERS, MAX_POOLINGS = 1000, 100  # more take minutes to make, however small they are
+MAX_LAYERS = 1000
+MAX_POOLINGS = 100  # more take minutes to make, however small they are
 _OF_TRAINING = ("dropout", "random_context", "temperature")
 """The arguments that only act in training, which exported encoders do not have."""
 
 
 def sentence_network(settings: Any, limit: int) -> nn.Module:
-    """The network of untrusted settings, from (B, T, D) to (B, E).
+    """Return the network of untrusted settings, from (B, T, D) to (B, E).
 
     The `settings` are an object with a `type`, "pooled" or "gumbel_tree_lstm", and all arguments of
     that module but those that only act in training. The parameters may have `limit` numbers: a
@@ -208,7 +209,7 @@ def _arguments_of(kind: Callable[..., nn.Module]) -> dict[str, inspect.Parameter
 
 
 def settings_of(module: nn.Module) -> dict[str, Any]:
-    """The settings from which `_made` makes a module of the same kind and size.
+    """Return the settings from which `_made` makes a module of the same kind and size.
 
     A `StackedRNN` may be given, or its `network` alone. A module of another kind is a `KeyError`.
     """

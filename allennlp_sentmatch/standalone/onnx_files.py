@@ -76,7 +76,8 @@ def write_onnx(
     check_finite(encoder.state_dict())
     with written_folder(folder) as path:
         onnx.save(_Graph(encoder).model(), path / ENCODER)
-        tokenizer, usage = tokenizer_of(encoder.indexer, encoder.words), USAGE
+        tokenizer = tokenizer_of(encoder.indexer, encoder.words)
+        usage = USAGE
         if tokenizer is not None:
             (path / TOKENIZER).write_text(tokenizer.to_str(pretty=True), "utf-8")
             usage += TOKENIZER_USAGE
@@ -85,7 +86,8 @@ def write_onnx(
 
 
 def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
-    """The `tokenizers.Tokenizer` of the same indices; `None` for a splitter by spaCy's rules.
+    """Return the `tokenizers.Tokenizer` of the same indices; `None` for a splitter by spaCy's
+    rules.
 
     Where words are in lower case, it may take an İ or a final Σ for another letter.
     """
@@ -135,7 +137,7 @@ class _Graph:
         self.initializers: list[Any] = []
 
     def model(self) -> Any:
-        """The `onnx.ModelProto`."""
+        """Return the `onnx.ModelProto`."""
         from onnx import TensorProto, helper
 
         # ONNX's LSTM and GRU need a row.
@@ -145,7 +147,8 @@ class _Graph:
         indices = self._with_empty_texts(self._add("Pad", "indices", widths))
         mask = self._add("Not", self._add("Equal", indices, PADDING))
         embedded = self._rows(self.encoder.embedding.weight, indices)
-        vectors, projection = self._sentences(embedded, mask), self.encoder.projection
+        vectors = self._sentences(embedded, mask)
+        projection = self.encoder.projection
         if projection is not None:
             weight = self._matrix(projection.weight)
             vectors = self._add("Gemm", vectors, weight, projection.bias, transB=1)
@@ -163,7 +166,7 @@ class _Graph:
         return helper.make_model(graph, ir_version=IR_VERSION, opset_imports=[opset])
 
     def _add(self, operation: str, *inputs: Any, **attributes: Any) -> str:
-        """The first output of a new node."""
+        """Return the first output of a new node."""
         from onnx import helper
 
         name = f"encoder_{len(self.nodes)}"
@@ -172,7 +175,7 @@ class _Graph:
         return name
 
     def _constant(self, value: Any) -> str:
-        """A tensor, number or list; of floating-point numbers, in float32."""
+        """Return a tensor, number or list; of floating-point numbers, in float32."""
         from onnx import numpy_helper
 
         tensor = torch.as_tensor(value).detach().cpu()
@@ -191,13 +194,15 @@ class _Graph:
         return self._add("Mul", *map(self._float, rounded))
 
     def _rows(self, weight: Tensor, indices: str) -> str:
-        """The matrix' rows (B, T, D) of indices (B, T)."""
+        """Return the matrix' rows (B, T, D) of indices (B, T)."""
         parts = _as_integers(weight) or (weight,)
         rows = [self._float(self._add("Gather", part, indices)) for part in parts]
         return self._add("Mul", *rows) if len(rows) > 1 else rows[0]
 
     def _with_empty_texts(self, indices: str) -> str:
-        """The indices (B, max(T, 1)), with an empty text's index where a row is padding alone."""
+        """Return the indices (B, max(T, 1)), with an empty text's index where a row is padding
+        alone.
+        """
         first = self._add("Slice", self._add("Pad", indices, [0, 0, 0, 1]), [0], [1], [1])
         is_empty = self._add("Equal", first, PADDING)
         first = self._add("Where", is_empty, self.encoder.indexer.empty, first)
@@ -205,7 +210,7 @@ class _Graph:
         return self._add("Concat", first, others, axis=1)
 
     def _sentences(self, embedded: str, mask: str) -> str:
-        """The vectors (B, E) of embedded words (B, T, D), by the network of the encoder."""
+        """Return the vectors (B, E) of embedded words (B, T, D), by the network of the encoder."""
         network: Any = self.encoder.encoder
         if not isinstance(network, Pooled):
             return self._exported(network, embedded, mask)
@@ -225,16 +230,17 @@ class _Graph:
         return self._add("Concat", pooled, self._pooled(network.mean, words, mask), axis=1)
 
     def _recurrent(self, network: Any, inputs: str, mask: str) -> str:
-        """The states of torch's LSTM or GRU, by ONNX's."""
+        """Return the states of torch's LSTM or GRU, by ONNX's."""
         lengths = self._add("ReduceSum", self._add("Cast", mask, to=6), [1], keepdims=0)  # int32
-        H, kind = network.hidden_size, type(network)
+        H = network.hidden_size
+        kind = type(network)
         suffixes = ("", "_reverse") if network.bidirectional else ("",)
         options: dict[str, Any] = {"linear_before_reset": 1} if kind is nn.GRU else {}
         if network.bidirectional:
             options["direction"] = "bidirectional"
 
         def stacked(name: str, layer: int) -> Tensor:
-            """The parameters of both directions, with ONNX's order of the gates."""
+            """Return the parameters of both directions, with ONNX's order of the gates."""
             parts = [getattr(network, f"{name}_l{layer}{suffix}") for suffix in suffixes]
             ordered = [part.unflatten(0, (-1, H))[GATES[kind]].flatten(0, 1) for part in parts]
             return torch.stack(ordered)
@@ -279,7 +285,7 @@ class _Graph:
         return self._add("Concat", *parts, axis=1)
 
     def _last(self, pooling: Pooling, states: str, lengths: str) -> str:
-        """Each direction's last state."""
+        """Return each direction's last state."""
         position = self._add("Cast", self._add("Sub", lengths, 1.0), to=7)
         last = self._add("GatherND", states, position, batch_dims=1)  # (B, E)
         if not pooling.bidirectional:
@@ -290,7 +296,7 @@ class _Graph:
         return self._add("Concat", self._add("Slice", last, [0], [half], [1]), first, axis=1)
 
     def _exported(self, network: Any, embedded: str, mask: str) -> str:
-        """The outputs of a network of (B, T, D) and (B, T), as `torch.onnx` writes it."""
+        """Return the outputs of a network of (B, T, D) and (B, T), as `torch.onnx` writes it."""
         from onnx import helper
 
         inputs = torch.zeros(2, 3, network.input_size), torch.ones(2, 3, dtype=torch.bool)
@@ -313,7 +319,7 @@ class _Graph:
 
 
 def _as_integers(weight: Tensor) -> Optional[tuple[Tensor, Tensor]]:
-    """A matrix as integers of 8 bits and the scales of its rows, if that loses nothing."""
+    """Return a matrix as integers of 8 bits and the scales of its rows, if that loses nothing."""
     for largest in (LARGEST_OF_8_BITS, LARGEST_OF_4_BITS):
         integers, scales = rounded_rows(weight.detach(), largest)
         difference = (integers * scales.unsqueeze(1) - weight).abs().amax(1)

@@ -14,7 +14,8 @@ from torch import Tensor
 SCALES = ".scales"
 INT4 = ".int4"
 
-LARGEST_OF_8_BITS, LARGEST_OF_4_BITS = 127, 7
+LARGEST_OF_8_BITS = 127
+LARGEST_OF_4_BITS = 7
 
 
 def rounded_rows(weight: Tensor, largest: int) -> tuple[Tensor, Tensor]:

@@ -18,7 +18,9 @@ _CLASSES = re.compile(
 
 
 def has_more_than_a_standalone_encoder(folder: Path) -> bool:
-    """Whether sentence-transformers adds prompts or further modules to the encoder in a folder."""
+    """Return whether sentence-transformers adds prompts or further modules to the encoder in a
+    folder.
+    """
     modules = read_json(folder / MODULES) if (folder / MODULES).exists() else []
     if isinstance(modules, list) and len(modules) > 1:
         return True
@@ -50,7 +52,8 @@ def _check(setting: str, value: Any, is_module: bool) -> None:
     classes = [value] if is_module and setting == "type" else []
     paths = [value] if is_module and setting == "path" else []
     if setting == "types" and isinstance(value, dict):  # the folders of a router's modules
-        classes, paths = list(value.values()), list(value)
+        classes = list(value.values())
+        paths = list(value)
     elif setting in ("type", "tokenizer_class", "activation_function") and "." in str(value):
         classes = [value]
     if any(not isinstance(name, str) or not _CLASSES.fullmatch(name) for name in classes):

@@ -62,7 +62,7 @@ def _define_module() -> Any:
         def preprocess(
             self, inputs: list[str], prompt: Optional[str] = None, **options: Any
         ) -> dict[str, torch.Tensor]:
-            """The indices of the words of a batch of sentences."""
+            """Return the indices of the words of a batch of sentences."""
             texts = [(prompt or "") + x for x in checked_sentences(inputs, of_any_length=True)]
             return {"input_ids": padded(self.encoder.indexer.rows(texts))}
 
@@ -74,7 +74,7 @@ def _define_module() -> Any:
             return features
 
         def get_embedding_dimension(self) -> int:
-            """The width of a vector."""
+            """Return the width of a vector."""
             return self.encoder.vector_size
 
         get_sentence_embedding_dimension = get_embedding_dimension  # likewise

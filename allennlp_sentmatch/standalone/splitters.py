@@ -33,19 +33,21 @@ class Splitter(ABC):
         return {"type": self.type}
 
     def pieces(self, text: str) -> Iterator[str]:
-        """The parts of a text that are split independently; mostly the whole text is one."""
+        """Yield the parts of a text that are split independently; mostly the whole text is one."""
         yield text
 
     @abstractmethod
     def words_of_chunk(self, chunk: str) -> Optional[Words]:
-        """The words of a text without whitespace; `None` if they may depend on its neighbors."""
+        """Return the words of a text without whitespace; `None` if they may depend on its
+        neighbors.
+        """
 
     def words_in_context(self, piece: str) -> list[str]:
-        """The words of a piece in which a chunk depends on its neighbors."""
+        """Return the words of a piece in which a chunk depends on its neighbors."""
         raise NotImplementedError
 
     def words(self, text: str) -> list[str]:
-        """The words of a text."""
+        """Return the words of a text."""
         words: list[str] = []
         for piece in self.pieces(text):
             found = [self.words_of_chunk(chunk) for chunk in piece.split()]
@@ -62,7 +64,7 @@ class WhitespaceSplitter(Splitter):
     type = "whitespace"
 
     def words_of_chunk(self, chunk: str) -> Optional[Words]:
-        """The chunk."""
+        """Return the chunk."""
         return (chunk,)
 
 
@@ -74,7 +76,7 @@ class LettersDigitsSplitter(Splitter):
     _word = re.compile(r"[^\W\d_]+|\d+|\S")
 
     def words_of_chunk(self, chunk: str) -> Optional[Words]:
-        """The chunk's runs."""
+        """Return the chunk's runs."""
         return tuple(self._word.findall(chunk))
 
 
@@ -138,7 +140,7 @@ class RuleSplitter(Splitter):
                 lengths.append(len(words))
 
     def settings(self) -> dict[str, Any]:
-        """The type, and all constructor arguments."""
+        """Return the type, and all constructor arguments."""
         return {
             **super().settings(),
             **self._expressions,
@@ -148,7 +150,7 @@ class RuleSplitter(Splitter):
         }
 
     def pieces(self, text: str) -> Iterator[str]:
-        """The text, cut within chunks of more than `max_word_length` characters."""
+        """Yield the text, cut within chunks of more than `max_word_length` characters."""
         if len(text) <= self._max_word_length:
             yield text
             return
@@ -162,7 +164,7 @@ class RuleSplitter(Splitter):
         yield text[start:]
 
     def words_of_chunk(self, chunk: str) -> Optional[Words]:
-        """The chunk's words; `None` if special cases were put together again.
+        """Return the chunk's words; `None` if special cases were put together again.
 
         Whether they are may depend on the chunks on both sides: a special case that would reach
         over whitespace is left apart, and so are all that overlap it.
@@ -171,7 +173,7 @@ class RuleSplitter(Splitter):
         return None if next(self._apart(words), None) else tuple(words)
 
     def words_in_context(self, piece: str) -> list[str]:
-        """The words of a piece, special cases put together again."""
+        """Return the words of a piece, special cases put together again."""
         # With whitespace as further words, which keep special cases apart.
         words: list[str] = []
         # For each of them, the number of its chunk.
@@ -195,7 +197,7 @@ class RuleSplitter(Splitter):
         return [word for word in result if not word.isspace()]
 
     def _apart(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """The start and end of each run of words that make up a special case."""
+        """Yield the start and end of each run of words that make up a special case."""
         for start, word in enumerate(words):
             for length in self._lengths.get(word, ()):
                 end = start + length
@@ -212,7 +214,7 @@ class RuleSplitter(Splitter):
             taken.update(range(start, end))
 
     def split_affixes(self, chunk: str, use_special_cases: bool = True) -> list[str]:
-        """The words of a chunk, before special cases are put together again."""
+        """Return the words of a chunk, before special cases are put together again."""
         special: Mapping[str, Words] = self._special_cases if use_special_cases else {}
         if chunk in special:
             return list(special[chunk])
@@ -240,7 +242,7 @@ class RuleSplitter(Splitter):
         return [*prefixes, *self._middle(rest, special), *reversed(suffixes)]
 
     def _middle(self, text: str, special: Mapping[str, Words]) -> Iterator[str]:
-        """The words of what is left without prefixes and suffixes."""
+        """Yield the words of what is left without prefixes and suffixes."""
         if not text:
             return
         if text in special:
@@ -270,7 +272,7 @@ _SPLITTERS = {kind.type: kind for kind in _KINDS}
 
 
 def splitter_from(settings: Any) -> Splitter:
-    """The splitter of `Splitter.settings`; a `ValueError` for settings of no splitter."""
+    """Return the splitter of `Splitter.settings`; a `ValueError` for settings of no splitter."""
     if not isinstance(settings, dict) or settings.get("type") not in list(_SPLITTERS):
         raise ValueError(f"the splitter must be an object with a type of {', '.join(_SPLITTERS)}")
     kind = _SPLITTERS[settings["type"]]

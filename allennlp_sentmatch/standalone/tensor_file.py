@@ -39,7 +39,8 @@ def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Te
     for name, tensor in tensors.items():
         flat = tensor.detach().cpu().contiguous().view(-1)
         pieces.append(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"")
-        begin, end = end, end + len(pieces[-1])
+        begin = end
+        end = end + len(pieces[-1])
         shape = list(tensor.shape)
         header[name] = {"dtype": _NAMES[tensor.dtype], "shape": shape, "data_offsets": [begin, end]}
     encoded = json.dumps(header).encode()
@@ -71,11 +72,13 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
         tensors = {}
         offset = 0
         for name, entry in entries:
-            dtype, shape = _DTYPES[entry["dtype"]], entry["shape"]
+            dtype = _DTYPES[entry["dtype"]]
+            shape = entry["shape"]
             begin, end = entry["data_offsets"]
             if not isinstance(shape, list) or any(type(n) is not int or n < 0 for n in shape):
                 raise ValueError("a shape is not a list of sizes")
-            flat, count = torch.empty(0, dtype=dtype), math.prod(shape)
+            flat = torch.empty(0, dtype=dtype)
+            count = math.prod(shape)
             if begin != offset or end - begin != count * flat.element_size():
                 raise ValueError(f"the bytes of {name!r} do not match its shape")
             if end > len(content) - start:

@@ -16,7 +16,8 @@ PADDING = 0  # the index of padding
 PADDING_WORD = "@@PADDING@@"
 """The word at this index of AllenNLP's vocabularies; in a text, it is a word like others."""
 
-CACHE_SIZE, LONGEST = 1 << 17, 100
+CACHE_SIZE = 1 << 17
+LONGEST = 100
 """The number of different chunks of text that a `TextIndexer` remembers, and their characters: a
 visitor of a server could fill its memory with longer ones."""
 
@@ -52,7 +53,9 @@ class TextIndexer:
         self._size = len(vocabulary)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what was remembered: digests of a pickle, as of `datasets`, stay the same."""
+        """Return all but what was remembered: digests of a pickle, as of `datasets`, stay
+        the same.
+        """
         kept = {name: value for name, value in self.__dict__.items() if name != "_wordless"}
         return {**kept, "_chunks": {}}
 
@@ -86,7 +89,7 @@ class TextIndexer:
             yield found
 
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
-        """The indices of the words of texts; texts that are cut, or unknown, are noted."""
+        """Return the indices of the words of texts; texts that are cut, or unknown, are noted."""
         rows: list[list[int]] = []
         if self._size != len(self.vocabulary):  # a model's vocabulary was extended
             self._size = len(self.vocabulary)
@@ -142,7 +145,7 @@ class TextIndexer:
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """The indices of B texts as one tensor (B, T), padded with `PADDING`."""
+    """Return the indices of B texts as one tensor (B, T), padded with `PADDING`."""
     width = max(map(len, rows))
     flat = array("q")
     for row in rows:

@@ -38,6 +38,6 @@ class WordPieceSplitter(Splitter):
         self.tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
 
     def words_of_chunk(self, chunk: str) -> Words:
-        """The chunk's word pieces, without halves of surrogate pairs."""
+        """Return the chunk's word pieces, without halves of surrogate pairs."""
         valid = chunk.encode("utf-8", "ignore").decode()
         return tuple(self.tokenizer.encode(valid, add_special_tokens=False).tokens)

@@ -48,7 +48,7 @@ class CosinePerBatchScheduler(PolynomialDecay):
         super().__init__(optimizer, epochs, num_steps_per_epoch, last_epoch=last_epoch)
 
     def get_values(self) -> list[float]:
-        """The learning rates for the next batch."""
+        """Return the learning rates for the next batch."""
         factor = (1 + math.cos(math.pi * self.steps / self.total_steps)) / 2
         return [value * factor for value in self.base_values]
 
@@ -86,7 +86,7 @@ class InferSentScheduler(LearningRateScheduler):
         """The factor of the initial learning rates."""
 
     def get_values(self) -> list[float]:
-        """The learning rates for the next epoch."""
+        """Return the learning rates for the next epoch."""
         return [value * self.factor for value in self.base_values]
 
     def step(self, metric: Optional[float] = None) -> None:

@@ -69,7 +69,8 @@ def forgotten_layers(names: Iterable[str], groups: Sequence[Sequence[Any]]) -> l
         layer = _LAYER.search(name)
         if layer is None:
             continue
-        part, number = _LAYER.sub(".#.", name, count=1), int(layer[1])
+        part = _LAYER.sub(".#.", name, count=1)
+        number = int(layer[1])
         if any(re.search(expression, name) for group in trained for expression in group):
             highest[part] = max(number, highest.get(part, 0))
         elif not any(re.search(expression, name) for expression in expressions):

@@ -62,7 +62,7 @@ class TransferBenchmark:
         self._seed = seed
 
     def sentences(self) -> list[str]:
-        """The distinct sentences of all tasks."""
+        """Return the distinct sentences of all tasks."""
         sentences: dict[str, None] = {}
         for task in self._tasks:
             sentences.update(dict.fromkeys(task.read(self._folder).sentences()))
@@ -111,7 +111,9 @@ class TransferBenchmark:
                 logger.warning(
                     "%s: %d of the %d test examples have labels that no training example has, and "
                     "count as errors: %s",
-                    *(task.name, sum(unseen.values()), len(targets)),
+                    task.name,
+                    sum(unseen.values()),
+                    len(targets),
                     ", ".join(f"{label!r} ({count})" for label, count in unseen.most_common(10)),
                 )
             metrics = {"accuracy": accuracy_score(targets, predicted)}
@@ -129,7 +131,7 @@ class TransferBenchmark:
 
 
 def _data(examples: TaskExamples, vectors: SentenceVectors) -> Data:
-    """The features (N, D) of sentences or of pairs, and their targets (N,)."""
+    """Return the features (N, D) of sentences or of pairs, and their targets (N,)."""
     first, *others = (vectors.of(column) for column in zip(*examples.sentences))
     for second in others:
         first = numpy.concatenate([numpy.abs(first - second), first * second], axis=1)

@@ -37,7 +37,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, features: Array) -> Array:
-        """The labels (N,) of features (N, D)."""
+        """Return the labels (N,) of features (N, D)."""
         labels: Array = self.pipeline_.predict(features)
         return labels
 
@@ -75,7 +75,7 @@ class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, features: Array) -> Array:
-        """The scores (N,) of features (N, D)."""
+        """Return the scores (N,) of features (N, D)."""
         probs = self.pipeline_.predict_proba(features)
         scores: Array = probs @ self.pipeline_.classes_.astype(float)
         return scores
@@ -123,7 +123,7 @@ def predict_with_best_penalty(
     folds = _folds(targets, groups, num_folds, seed)
 
     def search(rows: Array) -> float:
-        """The best penalty over the folds in the rows that are marked."""
+        """Return the best penalty over the folds in the rows that are marked."""
         divisions = [(rows & (folds != fold), folds == fold) for fold in numpy.unique(folds[rows])]
 
         def score(l2: float) -> float:
@@ -135,7 +135,8 @@ def predict_with_best_penalty(
     if test_features is not None:
         best = search(folds >= 0)
         return learned(best).predict(test_features), [best]
-    predicted, chosen = numpy.empty_like(targets), []
+    predicted = numpy.empty_like(targets)
+    chosen = []
     for fold in progress_over(range(num_folds), description):
         chosen.append(search(folds != fold))
         one = learned(chosen[-1], folds != fold)
@@ -144,7 +145,7 @@ def predict_with_best_penalty(
 
 
 def _folds(targets: Array, groups: Array, num_folds: int, seed: int) -> Array:
-    """The fold of each example (N,): all folds have about the same share of every label."""
+    """Return the fold of each example (N,): all folds have about the same share of every label."""
     is_score = targets.dtype.kind == "f"
     labels = numpy.zeros(len(targets), int)
     if not is_score:

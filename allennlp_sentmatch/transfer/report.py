@@ -24,7 +24,7 @@ CORRELATIONS = ("pearson", "spearman")
 
 
 def metric_key(task: str, metric: str) -> str:
-    """The name of a task's figure in the JSON, such as `sick_r_pearson`."""
+    """Return the name of a task's figure in the JSON, such as `sick_r_pearson`."""
     return f"{task}_{metric}".lower().replace("-", "_")
 
 
@@ -69,7 +69,7 @@ class TransferReport:
         return 100 * sum(figures) / len(figures)
 
     def as_json(self) -> dict[str, Any]:
-        """The report as plain values."""
+        """Return the report as plain values."""
         return {
             "encoder": self.name,
             "vector_size": self.vector_size,
@@ -85,7 +85,9 @@ class TransferReport:
         }
 
     def as_markdown(self) -> str:
-        """The table's row, in Markdown with a header, and Spearman's correlations after it."""
+        """Return the table's row, in Markdown with a header, and Spearman's correlations
+        after it.
+        """
         cells = {"Model": self.name}
         own = {task: tuple(result.metrics)[:1] for task, result in self.results.items()}
         columns = {**COLUMNS, **dict.fromkeys(self.errors, ()), **own, **COLUMNS}

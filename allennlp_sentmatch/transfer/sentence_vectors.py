@@ -76,7 +76,7 @@ class SentenceVectors:
         self._vectors.update(zip(distinct, numpy.asarray(mapped)))
 
     def of(self, sentences: Sequence[str]) -> FloatArray:
-        """The vectors (N, E) of N sentences that were added."""
+        """Return the vectors (N, E) of N sentences that were added."""
         vectors = numpy.stack([self._vectors[sentence] for sentence in sentences])
         return vectors.astype(numpy.float32, copy=False)
 
@@ -125,7 +125,8 @@ class StoredVectors:
         sentences_file: Union[str, "os.PathLike[str]"],
         vectors_file: Union[str, "os.PathLike[str]"],
     ) -> "StoredVectors":
-        """The vectors of a text file's sentences, one per line, in the rows of a `.npy` file.
+        """Return the vectors of a text file's sentences, one per line, in the rows of a `.npy`
+        file.
 
         Raises a `ConfigurationError` for a file that cannot be read as such, and for vectors that
         `allennlp encode` made of other sentences.
@@ -137,7 +138,7 @@ class StoredVectors:
         return stored
 
     def encode(self, sentences: Sequence[str]) -> FloatArray:
-        """The vectors (N, E) of N sentences.
+        """Return the vectors (N, E) of N sentences.
 
         Raises a `ConfigurationError` for a sentence without a vector.
         """
@@ -170,7 +171,7 @@ class WordVectorAverage:
 
     @classmethod
     def from_file(cls, file_path: Union[str, "os.PathLike[str]"]) -> "WordVectorAverage":
-        """The average of a file's vectors; see
+        """Return the average of a file's vectors; see
         `allennlp_sentmatch.data.word_vectors.read_word_vectors`.
         """
         vectors: dict[str, FloatArray] = {}
@@ -181,7 +182,7 @@ class WordVectorAverage:
         return cls(vectors)
 
     def encode(self, sentences: Sequence[str], show_progress_bar: bool = False) -> FloatArray:
-        """The vectors (N, E) of N sentences."""
+        """Return the vectors (N, E) of N sentences."""
         encoded = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
         progress = progress_over(sentences, "averaging", show_progress_bar)
         for sentence, mean in zip(progress, encoded):

@@ -64,7 +64,7 @@ class Splits(NamedTuple):
     test: Optional[TaskExamples] = None
 
     def sentences(self) -> list[str]:
-        """All distinct sentences, in the order in which they occur first."""
+        """Return all distinct sentences, in the order in which they occur first."""
         parts = [part for part in (self.train, self.validation, self.test) if part is not None]
         sentences = (sentence for part in parts for row in part.sentences for sentence in row)
         return list(dict.fromkeys(sentences))
@@ -86,8 +86,9 @@ class TransferTask:
 
 
 def _examples(reader: DatasetReader, path: Any, target: str) -> TaskExamples:
-    """The examples that a reader finds; `target` is `"label"` or `"score"`."""
-    sentences, targets = [], []
+    """Return the examples that a reader finds; `target` is `"label"` or `"score"`."""
+    sentences = []
+    targets = []
     for instance in reader.read(path):
         if target not in instance.fields:
             raise ConfigurationError(f"{path}: the examples have no {target} to predict")
@@ -101,7 +102,7 @@ def _examples(reader: DatasetReader, path: Any, target: str) -> TaskExamples:
 
 
 def find_file(folder: Path, data_set: str, name: str) -> Path:
-    """The file of a data set, gzip-compressed or not.
+    """Return the file of a data set, gzip-compressed or not.
 
     Raises a `ConfigurationError` if it is not there, naming the paths that were looked for.
     """
@@ -191,7 +192,7 @@ SST_SENTENCES = TransferTask("SST", "SST", partial(_read_sst, phrases=False))
 
 
 def own_task(settings: Mapping[str, Any]) -> TransferTask:
-    """A task of one's own sentences, or pairs of them, with labels or scores.
+    """Return a task of one's own sentences, or pairs of them, with labels or scores.
 
     The `settings` are `train`, the file of the training examples, and optionally `validation` and
     `test`: without test data the training data are tested by cross-validation, and without
@@ -211,7 +212,8 @@ def own_task(settings: Mapping[str, Any]) -> TransferTask:
     estimator: Estimator = LabelClassifier()
     target = "label"
     if rest.get("score") is not None:
-        estimator, target = GradeRegressor(*_whole_range(rest.get("score_range"))), "score"
+        estimator = GradeRegressor(*_whole_range(rest.get("score_range")))
+        target = "score"
         rest.setdefault("label", None)
     rest = {"type": "single_sentence" if "text" in rest else "sentence_pair", **rest}
     reader = DatasetReader.from_params(

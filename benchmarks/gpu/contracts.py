@@ -110,7 +110,8 @@ class Checks:
     def alone(self) -> float:
         """Return the largest difference between a sentence's outputs in a batch and alone."""
         differences = [0.0]
-        inputs, mask = self.inputs.to(self.device), self.mask.to(self.device)
+        inputs = self.inputs.to(self.device)
+        mask = self.mask.to(self.device)
         with torch.no_grad(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
             together = self._outputs(self.encoder, inputs, mask, self.merges)
             for row, length in enumerate(LENGTHS):

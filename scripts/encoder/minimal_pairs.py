@@ -160,7 +160,8 @@ class WordNet:
             for line in (folder / f"data.{part}").read_text("utf-8").splitlines():
                 if not line.startswith(" "):
                     fields = line.split(" | ")[0].split()
-                    name, end = letter + fields[0], 4 + 2 * int(fields[3], 16)
+                    name = letter + fields[0]
+                    end = 4 + 2 * int(fields[3], 16)
                     words[name] = [re.sub(r"\(.*", "", word) for word in fields[4:end:2]]
                     starts = range(end + 1, end + 1 + 4 * int(fields[end]), 4)
                     pointers[name] = [(fields[i], fields[i + 1], fields[i + 3]) for i in starts]
@@ -427,7 +428,8 @@ class Substitution:
 
 
 def _many(phrase: str) -> bool:
-    first, last = phrase.lower().split()[0], phrase.lower().split()[-1]
+    first = phrase.lower().split()[0]
+    last = phrase.lower().split()[-1]
     return (
         first in ("two", "three", "four", "five", "some", "several", "many")
         or (last.endswith("s") and not last.endswith("ss") and first not in ("a", "an"))

@@ -30,7 +30,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-MIN_WORDS, MAX_WORDS = 3, 60
+MIN_WORDS = 3
+MAX_WORDS = 60
 """How many words a sentence has."""
 
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]*[A-Z0-9])")
@@ -171,7 +172,8 @@ def pages(file: Path) -> Iterator[str]:
     for element in root.xpath(NO_TEXT):
         parent = element.getparent()
         if parent is not None:
-            previous, tail = element.getprevious(), f" {element.tail or ''}"
+            previous = element.getprevious()
+            tail = f" {element.tail or ''}"
             if previous is None:
                 parent.text = (parent.text or "") + tail
             else:
@@ -452,7 +454,8 @@ def chats(file: Path) -> Iterator[str]:
 
 def sword(file: Path) -> Iterator[str]:
     """The verses of a module for SWORD (.bzz, with its .bzs), without titles and notes."""
-    data, places = file.read_bytes(), file.with_suffix(".bzs").read_bytes()
+    data = file.read_bytes()
+    places = file.with_suffix(".bzs").read_bytes()
     for start, size, _ in struct.iter_unpack("<3I", places):
         text = zlib.decompress(data[start : start + size]).decode("utf-8", "replace")
         text = re.sub(r"<(note|title)\b[^>]*?(?<!/)>.*?</\1>", " ", text, flags=re.DOTALL)

@@ -179,8 +179,15 @@ class Recombination:
 
     def __iter__(self) -> Iterator[str]:
         ways = (
-            *(self.exchange, self.exchange, self.exchange, self.predicate, self.predicate),
-            *(self.negation, self.clauses, self.part, self.question),
+            self.exchange,
+            self.exchange,
+            self.exchange,
+            self.predicate,
+            self.predicate,
+            self.negation,
+            self.clauses,
+            self.part,
+            self.question,
         )
         while True:
             yield self.generator.choice(ways)()

@@ -62,7 +62,8 @@ class Teacher:
         vectors = torch.empty(len(rows), self.model.config.hidden_size, device=self.device)
         while order:
             size = max(1, self.pieces_a_batch // len(rows[order[-1]]))
-            batch, order = order[-size:], order[:-size]
+            batch = order[-size:]
+            order = order[:-size]
             lengths = torch.tensor([len(rows[i]) for i in batch])
             indices = torch.full((len(batch), int(lengths.max())), self.model.config.pad_token_id)
             steps = torch.arange(indices.size(1)) < lengths[:, None]  # (B, T)

@@ -68,11 +68,20 @@ LENGTHS = (5, 7, 9, 11, 13, 15, 17, 20, 23, 27, 32, 38, 46, MAX_LENGTH)
 GROUP_SIZE = 16
 BLOCK = 500_000
 
-NESTED, NESTED_WEIGHT = (64, 128, 256), 0.15
+NESTED = (64, 128, 256)
+NESTED_WEIGHT = 0.15
 NUM_HELD_OUT = 5000
 NUM_PAIRS = 32
 SAME_WHEN_CONTINUED = (
-    *("limit", "epochs", "rate", "similarity", "near", "bits", "weight", "batch_size", "seed"),
+    "limit",
+    "epochs",
+    "rate",
+    "similarity",
+    "near",
+    "bits",
+    "weight",
+    "batch_size",
+    "seed",
 )
 SCALE = 20.0
 """The factor of the cosines in CoSENT's loss."""
@@ -136,7 +145,8 @@ def near_order(vectors: Tensor, generator: torch.Generator) -> Tensor:
     https://doi.org/10.1145/1374376.1374452). A direction goes from one random vector of a part to
     another. It is then replaced by the difference of the means of the two halves.
     """
-    number, device = len(vectors), vectors.device
+    number = len(vectors)
+    device = vectors.device
     order = torch.randperm(number, generator=generator, device=device)
     places = torch.arange(number, device=device)
     for level in range(max(0, math.ceil(math.log2(number / GROUP_SIZE)))):
@@ -178,7 +188,8 @@ def forward(model: StandaloneEncoder, indices: Tensor, bits: int) -> Tensor:
 
 def near_loss(student: Tensor, teacher: Tensor, groups: Tensor) -> Tensor:
     """The mean squared difference of the cosines of pairs of one group, (B, E) twice and (B)."""
-    s, t = F.normalize(student), F.normalize(teacher)
+    s = F.normalize(student)
+    t = F.normalize(teacher)
     pairs = (groups[:, None] == groups).float().fill_diagonal_(0)  # (B, B)
     return ((s @ s.t() - t @ t.t()).square() * pairs).sum() / pairs.sum().clamp(min=1)
 
@@ -189,7 +200,8 @@ def nested_loss(
     """The loss of whole vectors and of their first dimensions, (B, E), (B, E) and (B) -> scalar."""
 
     def loss(size: int) -> Tensor:
-        s, t = student[:, :size], teacher[:, :size]
+        s = student[:, :size]
+        t = teacher[:, :size]
         distillation: Tensor = loss_function(s, t)
         return distillation + near * near_loss(s, t, groups)
 
@@ -266,7 +278,10 @@ def main() -> None:
     pieces = options.vocabulary.read_text("utf-8").split("\n")[:-1]
     vocabulary = {piece: index for index, piece in enumerate(pieces)}
     indexer = TextIndexer(
-        *(WordPieceSplitter(pieces), vocabulary, vocabulary[UNKNOWN], vocabulary[EMPTY]),
+        WordPieceSplitter(pieces),
+        vocabulary,
+        vocabulary[UNKNOWN],
+        vocabulary[EMPTY],
         max_length=256,
     )
     teacher = numpy.load(options.vectors / "vectors.npy", mmap_mode="r")
@@ -290,14 +305,16 @@ def main() -> None:
 
 def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace) -> None:
     """Train a new student and save it."""
-    device, indexer = options.device, model.indexer
+    device = options.device
+    indexer = model.indexer
     texts = options.sentences.read_text("utf-8").split("\n")[:-1]
     if len(texts) != len(teacher):
         sys.exit(
             f"{options.sentences} has {len(texts)} sentences, {options.vectors} has vectors "
             f"of {len(teacher)}: make them again with teacher_vectors.py"
         )
-    texts, teacher = texts[: options.limit], teacher[: options.limit]
+    texts = texts[: options.limit]
+    teacher = teacher[: options.limit]
     sentences = Sentences(indexer, texts, device)
     counts = torch.bincount(sentences.pieces, minlength=len(model.words)).cpu().numpy()
     weights = SMOOTHING / (SMOOTHING + counts / counts.sum())
@@ -359,7 +376,8 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
         for epoch in range(math.ceil(options.epochs)):
             yield from batches_of(epoch)
 
-    total, recent = torch.zeros((), device=device), 0
+    total = torch.zeros((), device=device)
+    recent = 0
     for rows, groups in islice(all_batches(), step, num_steps):
         share = step / num_steps
         rate = min(share / 0.02, 0.5 + 0.5 * math.cos(math.pi * share)) * options.rate
@@ -375,7 +393,8 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         step += 1
-        total, recent = total + loss.detach(), recent + 1
+        total = total + loss.detach()
+        recent = recent + 1
         if step % options.save_every == 0 or step == num_steps:
             optimized = optimizer.state_dict()
             state = {"model": model.state_dict(), "optimizer": optimized, "step": step}
@@ -388,7 +407,8 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
                 f"{total / recent:.4f}, Spearman {found:.4f}",
                 flush=True,
             )
-            total, recent = torch.zeros((), device=device), 0
+            total = torch.zeros((), device=device)
+            recent = 0
     scale_to_unit_length(model, texts[:1000])
     save_rounded(model, options.output / "encoder")
     rounded = correlation(StandaloneEncoder.load(options.output / "encoder"), options.validation)

@@ -77,7 +77,8 @@ def test_labels_touch_nothing(tmp_path, monkeypatch):
 
 
 def test_only_what_is_not_there_is_measured(tmp_path, monkeypatch):
-    output, asked = tmp_path / "out.json", []
+    output = tmp_path / "out.json"
+    asked = []
     for size, figures in ((8, ["stsb"]), (8, ["stsb", "sick"]), (4, ["sick"])):
         folder = tmp_path / str(size) / "tiny"
         if not folder.exists():

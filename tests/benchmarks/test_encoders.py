@@ -76,7 +76,8 @@ def test_the_arithmetic_is_what_torch_counts(name, T):
     case = next(case for case in cases.CASES if case.name == name)
     # SuBiLSTM's naive form computes all suffixes at each step.
     backend = "eager" if name.startswith("subilstm") else "naive"
-    encoder, inputs = case.encoder().double(), torch.randn(1, T, case.input_size).double()
+    encoder = case.encoder().double()
+    inputs = torch.randn(1, T, case.input_size).double()
     in_place = {torch.ops.aten.baddbmm_: lambda _, x, y, **__: counter.bmm_flop(x, y)}
     flops = counter.FlopCounterMode(display=False, custom_mapping=in_place)
     with use_backend(backend), torch.no_grad(), flops:

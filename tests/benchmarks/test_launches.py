@@ -9,7 +9,8 @@ pytestmark = pytest.mark.skipif(bool(WHY_MISSING), reason=WHY_MISSING)
 
 def test_the_work_of_a_product_and_of_an_expanded_tensor():
     with launches.MeasuringDevice() as device:
-        x, y = torch.ones(5, 3).to(NAME), torch.ones(3, 7).to(NAME)
+        x = torch.ones(5, 3).to(NAME)
+        y = torch.ones(3, 7).to(NAME)
         device.work.clear()
         z = x @ y
         z.t()

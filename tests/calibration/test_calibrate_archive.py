@@ -65,7 +65,8 @@ def test_the_temperature_of_the_data_is_found(calibrated, drawn):
     _, report = calibrated
     assert report.previous_temperature == 1
     assert report.temperature == pytest.approx(drawn[1], rel=0.2)
-    before, after = report.calibration.before, report.calibration.after
+    before = report.calibration.before
+    after = report.calibration.after
     assert after.expected_calibration_error < 0.06 < before.expected_calibration_error
     assert after.negative_log_likelihood < before.negative_log_likelihood
 
@@ -313,7 +314,8 @@ def test_calibration(small_archive, tmp_path, monkeypatch, num_cases):
     monkeypatch.setitem(names, "load_archive", lambda *_: archive)
     monkeypatch.setitem(names, "copy_archive", lambda *_: None)
     monkeypatch.setitem(names, "_draw", lambda *_: None)
-    data, output = tmp_path / "data.tsv", tmp_path / "output"
+    data = tmp_path / "data.tsv"
+    output = tmp_path / "output"
 
     def check(case):
         content, logits, drawn_folds, with_test, options = case

@@ -76,7 +76,8 @@ def measured(confidence):
 
 def test_a_diagram_has_a_panel_for_each_with_bars_as_high_as_the_accuracy(monkeypatch):
     pytest.importorskip("matplotlib")
-    figures, draw = [], reliability.figure_drawing
+    figures = []
+    draw = reliability.figure_drawing
 
     def drawn(title, figure):
         figures.append(figure)

@@ -29,8 +29,12 @@ def test_train(allennlp, write, tmp_path, content, message):
     overrides = json.dumps({"train_data_path": str(path), "validation_data_path": str(path)})
     with pytest.raises(ConfigurationError, match=message):
         allennlp(
-            *("train", "training_config/quick_start.jsonnet"),
-            *("--serialization-dir", tmp_path / "model", "--overrides", overrides),
+            "train",
+            "training_config/quick_start.jsonnet",
+            "--serialization-dir",
+            tmp_path / "model",
+            "--overrides",
+            overrides,
         )
 
 

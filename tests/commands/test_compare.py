@@ -7,10 +7,20 @@ from allennlp_sentmatch.commands import compare
 from allennlp_sentmatch.comparison import compare_archives
 
 REPORT = {
-    **{"higher": ["a_1", "a_2", "a_3"], "lower": ["b_1", "b_2"], "metric": "accuracy"},
-    **{"items": 1725, "higher_mean": 0.7261, "lower_mean": 0.7304, "difference": -0.0043},
-    **{"low": -0.036, "high": 0.024, "p": 0.74, "test": "bootstrap", "p_holm": 1.0},
-    **{"smallest": 0.0412, "seeds_to_decide": 160},
+    "higher": ["a_1", "a_2", "a_3"],
+    "lower": ["b_1", "b_2"],
+    "metric": "accuracy",
+    "items": 1725,
+    "higher_mean": 0.7261,
+    "lower_mean": 0.7304,
+    "difference": -0.0043,
+    "low": -0.036,
+    "high": 0.024,
+    "p": 0.74,
+    "test": "bootstrap",
+    "p_holm": 1.0,
+    "smallest": 0.0412,
+    "seeds_to_decide": 160,
 }
 
 

@@ -10,7 +10,8 @@ def test_the_archive_can_be_evaluated_and_used(allennlp, small_archive, tmp_path
     allennlp("ensemble", small_archive, small_archive, "--output-file", ensemble)
     assert f"wrote {ensemble}, an ensemble of 2" in capsys.readouterr().out
     data = "fixtures/quick_start/test.tsv"
-    metrics, predictions = tmp_path / "metrics.json", tmp_path / "predictions.jsonl"
+    metrics = tmp_path / "metrics.json"
+    predictions = tmp_path / "predictions.jsonl"
     allennlp("evaluate", ensemble, data, "--output-file", metrics)
     allennlp(
         "predict", ensemble, data, "--use-dataset-reader", "--output-file", predictions, "--silent"

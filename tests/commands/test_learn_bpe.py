@@ -13,7 +13,8 @@ def test_a_joint_encoding_of_two_languages(allennlp, tmp_path, capsys, option, s
     output = tmp_path / "folder" / "bpe.json"
     allennlp("learn-bpe", output, *TEXTS, "--lowercase", option, size)
     encoding = json.loads(output.read_text())
-    alphabet, merges = len(encoding["alphabet"]), len(encoding["merges"])
+    alphabet = len(encoding["alphabet"])
+    merges = len(encoding["merges"])
     assert merges + (alphabet if option == "--vocabulary-size" else 0) == size
     assert f"{output}: {alphabet} characters, {merges} merges" in capsys.readouterr().out
     tokenizer = BpeTokenizer(output, "de", lowercase=True)

@@ -59,7 +59,8 @@ def run(*arguments: object, **environment: str) -> "CompletedProcess[str]":
 
 
 def test_own_subcommands_print_results_and_progress_alone(small_archive, tmp_path):
-    sentences, vectors = tmp_path / "s.txt", tmp_path / "v.npy"
+    sentences = tmp_path / "s.txt"
+    vectors = tmp_path / "v.npy"
     sentences.write_text("A man is asleep.\n")
     result = run("encode", small_archive, sentences, vectors)
     assert (result.returncode, result.stdout) == (0, "")

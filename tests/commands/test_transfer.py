@@ -39,7 +39,8 @@ def test_an_archive_and_its_vectors_on_disk(allennlp, small_archive, folder, tmp
     assert list(report["tasks"]) == tasks
     assert len(list(cache.iterdir())) == 4  # one for each data set
 
-    sentences_file, vectors_file = tmp_path / "s.txt", tmp_path / "v.npy"
+    sentences_file = tmp_path / "s.txt"
+    vectors_file = tmp_path / "v.npy"
     allennlp("transfer", "--list-sentences", sentences_file, "--data", folder)
     sentences = sentences_file.read_text().splitlines()
     assert f"wrote {len(sentences)} sentences" in capsys.readouterr().out

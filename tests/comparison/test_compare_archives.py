@@ -40,7 +40,10 @@ def test_sets_of_seeds_are_compared_and_corrected_for_their_number(scores):
     runs = numpy.array([scores["c1"], scores["c2"], scores["c3"]])[..., None]
     expected = compare(runs[:2], runs[[2, 2]])
     assert better == {
-        **{"higher": ["c1", "c2"], "lower": ["c3", "c3"], "metric": "accuracy", "items": 40},
+        "higher": ["c1", "c2"],
+        "lower": ["c3", "c3"],
+        "metric": "accuracy",
+        "items": 40,
         **expected._asdict(),
         "p_holm": 2 * expected.p,
     }

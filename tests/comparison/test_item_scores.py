@@ -35,7 +35,8 @@ def test_of_a_ranker(tmp_path, questions: str, number: int):
 
 
 def test_of_a_classifier_on_its_validation_and_test_data(tmp_path):
-    part, whole = tmp_path / "part.jsonl", Path("fixtures/data/snli.jsonl")
+    part = tmp_path / "part.jsonl"
+    whole = Path("fixtures/data/snli.jsonl")
     part.write_text("".join(whole.read_text().splitlines(keepends=True)[:5]))
     archive, metrics = train("esim", tmp_path, whole, validation_data_path=str(part))
     loaded = load_archive(archive)

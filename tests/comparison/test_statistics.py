@@ -70,7 +70,8 @@ def test_right_and_wrong_answers_of_two_models_are_compared_by_mcnemar():
 
 
 def test_exchanging_scores_is_mcnemars_test_for_right_and_wrong_answers():
-    higher, lower = digits("1" * 9 + "0" * 2 + "1" * 20), digits("0" * 9 + "1" * 2 + "1" * 20)
+    higher = digits("1" * 9 + "0" * 2 + "1" * 20)
+    lower = digits("0" * 9 + "1" * 2 + "1" * 20)
     p = binomtest(9, 11).pvalue
     assert exchange(higher[0], lower[0]) == pytest.approx(p, abs=0.015)
 

@@ -125,7 +125,8 @@ def test_any_change_of_the_finished_file_is_found(tmp_path):
     path = tmp_path / "v.npy"
     encode(FakeEncoder(), path)
     content = path.read_bytes()
-    header, end = content.index(b"\n") + 1, len(content) - 2 * ENDING_LENGTH
+    header = content.index(b"\n") + 1
+    end = len(content) - 2 * ENDING_LENGTH
     for position in {*range(header, end, 5), end + len(MARK), len(content) - 1}:
         path.write_bytes(flipped(position)(content))
         with pytest.raises(ValueError, match=r"v\.npy is not as it was written"):
@@ -351,7 +352,8 @@ def test_only_the_lines_that_are_new_are_encoded(tmp_path, number):
 
 
 def test_a_link_stays(tmp_path):
-    output, link = tmp_path / "v.npy", tmp_path / "link.npy"
+    output = tmp_path / "v.npy"
+    link = tmp_path / "link.npy"
     encode(FakeEncoder(), output, SENTENCES[:20])
     link.symlink_to(output)
     append(FakeEncoder(), link, SENTENCES)
@@ -396,7 +398,8 @@ def test_a_run_that_was_killed_while_its_folder_was_deleted(
     tmp_path, monkeypatch, num_deleted, sentences
 ):
     """Its vectors are at their place already; some of the other files are gone."""
-    output, folder = tmp_path / "v.npy", tmp_path / "v.npy.partial"
+    output = tmp_path / "v.npy"
+    folder = tmp_path / "v.npy.partial"
     deleted = ["settings.json", "digests", "seen.sqlite", "lock", "-"][:num_deleted]
 
     def delete_some(path):

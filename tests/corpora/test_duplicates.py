@@ -43,7 +43,8 @@ def cosine(u, v):
 def by_definition(texts, threshold, vectors, against=None):
     """The removed positions with the positions of the kept texts and the scores, pair by pair."""
     kept = [] if against is None else list(enumerate(against))
-    removed, reasons = [], {}
+    removed = []
+    reasons = {}
     for position, text in enumerate(texts):
         scores = [
             (1.0 if other == text else cosine(vectors[text], vectors[other]), -place)
@@ -114,7 +115,8 @@ def test_a_classifier_decides_for_the_nearest_kept_texts(shipped, monkeypatch):
         return numpy.stack([1 - scores, scores], axis=1)
 
     monkeypatch.setattr(classifier, "predict_proba", scored)
-    kept, expected = [], []
+    kept = []
+    expected = []
     for position, text in enumerate(texts):
         near = sorted((-shipped.similarity(texts[i], text), i) for i in kept)[:2]
         near = [i for cosine, i in near if -cosine >= 0.3]
@@ -303,7 +305,7 @@ def test_no_texts_and_nothing_to_compare_with():
 )
 def test_impossible_settings(settings, error, message):
     with pytest.raises(error, match=message):
-        find_duplicates(**{"texts": ["a dog"], **settings})
+        find_duplicates(texts=["a dog"], **settings)
 
 
 def test_the_page_shows_what_is_found():

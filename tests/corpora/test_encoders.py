@@ -72,6 +72,7 @@ def test_a_fingerprint_is_of_one_model_with_one_setting(tmp_path):
     tiny_encoder().save(tmp_path / "a")
     tiny_encoder().save(tmp_path / "b")
     (tmp_path / "b" / "vocabulary.json").write_text("{}")
-    a, b = str(tmp_path / "a"), str(tmp_path / "b")
+    a = str(tmp_path / "a")
+    b = str(tmp_path / "b")
     found = {fingerprint_of(a), fingerprint_of(b), fingerprint_of("package")}
     assert len({*found, fingerprint_of(a, bfloat16=True)}) == 4

@@ -298,7 +298,8 @@ class TestOfCompressedVectors:
         approximate = SentenceIndex.load(tmp_path / "s.faiss")
         for index, tolerance, is_close in ((exact, 1e-6, True), (approximate, 1e-3, False)):
             cosines, positions = index.search(vectors[:20], k=3)
-            found, queries = vectors[numpy.array(rows)[positions]], vectors[:20, None]
+            found = vectors[numpy.array(rows)[positions]]
+            queries = vectors[:20, None]
             lengths = numpy.linalg.norm(found, axis=2) * numpy.linalg.norm(queries, axis=2)
             expected = (found * queries).sum(axis=2) / lengths
             assert (numpy.abs(cosines - expected).max() < tolerance) == is_close

@@ -182,7 +182,8 @@ def test_a_run_continues_with_the_other_engine(ray, small_archive, tmp_path, int
             encoded(on_ray, tmp_path / "v.npy")
         assert encoded(local, tmp_path / "v.npy") == expected
     else:
-        encode, calls = local.encode, []
+        encode = local.encode
+        calls = []
 
         def encode_two(*arguments):
             calls.append(arguments)
@@ -225,7 +226,8 @@ def test_other_encoders(ray, tmp_path):
 
 def test_a_worker_loads_the_archive_once(ray, small_archive, monkeypatch, capsys):
     encoder = RayEncoder(small_archive, 3, None, 1, 1, False, '{"a": 1}', True)
-    chosen, from_archive = [], ArchiveEncoder.from_archive
+    chosen = []
+    from_archive = ArchiveEncoder.from_archive
 
     def load(archive_file, *arguments):
         chosen.append(arguments)

@@ -11,7 +11,8 @@ def small_blocks(monkeypatch):
 
 
 def nearest_by_definition(vectors, vector, k):
-    vectors, vector = vectors.astype("float64"), vector.astype("float64")
+    vectors = vectors.astype("float64")
+    vector = vector.astype("float64")
     lengths = numpy.sqrt((vectors**2).sum(axis=1))
     cosines = vectors @ vector / numpy.where(lengths > 0, lengths, 1) / numpy.sqrt(vector @ vector)
     return numpy.argsort(-cosines, kind="stable")[:k].tolist(), numpy.sort(-cosines)[:k] * -1

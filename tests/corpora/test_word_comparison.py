@@ -75,8 +75,10 @@ def test_content_words(first, second, shared):
 
 
 def test_coverage_follows_where_the_encoder_has_vectors_of_words():
-    first, second = ["a cat sleeps", "a man"], ["a man runs", "a man sees a dog"]
-    encoder, other = SentenceEncoder(tiny_encoder()), SentenceEncoder(OtherEncoder())
+    first = ["a cat sleeps", "a man"]
+    second = ["a man runs", "a man sees a dog"]
+    encoder = SentenceEncoder(tiny_encoder())
+    other = SentenceEncoder(OtherEncoder())
     compared = [compare_words(*pair) for pair in zip(first, second)]
     numpy.testing.assert_allclose(word_features(first, second, "ordered", other), compared)
     features = word_features(first, second, "ordered", encoder)

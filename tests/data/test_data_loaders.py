@@ -31,7 +31,7 @@ def data_path(tmp_path):
 
 def loader(data_path, **settings):
     reader = DatasetReader.by_name("sentence_pair")("snli")
-    made = SemiSupervisedDataLoader(reader, data_path, **{"batch_size": 3, **settings})
+    made = SemiSupervisedDataLoader(reader, data_path, batch_size=3, **settings)
     made.index_with(Vocabulary.from_instances(made.iter_instances()))
     return made
 
@@ -69,8 +69,12 @@ def test_fields_and_labels(data_path):
     made = loader(data_path, num_labeled=9, unlabeled_batch_size=4)
     batch = next(iter(made))
     assert set(batch) == {
-        *("premise", "hypothesis", "label", "metadata"),
-        *("unlabeled_premise", "unlabeled_hypothesis"),
+        "premise",
+        "hypothesis",
+        "label",
+        "metadata",
+        "unlabeled_premise",
+        "unlabeled_hypothesis",
     }
     labels = [made._vocab.get_token_from_index(i, "labels") for i in batch["label"].tolist()]
     assert labels == [LABELS[i % 3] for i in numbers(made, batch, "premise")]
@@ -117,7 +121,8 @@ def test_the_longer_or_the_labeled_set_makes_the_epoch(data_path):
 
 def test_a_bar_shows_the_passes_over_the_labeled_pairs(data_path, monkeypatch):
     """A pass has three batches, and an epoch five."""
-    made, bar = loader(data_path, num_labeled=7), MagicMock(n=0)
+    made = loader(data_path, num_labeled=7)
+    bar = MagicMock(n=0)
     bar.__enter__.return_value = bar
     monkeypatch.setattr(data_loaders.Tqdm, "tqdm", lambda **_: bar)
     titles = [("reset", f"labeled data, pass {number}") for number in range(1, 5)]

@@ -51,7 +51,8 @@ def test_a_namespace_with_an_unknown_token_takes_it():
 
 @pytest.mark.parametrize("arguments", [("yes",), ("yes", "my_labels"), (1, "labels", True)])
 def test_as_allennlps_it_is_counted_indexed_and_shown(arguments):
-    theirs, ours = fields.LabelField(*arguments), LabelField(*arguments, source=SOURCE)
+    theirs = fields.LabelField(*arguments)
+    ours = LabelField(*arguments, source=SOURCE)
     counts = []
     for field in (theirs, ours):
         counter = defaultdict(lambda: defaultdict(int))

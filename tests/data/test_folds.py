@@ -127,7 +127,8 @@ def test_folds_of_groups_have_nearly_equal_sizes():
 
 @given(st.lists(st.tuples(*[st.sampled_from("abcdefghij")] * 2), max_size=30), st.integers(2, 5))
 def test_no_pair_has_a_pair_of_another_fold(examples, number):
-    side, folds = repeating_side(examples), folds_of(examples, number)
+    side = repeating_side(examples)
+    folds = folds_of(examples, number)
     together = len(set(groups_of(examples, side))) > 1
     for first, fold in zip(examples, folds):
         for second, other in zip(examples, folds):

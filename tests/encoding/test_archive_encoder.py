@@ -70,7 +70,8 @@ def test_a_ranker_encodes_with_the_reader_of_questions_and_answers():
 
 def test_products_in_bfloat16(small_archive, encoder, monkeypatch):
     reduced = ArchiveEncoder.from_archive(small_archive, bfloat16=True)
-    encode, precisions = reduced._model.encode, []
+    encode = reduced._model.encode
+    precisions = []
 
     def recorded(tokens):
         precisions.append(torch.get_float32_matmul_precision())

@@ -54,7 +54,8 @@ def test_what_is_saved_is_loaded(tmp_path, monkeypatch, kind, targets, parameter
     loaded = kind.load(tmp_path / "folder")
     numpy.testing.assert_allclose(loaded._outputs(PAIRS), saved._outputs(PAIRS), atol=1e-6)
     assert loaded.predict(PAIRS).tolist() == saved.predict(PAIRS).tolist()
-    ours, theirs = loaded.get_params(), saved.get_params()
+    ours = loaded.get_params()
+    theirs = saved.get_params()
     assert isinstance(ours.pop("encoder"), SentenceEncoder)
     del theirs["encoder"]
     for parameters in (ours, theirs):

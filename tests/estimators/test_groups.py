@@ -43,7 +43,8 @@ def test_equal_texts_in_any_order_are_one_group():
 
 def test_joined_groups_are_connected():
     """By 0 and 1 of the first division, and 5 of the second."""
-    first, second = numpy.array([0, 0, 1, 2, 3]), numpy.array([0, 1, 1, 2, 2])
+    first = numpy.array([0, 0, 1, 2, 3])
+    second = numpy.array([0, 1, 1, 2, 2])
     assert joined_groups(first, second).tolist() == [0, 0, 0, 1, 1]
 
 
@@ -93,7 +94,8 @@ def test_pairs_twice_are_pairs_of_weight_two(kind, matcher):
         assert copied.l2_ == weighted.l2_
         assert copied._figures() == weighted._figures()
         if kind is PairClassifier:
-            chosen, expected = copied.threshold(), weighted.threshold()
+            chosen = copied.threshold()
+            expected = weighted.threshold()
             assert chosen[:4] == pytest.approx(expected[:4])
             assert chosen.interval == pytest.approx(expected.interval)
 

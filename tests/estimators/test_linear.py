@@ -86,7 +86,8 @@ def test_the_penalty_has_the_lowest_loss_of_examples_held_out(labels, monkeypatc
         return cross_val_predict(regression, x, targets, cv=folds, method="predict_proba")
 
     best = min(linear.L2_PENALTIES, key=lambda l2: log_loss(targets, predicted(l2)))
-    given, plain = (x, targets, numpy.ones(len(x)), numpy.arange(len(x))), numpy.ones(10)
+    given = (x, targets, numpy.ones(len(x)), numpy.arange(len(x)))
+    plain = numpy.ones(10)
     chosen = linear.fit_linear(*given, plain, None, None, 0)
     fixed = linear.fit_linear(*given, plain, None, best, 0)
     numpy.testing.assert_allclose(chosen.coef, fixed.coef)

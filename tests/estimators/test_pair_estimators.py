@@ -118,13 +118,15 @@ def test_without_a_penalty_the_best_one_is_chosen(encoder, monkeypatch):
 
 
 def test_a_pair_of_each_label_is_enough(encoder):
-    pairs, labels = [PAIRS[0], PAIRS[1]], [True, False]
+    pairs = [PAIRS[0], PAIRS[1]]
+    labels = [True, False]
     classifier = PairClassifier(encoder).fit(pairs, labels)
     assert classifier.predict(pairs).tolist() == labels
     assert PairRegressor(encoder).fit(PAIRS[:1], [3]).predict(PAIRS[:1]) == pytest.approx([3])
 
 
-STARTS, ENDS = ("not a", "two a", "no dog"), ("cat", "man sees", "3 dogs run a")
+STARTS = ("not a", "two a", "no dog")
+ENDS = ("cat", "man sees", "3 dogs run a")
 OTHERS = [*product([f"{start} {end}" for start in STARTS for end in ENDS], repeat=2)]
 
 
@@ -161,12 +163,13 @@ FAILURES = [
 @pytest.mark.parametrize(("parameters", "labels"), FAILURES)
 def test_a_failed_fit_changes_nothing(encoder, parameters, labels):
     classifier = PairClassifier(encoder, l2=0.1).fit(PAIRS, LABELS)
-    expected, before = classifier.predict_proba(PAIRS), dict(vars(classifier))
+    expected = classifier.predict_proba(PAIRS)
+    before = dict(vars(classifier))
     with pytest.raises((ValueError, TypeError)):
         classifier.set_params(**parameters).fit(PAIRS, labels)
     assert vars(classifier) == {**before, **parameters}
     numpy.testing.assert_array_equal(classifier.predict_proba(PAIRS), expected)
-    unfitted = PairClassifier(**{"encoder": encoder, **parameters})
+    unfitted = PairClassifier(encoder=encoder, **parameters)
     with pytest.raises((ValueError, TypeError)):
         unfitted.fit(PAIRS, labels)
     with pytest.raises(ValueError, match="not fitted yet"):
@@ -388,7 +391,8 @@ def test_parameters_that_are_set_later_wait_for_the_next_fit(encoder, tmp_path):
 
 
 def test_scikit_learns_tools_take_the_estimators(encoder):
-    classifier, regressor = PairClassifier(encoder), PairRegressor(encoder)
+    classifier = PairClassifier(encoder)
+    regressor = PairRegressor(encoder)
     assert cross_val_score(classifier, PAIRS, LABELS, cv=3).min() > 0.8
     folds = KFold(3, shuffle=True, random_state=0)
     assert cross_val_score(regressor, PAIRS, SCORES, cv=folds).min() > 0.5
@@ -409,9 +413,15 @@ def test_scikit_learns_tools_take_the_estimators(encoder):
 @pytest.mark.parametrize(
     "check",
     [
-        *("estimator_cloneable", "estimator_repr", "no_attributes_set_in_init", "set_params"),
-        *("parameters_default_constructible", "get_params_invariance", "mixin_order"),
-        *("estimator_tags_renamed", "valid_tag_types"),
+        "estimator_cloneable",
+        "estimator_repr",
+        "no_attributes_set_in_init",
+        "set_params",
+        "parameters_default_constructible",
+        "get_params_invariance",
+        "mixin_order",
+        "estimator_tags_renamed",
+        "valid_tag_types",
     ],
 )
 def test_scikit_learns_checks(kind, check, encoder):
@@ -455,7 +465,9 @@ def test_one_warning_names_the_pairs_of_unknown_texts(classifier, monkeypatch):
 def test_bad_pairs_and_targets_are_refused_by_every_method(classifier):
     regressor = PairRegressor(classifier.encoder, l2=0.1).fit(PAIRS, SCORES)
     for call in (
-        *(classifier.predict, classifier.predict_proba, regressor.predict),
+        classifier.predict,
+        classifier.predict_proba,
+        regressor.predict,
         lambda pairs: classifier.explain(pairs[1]),
         lambda pairs: classifier.score(pairs, ["same"] * 2),
         lambda pairs: clone(classifier).fit(pairs, ["same", "other"]),

@@ -65,7 +65,8 @@ def test_intervals_are_wilson_s(aim):
 
 
 def test_what_cannot_be_reached_is_refused():
-    scores, is_right = numpy.array([0.9, 0.8, 0.7, 0.6]), numpy.array([0, 1, 1, 0]) == 1
+    scores = numpy.array([0.9, 0.8, 0.7, 0.6])
+    is_right = numpy.array([0, 1, 1, 0]) == 1
     message = "the precision 0.95 on the 4 pairs .*; the highest is 0.6667, with a recall of 1"
     with pytest.raises(ValueError, match=message):
         choose_threshold(scores, is_right, numpy.ones(4), "precision", 0.95)
@@ -85,7 +86,8 @@ def drawn(seed, size=200):
 @pytest.mark.parametrize(("precision", "size"), [(0.8, 500), (0.9, 1500)])
 def test_other_pairs_reach_a_precision_that_is_sure(precision, size):
     """Of 100 draws; without `sure`, half of them do."""
-    reached, missed = {True: 0, False: 0}, {True: 0, False: 0}
+    reached = {True: 0, False: 0}
+    missed = {True: 0, False: 0}
     for seed in range(100):
         for sure in reached:
             try:

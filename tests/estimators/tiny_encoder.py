@@ -8,7 +8,8 @@ from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 WORDS = ["@@PADDING@@", "@@UNKNOWN@@", "a", "cat", "dog", "man", "sleeps", "runs", "not", "sees"]
 
-NOUNS, VERBS = ("cat", "dog", "man"), ("sleeps", "runs")
+NOUNS = ("cat", "dog", "man")
+VERBS = ("sleeps", "runs")
 SENTENCES = [f"a {noun} {verb}" for noun in NOUNS for verb in VERBS]
 PAIRS = [(first, second) for first in SENTENCES for second in SENTENCES]
 """Every pair of six sentences."""

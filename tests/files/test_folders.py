@@ -46,7 +46,8 @@ def write(folder):
 
 
 def test_where_a_folder_is_written(tmp_path, monkeypatch):
-    folder, link = tmp_path / "deep" / "folder", tmp_path / "link"
+    folder = tmp_path / "deep" / "folder"
+    link = tmp_path / "link"
     write(folder)
     for occupied in (folder, folder / "settings"):
         with pytest.raises(ValueError, match=r"exists already; delete it or name another folder"):

@@ -32,12 +32,19 @@ def predictor(untrained_predictor):
 def gates_of(stack, embedded, suffix):
     """Output and vertical gates (eqs 3 and 9) and the cells (eq. 12) of each layer for one
     sentence's (T, D), by loops."""
-    inputs, lower_cells, outputs, verticals, all_cells = embedded, None, [], [], []
+    inputs = embedded
+    lower_cells = None
+    outputs = []
+    verticals = []
+    all_cells = []
     for layer in range(stack.num_layers):
         names = ("weight_ih", "weight_hh", "bias")
         W, U, b = (getattr(stack, f"{name}_l{layer}{suffix}") for name in names)
         h = c = torch.zeros(3)
-        hidden, cells, o_steps, v_steps = [], [], [], []
+        hidden = []
+        cells = []
+        o_steps = []
+        v_steps = []
         for t, x in enumerate(inputs):
             blocks = (W @ x + U @ h + b).split(3)
             i, f, o = (torch.sigmoid(blocks[k]) for k in (0, 1, 3))
@@ -49,7 +56,8 @@ def gates_of(stack, embedded, suffix):
             h = o * c.tanh()
             for steps, value in ((hidden, h), (cells, c), (o_steps, o)):
                 steps.append(value)
-        inputs, lower_cells = hidden, cells
+        inputs = hidden
+        lower_cells = cells
         outputs.append(o_steps)
         verticals.append(v_steps)
         all_cells.append(cells)
@@ -97,7 +105,8 @@ def test_a_model_of_pairs_reads_sentences(untrained_predictor, tmp_path):
     pairs = untrained_predictor("similarity_regressor", encoder=pooled)
     (histogram, *_) = collect_gates(pairs, SENTENCES)
     assert sum(histogram.counts) == 3 * sum(len(x["sentence"].split()) for x in SENTENCES)
-    first, second = SENTENCES[0]["sentence"], SENTENCES[2]["sentence"]
+    first = SENTENCES[0]["sentence"]
+    second = SENTENCES[2]["sentence"]
     pair = {"premise": first, "hypothesis": second}
     expected = collect_gates(pairs, [pair])
     assert collect_gates(pairs, [SENTENCES[0], SENTENCES[2]])[0].counts == expected[0].counts

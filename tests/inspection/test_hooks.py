@@ -21,7 +21,9 @@ def text(*ids):
 
 
 def test_each_text_has_its_own_embeddings_whatever_the_order(embedder):
-    first, second, other = text(1, 0), text(0, 1), text(1, 1)
+    first = text(1, 0)
+    second = text(0, 1)
+    other = text(1, 1)
     texts = {"first": first, "second": second}
     with replaced_embeddings(embedder, texts, lambda x: 3 * x) as embedded:
         assert embedder(second).tolist() == [[[0, 0], [3, 6]]]

@@ -88,8 +88,16 @@ def shares(values):
 @pytest.mark.parametrize(
     "name",
     [
-        *("bcn", "cs_lvm", "esim", "frozen esim", "lstmn_classifier", "lstmn_classifier_lstm"),
-        *("lstmn_classifier_lstmn", "sentence_classifier", "similarity_regressor", "vae_siamese"),
+        "bcn",
+        "cs_lvm",
+        "esim",
+        "frozen esim",
+        "lstmn_classifier",
+        "lstmn_classifier_lstm",
+        "lstmn_classifier_lstmn",
+        "sentence_classifier",
+        "similarity_regressor",
+        "vae_siamese",
         "rcrn_entailment",  # several token embedders
     ],
 )

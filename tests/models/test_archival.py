@@ -201,7 +201,8 @@ def test_a_member_that_could_do_harm_is_refused_by_name(tmp_path, folder, member
 def test_files_and_folders_are_extracted_without_permissions_and_times(
     tmp_path, folder, monkeypatch
 ):
-    file, vocabulary = regular("file", mode=0o4777, mtime=0), regular("vocabulary/t.txt", 70_000)
+    file = regular("file", mode=0o4777, mtime=0)
+    vocabulary = regular("vocabulary/t.txt", 70_000)
     members = file, member_of("vocabulary", type=tarfile.DIRTYPE), vocabulary
     monkeypatch.setenv("SENTMATCH_MAX_EXPANSION", "1")
     extract_archive(write_archive(tmp_path / "model.tar.gz", *members), folder)

@@ -34,7 +34,7 @@ def inputs(rows: Any = slice(None), **others: Any) -> dict[str, Any]:
 
 def ranker(vocab: Vocabulary, **changes: Any) -> AttentiveRanker:
     encoder = {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True}
-    return construct(vocab, "attentive_ranker", **{"encoder": encoder, **changes}).double()
+    return construct(vocab, "attentive_ranker", encoder=encoder, **changes).double()
 
 
 def cosine(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -64,7 +64,8 @@ def test_training_reads_only_the_candidates_that_are_compared():
     model._encoder.register_forward_hook(lambda _, args, __: read.append(len(args[0])))
     model.train()(**tensors)
     model.eval()(**tensors)
-    questions, candidates = 3, int((tensors["labels"] >= 0).sum())
+    questions = 3
+    candidates = int((tensors["labels"] >= 0).sum())
     assert read[0] < read[1] == questions + candidates
 
 
@@ -83,7 +84,8 @@ def test_scores_with_attentive_pooling(vocab):
         if LABELS[row, column] < 0:
             assert score == -torch.inf
             continue
-        question, candidate = encode(QUESTION[row]), encode(CANDIDATES[row, column])
+        question = encode(QUESTION[row])
+        candidate = encode(CANDIDATES[row, column])
         scores = (question @ model._pooling.weight @ candidate.T).tanh()
         sigma_q = scores.max(dim=1).values.softmax(0)
         sigma_a = scores.max(dim=0).values.softmax(0)

@@ -52,7 +52,8 @@ def configuration(folder, model, max_length=None, segment=None):
 @pytest.fixture(scope="module")
 def predictors(tiny_bert, tmp_path_factory):
     """The predictor of an archive of each model."""
-    folder, found = tmp_path_factory.mktemp("cross_encoders"), {}
+    folder = tmp_path_factory.mktemp("cross_encoders")
+    found = {}
     for name, model in MODELS.items():
         train_model(Params(configuration(tiny_bert, model)), folder / name)
         found[name] = Predictor.from_archive(load_archive(folder / name / "model.tar.gz"))

@@ -13,10 +13,12 @@ from allennlp_sentmatch import nn
 from tests.models.samples import construct, sample
 from tests.models.test_vae_siamese import log_likelihood, word_log_probs
 
-START, END = "@start@", "@end@"
+START = "@start@"
+END = "@end@"
 
 KAPPA = 10.0  # of the fixture, with m = 5
-LOWER, UPPER = iv(1.5, KAPPA), iv(2.5, KAPPA)
+LOWER = iv(1.5, KAPPA)
+UPPER = iv(2.5, KAPPA)
 
 
 def rows(text):
@@ -57,7 +59,8 @@ class TestCrossSentenceLatentVariableModel:
         settings = {setting: True} if setting else {}
         model = self.sample.construct(constraints=None, **settings)
         assert all(getattr(model, f"_{name}") for name in settings)
-        model, batch = model.double().eval(), self.sample.training_batch()
+        model = model.double().eval()
+        batch = self.sample.training_batch()
         expected = 0.0
         for prefix in ("", "unlabeled_"):
             pairs = zip(*(rows(batch[f"{prefix}{name}"]) for name in ("premise", "hypothesis")))
@@ -109,7 +112,9 @@ class TestCrossSentenceLatentVariableModel:
         """R^y, eq. 6.20, R^z, eq. 6.21, and R^mu, eq. 6.22, sentence by sentence."""
         constraints = {"names": ["y", "z", "mu"], "max_length": 4}
         model = self.sample.construct(constraints=constraints, read_end_symbol=False).double()
-        model, batch, calls = model.eval(), self.sample.batch(), {}
+        model = model.eval()
+        batch = self.sample.batch()
+        calls = {}
 
         def note(name):
             def call(*args, **kwargs):
@@ -124,7 +129,8 @@ class TestCrossSentenceLatentVariableModel:
         model.constraint_loss(batch["premise"], batch["hypothesis"])
         (_, _, labels, *_), (embedded, mask) = calls["generate_relaxed"]
         (_, latents), _ = calls["latent_constraint"]
-        losses, directions = {"y": [], "z": []}, []
+        losses = {"y": [], "z": []}
+        directions = []
         for row, pair in enumerate(zip(rows(batch["premise"]), rows(batch["hypothesis"]))):
             words = embedded[row : row + 1, : mask[row].sum()]
             generated = model._encoder(words, torch.ones(words.shape[:2], dtype=torch.bool))

@@ -46,7 +46,8 @@ def test_starts_from_the_first_model_and_trains_the_constraints(
     callbacks = [{"type": "constraint_update", "optimizer": optimizer}]
     overrides = {"trainer.optimizer": optimizer, "trainer.callbacks": callbacks}
     model = train_model(fine_tuning(first, **overrides), str(tmp_path / "second"))
-    before, state = load_archive(first).model, model.state_dict()
+    before = load_archive(first).model
+    state = model.state_dict()
     assert len({str(m.vocab.get_token_to_index_vocabulary()) for m in (model, before)}) == 1
     new = set(state) - set(before.state_dict())
     assert new == {"_constraints.weighting.log_variances", "_constraints.temperature.step"}

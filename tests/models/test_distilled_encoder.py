@@ -18,7 +18,8 @@ def model():
 def test_loss_and_metric_compare_the_projected_vectors_with_the_teacher(model):
     tensors = sample("distilled_encoder").batch()
     output = model(**tensors)
-    vectors, teacher = model.encode(tensors["tokens"]), tensors["teacher_vector"]
+    vectors = model.encode(tensors["tokens"])
+    teacher = tensors["teacher_vector"]
     assert vectors.shape == (8, 384)
     torch.testing.assert_close(output["vector"], vectors)
     torch.testing.assert_close(output["loss"], DistillationLoss(1.0, 0.5, 2.0)(vectors, teacher))
@@ -30,7 +31,8 @@ def test_the_projection_can_be_cut(model):
     tensors = sample("distilled_encoder").batch()
     cut = sample("distilled_encoder").construct(cut_projection=True)
     cut.load_state_dict(model.state_dict())
-    vectors, output = cut.encode(tensors["tokens"]), cut(**tensors)
+    vectors = cut.encode(tensors["tokens"])
+    output = cut(**tensors)
     assert vectors.shape == (8, 12)
     torch.testing.assert_close(output["vector"], vectors)
     torch.testing.assert_close(model._projection(vectors), model.encode(tensors["tokens"]))

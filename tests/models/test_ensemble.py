@@ -136,7 +136,8 @@ def test_predictions_are_the_mean_of_the_members(members, tmp_path):
 def test_other_vocabularies_or_readers_cannot_be_combined(
     members, tmp_path, file, old, new, message
 ):
-    other, output = shutil.copytree(members[0], tmp_path / "other"), tmp_path / "ensemble.tar.gz"
+    other = shutil.copytree(members[0], tmp_path / "other")
+    output = tmp_path / "ensemble.tar.gz"
     content = (other / file).read_text()
     assert old in content
     (other / file).write_text(content.replace(old, new))

@@ -25,8 +25,10 @@ from tests.models.samples import sample
 
 PAIR = {"premise": "A woman waits for the bus .", "hypothesis": "She waits ."}
 SHORT_PAIR = {"premise": "She waits .", "hypothesis": "A bus"}
-SENTENCE, SHORT_SENTENCE = {"sentence": "What is a crab ?"}, {"sentence": "Where ?"}
-BOTH, OWN = ("premise", "hypothesis"), ("sentence", "sentence")
+SENTENCE = {"sentence": "What is a crab ?"}
+SHORT_SENTENCE = {"sentence": "Where ?"}
+BOTH = ("premise", "hypothesis")
+OWN = ("sentence", "sentence")
 ROWS_OVER_THE_OTHER = {"premise_attention": BOTH, "hypothesis_attention": BOTH[::-1]}
 OWN_ROWS = {f"{name}_self_attention": (name, name) for name in BOTH}
 
@@ -184,7 +186,7 @@ def test_dropouts_are_named_if_wrong_and_apply_in_training_only(name, models):
     settings = [setting for setting in parameters if setting.endswith("dropout")]
 
     def losses(**dropouts: float) -> list[float]:
-        model = sample(name).construct(**{**dict.fromkeys(settings, 0.0), **dropouts})
+        model = sample(name).construct(**dict.fromkeys(settings, 0.0), **dropouts)
         model.load_state_dict(models[name].state_dict())
         values = []
         for training in (False, True):  # training moves the averages of batch normalization
@@ -212,7 +214,8 @@ def test_an_unknown_setting_is_refused(name, models):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_predictions_are_json_and_do_not_depend_on_their_batch(name, models):
-    kind, predictor = MODELS[name], sample(name).predictor(models[name])
+    kind = MODELS[name]
+    predictor = sample(name).predictor(models[name])
     requests = [kind.json, kind.shorter]
     for request, output in zip(requests, predictor.predict_batch_json(requests)):
         assert json.loads(json.dumps(output)) == output
@@ -224,7 +227,8 @@ def test_predictions_are_json_and_do_not_depend_on_their_batch(name, models):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_texts_of_no_words_and_of_1500(name, models):
-    kind, predictor = MODELS[name], sample(name).predictor(models[name])
+    kind = MODELS[name]
+    predictor = sample(name).predictor(models[name])
     for key in kind.texts:  # data may have blank texts; a request may not
         instances = [predictor._read({**kind.json, key: text}) for text in ("", "man " * 1500)]
         for output in predictor.predict_batch_instance(instances):
@@ -233,7 +237,8 @@ def test_texts_of_no_words_and_of_1500(name, models):
 
 @pytest.mark.parametrize("name", [name for name in MODELS if MODELS[name].attention is not None])
 def test_attention_has_no_padding(name, models):
-    kind, predictor = MODELS[name], sample(name).predictor(models[name])
+    kind = MODELS[name]
+    predictor = sample(name).predictor(models[name])
     requests = [kind.json, kind.shorter]
     for request, output in zip(requests, predictor.predict_batch_json(requests)):
         assert {key for key in output if "attention" in key} == kind.attention.keys()
@@ -271,7 +276,8 @@ def test_probabilities_by_label(name, models):
 @pytest.mark.parametrize("name", MODELS)
 def test_an_empty_text_among_others(name, models):
     """A reader gives none, but whoever calls the model may."""
-    tensors, key = sample(name).batch(), MODELS[name].scores
+    tensors = sample(name).batch()
+    key = MODELS[name].scores
     with torch.no_grad():
         before = models[name](**tensors)[key]
         for field in tensors.values():
@@ -287,7 +293,8 @@ def test_gold_labels_make_a_loss_and_the_accuracy(name, models):
     tensors = sample(name).batch()
     models[name].get_metrics(reset=True)
     output = models[name](**tensors)
-    probs, labels = output["label_probs"], tensors["label"]
+    probs = output["label_probs"]
+    labels = tensors["label"]
     right = (probs.argmax(dim=1) == labels).float().mean()
     assert models[name].get_metrics(reset=True)["accuracy"] == pytest.approx(right.item())
     if name not in ("cs_lvm", "vae_siamese"):  # whose loss has more terms
@@ -383,8 +390,11 @@ IMPOSSIBLE = {
         *(
             ({setting: 0}, f"{setting} must be at least 1, got 0")
             for setting in (
-                *("max_answer_length", "n_best_size", "hidden_size"),
-                *("window_size", "window_stride"),
+                "max_answer_length",
+                "n_best_size",
+                "hidden_size",
+                "window_size",
+                "window_stride",
             )
         ),
         ({"window_size": 4, "window_stride": 5}, "at most window_size, .*and 4"),

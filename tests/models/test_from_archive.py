@@ -101,8 +101,12 @@ def test_new_words_are_embedded(name):
 @pytest.mark.parametrize(
     ("name", "namespace"),
     [
-        *[("encoder_decoder", "target_tokens"), ("vae_siamese", "tokens"), ("cs_lvm", "tokens")],
-        *[("sentence_classifier", "labels"), ("bcn", "labels"), ("cs_lvm", "labels")],
+        ("encoder_decoder", "target_tokens"),
+        ("vae_siamese", "tokens"),
+        ("cs_lvm", "tokens"),
+        ("sentence_classifier", "labels"),
+        ("bcn", "labels"),
+        ("cs_lvm", "labels"),
     ],
 )
 def test_words_and_labels_without_an_output_are_refused(name, namespace):

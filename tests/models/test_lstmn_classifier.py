@@ -12,7 +12,10 @@ def test_the_vector_of_the_two_networks_is_classified_and_their_attention_shown(
     embedding = model._text_field_embedder.token_embedder_tokens
     premise, hypothesis = (text["tokens"]["tokens"] for text in TWO_SENTENCES.values())
     vectors, attention = model._encoder(
-        *(embedding(premise), premise > 0, embedding(hypothesis), hypothesis > 0),
+        embedding(premise),
+        premise > 0,
+        embedding(hypothesis),
+        hypothesis > 0,
         return_attention=True,
     )
     output = model(**TWO_SENTENCES)

@@ -17,7 +17,8 @@ from tests.conftest import REPOSITORY
 from tests.models.samples import Sample
 from tests.tiny_bert import HIDDEN_SIZE
 
-WORD_PIECES, WORDS = "pretrained_transformer", "pretrained_transformer_mismatched"
+WORD_PIECES = "pretrained_transformer"
+WORDS = "pretrained_transformer_mismatched"
 
 PASS_THROUGH = {"type": "pass_through", "input_dim": HIDDEN_SIZE}
 SIAMESE = {

@@ -42,7 +42,7 @@ VOCAB = Vocabulary.from_instances(INSTANCES)
 
 
 def make(**settings: Any) -> RNet:
-    model = construct(VOCAB, "rnet", **{"encoder": ENCODER, "hidden_size": 4, **settings})
+    model = construct(VOCAB, "rnet", encoder=ENCODER, hidden_size=4, **settings)
     with torch.no_grad():  # larger tensors make differences visible
         for parameter in model.parameters():
             parameter.mul_(2.0)
@@ -68,7 +68,8 @@ def test_the_loss_is_that_of_the_start_and_the_end(window_size):
 
 
 def test_empty_texts_have_no_answer():
-    model, batch = make(), tensors()
+    model = make()
+    batch = tensors()
     batch["question"]["tokens"]["tokens"][0] = 0
     batch["passage"]["tokens"]["tokens"][1] = 0
     output = model(**batch)
@@ -196,7 +197,8 @@ def test_a_long_passage_is_read_in_windows():
             scores[span] = max(start[i] + end[j], scores.get(span, -math.inf))
     expected = sorted(scores.items(), key=lambda item: -item[1])[:7]
     assert [tuple(best["span"]) for best in long_output["n_best"]] == [s for s, _ in expected]
-    words, (first, last) = LONG.split(), long_output["span"]
+    words = LONG.split()
+    first, last = long_output["span"]
     assert long_output["answer"] == " ".join(words[first : last + 1])
     # Probabilities differ from scores by one factor, and are at most the products of start and end.
     probabilities = torch.tensor([best["probability"] for best in long_output["n_best"]])
@@ -240,8 +242,10 @@ def test_the_attention_is_that_of_the_window_with_the_answer():
 
 
 def test_passages_of_one_window_and_training_are_unchanged():
-    whole, windowed = make(window_size=None), make(window_size=11)
-    expected, output = whole(**tensors()), windowed(**tensors())  # the longest has 11 tokens
+    whole = make(window_size=None)
+    windowed = make(window_size=11)
+    expected = whole(**tensors())
+    output = windowed(**tensors())  # the longest has 11 tokens
     assert expected.keys() == output.keys()
     for name, value in expected.items():
         assert (
@@ -275,7 +279,8 @@ def test_windows_limit_memory():
 
 
 def test_dropout_before_each_layer():
-    model, read = make(dropout=0.5), []
+    model = make(dropout=0.5)
+    read = []
     layers = (model._encoder, model._matching, model._self_matching, model._pointers)
     for layer in layers:
         layer.register_forward_hook(

@@ -31,7 +31,8 @@ def changed(settings, path, value):
     section = settings
     for key in path[:-1]:
         section = section[key]
-    before, section[path[-1]] = section[path[-1]], value
+    before = section[path[-1]]
+    section[path[-1]] = value
     return settings, before
 
 

@@ -40,11 +40,13 @@ def test_equations_of_the_classifier(vocab):
 
 @pytest.mark.parametrize("make", [classifier, regressor])
 def test_a_sentence_is_encoded_once_and_compared_often(vocab, make):
-    model, calls = make(vocab), []
+    model = make(vocab)
+    calls = []
     vectors = [model.encode(tokens) for tokens in TWO_SENTENCES.values()]
     assert [x.shape for x in vectors] == [(2, 3)] * 2
     model._encoder.register_forward_hook(lambda *_: calls.append(1))
-    output, compared = model(**TWO_SENTENCES), model.compare(*vectors)
+    output = model(**TWO_SENTENCES)
+    compared = model.compare(*vectors)
     assert len(calls) == 1  # for both sentences
     for name, values in compared.items():
         torch.testing.assert_close(values, output[name])
@@ -54,14 +56,17 @@ def test_a_sentence_is_encoded_once_and_compared_often(vocab, make):
 @pytest.mark.parametrize("scorer", ["cosine", {"type": "graded", "matcher": "elbis"}])
 def test_loss_and_metrics_of_scores(scorer):
     regression = sample("similarity_regressor")
-    model, tensors = regression.model(scorer=scorer), regression.batch()
-    gold, output = tensors["score"], model(**tensors)
+    model = regression.model(scorer=scorer)
+    tensors = regression.batch()
+    gold = tensors["score"]
+    output = model(**tensors)
     vectors = [model.encode(tensors[key]) for key in ("premise", "hypothesis")]
     compared = model._scorer(*vectors)
     torch.testing.assert_close(output["loss"], model._scorer.loss(compared, gold))
     torch.testing.assert_close(output["score"], model._scorer.score(compared))
     torch.testing.assert_close(model.compare(*vectors), {"score": output["score"]})
-    predicted, true = output["score"].detach().numpy(), gold.numpy()
+    predicted = output["score"].detach().numpy()
+    true = gold.numpy()
     ranks = [values.argsort().argsort() for values in (predicted, true)]
     expected = {
         "pearson": numpy.corrcoef(predicted, true)[0, 1],
@@ -79,6 +84,7 @@ def test_pairs_may_have_a_score_and_a_label(vocab):
 
 
 def test_a_true_score_outside_the_scale_is_refused(vocab):
-    score, metadata = torch.tensor([4.0, 4.5]), [{}, {"id": "x"}]
+    score = torch.tensor([4.0, 4.5])
+    metadata = [{}, {"id": "x"}]
     with pytest.raises(ConfigurationError, match=r"score 4\.5 of \{'id': 'x'\} is not between"):
         regressor(vocab, highest_score=4)(**TWO_SENTENCES, score=score, metadata=metadata)

@@ -26,7 +26,8 @@ def predictor(model: Model) -> Predictor:
 
 def test_encode_gives_the_vectors_that_are_classified():
     one = sample("sentence_classifier")
-    model, tokens = one.model(), one.batch()["tokens"]
+    model = one.model()
+    tokens = one.batch()["tokens"]
     vectors = model.encode(tokens)
     assert vectors.shape == (8, 5 * 6)
     torch.testing.assert_close(model._classifier(vectors), model(tokens)["label_logits"])
@@ -49,7 +50,8 @@ def test_trees_of_both_sentences(vocab, kind):
 
 def test_trees_over_positions_where_the_tokens_are_unknown(vocab):
     """As without metadata, or where other tokens than in the metadata were indexed."""
-    model, tokens = construct(vocab, "sentence_classifier", encoder=TREE), TWO_SENTENCES["premise"]
+    model = construct(vocab, "sentence_classifier", encoder=TREE)
+    tokens = TWO_SENTENCES["premise"]
     for metadata, expected in [
         (None, "(0 1)"),
         ([{"tokens": list("abcd")}, {"tokens": ["a", "man"]}], "(a man)"),

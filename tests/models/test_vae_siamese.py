@@ -10,7 +10,9 @@ from tests.models.samples import sample
 
 def word_log_probs(model, latent, label, ids):
     """The log-probabilities (T + 1, V) of all words, before each of a sentence and its end."""
-    words, state, steps = model._word_embeddings, model._generator.initial_state(latent), []
+    words = model._word_embeddings
+    state = model._generator.initial_state(latent)
+    steps = []
     for word in [model._words.start, *ids]:
         logits, state = model._generator.step(words[[word]], state, latent, label, words)
         steps.append(logits[0].log_softmax(-1))
@@ -48,7 +50,8 @@ class TestVAESiameseClassifier:
         """The loss of equation 6.1 for every sentence, and of the classifier for labeled pairs."""
         settings = {"classification_weight": 0.5, **({setting: True} if setting else {})}
         self.model = self.sample.construct(**settings).double()
-        model, batch = self.model, self.sample.training_batch()
+        model = self.model
+        batch = self.sample.training_batch()
         assert setting is None or getattr(model, f"_{setting}")
         model._posterior.advance()  # a KL weight that is not zero
         model.temperature.fill_(2.0)
@@ -58,7 +61,8 @@ class TestVAESiameseClassifier:
             premises, hypotheses = (
                 batch[f"{prefix}{name}"]["tokens"]["tokens"] for name in ("premise", "hypothesis")
             )
-            total, classification = 0.0, 0.0
+            total = 0.0
+            classification = 0.0
             for row, pair in enumerate(zip(premises, hypotheses)):
                 (first, z1), (second, z2) = (self.auto_encoding_loss(tokens) for tokens in pair)
                 total += (first + second) / len(premises)
@@ -89,7 +93,8 @@ class TestVAESiameseClassifier:
         assert metrics["auto_encoding_loss"] + weighted == pytest.approx(expected)
 
     def test_unlabeled_pairs_say_nothing_to_the_classifier(self):
-        model, batch = self.model.train(), self.sample.training_batch()
+        model = self.model.train()
+        batch = self.sample.training_batch()
         pair = model._read_pair(batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
         losses = model._unlabeled_losses(pair)
         assert losses.shape == pair.logits.shape[:1]

@@ -19,7 +19,8 @@ def make(**settings) -> Matcher:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_stands_for_its_function(name):
     matcher = make(type=name)
-    a, b = torch.randn(2, 3), torch.randn(2, 3)
+    a = torch.randn(2, 3)
+    b = torch.randn(2, 3)
     assert torch.equal(matcher(a, b), getattr(matching, name)(a, b))
     assert matcher.get_input_dim() == 3
     assert matcher.get_output_dim() == matcher(a, b).size(-1)

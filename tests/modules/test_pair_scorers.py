@@ -20,7 +20,8 @@ def test_graded():
     torch.manual_seed(0)
     linear = {"num_layers": 0, "batch_norm": False}
     graded = scorer(type="graded", matcher="concat", classifier=linear)
-    a, b = torch.randn(3, 2), torch.randn(3, 2)
+    a = torch.randn(3, 2)
+    b = torch.randn(3, 2)
     logits = graded(a, b)
     linear = graded._classifier.output_layer
     torch.testing.assert_close(logits, torch.cat([a, b], dim=1) @ linear.weight.T + linear.bias)
@@ -30,7 +31,8 @@ def test_graded():
 
 def test_by_default_graded_and_symmetric():
     graded = scorer().eval()
-    a, b = torch.randn(3, 2), torch.randn(3, 2)
+    a = torch.randn(3, 2)
+    b = torch.randn(3, 2)
     torch.testing.assert_close(graded(a, b), graded(b, a))
     assert graded(a, b).shape == (3, 5)
 
@@ -39,7 +41,8 @@ def test_cosine():
     cosine = scorer(type="cosine")
     a = torch.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], requires_grad=True)
     b = torch.tensor([[-1.0, 0.5], [0.0, 1.0], [1.0, 2.0]])
-    compared, scaled = cosine(a, b), scaled_cosine(a, b, 1, 5)
+    compared = cosine(a, b)
+    scaled = scaled_cosine(a, b, 1, 5)
     assert scaled[0] < 1
     torch.testing.assert_close(cosine.score(compared), scaled.clamp(min=1))
     loss = cosine.loss(compared, SCORES)

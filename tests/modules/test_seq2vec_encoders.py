@@ -49,7 +49,8 @@ def test_attention_is_its_own_and_can_be_had():
 
 
 def test_loads_weights_from_when_it_was_a_pooling_itself():
-    encoder, loaded = pooled_lstm(pooling="attention"), pooled_lstm(pooling="attention")
+    encoder = pooled_lstm(pooling="attention")
+    loaded = pooled_lstm(pooling="attention")
     weights = {name: torch.randn(x.shape) for name, x in encoder.state_dict().items()}
     saved = {f"inner.{name.removeprefix('pooling.')}": x for name, x in weights.items()}
     assert {f"inner.{name}" for name in ATTENTION} < saved.keys()

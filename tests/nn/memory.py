@@ -14,7 +14,8 @@ class PeakMemory(_python_dispatch.TorchDispatchMode if CAN_RECORD else object):
 
     def __init__(self):
         super().__init__()
-        self.bytes, self._alive = 0, {}
+        self.bytes = 0
+        self._alive = {}
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         outputs = function(*args, **(kwargs or {}))

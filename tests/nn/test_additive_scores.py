@@ -11,7 +11,10 @@ from allennlp_sentmatch.nn.additive_scores import additive_scores as scores_of
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from tests.nn.memory import numbers_kept
 
-B, R, M, A = 3, 7, 5, 19
+B = 3
+R = 7
+M = 5
+A = 19
 
 
 @pytest.fixture(params=["naive", "eager", "eager, two queries at a time"], autouse=True)

@@ -109,7 +109,8 @@ def windowed(draw):
     generator = torch.Generator().manual_seed(draw(st.integers(0, 99)))
     # Few different numbers, for ties.
     start, end = torch.randint(-4, 4, (2, *windows.mask.shape), generator=generator).double()
-    count, max_length = draw(st.integers(1, 6)), draw(st.none() | st.integers(1, 6))
+    count = draw(st.integers(1, 6))
+    max_length = draw(st.none() | st.integers(1, 6))
     return lengths, windows, start, end, count, max_length
 
 
@@ -125,7 +126,8 @@ def test_the_spans_and_scores_of_all_windows_are_searched(case):
         for i, first in enumerate(positions):
             joined[passage, first] = max(joined[passage, first], start[window, i])
             for j, last in list(enumerate(positions))[i : i + (max_length or T)]:
-                span, score = (first, last), (start[window, i] + end[window, j]).item()
+                span = (first, last)
+                score = (start[window, i] + end[window, j]).item()
                 scores[passage][span] = max(score, scores[passage].get(span, -math.inf))
                 owners[passage].setdefault((span, score), []).append(window)
     torch.testing.assert_close(windows.join(start, T), joined)

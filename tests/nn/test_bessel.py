@@ -10,11 +10,15 @@ from allennlp_sentmatch.nn.bessel import log_normalizer_and_ratio
 
 def power_series(half_dim, concentration):
     """0F1(; m/2; k^2/4), whose terms are all positive, in 28 digits and without an overflow."""
-    half_dim, quarter = Decimal(half_dim), Decimal(concentration) ** 2 / 4
-    term, total, i = Decimal(1), Decimal(1), 0
+    half_dim = Decimal(half_dim)
+    quarter = Decimal(concentration) ** 2 / 4
+    term = Decimal(1)
+    total = Decimal(1)
+    i = 0
     while term > total * Decimal("1e-25"):
         term *= quarter / ((i + 1) * (half_dim + i))
-        total, i = total + term, i + 1
+        total = total + term
+        i = i + 1
     return total
 
 

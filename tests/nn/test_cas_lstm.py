@@ -11,7 +11,8 @@ from allennlp_sentmatch.nn.ops.backends import use_backend
 from tests.nn import equations
 from tests.nn.equations import assert_same, normal
 
-D, H = 5, 3
+D = 5
+H = 3
 VARIANTS = {
     "lambda 0.5": {},
     "lambda 0.3": {"vertical_weight": 0.3},
@@ -55,7 +56,8 @@ def read_as_in_the_paper(encoder, sentence, suffix="", start=None):
             step["g"] = gates[2].tanh()
             weight = encoder.vertical_weight
             if layer == 0 or encoder.vertical_gate == "peephole" or weight is None:
-                own, lower = 1, 1  # eqs 5 and 18
+                own = 1
+                lower = 1  # eqs 5 and 18
             else:
                 lower = p["vertical_logit"].sigmoid() if weight == "trainable" else weight
                 own = 1 - lower  # eq. 12
@@ -141,7 +143,8 @@ def test_parameters_start_as_those_of_torch_lstm():
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_a_vertical_weight_of_numpy_is_one(kind):
-    encoder, other = build(vertical_weight=kind(0.25)), build(vertical_weight=0.25)
+    encoder = build(vertical_weight=kind(0.25))
+    other = build(vertical_weight=0.25)
     assert torch.equal(encoder(*batch([3, 2])), other(*batch([3, 2])))
     assert repr(encoder) == repr(other)
 
@@ -160,6 +163,7 @@ def test_gates_and_states_are_not_returned_together():
 
 @pytest.mark.parametrize(("B", "T"), [(0, 4), (3, 0), (0, 0)])
 def test_gates_of_empty_batches(B, T):
-    inputs, mask = torch.zeros(B, T, D).double(), torch.zeros(B, T, dtype=torch.bool)
+    inputs = torch.zeros(B, T, D).double()
+    mask = torch.zeros(B, T, dtype=torch.bool)
     _, gates = build(bidirectional=True)(inputs, mask, return_gates=True)
     assert gates[1][1].vertical.shape == (B, T, H)

@@ -30,7 +30,8 @@ def test_sampling_is_an_unbiased_estimate_of_enumeration():
     exact = unsupervised_loss(log_probs, losses).sum()
     exact_gradients = torch.autograd.grad(exact, (logits, losses))
 
-    expected, gradients = 0.0, [torch.zeros(3, 2).double(), torch.zeros(3, 2).double()]
+    expected = 0.0
+    gradients = [torch.zeros(3, 2).double(), torch.zeros(3, 2).double()]
     for draw in itertools.product(range(2), repeat=3):
         labels = torch.tensor(draw)
         log_probs = logits.log_softmax(-1)

@@ -78,7 +78,8 @@ def test_dropout_is_on_hidden_states_between_layers_only(kind):
 
 @both_decoders
 def test_states_keep_their_precision_under_autocast(kind):
-    decoder, bridge = kind(3, 5), nn.Linear(3, 5)
+    decoder = kind(3, 5)
+    bridge = nn.Linear(3, 5)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         state = DecoderState(bridge(torch.randn(2, 2, 3)), bridge(torch.randn(2, 2, 3)))
         output, after = decoder.step(torch.randn(2, 3).bfloat16(), state)
@@ -100,7 +101,8 @@ def test_a_bridge_of_other_sizes_has_a_linear_layer_for_each_state(has_states):
     """Without states the last output starts every layer."""
     torch.manual_seed(0)
     bridge = StateBridge(4, 3, 2, has_states)
-    states, last = torch.randn(2, 5, 2, 4), torch.randn(5, 4)
+    states = torch.randn(2, 5, 2, 4)
+    last = torch.randn(5, 4)
     start = bridge(last, (states[0], states[1]) if has_states else None)
     for k in range(2):
         h, c = states[:, :, k] if has_states else (last, last)
@@ -110,7 +112,13 @@ def test_a_bridge_of_other_sizes_has_a_linear_layer_for_each_state(has_states):
         torch.testing.assert_close(start.cell[:, k], cell)
 
 
-B, S, T, E, D, H, A = 3, 5, 4, 7, 2, 6, 3
+B = 3
+S = 5
+T = 4
+E = 7
+D = 2
+H = 6
+A = 3
 
 
 class Bilinear(nn.Module):
@@ -141,7 +149,8 @@ def attentional(input_feeding=True, dropout=0.0):
 def test_attentional_decoding_one_sentence_at_a_time(input_feeding):
     decoder, embedded, state, encoder_outputs, mask = attentional(input_feeding)
     vectors, weights = decoder(embedded, state, encoder_outputs, mask)
-    W_o, W_a = decoder.output_projection.weight, decoder.attention.weight
+    W_o = decoder.output_projection.weight
+    W_a = decoder.attention.weight
     for b in range(B):
         s = encoder_outputs[b, mask[b]]  # the source's own tokens
         layers = DecoderState(*(x[b : b + 1] for x in state.layers))

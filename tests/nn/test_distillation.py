@@ -9,7 +9,8 @@ from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.nn.distillation import similarity_loss
 from tests.nn.equations import batch
 
-B, E = 5, 7
+B = 5
+E = 7
 
 
 @pytest.fixture
@@ -29,7 +30,8 @@ def cosine(x, y):
 
 @pytest.mark.parametrize("weights", [(), (0, 1, 0), (0, 0, 1), (0.5, 2, 3)])
 def test_the_terms_by_hand(student, teacher, weights):
-    s, t = student.tolist(), teacher.tolist()
+    s = student.tolist()
+    t = teacher.tolist()
     pairs = [(i, j) for i in range(B) for j in range(B) if i != j]
     terms = (
         sum(1 - cosine(x, y) for x, y in zip(s, t)) / B,
@@ -62,7 +64,8 @@ def test_zero_vectors_have_finite_losses_and_gradients(teacher):
 
 
 def test_half_precision_is_computed_in_float32(student, teacher):
-    student, teacher = student.bfloat16(), teacher.bfloat16()
+    student = student.bfloat16()
+    teacher = teacher.bfloat16()
     loss = DistillationLoss(1, 1, 1)(student, teacher)
     assert loss.dtype == torch.float32
     torch.testing.assert_close(loss, DistillationLoss(1, 1, 1)(student.float(), teacher.float()))

@@ -32,7 +32,8 @@ if hasattr(torch, "func"):
 else:  # torch < 2.0
     from torch.nn.utils.stateless import functional_call
 
-D, H = 5, 4
+D = 5
+H = 4
 LENGTHS = (6, 1, 0, 4, 3)
 T = 8  # no sentence is as long as the batch
 
@@ -176,7 +177,8 @@ def test_no_gradient_of_a_single_token_is_missing(variant, device):
 @every_variant
 def test_an_accelerator_gives_what_the_cpu_gives(variant, device):
     """Outputs and gradients, whatever the padding holds."""
-    expected, actual = {}, {}
+    expected = {}
+    actual = {}
     for results, place in ((expected, "cpu"), (actual, device)):
         inputs, mask = batch(place)
         inputs = with_padding(inputs, mask, float("nan")).requires_grad_()
@@ -243,7 +245,8 @@ def test_bfloat16_autocast(variant, device, input_dtype, request):
     narrow = inputs.to(input_dtype).bfloat16().to(input_dtype).requires_grad_()
     inputs = narrow.detach().float().requires_grad_()
     merges = torch.tensor([[1, 1, 0, 1, 0, -1, -1], *[[0] * 7] * 2, [2, 0, 0, *[-1] * 4], [0] * 7])
-    expected, actual = {}, {}
+    expected = {}
+    actual = {}
     for results, x in ((expected, inputs), (actual, narrow)):
         encoder.zero_grad(set_to_none=True)
         with torch.autocast(device, dtype=torch.bfloat16, enabled=x is narrow):
@@ -389,7 +392,8 @@ def test_parameters_can_be_drawn_again(variant):
 @every_variant
 def test_hooks_of_parts_run(variant):
     """The weights of pruned parts are made by hooks, from the state that was loaded last."""
-    encoder, other = variant.build(seed=0).eval(), variant.build(seed=1).eval()
+    encoder = variant.build(seed=0).eval()
+    other = variant.build(seed=1).eval()
     called = set()
     for pruned in (encoder, other):
         for name, part in pruned.named_modules():

@@ -20,15 +20,21 @@ NEEDS_EXPORT = pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot expo
 
 # Names of variants.
 EXPORTED = [
-    *("cas_lstm-num_layers=1-bidirectional=True", "subilstm-combination=max-cell=lstm"),
-    *("rcrn-bidirectional=False-output_gate=identity", "gumbel_tree_lstm-leaf=affine"),
-    *("lstmn-attention_size=3-bidirectional=True", "pooled-pooling=last"),
+    "cas_lstm-num_layers=1-bidirectional=True",
+    "subilstm-combination=max-cell=lstm",
+    "rcrn-bidirectional=False-output_gate=identity",
+    "gumbel_tree_lstm-leaf=affine",
+    "lstmn-attention_size=3-bidirectional=True",
+    "pooled-pooling=last",
 ]
 OTHERS = [
     "cas_lstm-vertical_weight=trainable-bidirectional=True",
-    *("cas_lstm-vertical_gate=peephole-bidirectional=True", "gumbel_tree_lstm-leaf=lstm"),
-    *("subilstm-tied=False-combination=gate", "subilstm-tied=False-max_context=2-cell=gru"),
-    *("rcrn-cell=lstm", "rcrn-cell=gru"),
+    "cas_lstm-vertical_gate=peephole-bidirectional=True",
+    "gumbel_tree_lstm-leaf=lstm",
+    "subilstm-tied=False-combination=gate",
+    "subilstm-tied=False-max_context=2-cell=gru",
+    "rcrn-cell=lstm",
+    "rcrn-cell=gru",
     "stacked_rnn-cell=lstm-num_layers=2-bidirectional=True",
 ]
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in OTHERS]
@@ -89,7 +95,8 @@ def test_exported_without_a_mask():
 def test_onnx(name, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     pytest.importorskip("onnxscript", reason="onnxscript is not installed")
-    encoder, path = build(name), str(tmp_path / "encoder.onnx")
+    encoder = build(name)
+    path = str(tmp_path / "encoder.onnx")
     with torch.no_grad():
         torch.onnx.export(export(encoder), (), path, dynamo=True, verbose=False)
     session = onnxruntime.InferenceSession(path)

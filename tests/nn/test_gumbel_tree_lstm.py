@@ -10,7 +10,8 @@ from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, bracketing, c
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from tests.nn.equations import assert_same, batch, normal, read_network
 
-D, H = 3, 4
+D = 3
+H = 4
 LENGTHS = [6, 1, 4, 0, 2, 5]
 T = max(LENGTHS)
 LEAVES = ["lstm", "bilstm", "affine"]
@@ -33,7 +34,8 @@ def leaves_as_in_the_paper(model: GumbelTreeLSTM, sentence: torch.Tensor) -> lis
 
 
 def parent(model: GumbelTreeLSTM, left: Node, right: Node) -> Node:
-    weight, bias = model.composition.weight, model.composition.bias
+    weight = model.composition.weight
+    bias = model.composition.bias
     *gates, g = (weight @ torch.cat([left[0], right[0]]) + bias).chunk(5)
     i, f_l, f_r, o = (gate.sigmoid() for gate in gates)  # (3.1)
     c = f_l * left[1] + f_r * right[1] + i * g.tanh()  # (3.2)
@@ -90,7 +92,8 @@ def test_equations(leaf: str, training: bool, temperature: float, noise: torch.T
     upstream = torch.randn(2, len(LENGTHS), model.output_size, dtype=torch.float64)
     composition = model.compose(inputs, mask)
     assert_same(model(inputs, mask), composition.hidden)
-    expected_loss, trees = torch.zeros((), dtype=torch.float64), set()
+    expected_loss = torch.zeros((), dtype=torch.float64)
+    trees = set()
     for row, length in enumerate(LENGTHS):
         h = c = torch.zeros(model.output_size, dtype=torch.float64)
         merges: list[int] = []
@@ -145,7 +148,8 @@ def test_batches_of_at_most_one_step(steps: int, leaf: str):
 def test_repeated_words_have_one_tree():
     """Pairs of the same words are equally good; which is merged must not hang on rounding."""
     torch.manual_seed(0)
-    input_size, hidden_size = 37, 5  # sizes at which it would, on the CPUs tested
+    input_size = 37
+    hidden_size = 5  # sizes at which it would, on the CPUs tested
     model = GumbelTreeLSTM(input_size, hidden_size, "affine").eval()
     torch.nn.init.normal_(model.query)
     length = 13
@@ -154,7 +158,8 @@ def test_repeated_words_have_one_tree():
     for others, padding, fast in itertools.product([0, 3, 20], [0, 1, 6], [True, False]):
         inputs = torch.randn(1 + others, length + padding, input_size)
         mask = torch.ones(1 + others, length + padding).bool()
-        inputs[0, :length], mask[0, length:] = sentence[0], False
+        inputs[0, :length] = sentence[0]
+        mask[0, length:] = False
         with use_backend(None if fast else "naive"):
             actual = model.compose(inputs, mask)
         assert torch.equal(actual.merges[:1, : length - 1], expected.merges)

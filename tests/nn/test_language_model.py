@@ -36,7 +36,8 @@ def test_label_embeddings_are_initialized_as_allennlp_initializes_embeddings():
 def reference_log_probs(module, words, prefix, latent, label):
     """Eqs 6.8 to 6.10 in NumPy: log p(w | prefix, y, z)."""
     state = {name: value.detach().numpy() for name, value in module.named_parameters()}
-    w_ih, w_hh = state["decoder.weight_ih_l0"], state["decoder.weight_hh_l0"]
+    w_ih = state["decoder.weight_ih_l0"]
+    w_hh = state["decoder.weight_hh_l0"]
     bias = state["decoder.bias_ih_l0"] + state["decoder.bias_hh_l0"]
     hidden = cell = numpy.zeros(words.shape[1])
     for word in [START, *prefix]:
@@ -108,7 +109,8 @@ def generate(parts, **settings):
         start_index=START,
         end_index=END,
         allowed_words=allowed,
-        **{**defaults, **settings},
+        **defaults,
+        **settings,
     )
 
 

@@ -17,7 +17,10 @@ from allennlp_sentmatch.nn.rnet import (
 )
 from tests.nn.equations import assert_same, batch, normal
 
-D, Q, H, A = 3, 4, 5, 6
+D = 3
+Q = 4
+H = 5
+A = 6
 PASSAGES, MASK = batch([5, 1, 3, 0, 2, 4], 6, D, seed=1)
 QUESTIONS, QUESTION_MASK = batch([2, 4, 1, 3, 0, 4], 4, Q, seed=2)
 PAIRS = (PASSAGES, MASK, QUESTIONS[..., :D], QUESTION_MASK)
@@ -34,7 +37,7 @@ class Layer(NamedTuple):
 
     def build(self, **sizes: int) -> torch.nn.Module:
         torch.manual_seed(0)
-        return normal(self.layer(**{**self.sizes, **sizes}))
+        return normal(self.layer(**self.sizes, **sizes))
 
 
 READER = {"input_size": D, "hidden_size": H, "attention_size": A}
@@ -80,7 +83,8 @@ def outputs(layer: Layer, model: torch.nn.Module, padded: Iterable) -> list[Tens
 def test_padding_may_hold_anything_and_gets_no_gradient(layer: Layer, garbage: float):
     model = layer.build()
     expected = outputs(layer, model, layer.padded)
-    texts, masks = layer.padded[::2], layer.padded[1::2]
+    texts = layer.padded[::2]
+    masks = layer.padded[1::2]
     spoiled = [
         x.masked_fill(~mask.unsqueeze(-1), garbage).requires_grad_()
         for x, mask in zip(texts, masks)
@@ -99,7 +103,8 @@ def test_padding_may_hold_anything_and_gets_no_gradient(layer: Layer, garbage: f
 
 @every_layer
 def test_without_a_mask_nothing_is_padding(layer: Layer):
-    model, texts = layer.build(), layer.padded[::2]
+    model = layer.build()
+    texts = layer.padded[::2]
     expected = [y for x in texts for y in (x, torch.ones(x.shape[:2], dtype=torch.bool))]
     for ours, theirs in zip(
         outputs(layer, model, [y for x in texts for y in (x, None)]),

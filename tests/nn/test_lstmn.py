@@ -8,7 +8,9 @@ import torch
 from allennlp_sentmatch.nn.lstmn import LSTMN
 from tests.nn.equations import additive_attention, assert_same, batch, normal
 
-D, H, A = 3, 4, 5
+D = 3
+H = 4
+A = 5
 LENGTHS = [5, 1, 3, 0, 2]
 
 State = tuple[torch.Tensor, torch.Tensor]

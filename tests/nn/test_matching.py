@@ -23,7 +23,8 @@ B = [1.5, 4.0, 3.0]
     ],
 )
 def test_worked_out_by_hand(function, expected):
-    a, b = torch.tensor(A), torch.tensor(B)
+    a = torch.tensor(A)
+    b = torch.tensor(B)
     assert function(a, b).tolist() == pytest.approx(expected)
     # Any leading dimensions, as a token-level matcher has them.
     many = function(a.expand(2, 5, 3), b.expand(2, 5, 3))
@@ -78,7 +79,8 @@ def test_mlb_is_the_product_of_kim_et_al(vectors):
     output = matcher(*vectors)
     assert output.shape == (4, 2)
     for row, a, b in zip(output.tolist(), *(x.tolist() for x in vectors)):
-        u, v = affine(matcher.first, a), affine(matcher.second, b)
+        u = affine(matcher.first, a)
+        v = affine(matcher.second, b)
         product = [math.tanh(x) * math.tanh(y) for x, y in zip(u, v)]
         assert row == pytest.approx(affine(matcher.output, product), abs=1e-12)
 
@@ -88,7 +90,8 @@ def test_mfb_is_sum_pooling_then_both_normalizations_of_yu_et_al(vectors):
     output = matcher(*vectors)
     assert output.shape == (4, 2)
     for row, a, b in zip(output.tolist(), *(x.tolist() for x in vectors)):
-        u, v = affine(matcher.first, a), affine(matcher.second, b)
+        u = affine(matcher.first, a)
+        v = affine(matcher.second, b)
         sums = [sum(u[i] * v[i] for i in range(5 * o, 5 * o + 5)) for o in range(2)]
         roots = [math.copysign(abs(z) ** 0.5, z) for z in sums]
         assert row == pytest.approx([z / math.hypot(*roots) for z in roots], abs=1e-12)

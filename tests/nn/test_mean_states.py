@@ -7,7 +7,8 @@ from allennlp_sentmatch.nn.mean_states import MeanStates, PackedWords
 from allennlp_sentmatch.nn.ops.backends import COMPILED, use_backend
 from tests.nn import equations
 
-D, H = 5, 6
+D = 5
+H = 6
 SENTENCES = [[1, 0, 1, 2, 3], [3, 3, 3], [0, 2, 1], [2], [0]]
 
 needs_compiled = pytest.mark.skipif(not COMPILED, reason="the steps are not compiled")
@@ -27,7 +28,8 @@ def vectors(dtype=torch.float64):
 @pytest.mark.parametrize("count", [1, 20])
 def test_they_are_those_of_the_equations(bidirectional, count):
     """For few sentences and for more than are multiplied as they are."""
-    network, table = lstm(bidirectional=bidirectional), vectors()
+    network = lstm(bidirectional=bidirectional)
+    table = vectors()
     sentences = [sentence for sentence in SENTENCES for _ in range(count)]
     with torch.no_grad():
         means = MeanStates.of(network, table)(PackedWords.of(sentences))
@@ -38,7 +40,8 @@ def test_they_are_those_of_the_equations(bidirectional, count):
 
 @needs_compiled
 def test_a_network_without_biases_in_float32():
-    network, table = lstm(torch.float32, bias=False), vectors(torch.float32)
+    network = lstm(torch.float32, bias=False)
+    table = vectors(torch.float32)
     with torch.no_grad():
         means = MeanStates.of(network, table)(PackedWords.of(SENTENCES))
         for row, sentence in zip(means, SENTENCES):

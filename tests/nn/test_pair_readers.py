@@ -9,7 +9,9 @@ from allennlp_sentmatch.nn import LSTMNInterAttention, LSTMNPair, LSTMPair, Pair
 from tests.nn.equations import additive_attention, assert_same, batch, normal
 from tests.nn.test_lstmn import read_as_in_the_paper
 
-D, H, A = 3, 4, 5  # input_size, hidden_size, attention_size
+D = 3
+H = 4
+A = 5  # input_size, hidden_size, attention_size
 PREMISE_LENGTHS = [5, 1, 3, 0, 2, 4]
 HYPOTHESIS_LENGTHS = [2, 4, 1, 3, 0, 4]
 READERS = {

@@ -85,7 +85,8 @@ def test_equations_of_attentive_pooling():
     second, second_mask = batch([3, 6, 1], 6, 5, seed=2)
     result = pooling(first, first_mask, second, second_mask)
     for pair in range(3):
-        Q, A = first[pair, first_mask[pair]], second[pair, second_mask[pair]]
+        Q = first[pair, first_mask[pair]]
+        A = second[pair, second_mask[pair]]
         G = torch.stack([torch.stack([(q @ pooling.weight @ a).tanh() for a in A]) for q in Q])
         for vectors, best, pooled, attention in [
             (Q, G.max(dim=1).values, result.first, result.first_attention),

@@ -30,7 +30,8 @@ def test_gaussian_under_autocast():
     with torch.autocast("cpu", dtype=torch.bfloat16):
         posterior = network(torch.randn(3, 4))
         divergence = network.kl_divergence(posterior)
-    mean, variance = posterior.mean.double(), posterior.variance.double()
+    mean = posterior.mean.double()
+    variance = posterior.variance.double()
     expected = (variance + mean**2 - 1 - variance.log()).sum(-1) / 2
     torch.testing.assert_close(divergence.double(), expected, rtol=1e-5, atol=0)
 
@@ -45,4 +46,4 @@ def test_gaussian_under_autocast():
 )
 def test_impossible_settings_are_named(network, settings, message):
     with pytest.raises(ValueError, match=message):
-        network(2, **{"latent_size": 3, **settings})
+        network(2, latent_size=3, **settings)

@@ -17,7 +17,8 @@ def questions():
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(20, 9, generator=generator, dtype=torch.float64)
     relevant = torch.rand(20, 9, generator=generator) < 0.3
-    relevant[0], relevant[1] = False, True
+    relevant[0] = False
+    relevant[1] = True
     mask = torch.arange(9) < torch.randint(1, 10, (20, 1), generator=generator)
     return scores, relevant, mask
 

@@ -12,7 +12,8 @@ from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, run_netw
 from tests.nn import equations
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
-D, H = 3, 4
+D = 3
+H = 4
 LENGTHS = [5, 1, 0, 3]
 batch = partial(equations.batch, size=D)
 
@@ -143,7 +144,8 @@ def test_the_compiled_steps_run_where_they_are_faster(
     name = "gru_recurrence" if kind is torch.nn.GRU else "lstm_recurrence"
     compiled = record_calls(name, monkeypatch)
     monkeypatch.setattr("allennlp_sentmatch.nn.ops.backends.fastest_products", lambda: products)
-    network, (inputs, mask) = make(kind).float(), batch(lengths, 6)
+    network = make(kind).float()
+    inputs, mask = batch(lengths, 6)
     with torch.set_grad_enabled(trained), use_backend(backend):
         run_networks([network], inputs.float(), mask)
     assert bool(compiled) == expected
@@ -156,7 +158,8 @@ def test_the_compiled_steps_run_where_they_are_faster(
 def test_last_states_are_torch_s(bidirectional, started, form, monkeypatch):
     """As on a CPU, and packed as on a GPU."""
     monkeypatch.setattr(recurrent_networks, "resolve_network", lambda *_: form)
-    lstm, (inputs, mask) = make(torch.nn.LSTM, 3, bidirectional), batch(LENGTHS, 6)
+    lstm = make(torch.nn.LSTM, 3, bidirectional)
+    inputs, mask = batch(LENGTHS, 6)
     states = torch.randn(2, len(LENGTHS), 3, H * (1 + bidirectional), dtype=torch.float64)
     if not started:
         states.zero_()
@@ -177,7 +180,8 @@ def test_last_states_are_torch_s(bidirectional, started, form, monkeypatch):
 @pytest.mark.parametrize("lengths", [[6, 6], [6, 1, 1]])
 def test_a_hook_that_looks_changes_no_decision(lengths):
     """AllenNLP's trainer hooks every module in the first batch, also after a recovery."""
-    network, (inputs, mask) = make(torch.nn.LSTM).float(), batch(lengths, 6)
+    network = make(torch.nn.LSTM).float()
+    inputs, mask = batch(lengths, 6)
     before = resolve_network(network, inputs.float(), mask)
     network.register_forward_hook(lambda *_: None)
     assert resolve_network(network, inputs.float(), mask) == before != "packed"

@@ -16,7 +16,10 @@ from allennlp_sentmatch.nn.rnet import (
 from tests.nn import memory
 from tests.nn.equations import additive_attention, assert_same, batch, gru_step, normal
 
-P, Q, H, A = 3, 4, 5, 6
+P = 3
+Q = 4
+H = 5
+A = 6
 PASSAGE_LENGTHS = [5, 1, 3, 0, 2, 4]
 QUESTION_LENGTHS = [2, 4, 1, 3, 0, 4]
 PASSAGES, PASSAGE_MASK = batch(PASSAGE_LENGTHS, 6, P, seed=1)
@@ -40,7 +43,9 @@ def match_as_in_the_paper(
         for name, parameter in model.named_parameters()
         if name.endswith("_reverse") == bool(suffix)
     }
-    v, states, attention = torch.zeros(H, dtype=torch.float64), [], []
+    v = torch.zeros(H, dtype=torch.float64)
+    states = []
+    attention = []
     for u_P in passage:
         query = weights["attention_passage"] @ u_P + weights["attention_previous"] @ v
         keys = [weights["attention_question"] @ u_Q + query for u_Q in question]
@@ -59,7 +64,8 @@ def test_gated_matching(bidirectional: bool):
     results, attention = model(*PAIRS)
     assert results.shape == (6, 6, model.output_size) == (6, 6, H * (1 + bidirectional))
     for row, (T, M) in enumerate(zip(PASSAGE_LENGTHS, QUESTION_LENGTHS)):
-        passage, question = PASSAGES[row, :T], QUESTIONS[row, :M]
+        passage = PASSAGES[row, :T]
+        question = QUESTIONS[row, :M]
         directions = [match_as_in_the_paper(model, passage, question, "")]
         if bidirectional:
             reverse = match_as_in_the_paper(model, passage.flip(0), question, "_reverse")
@@ -78,7 +84,8 @@ def test_gated_self_matching():
     model = make(GatedSelfMatching, P, H, A)
     results, attention = model(PASSAGES, PASSAGE_MASK)
     for row, T in enumerate(PASSAGE_LENGTHS):
-        passage, inputs = PASSAGES[row, :T], []
+        passage = PASSAGES[row, :T]
+        inputs = []
         for t, v_t in enumerate(passage):
             keys = [model.attention_key @ v_j + model.attention_query @ v_t for v_j in passage]
             c, a = additive_attention(model.attention_vector, keys, passage)  # (8)
@@ -148,7 +155,8 @@ def test_matching_exported_for_any_length():
 @pytest.mark.skipif(not memory.CAN_RECORD, reason="this torch cannot record its operations")
 def test_memory_grows_with_the_attention_not_with_its_hidden_layer():
     """In the hidden layer, a pair of tokens has 75 numbers."""
-    layer, (passages, mask) = make(GatedSelfMatching, P, H, 75), batch([200] * 2, 200, P)
+    layer = make(GatedSelfMatching, P, H, 75)
+    passages, mask = batch([200] * 2, 200, P)
     with torch.no_grad(), memory.PeakMemory() as peak:
         layer(passages, mask)
     assert peak.bytes < 10 * passages.element_size() * 2 * 200 * 200  # the attention and its copies

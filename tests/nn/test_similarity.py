@@ -95,7 +95,8 @@ def test_autocast_costs_no_digits(dtype):
 
     with torch.autocast("cpu", dtype=torch.bfloat16):
         narrow = results()
-    a, b = a.float(), b.float()
+    a = a.float()
+    b = b.float()
     for result, expected in zip(narrow, results()):
         torch.testing.assert_close(result, expected)
 

@@ -37,8 +37,10 @@ def combine(encoder, p, s, gate):
 
 def output_at(encoder, x, i):
     """H_i of equations 1-6 for the sentence x (n, D), i counted from 0."""
-    n, k = len(x), encoder.max_context or len(x)
-    prefix, suffix = x[max(0, i - k + 1) : i + 1], x[i : min(n, i + k)]
+    n = len(x)
+    k = encoder.max_context or len(x)
+    prefix = x[max(0, i - k + 1) : i + 1]
+    suffix = x[i : min(n, i + k)]
     forward_suffix = encoder.forward_cell if encoder.tied else encoder.forward_suffix_cell
     reverse_prefix = encoder.reverse_cell if encoder.tied else encoder.reverse_prefix_cell
     p = encode(encoder.forward_cell, encoder.cell, prefix)  # (1)
@@ -98,7 +100,8 @@ def test_a_random_context_needs_the_largest_one():
 @pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("max_context", [None, 4])
 def test_multiplies_what_it_needs_and_no_more(tied, max_context, monkeypatch):
-    T, num_cells = 9, 2 if tied else 4
+    T = 9
+    num_cells = 2 if tied else 4
     products = record_products(monkeypatch)
     encoder = SuffixBiLSTM(7, 5, tied=tied, max_context=max_context).double().requires_grad_(False)
     encoder(torch.randn(3, T, 7, dtype=torch.float64))

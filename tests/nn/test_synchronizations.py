@@ -7,7 +7,8 @@ from allennlp_sentmatch import nn
 from allennlp_sentmatch.nn.ops.rcrn.recurrence import controlled_recurrence
 from tests.simulated_device import NAME, SimulatedDevice
 
-D, H = 4, 3
+D = 4
+H = 3
 LENGTHS = [5, 3, 0, 6]
 
 ENCODERS = {

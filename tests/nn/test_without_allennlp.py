@@ -43,7 +43,8 @@ def run_without(code: str) -> str:
 @pytest.mark.parametrize("folder", ["nn", "nn/ops"])
 def test_nothing_above_is_imported(folder):
     """Not even within a function: what the tests of nn call works without AllenNLP as well."""
-    package, imported = f"allennlp_sentmatch/{folder}", set()
+    package = f"allennlp_sentmatch/{folder}"
+    imported = set()
     for path in (REPOSITORY / package).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):

@@ -30,7 +30,8 @@ def test_the_figures_are_those_of_the_definition():
     )
     first[0, 0] = second[1, 1] = 0
     second[2] = -first[2, :1].abs() - first[2, :4].abs()  # many negative cosines
-    sizes1, sizes2 = [5, 4, 3, 2, 1, 5], [1, 4, 2, 3, 4, 1]
+    sizes1 = [5, 4, 3, 2, 1, 5]
+    sizes2 = [1, 4, 2, 3, 4, 1]
     mask1, mask2 = (
         torch.arange(words.size(1)) < torch.tensor(sizes)[:, None]
         for words, sizes in ((first, sizes1), (second, sizes2))
@@ -41,12 +42,14 @@ def test_the_figures_are_those_of_the_definition():
     ]
     found = word_coverage(*padded, mask1, mask2)
     for row, x, y, n, m in zip(found, first.tolist(), second.tolist(), sizes1, sizes2):
-        (share1, lacks1), (share2, lacks2) = one_side(x[:n], y[:m]), one_side(y[:m], x[:n])
+        share1, lacks1 = one_side(x[:n], y[:m])
+        share2, lacks2 = one_side(y[:m], x[:n])
         assert row.tolist() == pytest.approx([share1, share2, lacks1, lacks2], abs=1e-12)
 
 
 def test_words_without_weight_or_with_opposite_vectors():
-    words, mask = torch.zeros(1, 2, 3), torch.ones(1, 2, dtype=torch.bool)
+    words = torch.zeros(1, 2, 3)
+    mask = torch.ones(1, 2, dtype=torch.bool)
     assert word_coverage(words, torch.ones(1, 2, 3), mask, mask).tolist()[0] == pytest.approx(
         [0, 0, 0, math.sqrt(3)]
     )

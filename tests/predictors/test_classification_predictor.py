@@ -131,7 +131,8 @@ def test_a_predictor_leaves_improbable_labels_undecided(small_archive):
     highest = max(plain["label_probs"])
     for threshold, label in ((highest - 1e-4, plain["label"]), (highest + 1e-4, None)):
         predictor = Predictor.from_archive(archive, extra_args={"threshold": threshold})
-        alone, (batched,) = predictor.predict_json(PAIR), predictor.predict_batch_json([PAIR])
+        alone = predictor.predict_json(PAIR)
+        (batched,) = predictor.predict_batch_json([PAIR])
         assert (alone["label"], batched["label"]) == (label, label)
         assert alone["probs_by_label"] == plain["probs_by_label"]
 

@@ -63,7 +63,8 @@ def test_requests_that_cannot_be_answered(untrained_predictor, name, request_, m
 def test_a_text_is_searched_for_surrogates_once(
     untrained_predictor, monkeypatch, name, request_, texts
 ):
-    predictor, searched = untrained_predictor(name), []
+    predictor = untrained_predictor(name)
+    searched = []
     assert predictor.predict_batch_json([]) == []
     monkeypatch.setattr(checks, "_SURROGATE", SimpleNamespace(search=searched.append))
     request = predictor.load_line(json.dumps({**request_, "id": 3}))
@@ -74,7 +75,8 @@ def test_a_text_is_searched_for_surrogates_once(
 
 
 def test_each_predictor_reads_a_request_itself(untrained_predictor):
-    esim, other = untrained_predictor("esim"), untrained_predictor("similarity_regressor")
+    esim = untrained_predictor("esim")
+    other = untrained_predictor("similarity_regressor")
     expected = other.predict_json(PAIR)
     assert other.predict_json(esim.check(PAIR)) == expected
 
@@ -106,7 +108,8 @@ def test_a_line_is_a_sentence_to_translate_or_an_object(untrained_predictor, lin
 
 def predicted(predictor, lines, folder, batch_size=2, name="input"):
     """The output of `allennlp predict` for a file of these lines, or of these bytes."""
-    source, target = folder / name, folder / "output.jsonl"
+    source = folder / name
+    target = folder / "output.jsonl"
     content = lines if isinstance(lines, bytes) else "".join(f"{x}\n" for x in lines).encode()
     source.write_bytes(content)
     manager = _PredictManager(predictor, str(source), str(target), batch_size, False, False)
@@ -163,7 +166,8 @@ def test_json_after_a_byte_order_mark(untrained_predictor, tmp_path, encoding):
 
 
 def test_the_standard_input_and_a_pipe(untrained_predictor, tmp_path, monkeypatch):
-    predictor, target = untrained_predictor("encoder_decoder"), tmp_path / "output.jsonl"
+    predictor = untrained_predictor("encoder_decoder")
+    target = tmp_path / "output.jsonl"
     pipe, other_end = os.pipe()
     with open(other_end, "wb") as writer:
         writer.write(ENCODED["utf_16"])

@@ -88,7 +88,8 @@ def test_artificial_pairs_and_their_metrics(
     generator_archives, allennlp, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr("allennlp.common.logging.FILE_FRIENDLY_LOGGING", False)
-    pairs_file, metrics_file = tmp_path / "pairs.jsonl", tmp_path / "metrics.json"
+    pairs_file = tmp_path / "pairs.jsonl"
+    metrics_file = tmp_path / "metrics.json"
     generator, classifier = generator_archives
     files = ("--output-file", metrics_file, "--predictions-output-file", pairs_file)
     options = ("--classifier", classifier, "--batch-size", 3, "--file-friendly-logging")

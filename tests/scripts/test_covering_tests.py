@@ -90,7 +90,8 @@ def session(tmp_path):
 
 
 def test_the_tests_of_a_line_and_what_they_see_of_a_change(session):
-    one, both = ["test_with_tax"], ["test_total", "test_with_tax"]
+    one = ["test_with_tax"]
+    both = ["test_total", "test_with_tax"]
     # Line 8 is not run, in a function that is; and the function at line 11 is not called.
     expected = {(4,): both, (9,): one, (8, 6): one, (12, 11): both, (1, None): both}
     selected, quickest, results = session(SELECTIONS, list(expected))

@@ -112,7 +112,8 @@ def test_a_queue_is_limited_but_not_a_single_request(texts, weight, size):
     """A dear input counts for several."""
     model = Model()
     whole = Batcher()
-    batcher, last = partial(whole, Repeating(model)), partial(whole, Repeating(model, weight))
+    batcher = partial(whole, Repeating(model))
+    last = partial(whole, Repeating(model, weight))
     callers = ask(batcher, *texts, size=MAX_WAITING // 2), ask(last, "c", size=size)
     answer, refused = asyncio.run(after_the_first(model, batcher, *callers))
     assert answer == [{"heard": text} for text in texts]
@@ -151,7 +152,8 @@ def test_inputs_share_batches_in_the_order_of_their_lengths():
     model = Model()
     whole = Batcher(batch_size=2)
     texts = ["a " * 9, "b", "c " * 8, "d", "e " * 9]
-    inputs, names = [{"text": text} for text in texts], ["-"] * 5
+    inputs = [{"text": text} for text in texts]
+    names = ["-"] * 5
     sizes = [200 * len(text) for text in texts]
     model.may_end.set()
     answers = asyncio.run(whole(Repeating(model), inputs, sizes, names))
@@ -236,7 +238,8 @@ def test_a_request_that_is_left_is_not_computed_further():
 def test_jobs_do_not_share_a_batch_and_a_dear_one_weighs_more():
     model = Model()
     whole = Batcher(max_words=20)
-    batcher, dear = partial(whole, Repeating(model)), partial(whole, Repeating(model, 4))
+    batcher = partial(whole, Repeating(model))
+    dear = partial(whole, Repeating(model, 4))
     callers = [ask(batcher, "a"), ask(dear, "b", shape=(1, 10)), ask(dear, "c"), ask(batcher, "d")]
     callers.append(ask(dear, "e", shape=(1, 11)))
     *_, refused = asyncio.run(after_the_first(model, batcher, *callers))

@@ -71,7 +71,9 @@ def open_page(browser, request):
     """Opens the page, by default of `demo_process`; at the end, there was no error in the browser's
     console and no request to anyone else.
     """
-    pages, problems, requests = [], [], []
+    pages = []
+    problems = []
+    requests = []
 
     def open_page(width: int = 1100, color_scheme: str = "light", address: str = ""):
         address = address or request.getfixturevalue("demo_process")[1]
@@ -319,7 +321,8 @@ def assert_readable(page, color_scheme: str, *selectors: str) -> None:
     assert (background < 0.5) == (color_scheme == "dark")
     for selector in selectors:
         color = luminance(page.locator(selector).first, "color")
-        lighter, darker = max(color, background), min(color, background)
+        lighter = max(color, background)
+        darker = min(color, background)
         assert (lighter + 0.05) / (darker + 0.05) >= 4.5, selector
 
 

@@ -26,9 +26,12 @@ TEXTS = {
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        *(("attentive_ranker", 4 * (4 + 2 * 2)), ("rnet", 5 * (3 + 5))),
-        *(("decomposable_attention", 3 * (3 + 2)), ("similarity_regressor", 3 * (3 + 2))),
-        *(("bcn", 3 * 3), ("distilled_encoder", 3 * 3)),
+        ("attentive_ranker", 4 * (4 + 2 * 2)),
+        ("rnet", 5 * (3 + 5)),
+        ("decomposable_attention", 3 * (3 + 2)),
+        ("similarity_regressor", 3 * (3 + 2)),
+        ("bcn", 3 * 3),
+        ("distilled_encoder", 3 * 3),
     ],
 )
 def test_the_cost_of_an_input_is_its_longest_text_times_all_texts(

@@ -25,7 +25,8 @@ def port(untrained_predictor, served):
 
 def respond(*hosts, server="127.0.0.1", allowed_hosts=(), kind="http", headers=(), chunks=(b"",)):
     """The status of the response, and the body that the application gets."""
-    events, bodies = [], []
+    events = []
+    bodies = []
     chunks = list(chunks)
 
     async def receive():
@@ -87,12 +88,18 @@ def test_names_that_are_answered(status, hosts, server):
 @pytest.mark.parametrize(
     ("origin", "status"),
     [
-        *(("http://localhost:7860", 200), ("https://LOCALHOST:7860", 200)),
-        *(("https://demo.example:8443", 200), ("http://demo.example.evil.example", 403)),
-        *(("http://localhost:7861", 403), ("http://localhost", 403)),
-        *(("http://127.0.0.1:7860", 403), ("http://evil.example:7860", 403)),
-        *(("http://evil.example/localhost:7860", 403), ("null", 403)),
-        *(("http://[", 403), ("", 403)),
+        ("http://localhost:7860", 200),
+        ("https://LOCALHOST:7860", 200),
+        ("https://demo.example:8443", 200),
+        ("http://demo.example.evil.example", 403),
+        ("http://localhost:7861", 403),
+        ("http://localhost", 403),
+        ("http://127.0.0.1:7860", 403),
+        ("http://evil.example:7860", 403),
+        ("http://evil.example/localhost:7860", 403),
+        ("null", 403),
+        ("http://[", 403),
+        ("", 403),
     ],
 )
 def test_other_origins_are_refused(origin, status):

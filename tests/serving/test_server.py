@@ -28,7 +28,8 @@ def predictor(untrained_predictor):
 @contextmanager
 def slow_server(predictor, monkeypatch):
     """A server's client, and the batches of premises; the first batch waits for the event."""
-    batches, may_end = [], threading.Event()
+    batches = []
+    may_end = threading.Event()
     predict = predictor.predict_batch_json
 
     def wait(requests):
@@ -129,7 +130,8 @@ def test_connections_without_a_request_give_way(predictor, monkeypatch, caplog):
 
 
 def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
-    predict, nan = predictor.predict_batch_json, {**PAIR, "premise": "nan"}
+    predict = predictor.predict_batch_json
+    nan = {**PAIR, "premise": "nan"}
 
     def with_nan(requests):
         return [
@@ -141,7 +143,8 @@ def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
 
     monkeypatch.setattr(predictor, "predict_batch_json", with_nan)
     with serving(create_app(service_of(predictor), max_words=20)) as port:
-        url, gzip = f"http://127.0.0.1:{port}/predict", {"Content-Encoding": "gzip"}
+        url = f"http://127.0.0.1:{port}/predict"
+        gzip = {"Content-Encoding": "gzip"}
         long = {**PAIR, "premise": "a " * 20}
         for status, answer in [
             (400, httpx.post(url, content=b"{")),
@@ -171,7 +174,8 @@ def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
 def test_answers_that_nobody_reads_do_not_stay_in_memory(monkeypatch, number):
     H11Protocol = pytest.importorskip("uvicorn.protocols.http.h11_impl").H11Protocol
     monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.2)
-    lost, lose = [], H11Protocol.connection_lost
+    lost = []
+    lose = H11Protocol.connection_lost
     monkeypatch.setattr(
         H11Protocol, "connection_lost", lambda *given: lost.append(given) or lose(*given)
     )
@@ -243,5 +247,6 @@ def test_all_addresses_of_both_kinds(predictor):
     with serving(create_app(service_of(predictor), max_words=100), "::") as port:
         for address, hosts in own.items():
             for host, status in [*((f"{host}:{port}", 200) for host in hosts), ("[::2]", 421)]:
-                url, headers = f"http://{address}:{port}/predict", {"Host": host}
+                url = f"http://{address}:{port}/predict"
+                headers = {"Host": host}
                 assert httpx.post(url, json=PAIR, headers=headers).status_code == status

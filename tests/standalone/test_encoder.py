@@ -26,8 +26,13 @@ WORDS = ["@@PADDING@@", "@@UNKNOWN@@", "a", "dog", "runs"]
 SETTINGS = {
     "type": "pooled",
     "encoder": {
-        **{"type": "cas_lstm", "input_size": 4, "hidden_size": 3, "num_layers": 2},
-        **{"bidirectional": True, "vertical_weight": 0.5, "vertical_gate": "hidden"},
+        "type": "cas_lstm",
+        "input_size": 4,
+        "hidden_size": 3,
+        "num_layers": 2,
+        "bidirectional": True,
+        "vertical_weight": 0.5,
+        "vertical_gate": "hidden",
     },
     "pooling": ["mean", "last"],
 }
@@ -74,7 +79,8 @@ def test_word_coverage_is_of_the_words_vectors():
 @pytest.mark.parametrize("projection_size", [None, 5])
 def test_vectors_are_those_of_the_parts(projection_size):
     encoder = make(projection_size)
-    lstm, pooling = CellAwareLSTM(4, 3, bidirectional=True), Pooling(6, ["mean", "last"], True)
+    lstm = CellAwareLSTM(4, 3, bidirectional=True)
+    pooling = Pooling(6, ["mean", "last"], True)
     lstm.load_state_dict(encoder.encoder.encoder.state_dict())
     project = encoder.projection if projection_size else torch.nn.Identity()
     indices = [[2, 3, 4], [3], [2, 3, 1, 1, 4], [4], [2, 3, 4]]
@@ -238,8 +244,12 @@ def test_vectors_of_any_length_are_normalized():
 LSTM_SETTINGS = {
     "type": "pooled",
     "encoder": {
-        **{"type": "lstm", "input_size": 4, "hidden_size": 3, "num_layers": 1},
-        **{"bidirectional": True, "bias": True},
+        "type": "lstm",
+        "input_size": 4,
+        "hidden_size": 3,
+        "num_layers": 1,
+        "bidirectional": True,
+        "bias": True,
     },
     "pooling": ["mean"],
     "input_size": 6,

@@ -9,8 +9,15 @@ from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin, write_m
 @pytest.mark.parametrize(
     "label",
     [
-        *("```\n---\n# x", "\n```\n| a |", "- a", "---", "<b>", "~~~"),
-        *("\u202eevil\u2028", "\ud800", "شبیه"),
+        "```\n---\n# x",
+        "\n```\n| a |",
+        "- a",
+        "---",
+        "<b>",
+        "~~~",
+        "\u202eevil\u2028",
+        "\ud800",
+        "شبیه",
     ],
 )
 def test_nothing_from_users_leaves_its_block(tmp_path, label):

@@ -6,8 +6,13 @@ import torch
 from allennlp_sentmatch.standalone.networks import load_state, sentence_network, settings_of
 
 CAS = {
-    **{"type": "cas_lstm", "input_size": 4, "hidden_size": 3, "num_layers": 2},
-    **{"bidirectional": False, "vertical_weight": 0.5, "vertical_gate": "hidden"},
+    "type": "cas_lstm",
+    "input_size": 4,
+    "hidden_size": 3,
+    "num_layers": 2,
+    "bidirectional": False,
+    "vertical_weight": 0.5,
+    "vertical_gate": "hidden",
 }
 LSTMN = {"type": "lstmn", "input_size": 4, "hidden_size": 3, "bidirectional": False}
 TREE = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": "lstm"}
@@ -27,7 +32,8 @@ def test_networks_of_torch(kind, bidirectional):
     settings["bidirectional"] = bidirectional
     network = sentence_network(pooled(settings, "last"), LIMIT).double()
     assert settings_of(network.encoder.network) == settings
-    inputs, mask = torch.randn(3, 5, 4, dtype=torch.float64), MASK.clone()
+    inputs = torch.randn(3, 5, 4, dtype=torch.float64)
+    mask = MASK.clone()
     vectors = network(inputs, mask)
     for row, length in enumerate([5, 2]):
         outputs, _ = network.encoder.network(inputs[row : row + 1, :length])

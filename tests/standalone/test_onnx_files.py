@@ -128,7 +128,8 @@ def test_rounded_matrices_stay_small(tmp_path):
     encoder = encoder_of(WhitespaceSplitter(), recurrent("lstm"), words, projection_size=5)
     sizes = []
     for bits in ({}, {"int8": True}, {"int8": True, "int4_words": True}):
-        folder, onnx = tmp_path / str(bits), tmp_path / f"{bits} onnx"
+        folder = tmp_path / str(bits)
+        onnx = tmp_path / f"{bits} onnx"
         folder.mkdir()
         encoder._write_files(folder, **bits)
         check_vectors(StandaloneEncoder.load(folder), onnx)

@@ -101,7 +101,8 @@ def test_the_command_refuses_it_too(allennlp, folder):
 def test_folders_of_sentence_transformers_are_opened(folder, tiny_bert):
     from sentence_transformers import SentenceTransformer
 
-    bert, pooling = models.Transformer(tiny_bert), models.Pooling(8)
+    bert = models.Transformer(tiny_bert)
+    pooling = models.Pooling(8)
     dense = models.Dense(8, 4)
     (folder / "model").mkdir()
     SentenceTransformer(modules=[bert, pooling, dense], device="cpu").save(str(folder / "model"))
@@ -127,7 +128,8 @@ def test_prompts_are_those_of_sentence_transformers(tmp_path):
         device="cpu",
     )
     model.save(str(tmp_path / "model"))
-    query, documents = model.encode_query(["a cat"]), model.encode_document(SENTENCES)
+    query = model.encode_query(["a cat"])
+    documents = model.encode_document(SENTENCES)
     expected = (normalized(query) @ normalized(documents).T)[0]
     other = model.encode(SENTENCES, prompt_name="other")
     for encoder in (SentenceEncoder(model), SentenceEncoder(tmp_path / "model")):

@@ -42,7 +42,8 @@ assert not any(name.split(".")[0] == "allennlp" for name in sys.modules)
 
 
 def test_sentence_transformers_loads_the_folder(tmp_path):
-    model, reader = make(ENCODERS[0], projection_size=5), SentenceVectorsReader()
+    model = make(ENCODERS[0], projection_size=5)
+    reader = SentenceVectorsReader()
     folder, vectors, saved = (tmp_path / name for name in ("exported", "vectors.npy", "saved"))
     export_encoder(model, reader, folder)
     run = run_python(LOAD.format(sentences=SENTENCES), folder, vectors, saved)

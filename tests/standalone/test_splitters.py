@@ -121,7 +121,9 @@ def test_a_prefix_goes_before_a_suffix():
 @pytest.mark.parametrize("space", [" ", "  ", "\n", " \n", "\n "])
 def test_a_special_case_over_a_space_keeps_others_apart(space):
     """But none reaches over other whitespace, as with spaCy's tokenizer of the same rules."""
-    prefix, suffix, cases = "^[:)]", "[:)]$", (":)", "):")
+    prefix = "^[:)]"
+    suffix = "[:)]$"
+    cases = (":)", "):")
     tokenizer = Tokenizer(
         Vocab(),
         rules={case: [{ORTH: case}] for case in cases},

@@ -38,7 +38,8 @@ def test_five_kills(name, checkpointer, tmp_path):
     num_epochs = 48
     settings = tmp_path / "settings.json"
     params(name, num_epochs=num_epochs, checkpointer=checkpointer).to_file(str(settings))
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    whole = tmp_path / "whole"
+    broken = tmp_path / "broken"
     assert start(settings, whole).wait() == 0
 
     moments = random.Random(name)

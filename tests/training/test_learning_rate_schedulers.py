@@ -14,7 +14,8 @@ from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp_sentmatch.training.callbacks import MinimumLearningRate
 from tests.conftest import train_quick_start
 
-NUM_EPOCHS, NUM_STEPS = 3, 7
+NUM_EPOCHS = 3
+NUM_STEPS = 7
 
 
 def make(**settings):
@@ -68,7 +69,9 @@ def rates_before(optimizer, step, values):
 
 
 def test_the_rates_are_those_of_infersent():
-    rate, best, expected = 0.1, -1.0, []
+    rate = 0.1
+    best = -1.0
+    expected = []
     for epoch, accuracy in enumerate(ACCURACIES):
         rate = rate * 0.99 if epoch else rate
         expected.append(rate)
@@ -88,7 +91,8 @@ def test_a_restored_scheduler_goes_on(make, method):
     whole = rates_before(optimizer, getattr(scheduler, method), values)
     optimizer, scheduler = make()
     rates_before(optimizer, getattr(scheduler, method), values[:3])
-    state, optimizer_state = scheduler.state_dict(), optimizer.state_dict()
+    state = scheduler.state_dict()
+    optimizer_state = optimizer.state_dict()
     optimizer, scheduler = make()
     optimizer.load_state_dict(optimizer_state)
     scheduler.load_state_dict(state)

@@ -40,8 +40,11 @@ RATES = (0.1, 0.2, 0.4)
 def metrics_of(figure):
     """The metrics of a training of one epoch, as AllenNLP writes them."""
     return {
-        **{"epoch": 0, "best_epoch": 0, "training_duration": "0:01:30.000000"},
-        **{"validation_accuracy": figure, "best_validation_accuracy": figure},
+        "epoch": 0,
+        "best_epoch": 0,
+        "training_duration": "0:01:30.000000",
+        "validation_accuracy": figure,
+        "best_validation_accuracy": figure,
     }
 
 

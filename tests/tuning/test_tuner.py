@@ -70,9 +70,14 @@ def test_a_grid_tries_every_choice_once(curves, study, tmp_path):
     assert states(report) == Counter(("complete", rate) for rate in RATES)
     assert seen == report["trials"]
     assert report["best"] == {
-        **{"number": report["best"]["number"], "state": "complete", "values": {LR: 0.2}},
-        **{"value": 0.9, "metrics": {"accuracy": 0.9, "loss": 0.8}},
-        **{"best_epoch": 2, "epochs": 3, "minutes": 2.5},
+        "number": report["best"]["number"],
+        "state": "complete",
+        "values": {LR: 0.2},
+        "value": 0.9,
+        "metrics": {"accuracy": 0.9, "loss": 0.8},
+        "best_epoch": 2,
+        "epochs": 3,
+        "minutes": 2.5,
     }
     assert report["command"] == "allennlp tune"
     assert report["space"] == {LR: {"type": "categorical", "choices": list(RATES)}}
@@ -232,7 +237,7 @@ def test_a_folder_has_one_study(curves, study, tmp_path):
         ({"metric": "-loss"}, "metric"),
     ]:
         with pytest.raises(ConfigurationError, match=f"begun with another {name}; use another"):
-            study(**{"space": choices(0.1), **options}).run(1)
+            study(space=choices(0.1), **options).run(1)
     with (
         FileLock(str(tmp_path / "study" / "study.lock")),
         pytest.raises(ConfigurationError, match="another process runs the study in"),

@@ -107,7 +107,7 @@ class AnswerSelectionReader(FormattedReader):
             )
 
     def _parts(self, path: Any) -> Iterable[Iterable[_Group]]:
-        """The file's rows by question, in the order in which the questions first appear."""
+        """Return the file's rows by question, in the order in which the questions first appear."""
         columns = self._columns
         groups: dict[Union[str, tuple[str, ...]], _Group] = {}
         for row, label in self._rows(path, self._label):
@@ -138,7 +138,7 @@ class AnswerSelectionReader(FormattedReader):
         return [groups.values()]
 
     def sentences(self, example: Any) -> tuple[str, ...]:
-        """The question."""
+        """Return the question."""
         return (" ".join(example.question.split()),)
 
     def text_to_instance(

@@ -23,8 +23,8 @@ class AnswerSpan(NamedTuple):
 
 
 def covering_span(offsets: Offsets, start: int, end: int) -> Optional[tuple[int, int]]:
-    """The shortest span with the characters from `start` up to, but without, `end`; `None` if no
-    token has one of them. The tokens' `offsets` are in order and without overlap.
+    """Return the shortest span with the characters from `start` up to, but without, `end`; `None`
+    if no token has one of them. The tokens' `offsets` are in order and without overlap.
     """
     first = bisect_right([token_end for _, token_end in offsets], start)
     last = bisect_left([token_start for token_start, _ in offsets], end) - 1
@@ -32,7 +32,7 @@ def covering_span(offsets: Offsets, start: int, end: int) -> Optional[tuple[int,
 
 
 def verbatim_span(text: str, offsets: Offsets, answer: str) -> Optional[tuple[int, int]]:
-    """The span of the first occurrence of the answer in the text; `None` if there is none.
+    """Return the span of the first occurrence of the answer in the text; `None` if there is none.
 
     Any whitespace between two words equals any other. An occurrence neither begins nor ends within
     a word. Those that begin and end with a token are preferred; if there are none, the span of the
@@ -54,7 +54,7 @@ def verbatim_span(text: str, offsets: Offsets, answer: str) -> Optional[tuple[in
 
 
 def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) -> AnswerSpan:
-    """The span with the highest ROUGE-L F1 against one of the answers.
+    """Return the span with the highest ROUGE-L F1 against one of the answers.
 
     With c the length of the longest common subsequence of a span of n words and an answer of m,
     ROUGE-L F1 is 2 c / (n + m) ([Lin 2004](https://aclanthology.org/W04-1013)). Words are
@@ -72,7 +72,10 @@ def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) 
     words = [_word(token) for token in passage]
     num_before = [0, *accumulate(bool(word) for word in words)]
     # The best span's c and n + m, and, as the ties' order wants them, its length and its start.
-    best_common, best_total, best_length, best_start = 0, 1, 1, 0
+    best_common = 0
+    best_total = 1
+    best_length = 1
+    best_start = 0
     for answer in answers:
         answer_words = list(filter(None, map(_word, answer)))
         num_answer_words = len(answer_words)
@@ -94,12 +97,14 @@ def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) 
                 gain = common * best_total - best_common * total
                 length = end - start + 1
                 if gain > 0 or (gain == 0 and (length, start) < (best_length, best_start)):
-                    best_common, best_total = common, total
-                    best_length, best_start = length, start
+                    best_common = common
+                    best_total = total
+                    best_length = length
+                    best_start = start
     overlap = 2 * best_common / best_total
     return AnswerSpan(best_start, best_start + best_length - 1, overlap)
 
 
 def _word(token: str) -> str:
-    """The word that a token counts as: an empty string if it has no letter or digit."""
+    """Return the word that a token counts as: an empty string if it has no letter or digit."""
     return token.lower() if any(map(str.isalnum, token)) else ""

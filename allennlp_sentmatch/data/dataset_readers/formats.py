@@ -52,7 +52,7 @@ class Format:
 def _columns(
     names: str, *columns: Union[str, tuple[str, ...], None]
 ) -> dict[str, tuple[Column, ...]]:
-    """The columns of a format, one or several for each of the reader's names."""
+    """Return the columns of a format, one or several for each of the reader's names."""
     return {
         name: (column,) if isinstance(column, str) else column
         for name, column in zip(names.split(), columns)
@@ -101,7 +101,9 @@ _snli = Format(json_rows, _pair(*_NLI, None, "pairID"), no_gold_labels=("-", "-1
 
 
 def _of_set(rows: Iterator[Row], column: str, chosen: Any, name: Any) -> Iterator[Row]:
-    """The rows whose column has the set `chosen`, in upper or lower case, of the file `name`."""
+    """Yield the rows whose column has the set `chosen`, in upper or lower case, of the file
+    `name`.
+    """
     sets = set()
     for row in rows:
         sets.add(row.text((column,)))
@@ -115,7 +117,9 @@ def _of_set(rows: Iterator[Row], column: str, chosen: Any, name: Any) -> Iterato
 
 
 def _sick_rows(data_path: Any, encoding: str) -> Iterator[Row]:
-    """The rows of a file of SemEval's task, or of one set of the full release, a single file."""
+    """Yield the rows of a file of SemEval's task, or of one set of the full release, a
+    single file.
+    """
     if isinstance(data_path, Mapping) and set(data_path) == {"path", "set"}:
         rows = delimited_rows(data_path["path"], encoding=encoding)
         yield from _of_set(rows, "SemEval_set", data_path["set"], data_path["path"])
@@ -138,8 +142,11 @@ PAIRS: dict[str, Format] = {
     "sick": Format(
         _sick_rows,
         _pair(
-            *("sentence_A", "sentence_B", ("entailment_judgment", "entailment_label")),
-            *("relatedness_score", "pair_ID"),
+            "sentence_A",
+            "sentence_B",
+            ("entailment_judgment", "entailment_label"),
+            "relatedness_score",
+            "pair_ID",
         ),
         score_range=(1, 5),
         rename_label=str.lower,
@@ -207,7 +214,7 @@ def _file_rows(folder: Path, encoding: str) -> Iterator[Row]:
 
 
 def _entries(folder: Any) -> list[Path]:
-    """What a folder has, other than hidden files."""
+    """Return what a folder has, other than hidden files."""
     if not isinstance(folder, (str, Path)):
         raise ConfigurationError(f"expected the path of a folder, got {folder!r}")
     local = Path(local_path(folder))
@@ -241,7 +248,7 @@ ANSWERS: dict[str, Format] = {
 
 
 def _narrativeqa_rows(data_path: Any, encoding: str) -> Iterator[Row]:
-    """The rows of the questions of one set, with the summary of their story as a column."""
+    """Yield the rows of the questions of one set, with the summary of their story as a column."""
     keys = ("questions", "summaries", "set")
     if not isinstance(data_path, Mapping) or set(data_path) != set(keys):
         raise ConfigurationError(

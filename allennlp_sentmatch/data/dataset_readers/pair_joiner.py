@@ -21,8 +21,8 @@ class JoinedPair(NamedTuple):
 
 
 def joined_spans(instance: Instance) -> dict[str, slice]:
-    """The parts of the field `tokens` that are the `premise` and the `hypothesis` of a joined pair;
-    empty for an instance of another kind.
+    """Return the parts of the field `tokens` that are the `premise` and the `hypothesis` of a
+    joined pair; empty for an instance of another kind.
     """
     metadata = instance.fields.get("metadata")
     values = metadata.metadata if isinstance(metadata, MetadataField) else {}
@@ -69,7 +69,8 @@ class PairJoiner:
 
     def join(self, premise: str, hypothesis: str) -> JoinedPair:
         """Tokenize and join two sentences."""
-        first, second = self._word_pieces(premise), self._word_pieces(hypothesis)
+        first = self._word_pieces(premise)
+        second = self._word_pieces(hypothesis)
         lengths = self._lengths(len(first), len(second))
         was_cut = lengths != (len(first), len(second))
         tokens = self._tokenizer.add_special_tokens(first[: lengths[0]], second[: lengths[1]])
@@ -87,7 +88,7 @@ class PairJoiner:
         return tokens[start : len(tokens) - len(self._tokenizer.single_sequence_end_tokens)]
 
     def _lengths(self, first: int, second: int) -> tuple[int, int]:
-        """The sentences' lengths after the longer one is cut, of equal ones the second."""
+        """Return the sentences' lengths after the longer one is cut, of equal ones the second."""
         if self.max_length is None:
             return first, second
         left = self.max_length - self._num_special_tokens

@@ -100,12 +100,13 @@ class ParallelTextReader(ConfiguredReader):
                 yield instance
 
     def _pairs(self, file_path: str) -> Iterator[tuple[str, str]]:
-        """The sentences of a path, without the blank ones."""
+        """Yield the sentences of a path, without the blank ones."""
         names = _ALTERNATIVES.search(file_path)
         if names is None:
             pairs = self._tab_separated(file_path)
         else:
-            before, after = file_path[: names.start()], file_path[names.end() :]
+            before = file_path[: names.start()]
+            after = file_path[names.end() :]
             pairs = self._aligned(*(f"{before}{name}{after}" for name in names.groups()))
         for where, source, target in pairs:
             if source and target:

@@ -131,7 +131,8 @@ class ReadingComprehensionReader(FormattedReader):
             text = row.text(columns["passage"])
             if passage is None or passage.text != text:
                 passage = self._passage(text)
-            span, rule = None, "none"
+            span = None
+            rule = "none"
             if answers is not None:
                 span, rule = self._target(passage, answers, row.find(columns["answer_start"]))
                 if rule == "overlap":
@@ -155,7 +156,7 @@ class ReadingComprehensionReader(FormattedReader):
         return [self._rows(path, lambda row: row.texts(answers), "right answer")]
 
     def sentences(self, example: Any) -> tuple[str, ...]:
-        """The passage, about which there may be several questions."""
+        """Return the passage, about which there may be several questions."""
         return (example[0].text(self._columns["passage"]),)
 
     def text_to_instance(
@@ -213,7 +214,7 @@ class ReadingComprehensionReader(FormattedReader):
     def _target(
         self, passage: _Passage, answers: Sequence[str], start: Optional[int] = None
     ) -> tuple[AnswerSpan, str]:
-        """The span to learn, and by which of the reader's three rules.
+        """Return the span to learn, and by which of the reader's three rules.
 
         The first answer begins at the character `start`, if given; a cut passage may end before it.
         """

@@ -146,14 +146,17 @@ class SentencePairReader(FormattedReader):
         return [chain.from_iterable(map(self._pairs, path if isinstance(path, list) else [path]))]
 
     def sentences(self, example: Any) -> tuple[str, ...]:
-        """The premise and the hypothesis."""
+        """Return the premise and the hypothesis."""
         row = example[0]
         return row.text(self._columns["sentence1"]), row.text(self._columns["sentence2"])
 
     def _pairs(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
-        """The rows that are to be read, with labels and scores; `None` for what a row lacks."""
+        """Yield the rows that are to be read, with labels and scores; `None` for what a row
+        lacks.
+        """
         read = unlabeled = 0
-        labels, scores = AllOrNone("label"), AllOrNone("score")
+        labels = AllOrNone("label")
+        scores = AllOrNone("score")
         form = self._format
         for row in form.rows(file_path, encoding=self._encoding):
             label = self._label(row)

@@ -106,7 +106,7 @@ class SentenceVectorsReader(TokenizingReader):
             )
 
     def sentences(self, example: Any) -> tuple[str, ...]:
-        """The sentence."""
+        """Return the sentence."""
         return (example[0],)
 
     def text_to_instance(

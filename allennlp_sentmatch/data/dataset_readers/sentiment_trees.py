@@ -101,14 +101,14 @@ class SentimentTreesReader(TokenizingReader):
         return [text_rows(path)]
 
     def sentences(self, example: Any) -> tuple[str, ...]:
-        """The words at the leaves of a tree."""
+        """Return the words at the leaves of a tree."""
         return (" ".join(_LEAF.findall(example.text(["text"]))),)
 
     def _folds_by(self) -> str:
         return "line"  # the format is a published one
 
     def _phrases(self, row: Row) -> Iterator[tuple[list[Token], str, Source]]:
-        """The tokens and labels of a sentence and its phrases, if they are to be read."""
+        """Yield the tokens and labels of a sentence and its phrases, if they are to be read."""
         try:
             # A sentence's phrases share its Token objects.
             tree = Tree.fromstring(row.text(["text"]), read_leaf=_token)

@@ -87,7 +87,7 @@ class SingleSentenceReader(FormattedReader):
             yield self._rows(part, known or self._label)
 
     def sentences(self, example: Any) -> tuple[str, ...]:
-        """The text."""
+        """Return the text."""
         return (example[0].text(self._columns["text"]),)
 
     def text_to_instance(

@@ -126,7 +126,7 @@ class ConfiguredReader(DatasetReader):
         return ConfigurationError(f"{where}: no example is read: {'; '.join(causes)}")
 
     def shard_iterable(self, iterable: Iterable[T]) -> Iterator[T]:
-        """The examples that this reader reads, of those that all processes share.
+        """Return the examples that this reader reads, of those that all processes share.
 
         AllenNLP asks whether training is distributed, and not the reader: within a "sharded"
         reader, whose processes share the files, each read only a part of its files.
@@ -141,11 +141,13 @@ class ConfiguredReader(DatasetReader):
         return islice(shared, self.max_instances)
 
     def _shared(self, data_path: Any) -> Iterator[Any]:
-        """The examples of a data path, with or without folds, that this worker reads."""
+        """Return the examples of a data path, with or without folds, that this worker reads."""
         return self.shard_iterable(self.examples(data_path))
 
     def examples(self, data_path: Any) -> Iterator[Any]:
-        """The examples of a data path, with or without folds, of all workers, as they are read."""
+        """Return the examples of a data path, with or without folds, of all workers, as they are
+        read.
+        """
         path, folds = split_data_path(data_path)
         if folds is None:
             return chain.from_iterable(self._parts(path))
@@ -154,7 +156,7 @@ class ConfiguredReader(DatasetReader):
         return self._in_folds(path, folds)
 
     def _in_folds(self, path: Any, folds: Folds) -> Iterator[Any]:
-        """The examples in the folds kept, if those that share a sentence are in one fold."""
+        """Yield the examples in the folds kept, if those that share a sentence are in one fold."""
         sentences = []
         for part in self._parts(path):
             # Numbers in their place, as a file may have millions of texts.
@@ -168,15 +170,15 @@ class ConfiguredReader(DatasetReader):
             yield from compress(part, kept)
 
     def _folds_by(self) -> str:
-        """Whether folds without a `by` are dealt by "sentence" or by "line"."""
+        """Return whether folds without a `by` are dealt by "sentence" or by "line"."""
         return "sentence"
 
     def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
-        """The examples of each part of a path; each part is dealt into the folds."""
+        """Return the examples of each part of a path; each part is dealt into the folds."""
         raise NotImplementedError
 
     def sentences(self, example: Any) -> tuple[str, ...]:
-        """The text of an example, or the two of a pair, which other folds must not have."""
+        """Return the text of an example, or the two of a pair, which other folds must not have."""
         raise NotImplementedError
 
 
@@ -216,7 +218,7 @@ class TokenizingReader(ConfiguredReader):
         self._has_logged_cut = False
 
     def _text_field(self, text: str, name: str) -> TextField:
-        """The tokens of `text`, without indexers; `name` is what an error calls it."""
+        """Return the tokens of `text`, without indexers; `name` is what an error calls it."""
         return self._field_of_tokens(self._tokenize(text, name))
 
     def _tokenize(self, text: str, name: str) -> list[Token]:
@@ -323,7 +325,7 @@ class FormattedReader(TokenizingReader):
     def _rows(
         self, path: Any, value_of: Callable[[Row], Optional[T]], name: str = "label"
     ) -> Iterator[tuple[Row, Optional[T]]]:
-        """The rows of a path, each with its value, which all of them have or none has."""
+        """Yield the rows of a path, each with its value, which all of them have or none has."""
         presence = AllOrNone(name)
         for row in self._format.rows(path, encoding=self._encoding):
             value = value_of(row)
@@ -331,7 +333,7 @@ class FormattedReader(TokenizingReader):
             yield row, value
 
     def missing(self, data_path: Any, name: str) -> ConfigurationError:
-        """The error for data whose examples have no field `name`; it lists the columns."""
+        """Return the error for data whose examples have no field `name`; it lists the columns."""
         path, _ = split_data_path(data_path)
         first = path[0] if isinstance(path, list) else path
         row = next(iter(self._format.rows(first, encoding=self._encoding)))
@@ -354,8 +356,8 @@ def sentence_instance(
     source: Optional[Source] = None,
     id: Optional[str] = None,
 ) -> Instance:
-    """The instance of one text: `tokens`, `label` if there is one, and `metadata` with `text`,
-    `tokens` (a list of strings) and, if there is one, `id`.
+    """Return the instance of one text: `tokens`, `label` if there is one, and `metadata` with
+    `text`, `tokens` (a list of strings) and, if there is one, `id`.
     """
     label_field = None if label is None else LabelField(label, source=source)
     metadata = {"text": text, "tokens": words_of(field), "id": id}
@@ -365,26 +367,28 @@ def sentence_instance(
 def instance_of(
     fields: Mapping[str, Optional[Field[Any]]], metadata: Mapping[str, Any]
 ) -> Instance:
-    """The instance of the fields and of a field `metadata`, without those that are `None`."""
+    """Return the instance of the fields and of a field `metadata`, without those that are
+    `None`.
+    """
     present = {name: field for name, field in fields.items() if field is not None}
     values = {name: value for name, value in metadata.items() if value is not None}
     return Instance({**present, "metadata": MetadataField(values)})
 
 
 def text_fields(instance: Instance) -> Iterator[TextField]:
-    """The text fields of an instance, also those in lists."""
+    """Yield the text fields of an instance, also those in lists."""
     for field in instance.fields.values():
         members = field.field_list if isinstance(field, ListField) else [field]
         yield from (member for member in members if isinstance(member, TextField))
 
 
 def words_of(field: TextField) -> list[str]:
-    """The texts of a field's tokens."""
+    """Return the texts of a field's tokens."""
     return [token.text or "" for token in field.tokens]
 
 
 def _is_cut(tokens: list[Token], text: str, tokenizer: Tokenizer) -> bool:
-    """Whether the tokenizer of a transformer has left out the end of a text."""
+    """Return whether the tokenizer of a transformer has left out the end of a text."""
     if not isinstance(tokenizer, PretrainedTransformerTokenizer):
         return False
     if tokenizer._max_length is None or len(tokens) < tokenizer._max_length:

@@ -78,7 +78,7 @@ class BpeTokenizer(Tokenizer):
         return [Token(subword) for subword in self._subwords.encode(words).tokens]
 
     def detokenize(self, subwords: Iterable[str]) -> str:
-        """The text of a list of subwords.
+        """Return the text of a list of subwords.
 
         Encodings of version 0.1.0 have no marks: their spaces are where Moses' detokenizer puts
         them, which knows no typographic quotes.
@@ -159,7 +159,8 @@ def _words(moses: MosesTokenizer, text: str, lowercase: bool, is_marked: bool = 
     end = 0
     for word in moses.tokenize(text, escape=False):
         start = text.find(word, end)
-        is_joined, end = words and start == end, max(start, end) + len(word)
+        is_joined = words and start == end
+        end = max(start, end) + len(word)
         # Punctuation has the mark, so that "house" is the same word before a space and a comma.
         if is_joined and word[0].isalnum() and not words[-1][-1].isalnum():
             words[-1] += JOINER

@@ -57,7 +57,7 @@ class SpacyBlankTokenizer(Tokenizer):
         _rules(language)  # an error for an unknown language
 
     def tokenize(self, text: str) -> list[Token]:
-        """The tokens of any text, with `text` and the character offsets `idx` and `idx_end`.
+        """Return the tokens of any text, with `text` and the character offsets `idx` and `idx_end`.
 
         Raises a `ConfigurationError` for a lone surrogate, which spaCy cannot take.
         """
@@ -156,7 +156,7 @@ def rule_splitter(language: str, max_word_length: int) -> RuleSplitter:
 
 
 def _pattern(method: Optional[Callable[..., Any]]) -> Optional[str]:
-    """The expression of a compiled one's method."""
+    """Return the expression of a compiled one's method."""
     if method is None:
         return None
     expression = getattr(method, "__self__", None)

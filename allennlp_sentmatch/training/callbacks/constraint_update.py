@@ -79,7 +79,7 @@ class ConstraintUpdate(TrainerCallback):
         self._optimizer.step()
 
     def state_dict(self) -> dict[str, Any]:
-        """The optimizer's."""
+        """Return the optimizer's."""
         return {} if self._optimizer is None else self._optimizer.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

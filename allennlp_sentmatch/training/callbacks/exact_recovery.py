@@ -119,7 +119,9 @@ class ExactRecovery(TrainerCallback):
             metrics.update(json.loads(last.read_text(encoding="utf-8")))
 
     def state_dict(self) -> dict[str, Any]:
-        """The random states of each epoch's start and of now, and what else AllenNLP leaves out."""
+        """Return the random states of each epoch's start and of now, and what else AllenNLP leaves
+        out.
+        """
         state: dict[str, Any] = {
             "epoch_starts": list(self._epoch_starts),
             "random_state": random_state(self._gpu()),
@@ -219,7 +221,7 @@ class _RecordedLoader:
 
 
 def random_state(gpu: Optional[torch.device] = None) -> RandomState:
-    """The states of the generators of Python, NumPy, torch and a GPU.
+    """Return the states of the generators of Python, NumPy, torch and a GPU.
 
     They consist of what `torch.load` reads with `weights_only=True`.
     """

@@ -73,7 +73,7 @@ class GumbelTemperature(TrainerCallback):
             tree.temperature = max(self._end, temperature)
 
     def state_dict(self) -> dict[str, Any]:
-        """The number of updates."""
+        """Return the number of updates."""
         return {"step": self._step}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

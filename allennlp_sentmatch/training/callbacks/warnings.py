@@ -36,7 +36,8 @@ class LabelCheckCallback(TrainerCallback):
             logger.warning(
                 "all %d training examples have the label %r: the model can learn nothing from "
                 "them; is the reader's label column the right one?",
-                *(sum(learned.values()), next(iter(learned))),
+                sum(learned.values()),
+                next(iter(learned)),
             )
         validated = _labels(trainer._validation_data_loader)
         for name, count in Counter(label.label for label in validated).items():
@@ -47,12 +48,15 @@ class LabelCheckCallback(TrainerCallback):
                     "%d validation examples have the label %r (the first one%s), which no training "
                     "example has: the model cannot learn it; is it spelt as in the training data, "
                     "which has %s?",
-                    *(count, name, f" in {source}" if source else "", sorted(map(str, learned))),
+                    count,
+                    name,
+                    f" in {source}" if source else "",
+                    sorted(map(str, learned)),
                 )
 
 
 def _labels(data_loader: Optional[DataLoader]) -> list[fields.LabelField]:
-    """The labels of a data loader's examples, where these are in memory."""
+    """Return the labels of a data loader's examples, where these are in memory."""
     if data_loader is None or getattr(data_loader, "max_instances_in_memory", None) is not None:
         return []
     found = (instance.fields.get("label") for instance in data_loader.iter_instances())
@@ -103,5 +107,7 @@ class ThreadCheckCallback(TrainerCallback):
                 "%d threads of this training and about %.0f of other processes share %d cores: "
                 "threads that wait for each other can make all of them several times slower. Set "
                 "OMP_NUM_THREADS=1 in the environment of each training that runs next to others.",
-                *(own, others, cores),
+                own,
+                others,
+                cores,
             )

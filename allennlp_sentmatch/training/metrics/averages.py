@@ -19,7 +19,7 @@ class MaskedAverage(Average):
     """An `Average` over all workers; NaN where nothing counts. Not registered itself."""
 
     def get_metric(self, reset: bool = False) -> float:
-        """The average."""
+        """Return the average."""
         count = self._count
         average = float(super().get_metric(reset))
         return average if count else math.nan

@@ -28,7 +28,8 @@ class ScoreCorrelations(Metric):
         pairs = torch.stack([predictions, gold_labels]).detach().double()  # (2, B)
         parts: list[Any] = [pairs.cpu().numpy()]
         if is_distributed():
-            own, parts = parts[0], [None] * distributed.get_world_size()
+            own = parts[0]
+            parts = [None] * distributed.get_world_size()
             distributed.all_gather_object(parts, own)
         self._scores = numpy.concatenate([self._scores, *parts], axis=1)
 

@@ -41,7 +41,9 @@ class _BleuCounts:
         self._counts = [total + count for total, count in zip(self._counts, counts)]
 
     def figure(self, bleu: Any, order: int = MAX_ORDER) -> float:
-        """The score of SacreBLEU's `bleu`, with n-grams of up to `order`, over all workers."""
+        """Return the score of SacreBLEU's `bleu`, with n-grams of up to `order`, over all
+        workers.
+        """
         counts = [int(dist_reduce_sum(count)) for count in self._counts]
         score = bleu.compute_bleu(
             correct=counts[:order],
@@ -238,7 +240,8 @@ class AnswerOverlap(Metric):
         prediction, *answers = (UNSPACED.sub(r" \g<0> ", text) for text in texts)
         bleu = self._libraries.bleu.corpus_score([prediction], [[answer] for answer in answers])
         self._bleu_counts.add(bleu)
-        squad, words = self._libraries.squad, _words(prediction)
+        squad = self._libraries.squad
+        words = _words(prediction)
         libraries = {"stemmer": self._stemmer, "wordnet": _NoSynonyms()}
         scores = {
             "rouge_l": self._libraries.rouge.score_multi(answers, prediction)["rougeL"].fmeasure,
@@ -255,7 +258,7 @@ class AnswerOverlap(Metric):
         self._num_questions += 1
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """The figures over all batches and workers; zeros where there was no question."""
+        """Return the figures over all batches and workers; zeros where there was no question."""
         figures = {
             f"bleu_{order}": self._bleu_counts.figure(self._libraries.bleu, order)
             for order in (1, MAX_ORDER)
@@ -323,8 +326,9 @@ class Distinct(Metric):
             self._ngrams.update(zip(*shifted))
 
     def get_metric(self, reset: bool = False) -> float:
-        """The ratio, over all workers; 0 where nothing was generated."""
-        ngrams, num_tokens = self._ngrams, self._num_tokens
+        """Return the ratio, over all workers; 0 where nothing was generated."""
+        ngrams = self._ngrams
+        num_tokens = self._num_tokens
         if is_distributed():
             # The workers' n-grams overlap: it takes the sets, not their sizes.
             parts: list[Any] = [None] * distributed.get_world_size()

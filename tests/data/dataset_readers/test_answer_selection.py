@@ -34,7 +34,12 @@ def test_wikiqa(fixtures):
         'They dry the nectar in the hive until it is "ripe" honey .'
     )
     assert [token.text for token in instances[1]["candidates"][1].tokens] == [
-        *("It", "is", "open", "in", "summer", ".")
+        "It",
+        "is",
+        "open",
+        "in",
+        "summer",
+        ".",
     ]
 
 

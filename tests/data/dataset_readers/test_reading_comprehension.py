@@ -47,14 +47,16 @@ FOX += ["a copper ring", "gave her a house", "The"]  # of the last, no word is i
     [
         # "41.5" is a token of its own; a part of one is widened to the whole of it.
         (
-            *("squad", "squad.json"),
+            "squad",
+            "squad.json",
             ["1872", "41.5", "a library", "Karn", "Salt", "1920s"],
             ["1872", "1872-73"],
             "r1",
         ),
         ("fairytaleqa", "fairytaleqa.jsonl", FOX, ["under the old mill"], "fox:1"),
         (
-            *("narrativeqa", "train"),
+            "narrativeqa",
+            "train",
             ["under the old mill", "her left shoe", "a copper ring"],
             ["Under the old mill.", "under a mill"],
             None,
@@ -79,7 +81,13 @@ def test_the_given_one_of_two_occurrences(fixtures):
 
 def test_fields():
     instance = make().text_to_instance("How long?", PASSAGE, ["41.5km", "long"], "q1")
-    assert list(instance.fields) == [*("question", "passage", "span_start", "span_end", "metadata")]
+    assert list(instance.fields) == [
+        "question",
+        "passage",
+        "span_start",
+        "span_end",
+        "metadata",
+    ]
     about = metadata(instance)
     assert about["question_tokens"] == ["How", "long", "?"]
     tokens = [token.text for token in instance["passage"].tokens]

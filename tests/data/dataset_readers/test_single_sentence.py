@@ -35,8 +35,14 @@ def test_trec(fixtures):
     assert "Café" in words(instances[1])  # in latin-1
     # Different coarse types share the fine name "other".
     assert labels(read("trec", fixtures / "data/trec.label", granularity="fine")) == [
-        *("NUM:date", "HUM:ind", "LOC:city", "NUM:count"),
-        *("DESC:def", "ENTY:other", "ABBR:exp", "LOC:other"),
+        "NUM:date",
+        "HUM:ind",
+        "LOC:city",
+        "NUM:count",
+        "DESC:def",
+        "ENTY:other",
+        "ABBR:exp",
+        "LOC:other",
     ]
 
 

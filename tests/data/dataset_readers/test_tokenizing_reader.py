@@ -154,7 +154,8 @@ def test_impossible_settings(settings, message):
         DatasetReader.from_params(Params({"type": kind, **settings}))
 
 
-ANSWERS, PASSAGES = AnswerSelectionReader("wikiqa"), ReadingComprehensionReader("table")
+ANSWERS = AnswerSelectionReader("wikiqa")
+PASSAGES = ReadingComprehensionReader("table")
 
 
 @pytest.mark.parametrize(
@@ -191,7 +192,8 @@ FORMATS = {
     "trec": ("single_sentence", "", "YES:x a\n"),
     "wikiqa": ("answer_selection", WIKIQA, "Q1\ta\tS1\tb\t1\n"),
     "fairytaleqa": (
-        *("reading_comprehension", ""),
+        "reading_comprehension",
+        "",
         '{"question": "a", "context": "a", "answers": ["b"]}\n',
     ),
     "sentiment_trees": ("sentiment_trees", "", "(3 a)\n"),

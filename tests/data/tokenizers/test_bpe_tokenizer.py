@@ -41,7 +41,8 @@ def test_merges_are_those_of_sennrich_et_al():
         assert pairs[tuple(merge)] == max(pairs.values())
         merged = {}
         for symbols, number in words.items():
-            out, i = [], 0
+            out = []
+            i = 0
             while i < len(symbols):
                 width = 2 if symbols[i : i + 2] == tuple(merge) else 1
                 out.append("".join(symbols[i : i + width]))

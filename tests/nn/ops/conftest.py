@@ -43,7 +43,8 @@ def run_by(backend: str) -> Iterator[None]:
 def record_products(patch: pytest.MonkeyPatch) -> list[tuple[int, tuple[int, ...]]]:
     """A list that gets the rows and the weight's shape of each product from now on."""
     found = []
-    linear, add_products = Products.linear, Products.add_products
+    linear = Products.linear
+    add_products = Products.add_products
 
     def recorded_linear(x, weight, bias=None):
         found.append((len(x), tuple(weight.shape)))

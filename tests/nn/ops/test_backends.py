@@ -58,7 +58,8 @@ def test_steps_that_cannot_be_loaded_are_not_taken_for_missing_ones(monkeypatch)
 
 
 def test_a_request_holds_until_the_context_ends_for_its_thread():
-    default, seen = chosen(), []
+    default = chosen()
+    seen = []
     with suppress(KeyError), use_backend("naive"):
         assert chosen() == "naive"
         with use_backend("eager"):
@@ -95,7 +96,8 @@ def test_what_only_the_naive_form_can_take(tensors, reason):
 
 
 def test_an_encoder_says_what_it_has_not():
-    inputs, mask = torch.zeros(2, 3, 4), torch.ones(2, 3, dtype=torch.bool)
+    inputs = torch.zeros(2, 3, 4)
+    mask = torch.ones(2, 3, dtype=torch.bool)
     with use_backend("parallel"), pytest.raises(BackendError, match=r'SuBiLSTM .* no backend "par'):
         SuffixBiLSTM(4, 3)(inputs, mask)
     with use_backend("eager"), pytest.raises(BackendError, match="only naive"):
@@ -104,7 +106,8 @@ def test_an_encoder_says_what_it_has_not():
 
 @pytest.mark.parametrize("name", ["eager", pytest.param("cpu", marks=NEEDS_COMPILED)])
 def test_a_backward_pass_uses_what_its_forward_pass_used(name):
-    encoder, inputs = CellAwareLSTM(4, 3), torch.randn(2, 3, 4, requires_grad=True)
+    encoder = CellAwareLSTM(4, 3)
+    inputs = torch.randn(2, 3, 4, requires_grad=True)
     mask = torch.ones(2, 3, dtype=torch.bool)
     gradients = []
     for later in (name, "naive"):
@@ -120,7 +123,8 @@ def test_a_backward_pass_uses_what_its_forward_pass_used(name):
 )
 def test_a_request_holds_for_recomputation_with_checkpoint_s_context():
     """As `use_backend` documents it. The contexts' own order is forward, recomputation."""
-    encoder, inputs = CellAwareLSTM(4, 3), torch.randn(2, 3, 4, requires_grad=True)
+    encoder = CellAwareLSTM(4, 3)
+    inputs = torch.randn(2, 3, 4, requires_grad=True)
     mask = torch.ones(2, 3, dtype=torch.bool)
 
     def checkpointed(**options):

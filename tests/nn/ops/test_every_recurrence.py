@@ -20,7 +20,8 @@ from allennlp_sentmatch.nn.rnet import GatedMatching
 from tests.nn import equations
 from tests.nn.ops.conftest import CPU_BACKENDS, run_by
 
-D, H = 3, 19  # of no vector's width
+D = 3
+H = 19  # of no vector's width
 
 
 class Matching(torch.nn.Module):
@@ -146,7 +147,8 @@ def gradients(encoder, inputs, mask):
 
 def values_and_gradients(name, backend, lengths):
     """The outputs, and the gradients of all of them together and of each alone."""
-    encoder, (inputs, mask) = build(name), batch(lengths)
+    encoder = build(name)
+    inputs, mask = batch(lengths)
     leaves = [inputs.requires_grad_(), *encoder.parameters()]
     with run_by(backend):
         outputs = outputs_of(encoder, inputs, mask)
@@ -181,7 +183,8 @@ def test_single_precision(name, backend, monkeypatch):
         return draw(logits.double()).to(logits.dtype)
 
     monkeypatch.setattr(gumbel_softmax, "gumbel_noise", gumbel_noise)
-    encoder, (inputs, mask) = build(name), batch(LENGTHS[0])
+    encoder = build(name)
+    inputs, mask = batch(LENGTHS[0])
     inputs.requires_grad_()
     with run_by("naive"):
         expected = {**dict(enumerate(outputs_of(encoder, inputs, mask)))}
@@ -212,7 +215,8 @@ def weight_gradients(monkeypatch):
 
 @every_recurrence
 def test_a_frozen_parameter_costs_no_product(name, backend, weight_gradients):
-    encoder, (inputs, mask) = build(name), batch()
+    encoder = build(name)
+    inputs, mask = batch()
     inputs.requires_grad_()
     with run_by(backend):
         expected = gradients(encoder, inputs, mask)
@@ -233,7 +237,8 @@ def test_a_frozen_parameter_costs_no_product(name, backend, weight_gradients):
 
 @every_recurrence
 def test_nothing_is_read_that_was_not_written(name, backend, monkeypatch):
-    encoder, (inputs, mask) = build(name), batch()
+    encoder = build(name)
+    inputs, mask = batch()
     filled = []
 
     def fill(x):
@@ -258,7 +263,8 @@ def test_nothing_is_read_that_was_not_written(name, backend, monkeypatch):
 @pytest.mark.skipif(not hasattr(torch, "set_default_device"), reason="this torch has no such thing")
 @every_recurrence
 def test_tensors_are_made_on_the_device_of_the_inputs(name, backend):
-    encoder, (inputs, mask) = build(name), batch()
+    encoder = build(name)
+    inputs, mask = batch()
     inputs.requires_grad_()
     with run_by(backend):
         expected = gradients(encoder, inputs, mask)
@@ -284,7 +290,8 @@ def assert_same(actual, expected, tolerance=1e-12):
     "name", ["CellAwareLSTM", "LSTMN", "SuffixBiLSTM", "GumbelTreeLSTM", "GatedMatching"]
 )
 def test_torch_compile_records_one_graph(name):
-    encoder, (inputs, mask) = build(name).eval(), batch()
+    encoder = build(name).eval()
+    inputs, mask = batch()
     torch._dynamo.reset()
     compiled = torch.compile(encoder, backend="eager", fullgraph=True)
     torch.testing.assert_close(compiled(inputs, mask), encoder(inputs, mask), rtol=0, atol=1e-12)

@@ -23,7 +23,7 @@ SYNSETS = {
 def source(name="A", kind="help", **settings):
     defaults = {"origin": "deb", "package": name, "version": "1", "sha256": "0"}
     defaults |= {"licence": "CC0", "copyleft": False, "limit": 99}
-    return Source(name=name, kind=kind, **{**defaults, **settings})
+    return Source(name=name, kind=kind, **defaults, **settings)
 
 
 @pytest.fixture
@@ -32,7 +32,9 @@ def wordnet(tmp_path):
     folder = tmp_path / "wordnet"
     folder.mkdir()
     for part, synsets in SYNSETS.items():
-        letter, data, index = part[0], ["  1 a licence | text"], ["  1 a licence"]
+        letter = part[0]
+        data = ["  1 a licence | text"]
+        index = ["  1 a licence"]
         for number, file, words, pointers in synsets:
             listed = " ".join(f"{word} 0" for word in words)
             ends = " ".join(f"{symbol} {goal:08} {letter} {at}" for symbol, goal, at in pointers)

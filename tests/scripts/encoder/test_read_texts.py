@@ -172,7 +172,8 @@ def test_texts_of_other_licences_are_not_read(reader, content, tmp_path):
 def test_messages_of_a_catalogue(tmp_path):
     originals = [b"", b"Open the _file", b"menu\4Save it\0Save them", b"%d files", b"<b>A</b>\n\nB"]
     start = 28 + 8 * len(originals)
-    data, table = b"", b""
+    data = b""
+    table = b""
     for original in originals:
         table += struct.pack("<2I", len(original), start + len(data))
         data += original + b"\0"
@@ -201,7 +202,8 @@ def test_a_module_for_sword(tmp_path):
         b"<title>Genesis</title><p>In the <w lemma='x'>beginning</w>.<note n='a'>Or.</note></p>",
         b"<chapter/><note/>He wept. <l>Twice.</l>",
     ]
-    packed, places = b"", b""
+    packed = b""
+    places = b""
     for book in books:
         data = zlib.compress(book)
         places += struct.pack("<3I", len(packed), len(data), len(book))

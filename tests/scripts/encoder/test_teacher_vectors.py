@@ -14,7 +14,8 @@ SENTENCES = [f"sentence {i}" for i in range(10)]
 class Teacher:
     """Vectors that a text and the name of a folder decide; the `fails`-th call is interrupted."""
 
-    calls, fails = 0, None
+    calls = 0
+    fails = None
 
     def __init__(self, folder, device):
         self.seed = sum(folder.name.encode())
@@ -44,7 +45,8 @@ def run(tmp_path, monkeypatch):
         names = ["sentences.txt", "vocabulary.txt", output, *teachers]
         words = ["", *(str(tmp_path / name) for name in names), "--size", "4", "--device", "cpu"]
         monkeypatch.setattr(sys, "argv", words)
-        Teacher.calls, Teacher.fails = 0, fails
+        Teacher.calls = 0
+        Teacher.fails = fails
         teacher_vectors.main()
         return [numpy.load(tmp_path / output / f"{name}.npy") for name in ("vectors", "pieces")]
 

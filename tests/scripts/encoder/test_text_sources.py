@@ -61,7 +61,8 @@ class Servers:
     """Answers of Debian's servers."""
 
     def __init__(self, files):
-        self.files, self.asked = files, []
+        self.files = files
+        self.asked = []
 
     def __call__(self, url):
         self.asked.append(url)
@@ -82,7 +83,8 @@ def test_an_older_package_comes_from_the_snapshot(tmp_path, monkeypatch):
     assert [file.name for file in one.files_in(one.folder(tmp_path))] == ["a.html"]
     texts = ["There is a dog in it.", "This is the first page of them."]
     assert sorted(one.read(tmp_path)) == texts
-    other, last = source(name="B", sha256="0" * 64, path="debian/pool/a.deb"), digest(data)
+    other = source(name="B", sha256="0" * 64, path="debian/pool/a.deb")
+    last = digest(data)
     with pytest.raises(ValueError, match=rf"B: no server has .*0000 \(the last one: {last}"):
         other.fetch(tmp_path)
     assert not other.folder(tmp_path).exists()
@@ -144,8 +146,13 @@ def test_a_package_of_an_index(origin, tmp_path, monkeypatch):
 def test_which_files_of_a_package_are_read(tmp_path):
     one = source()
     for name in (
-        *("doc/en/a.html", "doc/de/a.html", "doc/a_fr.html", "doc/changelog.html", "doc/x.py"),
-        *("locale/de/LC_MESSAGES/a.mo", "locale/fr/LC_MESSAGES/a.mo"),
+        "doc/en/a.html",
+        "doc/de/a.html",
+        "doc/a_fr.html",
+        "doc/changelog.html",
+        "doc/x.py",
+        "locale/de/LC_MESSAGES/a.mo",
+        "locale/fr/LC_MESSAGES/a.mo",
     ):
         file = one.folder(tmp_path) / name
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,8 @@ def unit_vectors(number, size=5):
 
 
 def test_cosent():
-    vectors, scores = unit_vectors(8), [3.0, 1.0, 1.0, 4.5]
+    vectors = unit_vectors(8)
+    scores = [3.0, 1.0, 1.0, 4.5]
     cosines = [float(vectors[2 * i] @ vectors[2 * i + 1]) for i in range(4)]
     terms = [
         math.exp(SCALE * (cosines[low] - cosines[high]))
@@ -44,14 +45,17 @@ def test_cosent():
 
 
 def test_first_dimensions_have_a_loss_of_their_own():
-    student, teacher = unit_vectors(4, 300), unit_vectors(4, 300).flip(0)
-    cosines, groups = DistillationLoss(), torch.tensor([7, 2, 7, 7])
+    student = unit_vectors(4, 300)
+    teacher = unit_vectors(4, 300).flip(0)
+    cosines = DistillationLoss()
+    groups = torch.tensor([7, 2, 7, 7])
 
     def cosine(u, v):
         return u @ v / (u.norm() * v.norm())
 
     def loss_of(size):
-        u, v = student[:, :size], teacher[:, :size]
+        u = student[:, :size]
+        v = teacher[:, :size]
         near = [(cosine(u[i], u[j]) - cosine(v[i], v[j])) ** 2 for i, j in ((0, 2), (0, 3), (2, 3))]
         return 1 - torch.stack(list(map(cosine, u, v))).mean() + 2 * torch.stack(near).mean()
 
@@ -77,10 +81,8 @@ def files(tmp_path, monkeypatch):
 
 
 def run(monkeypatch, files, output, *options):
-    (arguments, pairs, folder), sizes = (
-        files,
-        ["--size", "8", "--input-size", "4", "--hidden-size", "3"],
-    )
+    arguments, pairs, folder = files
+    sizes = ["--size", "8", "--input-size", "4", "--hidden-size", "3"]
     options = [*sizes, "--validation", pairs, "--device", "cpu", *options]
     monkeypatch.setattr(sys, "argv", ["", *arguments, str(folder / output), *options])
     train_sentence_encoder.main()
@@ -140,7 +142,8 @@ def test_the_mean_of_several_students(files, first, monkeypatch):
 
 def test_sentences_of_a_batch_are_padded():
     sentences = Sentences.__new__(Sentences)
-    sentences.lengths, sentences.starts = numpy.array([1, 3, 2]), torch.tensor([0, 1, 4])
+    sentences.lengths = numpy.array([1, 3, 2])
+    sentences.starts = torch.tensor([0, 1, 4])
     sentences.pieces = torch.tensor([3, 4, 5, 6, 7, 8])
     assert sentences.batch(numpy.array([2, 1])).tolist() == [[7, 8, 0], [4, 5, 6]]
 

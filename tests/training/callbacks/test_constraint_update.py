@@ -74,7 +74,8 @@ def test_the_trainers_clipping_counts_the_updated_parameters_alone(model_and_bat
 def test_the_loss_has_no_constraints_then(model_and_batch):
     model, batch = model_and_batch
     ConstraintUpdate("unused").on_start(trainer_of(model))
-    loss, metrics = model(**batch)["loss"], model.get_metrics()
+    loss = model(**batch)["loss"]
+    metrics = model.get_metrics()
     assert "constraint_loss" not in metrics
     total = metrics["generative_loss"] + 0.8 * metrics["classification_loss"]
     assert loss.item() == pytest.approx(total + metrics["unsupervised_loss"])

@@ -39,7 +39,8 @@ CONFIGURATIONS = {
         "training_config/quick_start.jsonnet",
         {
             **SMALL_QUICK_START,
-            **{"train_data_path": PART, "validation_data_path": PART},
+            "train_data_path": PART,
+            "validation_data_path": PART,
             "data_loader.batch_size": 8,
             "data_loader.batches_per_epoch": 4,
             "model.classifier.dropout": 0.3,

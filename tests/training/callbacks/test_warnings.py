@@ -64,7 +64,8 @@ def test_data_that_are_not_in_memory(tmp_path, caplog):
         assert len(caplog.records) == num_warnings
 
 
-CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
+CPU = torch.device("cpu")
+GPU = torch.device("cuda", 0)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,8 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
     ],
 )
 def test_cores_that_are_not_enough(monkeypatch, cores, threads, loads, number, options):
-    given, rest = [], iter(loads)
+    given = []
+    rest = iter(loads)
     monkeypatch.setattr(
         warnings.logger, "warning", lambda text, *values: given.append(text % values)
     )

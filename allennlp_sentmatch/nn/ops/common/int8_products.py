@@ -48,8 +48,19 @@ class Int8Matrix:
         """Return W x in float32 for integers of at most `LEVELS` as float32: (B, K) -> (B, N)."""
         shifted = (levels + (LEVELS + 1)).to(torch.uint8)
         result: Tensor = _linear(
-            *(shifted, 1.0, LEVELS + 1, self._packed, self._scales, self._zeros, None),
-            *(1.0, 0, torch.float32, "none", [], ""),
+            shifted,
+            1.0,
+            LEVELS + 1,
+            self._packed,
+            self._scales,
+            self._zeros,
+            None,
+            1.0,
+            0,
+            torch.float32,
+            "none",
+            [],
+            "",
         )
         return result
 

@@ -11,7 +11,8 @@ from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from tests.nn import equations
 from tests.nn.ops.conftest import BACKENDS, record_products, run_by
 
-D, H = 5, 3
+D = 5
+H = 3
 
 
 def build(dtype=torch.float64, **settings):

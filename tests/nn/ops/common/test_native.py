@@ -50,7 +50,8 @@ def test_all_is_done_by_whatever_threads_there_are(monkeypatch, threads_had):
             function(data)
 
     torch.manual_seed(0)
-    encoder, inputs = CellAwareLSTM(4, 3).double(), torch.randn(7, 5, 4, dtype=torch.float64)
+    encoder = CellAwareLSTM(4, 3).double()
+    inputs = torch.randn(7, 5, 4, dtype=torch.float64)
     inputs.requires_grad_()
     mask = torch.ones(7, 5, dtype=torch.bool)
     expected = encoder(inputs, mask)
@@ -72,7 +73,8 @@ def test_all_is_done_by_whatever_threads_there_are(monkeypatch, threads_had):
 
 
 def test_tables_are_checked_and_stay_in_memory():
-    table, like = torch.zeros(2, 3, 5), torch.zeros(1)
+    table = torch.zeros(2, 3, 5)
+    like = torch.zeros(1)
     assert native.address(table, like) == table.data_ptr()
     assert native.address(table.long(), like)  # whose precision is its own
     for wrong in (table.double(), table.to("meta"), table.mT):

@@ -17,7 +17,8 @@ def test_large_scores_do_not_overflow(backend: str):
     with torch.no_grad():
         model.query.mul_(1000)
     inputs, mask = batch([12, 2, 0, 9, 12, 1, 7, 3], 14, 3)
-    leaves, results = [inputs.requires_grad_(), *model.parameters()], []
+    leaves = [inputs.requires_grad_(), *model.parameters()]
+    results = []
     for name in (backend, "naive"):
         torch.manual_seed(7)  # of the Gumbel noise
         with run_by(name):

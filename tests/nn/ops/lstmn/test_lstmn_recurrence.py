@@ -19,7 +19,9 @@ from tests.nn.equations import normal
 from tests.nn.memory import numbers_kept
 from tests.nn.ops.conftest import CPU_BACKENDS, record_products, run_by
 
-D, H, A = 3, 19, 35  # of no vector's width
+D = 3
+H = 19
+A = 35  # of no vector's width
 LENGTHS = [7, 2, 0, 5, 7, 1, 4]
 
 batch = partial(equations.batch, size=D)

@@ -10,7 +10,11 @@ from allennlp_sentmatch.nn.ops.subilstm.steps import SuffixTables
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED
-S, R, T, N, H = 2, 4, 6, 3, 5
+S = 2
+R = 4
+T = 6
+N = 3
+H = 5
 STEP = Step(t=4, first=0, suffixes=R, sentences=N, offset=0)
 
 
@@ -25,7 +29,8 @@ def tables(value=0.0, dtype=torch.float32):
 )
 def test_a_step_outside_of_its_tables_is_refused(change):
     states = torch.zeros(2, S, R, N, H)
-    projected, weights = torch.zeros(S, T, N, 4 * H), torch.zeros(S, 4 * H, H)
+    projected = torch.zeros(S, T, N, 4 * H)
+    weights = torch.zeros(S, 4 * H, H)
     forward = NativeLSTMCell(Backend("cpu"), states, projected, weights)
     forward.bind(tables())
     back = NativeLSTMCell(Backend("cpu"), states)
