@@ -6,13 +6,17 @@ report as JSON, and a reliability diagram.
 """
 
 import argparse
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from allennlp_sentmatch.calibration import calibrate_archive
 from allennlp_sentmatch.commands.command import Command, json_or_text
+from allennlp_sentmatch.errors import configuration_errors
 
-_data_path = partial(json_or_text, where="the data path")
+
+def _data_path(text: str) -> Any:
+    with configuration_errors():  # argparse would not say what is wrong
+        return json_or_text(text, where="the data path")
 
 
 class Calibrate(Command):

@@ -16,6 +16,7 @@ from allennlp.common.params import evaluate_file
 
 from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
+from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.files.digests import files_digest
 from allennlp_sentmatch.files.folders import written_text
 from allennlp_sentmatch.files.json_lines import parse_json_object
@@ -137,12 +138,14 @@ def _tasks(args: argparse.Namespace) -> list[TransferTask]:
 
 
 def _own_task(text: str) -> TransferTask:
+    """Return the task that JSON, or the JSON file of this path, describes."""
     is_file = not text.lstrip().startswith("{")
     try:
         content = evaluate_file(str(cached_path(text))) if is_file else text
     except ValueError as error:
         raise ConfigurationError(f"--own-task {text} is not JSON in UTF-8: {error}") from error
-    return own_task(parse_json_object(content, "--own-task", "an object"))
+    with configuration_errors():  # argparse would not say what is wrong
+        return own_task(parse_json_object(content, "--own-task", "an object"))
 
 
 def _encoder(args: argparse.Namespace) -> tuple[str, EncodeFunction, str]:
