@@ -305,7 +305,7 @@ def test_no_texts_and_nothing_to_compare_with():
 )
 def test_impossible_settings(settings, error, message):
     with pytest.raises(error, match=message):
-        find_duplicates(texts=["a dog"], **settings)
+        find_duplicates(**({"texts": ["a dog"]} | settings))
 
 
 def test_the_page_shows_what_is_found():

@@ -31,7 +31,7 @@ def data_path(tmp_path):
 
 def loader(data_path, **settings):
     reader = DatasetReader.by_name("sentence_pair")("snli")
-    made = SemiSupervisedDataLoader(reader, data_path, batch_size=3, **settings)
+    made = SemiSupervisedDataLoader(reader, data_path, **({"batch_size": 3} | settings))
     made.index_with(Vocabulary.from_instances(made.iter_instances()))
     return made
 

@@ -169,6 +169,6 @@ OTHER = SimpleNamespace(encode=lambda sentences: numpy.ones((len(sentences), 2))
     ],
 )
 def test_bad_settings_are_refused(kind, parameters, targets, message):
-    estimator = kind(encoder=SentenceEncoder(tiny_encoder()), **FEW, **parameters)
+    estimator = kind(**({"encoder": SentenceEncoder(tiny_encoder())} | FEW | parameters))
     with pytest.raises((TypeError, ValueError), match=message):
         estimator.fit(PAIRS, targets)

@@ -169,7 +169,7 @@ def test_a_failed_fit_changes_nothing(encoder, parameters, labels):
         classifier.set_params(**parameters).fit(PAIRS, labels)
     assert vars(classifier) == {**before, **parameters}
     numpy.testing.assert_array_equal(classifier.predict_proba(PAIRS), expected)
-    unfitted = PairClassifier(encoder=encoder, **parameters)
+    unfitted = PairClassifier(**({"encoder": encoder} | parameters))
     with pytest.raises((ValueError, TypeError)):
         unfitted.fit(PAIRS, labels)
     with pytest.raises(ValueError, match="not fitted yet"):

@@ -34,7 +34,7 @@ def inputs(rows: Any = slice(None), **others: Any) -> dict[str, Any]:
 
 def ranker(vocab: Vocabulary, **changes: Any) -> AttentiveRanker:
     encoder = {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True}
-    return construct(vocab, "attentive_ranker", encoder=encoder, **changes).double()
+    return construct(vocab, "attentive_ranker", **({"encoder": encoder} | changes)).double()
 
 
 def cosine(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -186,7 +186,7 @@ def test_dropouts_are_named_if_wrong_and_apply_in_training_only(name, models):
     settings = [setting for setting in parameters if setting.endswith("dropout")]
 
     def losses(**dropouts: float) -> list[float]:
-        model = sample(name).construct(**dict.fromkeys(settings, 0.0), **dropouts)
+        model = sample(name).construct(**(dict.fromkeys(settings, 0.0) | dropouts))
         model.load_state_dict(models[name].state_dict())
         values = []
         for training in (False, True):  # training moves the averages of batch normalization

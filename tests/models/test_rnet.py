@@ -42,7 +42,7 @@ VOCAB = Vocabulary.from_instances(INSTANCES)
 
 
 def make(**settings: Any) -> RNet:
-    model = construct(VOCAB, "rnet", encoder=ENCODER, hidden_size=4, **settings)
+    model = construct(VOCAB, "rnet", **({"encoder": ENCODER, "hidden_size": 4} | settings))
     with torch.no_grad():  # larger tensors make differences visible
         for parameter in model.parameters():
             parameter.mul_(2.0)

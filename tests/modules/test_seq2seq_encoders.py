@@ -63,8 +63,8 @@ def test_impossible_inputs_and_masks_are_named(encoder, inputs, mask, error, mes
     [{}, *({"num_layers": 2, "bidirectional": x, "dropout": 0.4} for x in (False, True))],
 )
 def test_stacked_rnn_is_allennlp_s_encoder(cell, settings):
-    encoder = build(**RCRN, **settings, type="stacked_rnn", cell=cell).eval()
-    theirs = build(**RCRN, **settings, type=cell).eval()
+    encoder = build(**(RCRN | settings | {"type": "stacked_rnn", "cell": cell})).eval()
+    theirs = build(**(RCRN | settings | {"type": cell})).eval()
     assert encoder.module.network.dropout == theirs._module.dropout == settings.get("dropout", 0)
     encoder.module.network.load_state_dict(theirs._module.state_dict())
     torch.testing.assert_close(encoder(INPUTS, MASK), theirs(INPUTS, MASK), atol=1e-5, rtol=0)

@@ -109,8 +109,7 @@ def generate(parts, **settings):
         start_index=START,
         end_index=END,
         allowed_words=allowed,
-        **defaults,
-        **settings,
+        **(defaults | settings),
     )
 
 

@@ -37,7 +37,7 @@ class Layer(NamedTuple):
 
     def build(self, **sizes: int) -> torch.nn.Module:
         torch.manual_seed(0)
-        return normal(self.layer(**self.sizes, **sizes))
+        return normal(self.layer(**(self.sizes | sizes)))
 
 
 READER = {"input_size": D, "hidden_size": H, "attention_size": A}

@@ -46,4 +46,4 @@ def test_gaussian_under_autocast():
 )
 def test_impossible_settings_are_named(network, settings, message):
     with pytest.raises(ValueError, match=message):
-        network(2, latent_size=3, **settings)
+        network(2, **({"latent_size": 3} | settings))

@@ -237,7 +237,7 @@ def test_a_folder_has_one_study(curves, study, tmp_path):
         ({"metric": "-loss"}, "metric"),
     ]:
         with pytest.raises(ConfigurationError, match=f"begun with another {name}; use another"):
-            study(space=choices(0.1), **options).run(1)
+            study(**({"space": choices(0.1)} | options)).run(1)
     with (
         FileLock(str(tmp_path / "study" / "study.lock")),
         pytest.raises(ConfigurationError, match="another process runs the study in"),

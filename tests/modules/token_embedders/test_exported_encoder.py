@@ -186,7 +186,7 @@ def test_the_package_s_encoder_in_a_configuration(kind, train):
     cas_lstm = {"type": "cas_lstm", "input_size": 512, "hidden_size": 3}
     settings = {"encoder": {"type": "pooled", "encoder": cas_lstm}, "matcher": "heuristic"}
     vocabulary = Vocabulary.from_instances(instances)
-    model = construct(vocabulary, "siamese_classifier", **settings, **exported)
+    model = construct(vocabulary, "siamese_classifier", **(settings | exported))
     model.forward_on_instances(instances)
     trained = {name.split(".")[1] for name, p in model.named_parameters() if p.requires_grad}
     assert ("token_embedder_tokens" in trained) == train
