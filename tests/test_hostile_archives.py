@@ -42,8 +42,8 @@ SUBCOMMANDS = {
     ("compare", "archive_files"): ["compare", "HOSTILE", "--with", "GOOD", "TABLE"],
     ("compare", "others"): ["compare", "GOOD", "--with", "HOSTILE", "TABLE"],
     ("deduplicate", "encoder"): ["deduplicate", "TEXT", "NEW", "--encoder", "HOSTILE"],
-    ("demo", "archive_file"): ["demo", "HOSTILE"],
-    ("encode", "archive_file"): ["encode", "HOSTILE", "TEXT", "NEW"],
+    ("demo", "model"): ["demo", "HOSTILE"],
+    ("encode", "model"): ["encode", "HOSTILE", "TEXT", "NEW"],
     ("ensemble", "archive_files"): ["ensemble", "GOOD", "HOSTILE", "--output-file", "NEW"],
     ("evaluate-generator", "archive_file"): [
         "evaluate-generator", "HOSTILE", "PAIRS", "--classifier", "GOOD",
@@ -51,14 +51,14 @@ SUBCOMMANDS = {
     ("evaluate-generator", "classifier"): [
         "evaluate-generator", "GENERATOR", "PAIRS", "--classifier", "HOSTILE",
     ],
-    ("export", "archive_file"): ["export", "HOSTILE", "NEW"],
+    ("export", "model"): ["export", "HOSTILE", "NEW"],
     ("inspect", "archive_file"): ["inspect", "HOSTILE", "PAIRS", "NEW"],
     ("inspect", "beside"): ["inspect", "GOOD", "PAIRS", "NEW", "--beside", "HOSTILE"],
-    ("search", "archive_file"): ["search", "HOSTILE", "TEXT", "TEXT", "--query", "A dog runs."],
+    ("search", "model"): ["search", "HOSTILE", "TEXT", "TEXT", "--query", "A dog runs."],
     ("search", "rescore"): [
         "search", "GOOD", "TEXT", "TEXT", "--query", "A dog runs.", "--rescore", "HOSTILE",
     ],
-    ("serve", "archive_file"): ["serve", "HOSTILE"],
+    ("serve", "model"): ["serve", "HOSTILE"],
     ("transfer", "archive_file"): ["transfer", "HOSTILE", "--data", "FOLDER"],
 }  # fmt: skip
 """For each argument of a subcommand that is an archive, a command line with a hostile one."""
@@ -91,7 +91,7 @@ def archive_arguments() -> set[tuple[str, str]]:
                 for action in parser._actions
                 if action.nargs != 0
                 and "archive" in f"{action.dest} {action.metavar} {action.help}".lower()
-                and not action.dest.startswith(("output", "overrides"))
+                and not action.dest.startswith(("output", "overrides", "predictor"))
             }
     return found
 

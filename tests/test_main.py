@@ -50,7 +50,7 @@ def test_encode_search_and_deduplicate_with_the_package(corpus, tmp_path, capsys
     numpy.testing.assert_allclose(numpy.load(tmp_path / "v.npy"), expected, atol=1e-6)
 
     pytest.importorskip("faiss")
-    options = ["--query", "Somebody pays.", "--top-k", 2, "--output-file", tmp_path / "f.jsonl"]
+    options = ["--query", "Somebody pays.", "--k", 2, "--output-file", tmp_path / "f.jsonl"]
     run("search", "package", corpus, tmp_path / "v.npy", *options)
     (found,) = map(json.loads, (tmp_path / "f.jsonl").read_text().splitlines())
     nearest = SentenceEncoder().search("Somebody pays.", SENTENCES, k=2)

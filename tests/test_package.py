@@ -91,6 +91,7 @@ def test_the_plain_package_requires_little(described):
         "numpy",
         "scikit-learn>=1.0",
         "tokenizers>=0.12",
+        "tqdm>=4.57",
     ]
 
 

@@ -10,7 +10,7 @@ HEADER = "sentence1\tsentence2\tlabel\n"
 
 
 def test_evaluate_a_fold(allennlp, small_archive, write, tmp_path):
-    path = write(HEADER + "a\tb\tneutral\n" * 6)
+    path = write(HEADER + "".join(f"a{i}\tb{i}\tneutral\n" for i in range(6)))
     fold = json.dumps({"path": str(path), "folds": {"number": 3, "keep": [1]}})
     output = tmp_path / "predictions.jsonl"
     allennlp("evaluate", small_archive, fold, "--predictions-output-file", output)

@@ -185,11 +185,11 @@ def test_a_run_continues_with_the_other_engine(ray, small_archive, tmp_path, int
         encode = local.encode
         calls = []
 
-        def encode_two(*arguments):
-            calls.append(arguments)
+        def encode_two(sentences, **settings):
+            calls.append(sentences)
             if len(calls) > 2:
                 raise KeyboardInterrupt
-            return encode(*arguments)
+            return encode(sentences, **settings)
 
         local.encode = encode_two
         with pytest.raises(KeyboardInterrupt):

@@ -100,7 +100,7 @@ def test_number_formats(shipped, table, is_fast, monkeypatch, caplog):
     if HAS_INT8:
         of_8_bits = SentenceEncoder(shipped, dtype="int8")
         assert of_8_bits.dtype == "int8"
-        assert not of_8_bits.is_default
+        assert not of_8_bits._is_default
         assert shipped.dtype == "float32"
         difference = normalized(of_8_bits.encode(texts)) - normalized(shipped.encode(texts))
         assert 0 < numpy.abs(difference).max() < 0.003
