@@ -28,7 +28,9 @@ BATCH_SIZE = 64
 
 def shares(attention: Sequence[float], position: int) -> list[float]:
     """How much of a later word's attention is before, at and after a position."""
-    before, here, after = attention[:position], attention[position], attention[position + 1 :]
+    before = attention[:position]
+    here = attention[position]
+    after = attention[position + 1 :]
     return [sum(before), here, sum(after)]
 
 

@@ -106,7 +106,8 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
         items = numpy.array([*scores], dtype=float) / unit  # (items,) or (items, 2)
         seed = line["seed"]
         made.items[seed] = items.reshape(len(items), -1)
-        found, figure = float(figure_of(made.items[seed])), made.figures[seed]
+        found = float(figure_of(made.items[seed]))
+        figure = made.figures[seed]
         if abs(found - figure) > 0.001:
             raise ValueError(
                 f"{results}: the scores of {name} with seed {seed} make {found:.4f}, but its "

@@ -72,7 +72,8 @@ def translations_of(
     `ValueError` if there is not one for each of the `sources`.
     """
     if path.name.endswith(".tar.gz"):
-        archive, path = path, path.parent / f"translations_{Path(data).name.partition('.')[0]}.txt"
+        archive = path
+        path = path.parent / f"translations_{Path(data).name.partition('.')[0]}.txt"
         if not path.exists():
             loaded = load_archive(archive, overrides=json.dumps(overrides))
             predictor = Predictor.from_archive(loaded)
@@ -104,7 +105,9 @@ def compare(
     seeds = [seed for seed in higher if seed in lower]
     if not seeds:
         raise ValueError(f"{names[0]} and {names[1]} have no seed in common")
-    figures, outcomes, records = [], [], []
+    figures = []
+    outcomes = []
+    records = []
     for seed in seeds:
         signatures, scores = PairedTest(
             [(names[1], lower[seed]), (names[0], higher[seed])],
@@ -167,8 +170,10 @@ def main() -> None:
     }
     table.update(columns=COLUMNS, records=[])
     for pair in table["comparisons"]:
-        higher, lower = pair["higher"], pair["lower"]
-        both, lowercase = (systems[higher], systems[lower]), table.get("lowercase", False)
+        higher = pair["higher"]
+        lower = pair["lower"]
+        both = (systems[higher], systems[lower])
+        lowercase = table.get("lowercase", False)
         records, table["signature"] = compare((higher, lower), *both, references, lowercase)
         table["records"] += records
     write_table(path, table)

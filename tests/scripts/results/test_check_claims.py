@@ -18,7 +18,8 @@ Seeds = dict[int, Union[str, float]]
 
 def write(folder: Path, x: Seeds, y: Seeds) -> Path:
     """A file of a claim next to results with the scores of each item."""
-    rows, lines = [], []
+    rows = []
+    lines = []
     for name, seeds in ((CLAIM["higher"], x), (CLAIM["lower"], y)):
         row = {"configuration": name, "overrides": "{}"}
         accuracies = [s.count("1") / len(s) if isinstance(s, str) else s for s in seeds.values()]
@@ -126,7 +127,9 @@ def test_the_power_and_the_p_of_tested_claims(tmp_path: Path):
     assert float(clear["p_holm"]) == pytest.approx(3 * 2 / 10_001, rel=0.02)
     assert "needed" not in clear
     assert {key: open_claim[key] for key in ("holds", "needed", "p_holm")} == {
-        **{"holds": "open", "needed": "more items", "p_holm": "1"}
+        "holds": "open",
+        "needed": "more items",
+        "p_holm": "1",
     }
 
 

@@ -29,7 +29,8 @@ def row(model, averages, gains):
     ],
 )
 def test_difference_spread_and_test(gains, tasks, p):
-    higher, lower = row("X", [80.0, 82.0, 84.0], gains), row("Y", [79.0, 79.5, 80.0], [0.0] * 10)
+    higher = row("X", [80.0, 82.0, 84.0], gains)
+    lower = row("Y", [79.0, 79.5, 80.0], [0.0] * 10)
     record = compare_transfer.compare(higher, lower)
     assert record["average_higher"] == "82.0 ± 2.0"
     assert record["average_lower"] == "79.5 ± 0.5"
@@ -39,7 +40,8 @@ def test_difference_spread_and_test(gains, tasks, p):
 
 
 def test_seeds_that_both_rows_have():
-    higher, lower = row("X", [80.0, 82.0, 84.0], [0.1] * 10), row("Y", [70.0, 79.0], [0.0] * 10)
+    higher = row("X", [80.0, 82.0, 84.0], [0.1] * 10)
+    lower = row("Y", [70.0, 79.0], [0.0] * 10)
     lower["seeds"] = [3, 2]
     record = compare_transfer.compare(higher, lower)
     assert (record["average_higher"], record["average_lower"]) == ("83.0 ± 1.4", "74.5 ± 6.4")

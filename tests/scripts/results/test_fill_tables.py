@@ -44,7 +44,9 @@ def repository(tmp_path, monkeypatch):
     row = {"model": "LSTMN", "configuration": "sst5/lstmn", "seeds": [1, 2]}
     row |= {"metrics": {"accuracy": [0.4, 0.42]}, "command": "python train"}
     results = {
-        **{"data": "SST-5", "vectors": "random", "metrics": {"accuracy": "accuracy, %"}},
+        "data": "SST-5",
+        "vectors": "random",
+        "metrics": {"accuracy": "accuracy, %"},
         "machine": {"processor": "A", "cores": 2},
         "rows": [{"model": "majority", "metrics": {"accuracy": 0.2}}, row],
     }

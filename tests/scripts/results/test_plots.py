@@ -21,7 +21,8 @@ TRANSFER = {
     ]
 }
 SICK = {
-    **{"data": "SICK: 4,500 training, 500 trial pairs", "vectors": "random"},
+    "data": "SICK: 4,500 training, 500 trial pairs",
+    "vectors": "random",
     "metrics": {"accuracy": "test accuracy, %"},
     "rows": [
         {"model": "majority class", "metrics": {"accuracy": 0.5}},

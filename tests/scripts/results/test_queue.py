@@ -11,8 +11,13 @@ from scripts.results import queue, run_seeds
 from scripts.results.queue import Run, Wanted, choose_seeds, interval_width, next_step
 
 CLAIM = {
-    **{"claim": "A above B", "source": "a paper", "data": "SICK", "results": "sick.json"},
-    **{"metric": "accuracy", "higher": "A", "lower": "sick/bilstm"},
+    "claim": "A above B",
+    "source": "a paper",
+    "data": "SICK",
+    "results": "sick.json",
+    "metric": "accuracy",
+    "higher": "A",
+    "lower": "sick/bilstm",
 }
 
 
@@ -20,10 +25,15 @@ def row(model: str, configuration: str, figures: dict[int, float], digest="d1", 
     """A recorded row; the spread of its figures is known from three seeds on."""
     number = len(figures)
     return {
-        **{"model": model, "configuration": configuration, "overrides": "{}"},
-        **{"metrics": {"accuracy": list(figures.values())}, "seeds": list(figures)},
-        **{"epochs": ["1 of 1"] * number, "minutes": [minutes] * number},
-        **{"revisions": ["aaaaaaa"] * number, "processors": ["B"] * number},
+        "model": model,
+        "configuration": configuration,
+        "overrides": "{}",
+        "metrics": {"accuracy": list(figures.values())},
+        "seeds": list(figures),
+        "epochs": ["1 of 1"] * number,
+        "minutes": [minutes] * number,
+        "revisions": ["aaaaaaa"] * number,
+        "processors": ["B"] * number,
         "digests": [digest] * number,
     }
 
@@ -56,7 +66,8 @@ def test_the_first_step_of_a_claim_are_three_seeds_of_both_rows(results):
     write(results, row("A", "sick/rcrn", {1: 0.8}), row("B", "sick/bilstm", {1: 0.7, 5: 0.7}))
     found = step()
     assert runs_of(found) == [
-        *[("sick/rcrn", 2), ("sick/bilstm", 2)],
+        ("sick/rcrn", 2),
+        ("sick/bilstm", 2),
         ("sick/rcrn", 5),
     ]
     narrow = 2 * 1.96 * math.sqrt(0.7**2 + 0.7**2) / math.sqrt(3)
@@ -177,7 +188,8 @@ def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeyp
 
     monkeypatch.setattr(queue, "train", train)
     monkeypatch.chdir(results)
-    run, output = Run(wanted, 2), results / "out"
+    run = Run(wanted, 2)
+    output = results / "out"
     if is_trained:
         train(run.training(output), 2, recover=True, keep_open=[0])
     with queue.lock_output(output) as lock:

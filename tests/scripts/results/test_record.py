@@ -33,8 +33,10 @@ def test_a_calibration_has_two_rows_for_each_name(run):
         table = run("calibration", name, {"calibration.json": report})
     keys = ("name", "when", "temperature", "brier_score")
     assert [tuple(row[key] for key in keys) for row in table["records"]] == [
-        *(("two", "before", 1.0, 0.4), ("two", "after", 3.0, 0.35)),
-        *(("one", "before", 1.0, 0.4), ("one", "after", 4.0, 0.35)),
+        ("two", "before", 1.0, 0.4),
+        ("two", "after", 3.0, 0.35),
+        ("one", "before", 1.0, 0.4),
+        ("one", "after", 4.0, 0.35),
     ]
     for row in table["records"]:
         assert set(row) == set(table["columns"].values())
@@ -45,7 +47,10 @@ def test_a_study_becomes_a_table(run, tmp_path, monkeypatch):
     trial = {"state": "complete", "value": 0.75, "values": values, "best_epoch": 1, "epochs": 2}
     report = {
         "command": """allennlp tune c.jsonnet s.json -o '{"a": 1}'""",
-        **{"configuration": "c.jsonnet", "metric": "+map", "sampler": "grid", "seed": 0},
+        "configuration": "c.jsonnet",
+        "metric": "+map",
+        "sampler": "grid",
+        "seed": 0,
         "space": {
             "a": {"type": "int", "low": 1, "high": 3},
             "b": {"type": "categorical", "choices": {"x": {"c.d": 1}}},

@@ -109,9 +109,13 @@ def test_recorded_figures_replace_those_of_the_same_row(output, run, tmp_path):
     assert unchanged == other
     command = f"python -m scripts.results.run_seeds {CONFIG} {output} --record {path} --seeds 1 2"
     expected = {
-        **{"model": "SuBiLSTM", "differs": "random vectors", "seeds": [1, 2]},
+        "model": "SuBiLSTM",
+        "differs": "random vectors",
+        "seeds": [1, 2],
         "metrics": {"accuracy": [0.8, 0.84], "validation_accuracy": [0.9, 0.9]},
-        **{"epochs": ["4 of 12", "4 of 12"], "minutes": [2.5, 2.5], "command": command},
+        "epochs": ["4 of 12", "4 of 12"],
+        "minutes": [2.5, 2.5],
+        "command": command,
     }
     assert measured.items() >= expected.items()
     assert measured["machine"]["cores"] >= 1
