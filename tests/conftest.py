@@ -3,6 +3,7 @@
 import json
 import logging
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from copy import deepcopy
@@ -38,6 +39,12 @@ SMALL_QUICK_START = {
 
 LARGE_WEIGHTS = {"model.initializer": {"regexes": [["weight", {"type": "normal", "std": 1.5}]]}}
 """Without them, so little training leaves all pairs nearly the same probabilities."""
+
+
+def pytest_configure() -> None:
+    """Let SIGINT raise `KeyboardInterrupt`: shells start background commands with it ignored."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def train_quick_start(

@@ -8,7 +8,8 @@ import tarfile
 
 import pytest
 import torch
-from allennlp.commands.train import TrainModel, train_model
+from allennlp.commands import train as train_command
+from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.training import gradient_descent_trainer
@@ -35,7 +36,7 @@ def train(folder, num_epochs=3, recover=False, name="out", **trainer):
     config["test_data_path"] = config["validation_data_path"]
     config["evaluate_on_test"] = True
     out = folder / name
-    train_model(Params(config), str(out), recover=recover)
+    train_command.train_model(Params(config), str(out), recover=recover)  # as this package has it
     return out
 
 
