@@ -85,10 +85,11 @@ $(VENV)/.installed-mutations: $(VENV)/.installed-test requirements/mutations.txt
 	$(VENV)/mutations/bin/pip install -q -r requirements/mutations.txt
 	touch $@
 
-lint: $(VENV)/.installed-test  ## Check style (ruff) and types (mypy)
+lint: $(VENV)/.installed-test  ## Check style (ruff), types (mypy) and density (scripts/readability.py)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m scripts.readability
 
 format: $(VENV)/.installed-test  ## Rewrite the files in the project's style
 	$(BIN)/ruff check --fix .
