@@ -1,5 +1,6 @@
 """An exported sentence encoder as a `TokenEmbedder`."""
 
+import hashlib
 from os import PathLike
 from typing import Any, Optional, Union
 
@@ -15,6 +16,12 @@ from allennlp_sentmatch.standalone.networks import Pooled
 from allennlp_sentmatch.standalone.text_indexer import PADDING
 
 SHIPPED = "the encoder of this package"
+
+WORDS = "encoder.embedding.weight"
+"""The table of the words' vectors in a `state_dict`."""
+
+WORDS_DIGEST = "words_digest"
+"""What a `state_dict` has in its place if the table is the package's, which is 60 MB."""
 
 
 @TokenEmbedder.register("exported_encoder")
@@ -33,7 +40,9 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     folder : `Union[str, PathLike]`, optional (default = `None`)
         By default the encoder that this package contains. An archive has the weights, but reads
         the words, the splitter and the settings from the folder again; it cannot be loaded once
-        these differ. Archives with earlier editions of the package's encoder can be.
+        these differ. Archives with earlier editions of the package's encoder can be. The table of
+        the package's vectors of words is not saved unless it was trained: an archive has its
+        digest, and cannot be loaded by a package with another table.
     trainable : `bool`, optional (default = `False`)
         Whether the encoder is trained any further.
     whole_sentence : `bool`, optional (default = `False`)
@@ -55,6 +64,8 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         self._trainable = trainable
         self.whole_sentence = whole_sentence
         self._use(load_exported(folder))
+        if folder is None:
+            self._register_state_dict_hook(_leave_out_shipped_words)
 
     def _use(self, encoder: StandaloneEncoder) -> None:
         self.encoder = encoder.requires_grad_(self._trainable)
@@ -101,8 +112,11 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
     ) -> None:
+        digest = state_dict.pop(f"{prefix}{WORDS_DIGEST}", None)
+        if digest is not None:
+            state_dict[f"{prefix}{WORDS}"] = shipped_words(digest)
         # Weights that were saved before there was a digest are not checked.
-        words = state_dict.get(f"{prefix}encoder.embedding.weight", self.encoder.embedding.weight)
+        words = state_dict.get(f"{prefix}{WORDS}", self.encoder.embedding.weight)
         if self._folder == SHIPPED and words.size(1) in EARLIER_EDITIONS:
             self._use(earlier_edition(self.encoder, words.size(1)))
         saved = state_dict.setdefault(f"{prefix}digest", self.digest)
@@ -112,6 +126,38 @@ class ExportedEncoderEmbedder(TokenEmbedder):
                 "settings than at the time of the training; restore it"
             )
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
+
+def _leave_out_shipped_words(
+    embedder: ExportedEncoderEmbedder, state_dict: dict[str, Any], prefix: str, metadata: Any
+) -> None:
+    """Replace the table of the words' vectors by its digest, if it is the package's."""
+    words = state_dict[f"{prefix}{WORDS}"]
+    shipped = load_exported(None).embedding.weight
+    is_shipped = words.dtype == shipped.dtype and torch.equal(words.cpu(), shipped)
+    if is_shipped:
+        del state_dict[f"{prefix}{WORDS}"]
+        state_dict[f"{prefix}{WORDS_DIGEST}"] = words_digest(shipped)
+
+
+def shipped_words(digest: Tensor) -> Tensor:
+    """Return the package's table of the words' vectors (V, D), if it has the digest (32,).
+
+    Raise a `ConfigurationError` if it has another one.
+    """
+    words = load_exported(None).embedding.weight.detach()
+    if not torch.equal(digest.cpu(), words_digest(words)):
+        raise ConfigurationError(
+            f"exported_encoder: {SHIPPED} has other vectors of words than at the time of the "
+            "training, which the weights do not contain; install the version that trained them"
+        )
+    return words
+
+
+def words_digest(words: Tensor) -> Tensor:
+    """Return the SHA-256 of a table of vectors (V, D), as bytes (32,)."""
+    digest = hashlib.sha256(words.detach().numpy()).digest()
+    return torch.tensor(list(digest), dtype=torch.uint8)
 
 
 def earlier_edition(encoder: StandaloneEncoder, size: int) -> StandaloneEncoder:

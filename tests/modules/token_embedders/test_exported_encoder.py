@@ -16,9 +16,12 @@ from allennlp.nn.util import get_text_field_mask
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 from allennlp_sentmatch.modules.token_embedders.exported_encoder import (
+    WORDS,
+    WORDS_DIGEST,
     ExportedEncoderEmbedder,
     earlier_edition,
 )
+from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
@@ -142,6 +145,35 @@ def test_words_of_the_package_s_encoder_have_256_numbers_of_each_direction():
     assert states.shape == (1, 2, 768)
     assert embedder.get_output_dim() == 512
     torch.testing.assert_close(vectors, torch.cat([states[..., :256], states[..., 384:640]], -1))
+
+
+def test_the_package_s_words_are_not_saved():
+    embedder = ExportedEncoderEmbedder(trainable=True)
+    expected = StandaloneEncoder.load(SENTENCE_ENCODER).embedding.weight
+    weights = embedder.state_dict(prefix="model.")
+    assert f"model.{WORDS}" not in weights
+    assert sum(tensor.numel() for tensor in weights.values()) < 3_000_000
+    with torch.no_grad():
+        embedder.encoder.embedding.weight.zero_()
+    holder = torch.nn.ModuleDict({"model": embedder})
+    holder.load_state_dict(weights)
+    torch.testing.assert_close(embedder.encoder.embedding.weight, expected, rtol=0, atol=0)
+    weights[f"model.{WORDS_DIGEST}"][0] ^= 1
+    with pytest.raises(ConfigurationError, match="encoder of this package has other vectors of wo"):
+        holder.load_state_dict(weights)
+
+
+def test_trained_words_and_those_of_a_folder_are_saved(folder):
+    embedder = ExportedEncoderEmbedder(trainable=True)
+    with torch.no_grad():
+        embedder.encoder.embedding.weight[-1, -1] += 1
+    weights = embedder.state_dict()
+    assert WORDS_DIGEST not in weights
+    loaded = ExportedEncoderEmbedder()  # as of an archive from before
+    loaded.load_state_dict(weights)
+    torch.testing.assert_close(loaded.encoder.embedding.weight, weights[WORDS], rtol=0, atol=0)
+    assert WORDS in ExportedEncoderEmbedder(folder).state_dict()
+    assert WORDS in embedder.half().state_dict()
 
 
 DIGESTS = {  # by the archives of each edition
