@@ -1,0 +1,277 @@
+"""Measure each own_* configuration beside the simplest method, by the number of examples.
+
+    python -m benchmarks.own_data ../shared/data out/own_data --sizes 500 2000 --seeds 1
+
+Each data set (`own_data_sets.py`) gives a number of examples, drawn at random, as one file. The
+configuration holds a fifth of them out to choose the epoch, a tenth of more than 2,000, by the
+folds of docs/own_data.md. The other methods learn from all of them. All are tested on the whole
+test data:
+
+- "simplest": of pairs with labels, a threshold for the cosine (`PairClassifier` with the matcher
+  "cosine"); of scores, the bare cosine; of answers, their cosines with the question; of sentences,
+  a logistic regression of their vectors, its penalty chosen by cross-validation.
+- "estimator": `PairClassifier` or `PairRegressor`. Answers are ranked by the probability of 1.
+
+The figure is the accuracy of labels, Pearson's correlation of scores, and the mean average
+precision of answers, over the questions with a right answer. A seed draws the examples and seeds
+the training. Figures are saved one by one, and what is in the file already is not measured again.
+"""
+
+import argparse
+import json
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Union
+
+import numpy
+import pandas
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.metrics import average_precision_score
+from torch import device
+
+from allennlp_sentmatch import PairClassifier, PairRegressor
+from benchmarks.few_labels import PACKAGE, Vectors
+from benchmarks.own_data_sets import DATA_SETS, MOST, DataSet
+from benchmarks.report import machine, write
+from scripts.experiments import CONFIGURATIONS, REPOSITORY
+from scripts.results.run_seeds import revision
+
+RESULTS = REPOSITORY / "docs" / "results" / "own_data.json"
+ALL = "all"
+FEW = 2_000
+"""Up to this number of examples, a fifth of them is held out to choose the epoch."""
+
+METHODS = ("simplest", "estimator", "own")
+TITLES = {
+    "pairs": "accuracy, %",
+    "scores": "Pearson",
+    "sentences": "accuracy, %",
+    "answers": "MAP, %",
+}
+FIGURES = {"pairs": "accuracy", "sentences": "accuracy", "scores": "pearson", "answers": "map"}
+PAIR_COLUMNS = {"sentence1": "text_a", "sentence2": "text_b"}
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "pairs": {**PAIR_COLUMNS, "label": "label"},
+    "scores": {**PAIR_COLUMNS, "score": "label"},
+    "sentences": {"text": "text", "label": "label"},
+    "answers": {"question": "question", "candidate": "candidate", "label": "label"},
+}
+LOWEST_SCORES = {"STS-B": 0, "SICK": 1}
+COLUMNS = {
+    "configuration": "configuration",
+    "data": "data",
+    "examples": "examples",
+    "figure": "figure",
+    "simplest": "simplest_text",
+    "`PairClassifier`, `PairRegressor`": "estimator_text",
+    "`own_*`": "own_text",
+    "seeds": "seeds_text",
+    "CPU minutes of `own_*`": "minutes",
+}
+
+
+def mean_average_precision(table: pandas.DataFrame, scores: Any) -> float:
+    """Return the mean over the questions with a right answer; `scores` (N,) are of the lines."""
+    precisions = []
+    is_right = table["label"].astype(int)
+    scored = pandas.DataFrame({"right": is_right, "score": scores})
+    for _, lines in scored.groupby(table["question"]):
+        if lines["right"].any():
+            precisions.append(average_precision_score(lines["right"], lines["score"]))
+    return float(numpy.mean(precisions))
+
+
+def pairs_of(table: pandas.DataFrame) -> Any:
+    """Return the first two columns as pairs (N, 2)."""
+    return table.iloc[:, :2].to_numpy()
+
+
+def cosines(vectors: Vectors, table: pandas.DataFrame) -> Any:
+    """Return the cosine of each pair (N,)."""
+    u, v = (vectors.encode(table.iloc[:, side].tolist()) for side in (0, 1))
+    lengths = numpy.linalg.norm(u, axis=1) * numpy.linalg.norm(v, axis=1)
+    return (u * v).sum(axis=1) / lengths
+
+
+def simplest(kind: str, train: pandas.DataFrame, test: pandas.DataFrame, vectors: Vectors) -> float:
+    """Return the figure of the simplest method."""
+    if kind == "sentences":
+        features = vectors.encode(train["text"].tolist())
+        regression = LogisticRegressionCV(max_iter=1000).fit(features, train["label"])
+        return float(regression.score(vectors.encode(test["text"].tolist()), test["label"]))
+    if kind == "pairs":
+        classifier = PairClassifier(vectors, matcher="cosine")
+        return float(classifier.fit(pairs_of(train), train["label"]).score(*tested(test)))
+    found = cosines(vectors, test)
+    if kind == "scores":
+        return float(numpy.corrcoef(found, test["label"])[0, 1])
+    return mean_average_precision(test, found)
+
+
+def tested(table: pandas.DataFrame) -> tuple[Any, Any]:
+    """Return pairs and their labels."""
+    return pairs_of(table), table["label"]
+
+
+def estimator(
+    kind: str, train: pandas.DataFrame, test: pandas.DataFrame, vectors: Vectors
+) -> float:
+    """Return the figure of `PairClassifier` or `PairRegressor`."""
+    pairs = pairs_of(train)
+    if kind == "scores":
+        predicted = PairRegressor(vectors).fit(pairs, train["label"]).predict(pairs_of(test))
+        return float(numpy.corrcoef(predicted, test["label"])[0, 1])
+    classifier = PairClassifier(vectors)
+    if kind == "pairs":
+        return float(classifier.fit(pairs, train["label"]).score(*tested(test)))
+    classifier.fit(pairs, train["label"].astype(int))
+    return mean_average_precision(test, classifier.predict_proba(pairs_of(test))[:, 1])
+
+
+def write_configuration(
+    kind: str, name: str, folder: Path, train: pandas.DataFrame, test: pandas.DataFrame
+) -> Path:
+    """Write the examples and a configuration, as docs/own_data.md says; return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {"examples": train, "test": test}
+    for part, table in files.items():
+        texts = table.astype(str).replace(r"\s+", " ", regex=True)
+        lines = ["\t".join(texts.columns), *("\t".join(row) for row in texts.to_numpy())]
+        (folder / f"{part}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path = str((folder / "examples.tsv").resolve())
+    number = 5 if len(train) <= FEW else 10
+    arguments = {
+        "train": {"path": path, "folds": {"number": number, "drop": [0]}},
+        "validation": {"path": path, "folds": {"number": number, "keep": [0]}},
+        **ARGUMENTS[kind],
+    }
+    if kind == "scores":
+        arguments["lowest"] = LOWEST_SCORES[name]
+    called = ", ".join(f"{key}={json.dumps(value)}" for key, value in arguments.items())
+    tests = {"test_data_path": str((folder / "test.tsv").resolve()), "evaluate_on_test": True}
+    config = folder / "own.jsonnet"
+    imported = json.dumps(str(CONFIGURATIONS / f"own_{kind}.jsonnet"))
+    config.write_text(f"(import {imported})({called}) + {json.dumps(tests)}\n", encoding="utf-8")
+    return config
+
+
+def own(config: Path, figure: str, seed: int) -> dict[str, Any]:
+    """Train a configuration; return its figures and its CPU minutes."""
+    output = config.parent / "out"
+    seeds = dict.fromkeys(("random_seed", "numpy_seed", "pytorch_seed"), seed)
+    program = Path(sys.executable).with_name("allennlp")
+    command = [program, "train", config, "-s", output, "-o", json.dumps(seeds), "--force"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with (config.parent / "log.txt").open("w", encoding="utf-8") as log:
+        subprocess.run(command, stdout=log, stderr=log, check=True, cwd=REPOSITORY)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    metrics = json.loads((output / "metrics.json").read_text(encoding="utf-8"))
+    (output / "model.tar.gz").unlink()
+    return {
+        "own": metrics[f"test_{figure}"],
+        "validation": metrics[f"best_validation_{figure}"],
+        "best_epoch": metrics["best_epoch"] + 1,
+        "epochs": metrics["training_epochs"] + 1,
+        "minutes": seconds / 60,
+    }
+
+
+def measure(
+    kind: str, name: str, size: Union[int, str], seed: int, data: DataSet, folder: Path
+) -> Iterator[dict[str, Any]]:
+    """Yield the figures of a draw of examples, one method after the other."""
+    train = data.drawn(MOST if size == ALL else int(size), seed)
+    vectors = Vectors(PACKAGE, folder)
+    yield {"learned": len(train), "simplest": simplest(kind, train, data.test, vectors)}
+    if kind != "sentences":
+        start = time.process_time()
+        figure = estimator(kind, train, data.test, vectors)
+        yield {"estimator": figure, "estimator_seconds": time.process_time() - start}
+    drawn = folder / f"{kind}-{re.sub(r'[^A-Za-z0-9]', '', name)}" / f"{size}-{seed}"
+    config = write_configuration(kind, name, drawn, train, data.test)
+    yield own(config, FIGURES[kind], seed)
+
+
+def is_measured(record: dict[str, Any], seed: int) -> bool:
+    """Check that a record has all figures of a seed."""
+    return str(seed) in record.get("runs", {}) and "own" in record["runs"][str(seed)]
+
+
+def describe(record: dict[str, Any]) -> None:
+    """Add what the table shows of the runs."""
+    runs = list(record["runs"].values())
+    percent = 100 if record["figure"] != "Pearson" else 1
+    digits = 1 if percent == 100 else 3
+    for method in METHODS:
+        values = [percent * run[method] for run in runs if method in run]
+        spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
+        record[f"{method}_text"] = f"{statistics.mean(values):.{digits}f}{spread}" if values else ""
+    minutes = [run["minutes"] for run in runs if "minutes" in run]
+    record["minutes"] = statistics.mean(minutes) if minutes else None
+    record["seeds_text"] = ", ".join(record["runs"])
+
+
+def main() -> None:
+    """Measure what is not in the file yet."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--sizes", nargs="+", default=["500", "2000", ALL])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    parser.add_argument("--kinds", nargs="+", default=list(DATA_SETS), choices=list(DATA_SETS))
+    parser.add_argument("--sets", nargs="+", help="by default all")
+    arguments = parser.parse_args()
+    commit = revision()
+    records: dict[str, dict[str, Any]] = {}
+    if RESULTS.exists():
+        read = json.loads(RESULTS.read_text(encoding="utf-8"))["records"]
+        records = {record["key"]: record for record in read}
+    wanted = [
+        (size, seed, kind, name)
+        for seed in arguments.seeds
+        for size in arguments.sizes
+        for kind in arguments.kinds
+        for name in DATA_SETS[kind]
+        if arguments.sets is None or name in arguments.sets
+    ]
+    data: dict[tuple[str, str], DataSet] = {}
+    for size, seed, kind, name in wanted:
+        key = f"{kind} {name} {size}"
+        new = {"key": key, "configuration": f"own_{kind}", "data": name, "runs": {}}
+        new["examples"] = size
+        new["figure"] = TITLES[kind]
+        record = records.setdefault(key, new)
+        if is_measured(record, seed):
+            continue
+        if (kind, name) not in data:
+            data[kind, name] = DATA_SETS[kind][name](arguments.data)
+        run = {"revision": commit}
+        record["runs"][str(seed)] = run
+        for figures in measure(kind, name, size, seed, data[kind, name], arguments.output):
+            run.update(figures)
+            describe(record)
+        record["examples"] = f"all {run['learned']:,}" if size == ALL else f"{int(size):,}"
+        made = [records[one] for one in in_order(records)]
+        write(RESULTS, machine(device("cpu")), made, COLUMNS)
+
+
+def in_order(keys: Iterable[str]) -> list[str]:
+    """Return the keys of records in the order of the data sets, smaller sizes first."""
+    names = [f"{kind} {name}" for kind, sets in DATA_SETS.items() for name in sets]
+
+    def place(key: str) -> tuple[int, int]:
+        name, _, size = key.rpartition(" ")
+        return names.index(name), MOST if size == ALL else int(size)
+
+    return sorted(keys, key=place)
+
+
+if __name__ == "__main__":
+    main()

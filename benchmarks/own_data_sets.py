@@ -1,0 +1,135 @@
+"""Labeled examples of public data sets, as somebody would have them in one file of their own."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy
+import pandas
+
+from allennlp_sentmatch.transfer.tasks import SST_SENTENCES, TASKS, Splits
+from benchmarks.few_labels import read as read_pairs
+
+MOST = 8_000
+"""The largest number of examples that are learned."""
+NUM_TESTED = 2_000
+"""How many examples are for testing if the data set has no division."""
+ANSWER_COLUMNS = ["question", "candidate", "label"]
+
+
+class DataSet(NamedTuple):
+    """Examples as tables, whose columns the configuration `own_<kind>` reads."""
+
+    train: pandas.DataFrame
+    test: pandas.DataFrame
+    by: str = ""
+    """The column whose equal values are drawn together: the candidates of a question."""
+
+    def drawn(self, size: int, seed: int) -> pandas.DataFrame:
+        """Return about `size` examples for learning, drawn at random; all if there are no more."""
+        rng = numpy.random.default_rng(seed)
+        if not self.by:
+            return self.train.iloc[rng.permutation(len(self.train))[:size]]
+        questions = rng.permutation(self.train[self.by].unique())
+        sizes = self.train[self.by].value_counts()[questions].cumsum()
+        number = numpy.searchsorted(sizes, size) + 1
+        return self.train[self.train[self.by].isin(questions[:number])]
+
+
+def of_task(splits: Splits) -> DataSet:
+    """Return the examples of a task of `allennlp transfer`, with those for validation to learn."""
+    parts = [splits.train, splits.validation, splits.test]
+    tables = []
+    for part in parts:
+        if part is not None:
+            table = pandas.DataFrame(part.sentences)
+            table.columns = ["text"] if table.shape[1] == 1 else ["text_a", "text_b"]
+            tables.append(table.assign(label=part.targets))
+    if splits.test is None:
+        order = numpy.random.default_rng(0).permutation(len(tables[0]))
+        num_tested = min(NUM_TESTED, len(order) // 3)
+        return DataSet(tables[0].iloc[order[num_tested:]], tables[0].iloc[order[:num_tested]])
+    return DataSet(pandas.concat(tables[:-1], ignore_index=True), tables[-1])
+
+
+def task(name: str, folder: Path) -> DataSet:
+    """Return the examples of a task of `allennlp transfer`, named as there."""
+    tasks = {one.name: one for one in TASKS}
+    tasks["SST"] = SST_SENTENCES
+    return of_task(tasks[name].read(folder))
+
+
+def ling_in_loop(folder: Path) -> DataSet:
+    """Return entailment's three labels."""
+    tables = []
+    for part in ("train", "val"):
+        path = folder / f"ling_in_loop/litl_{part}.snli_keys.jsonl.gz"
+        pairs, labels = read_pairs(path, ("sentence1", "sentence2", "gold_label"))
+        tables.append(pandas.DataFrame(pairs, columns=["text_a", "text_b"]).assign(label=labels))
+    return DataSet(*tables)
+
+
+def quora(folder: Path) -> DataSet:
+    """Return duplicates, and as many pairs that are not: each question's nearest by its words.
+
+    The published file has duplicates only. The nearest question (TF-IDF's cosine) is taken among
+    the second questions of other pairs, so that some of these pairs are duplicates, too.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    table = pandas.read_csv(folder / "quora/quora_duplicates_only.csv.gz").dropna()
+    table = table.sample(6_000, random_state=0)
+    vectorizer = TfidfVectorizer().fit(table["question1"])
+    first = vectorizer.transform(table["question1"])
+    second = vectorizer.transform(table["question2"])
+    cosines = (first @ second.T).toarray()
+    ids = table["qid1"].to_numpy(), table["qid2"].to_numpy()
+    cosines[(ids[0][:, None] == ids[0]) | (ids[0][:, None] == ids[1])] = -1
+    nearest = table["question2"].to_numpy()[cosines.argmax(axis=1)]
+    pairs = {"text_a": table["question1"]}
+    duplicates = pandas.DataFrame({**pairs, "text_b": table["question2"], "label": "yes"})
+    others = pandas.DataFrame({**pairs, "text_b": nearest, "label": "no"})
+    made = pandas.concat([duplicates[:4_000], others[:4_000]], ignore_index=True)
+    tested = pandas.concat([duplicates[4_000:], others[4_000:]], ignore_index=True)
+    return DataSet(made, tested)
+
+
+def wikiqa(folder: Path) -> DataSet:
+    """Return questions with the sentences of an article as candidates."""
+    tables = []
+    for part in ("train", "test"):
+        path = folder / f"wikiqa/WikiQA-{part}.tsv.gz"
+        rows, labels = read_pairs(path, ("Question", "Sentence", "Label"))
+        tables.append(pandas.DataFrame(rows, columns=ANSWER_COLUMNS[:2]).assign(label=labels))
+    return DataSet(*tables, by="question")
+
+
+def trecqa(folder: Path) -> DataSet:
+    """Return questions with sentences as candidates."""
+    tables = []
+    for part in ("train", "dev", "test"):
+        table = pandas.read_csv(folder / f"trecqa/{part}.csv")[["qtext", "atext", "label"]]
+        table.columns = ANSWER_COLUMNS
+        tables.append(table)
+    return DataSet(pandas.concat(tables[:2], ignore_index=True), tables[2], by="question")
+
+
+DATA_SETS: dict[str, dict[str, Callable[[Path], DataSet]]] = {
+    "pairs": {
+        "SICK": partial(task, "SICK-E"),
+        "MSRP": partial(task, "MRPC"),
+        "Linguist-in-the-loop": ling_in_loop,
+        "Quora": quora,
+    },
+    "scores": {"STS-B": partial(task, "STSB"), "SICK": partial(task, "SICK-R")},
+    "sentences": {
+        "SST-2": partial(task, "SST"),
+        "MR": partial(task, "MR"),
+        "CR": partial(task, "CR"),
+        "SUBJ": partial(task, "SUBJ"),
+        "TREC": partial(task, "TREC"),
+    },
+    "answers": {"WikiQA": wikiqa, "TrecQA": trecqa},
+}
+"""What reads each data set from the folder of all of them, for each configuration `own_<kind>`."""
