@@ -178,7 +178,7 @@ def own(config: Path, figure: str, seed: int) -> dict[str, Any]:
         "own": metrics[f"test_{figure}"],
         "validation": metrics[f"best_validation_{figure}"],
         "best_epoch": metrics["best_epoch"] + 1,
-        "epochs": metrics["training_epochs"] + 1,
+        "epochs": metrics["epoch"] + 1,
         "minutes": seconds / 60,
     }
 
