@@ -56,7 +56,7 @@ COLUMNS = {
 
 
 def banking_pairs(path: Path, count: int) -> tuple[Pairs, Pairs]:
-    """`count` pairs of questions, and whether they have the same intent: half of them do."""
+    """Return `count` pairs of questions, and whether they have the same intent: half of them do."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     texts = numpy.array([row["text"] for row in rows], dtype=object)
@@ -71,7 +71,7 @@ def banking_pairs(path: Path, count: int) -> tuple[Pairs, Pairs]:
 
 
 def read(name: str, data: Path) -> tuple[Pairs, Pairs, Pairs, Pairs]:
-    """Pairs and labels to learn from, and those to test with."""
+    """Return pairs and labels to learn from, and those to test with."""
     if name == "BANKING77":
         train, test = (data / "banking77" / f"{part}.csv.gz" for part in ("train", "test"))
         return *banking_pairs(train, POOL), *banking_pairs(test, TEST)
@@ -83,7 +83,7 @@ def read(name: str, data: Path) -> tuple[Pairs, Pairs, Pairs, Pairs]:
 
 
 def draw(labels: Pairs, size: int, rng: numpy.random.Generator) -> Pairs:
-    """`size` positions, with two or more of each label."""
+    """Return `size` positions, with two or more of each label."""
     while True:
         drawn = rng.permutation(len(labels))[:size]
         if 2 <= labels[drawn].sum() <= size - 2:
@@ -91,7 +91,7 @@ def draw(labels: Pairs, size: int, rng: numpy.random.Generator) -> Pairs:
 
 
 def reliability(probabilities: Pairs, labels: Pairs) -> tuple[float, float]:
-    """The expected calibration error and the Brier score of probabilities (N,) of true labels."""
+    """Return the expected calibration error and the Brier score of probabilities (N,)."""
     both = numpy.stack([1 - probabilities, probabilities], axis=1)
     error = measure_reliability(both, labels.astype(int)).expected_calibration_error
     return error, float(brier_score_loss(labels, probabilities))
@@ -100,7 +100,7 @@ def reliability(probabilities: Pairs, labels: Pairs) -> tuple[float, float]:
 def reached_precision(
     classifier: PairClassifier, sure: bool, probabilities: Pairs, labels: Pairs
 ) -> list[tuple[float, tuple[float, float]]]:
-    """The precision of the chosen threshold on test pairs, and its interval; none without one."""
+    """Return the chosen threshold's precision on test pairs, with its interval, if there is one."""
     try:
         chosen = classifier.threshold(precision=PRECISION, sure=sure)
     except ValueError:
@@ -110,7 +110,7 @@ def reached_precision(
 
 
 def measure(name: str, size: int, data: Path, vectors: Vectors) -> dict[str, Any]:
-    """The figures of all draws of one size."""
+    """Return the figures of all draws of one size."""
     pairs, labels, test_pairs, test_labels = read(name, data)
     first, second = test_pairs.T
     cosines = SentenceEncoder(vectors).similarity(first, second).clip(0, 1)

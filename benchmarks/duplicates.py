@@ -65,12 +65,12 @@ class Encoded:
         self._vectors = vectors
 
     def encode(self, texts: list[str]) -> Any:
-        """(N, E)."""
+        """Return (N, E)."""
         return self._vectors[[self._rows.get(text, 0) for text in texts]]
 
 
 def by_all_pairs(texts: list[str], vectors: Any) -> list[tuple[int, int]]:
-    """The removed texts, each with the kept one, from the cosines of all pairs."""
+    """Return the removed texts, each with the kept one, from the cosines of all pairs."""
     vectors = normalized(vectors).astype(numpy.float64)
     words = [decisive_words(text) for text in texts]
     opposites = OppositeWords([one.poles for one in words])
@@ -93,7 +93,7 @@ def by_all_pairs(texts: list[str], vectors: Any) -> list[tuple[int, int]]:
 
 
 def pairs_of(data: Path, texts: list[str]) -> dict[str, tuple[bool, list[tuple[str, str]]]]:
-    """The kinds of pairs, and whether they are duplicates."""
+    """Return the kinds of pairs, and whether they are duplicates."""
 
     def rows(name: str, **options: Any) -> list[dict[str, str]]:
         opened = gzip.open if name.endswith(".gz") else open

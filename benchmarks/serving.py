@@ -39,7 +39,7 @@ async def client(port: int, bodies: Iterator[bytes], until: float, seconds: list
 
 
 async def answers(port: int, bodies: Iterator[bytes], number: int, period: float) -> list[float]:
-    """The times of all answers to all clients."""
+    """Return the times of all answers to all clients."""
     seconds: list[float] = []
     until = time.monotonic() + period
     await asyncio.gather(*(client(port, bodies, until, seconds) for _ in range(number)))

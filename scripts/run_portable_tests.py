@@ -54,7 +54,7 @@ def environment(run: Run) -> dict[str, str]:
 
 
 def run_tests(run: Run, arguments: list[str]) -> tuple[int, str]:
-    """Pytest's status and its last line."""
+    """Return pytest's status and its last line."""
     busy = [sys.executable, "-c", "while True: sum(range(10_000))"]
     disturbers = [subprocess.Popen(busy) for _ in range((os.cpu_count() or 1) * run[2])]
     lines = ["no output"]

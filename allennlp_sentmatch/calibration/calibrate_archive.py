@@ -1,4 +1,4 @@
-"""Calibrating a trained classifier."""
+"""Calibrate a trained classifier."""
 
 import logging
 import math
@@ -35,7 +35,7 @@ from allennlp_sentmatch.predictors.classification_predictor import ThresholdSett
 
 logger = logging.getLogger(__name__)
 
-MOST_SHARED = 0.1  # of the examples may be in other data by chance: short questions
+MOST_SHARED = 0.1  # the share of short examples that two data sets may have in common by chance
 
 
 def calibrate_archive(
@@ -50,26 +50,26 @@ def calibrate_archive(
 ) -> CalibrationReport:
     """Fit a classifier's temperature on held-out data, and write an archive with it.
 
-    The new archive differs from the old one in its temperature alone: labels and accuracy are the
-    same. The temperature of an archive that was calibrated before is replaced.
+    Only the temperature of the new archive differs: labels and accuracy are the same. The
+    temperature of an archive that was calibrated before is replaced.
 
     # Parameters
 
     archive_file, cuda_device, trust
         A classifier's archive, as for `load_archive`.
     data_path : `Any`
-        Labeled data for the archive's validation reader, which the model was not trained on: a
-        path, or an object of a path and `Folds`.
+        Labeled data for the archive's validation reader, on which the model was not trained: a
+        path, or an object with a path and `Folds`.
     output_dir : `Union[str, os.PathLike]`
-        A folder that does not exist yet. Gets the archive `model.tar.gz`, the report
+        A folder that does not exist yet. It receives the archive `model.tar.gz`, the report
         `calibration.json` and, with the extra [plots], the diagram `reliability.svg`.
     test_path : `Any`, optional (default = `None`)
         Other labeled data, to measure the result on.
     precision : `float`, optional (default = `None`)
-        Look for the smallest threshold with which this share of the examples that are given the
-        positive label has it. Without a positive label, all labels count.
+        Find the smallest threshold at which this share of the examples predicted as positive is
+        positive. Without a positive label, all labels count.
     positive_label : `str`, optional (default = `None`)
-        By default, the model's own.
+        By default, the model's positive label.
 
     # Raises
 
@@ -145,18 +145,18 @@ def _overlap(reader: DatasetReader, first: Any, second: Any) -> bool:
 
 
 def _examples(reader: DatasetReader, data_path: Any) -> list[tuple[str, ...]]:
-    """Return the texts of the examples of a data path; none if they are not on this machine."""
+    """Return the texts of a data path's examples, or none if they are not on this machine."""
     path, _ = split_data_path(data_path)
     if not isinstance(reader, ConfiguredReader) or not all(map(os.path.isfile, _files(path))):
         return []
-    with suppress(ValueError):  # of data that this reader does not read
+    with suppress(ValueError):  # the data have another format than this reader's
         return [tuple(sorted(reader.sentences(one))) for one in reader.examples(data_path)]
     return []
 
 
 def _files(path: Any) -> list[str]:
     """Return the names of the files of a data path without folds."""
-    if isinstance(path, Mapping):  # the set of a file, or a file for each label
+    if isinstance(path, Mapping):  # a set in a file, or a file for each label
         path = [value for name, value in path.items() if name != "set"]
     return [str(file) for file in path] if isinstance(path, list) else [str(path)]
 

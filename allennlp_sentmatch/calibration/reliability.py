@@ -1,4 +1,4 @@
-"""The agreement of probabilities with frequencies, and diagrams of it."""
+"""Reliability of probabilities: how well they agree with frequencies, and diagrams of this."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ NUM_BINS = 15
 
 @dataclass(frozen=True)
 class Bin:
-    """Examples with a confidence, the probability of the predicted label, in (lower, upper]."""
+    """Examples whose confidence, the predicted label's probability, is in (lower, upper]."""
 
     lower: float
     upper: float
     count: int
-    confidence: float  # the mean; 0 without examples
-    accuracy: float  # 0 without examples
+    confidence: float  # the mean confidence, or 0 if the bin is empty
+    accuracy: float  # 0 if the bin is empty
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,13 @@ class Reliability:
     """The mean absolute difference of accuracy and confidence over `bins`, weighted by their counts
     (Naeini et al. 2015; Guo et al. 2017, https://arxiv.org/abs/1706.04599, eq. 3)."""
     adaptive_calibration_error: float
-    """The same with 15 bins of equally many examples."""
+    """The same error, with 15 bins that have equally many examples."""
     negative_log_likelihood: float
     """The mean of -log p(label), in nats."""
     brier_score: float
-    """The mean of sum_k (p_k - [k is the label])^2 (Brier 1950), between 0 and 2: of two labels,
-    twice scikit-learn's."""
+    """The mean of sum_k (p_k - [k is the label])^2 (Brier 1950), between 0 and 2. For two labels,
+    it is twice scikit-learn's score.
+    """
     bins: list[Bin]
     """15 bins of equal width."""
 
@@ -79,7 +80,7 @@ def _calibration_error(
 
 
 def draw_reliability(title: str, panels: Mapping[str, Reliability]) -> Drawing:
-    """Draw the accuracy in each bin of confidence, and below it how many examples are in the bin.
+    """Draw the accuracy in each bin of confidence, with the bin's number of examples below it.
 
     Each caption has a panel, in which a bin's bar is as high as its accuracy, and a dot at its mean
     confidence (Niculescu-Mizil and Caruana 2005; Guo et al. 2017, figure 1).

@@ -1,4 +1,4 @@
-"""The report of a calibration, for files and for people."""
+"""Reports of a calibration, as JSON and as text."""
 
 import json
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ class DataReport:
 
     data: Any  # the data path
     examples: int
-    accuracy: float  # the same before and after
-    before: Reliability  # of the probabilities with the archive's own temperature
-    after: Reliability  # of the probabilities with the fitted temperature
+    accuracy: float  # the accuracy, which calibration does not change
+    before: Reliability  # with the archive's own temperature
+    after: Reliability  # with the fitted temperature
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class ChosenThreshold:
     """A predictor's threshold that was chosen on the calibration data."""
 
     aim: str  # "f1" or "precision"
-    positive_label: Optional[str]  # the label that is aimed at; `None` for all of them
+    positive_label: Optional[str]  # the label to predict, or `None` for all labels
     wanted_precision: Optional[float]
-    threshold: Optional[ThresholdSetting]  # the predictor's; `None` if none reaches the precision
-    calibration: Optional[Decisions]  # its effect on the calibration data
+    threshold: Optional[ThresholdSetting]  # `None` if no threshold reaches the precision
+    calibration: Optional[Decisions]  # the threshold's effect on the calibration data
     test: Optional[Decisions]
 
 
@@ -46,9 +46,9 @@ class CalibrationReport:
 
     archive: str
     temperature: float  # the fitted one
-    previous_temperature: float  # the archive's own, 1 unless it was calibrated before
-    calibration: DataReport  # of the data that the temperature and the thresholds were fitted on
-    test: Optional[DataReport]  # of other data
+    previous_temperature: float  # the archive's temperature, 1 unless it was calibrated before
+    calibration: DataReport  # on the data used to fit the temperature and the thresholds
+    test: Optional[DataReport]  # on other data
     thresholds: list[ChosenThreshold]
 
     def lines(self) -> Iterator[str]:

@@ -27,7 +27,7 @@ from scipy.special import softmax
 from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 
-TOLERANCE = 1e-12  # of the derivative, in units of the logits; of the temperature, relative to it
+TOLERANCE = 1e-12  # absolute for the derivative, relative for the temperature
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float64]]
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
@@ -46,8 +46,8 @@ def predict_logits(
 ) -> LabeledLogits:
     """Predict the logits of the examples that a reader finds, with a model in evaluation mode.
 
-    An example without a label, with one that is not in the vocabulary, or with logits that are not
-    finite, and data without examples, are a `ConfigurationError`.
+    Raises `ConfigurationError` if there are no examples, or if an example has no label, a label
+    that is not in the vocabulary, or logits that are not finite.
     """
     device = model.temperature.device
     settings = {"batch_size": batch_size, "max_instances_in_memory": batch_size, "quiet": True}
@@ -67,7 +67,7 @@ def predict_logits(
                     f"{data_path}: the model's logits are not finite; its weights are spoilt: "
                     "train it again, with a lower learning rate"
                 )
-    except KeyError as error:  # of a reader that is not from this package
+    except KeyError as error:  # another package's reader
         raise ConfigurationError(
             f"{data_path}: {error.args[0]}; the model's labels are {model.labels}"
         ) from None
@@ -77,9 +77,9 @@ def predict_logits(
 def fit_temperature(logits: FloatArray, labels: IntArray) -> float:
     """Fit the temperature by which to divide the logits (N, K) of examples with `labels` (N,).
 
-    A `ConfigurationError` if no temperature minimizes the negative log-likelihood.
+    Raises `ConfigurationError` if no temperature minimizes the negative log-likelihood.
     """
-    # In units of the largest difference of an example's logits, which may have any scale.
+    # Logits may have any scale: divide by the largest difference within an example.
     logits = logits - logits.max(-1, keepdims=True)
     unit = -logits.min() or 1.0
     logits = logits / unit

@@ -1,4 +1,4 @@
-"""Thresholds of probabilities to act on, chosen on labeled examples."""
+"""Thresholds for acting on probabilities, chosen on labeled examples."""
 
 from dataclasses import dataclass
 from typing import Optional
@@ -14,25 +14,27 @@ from allennlp_sentmatch.predictors.classification_predictor import LabelThreshol
 class Decisions:
     """The effect of a threshold on some examples."""
 
-    undecided: float  # the share of the examples that are given no label
+    undecided: float  # the share of the examples that get no label
     precision: Optional[float]
-    """The share of right ones among the examples that are given the positive label or, without a
-    positive label, any label; `None` if there are none."""
+    """The share of correct predictions among the examples that get the positive label or, without a
+    positive label, any label; `None` if there are no such examples.
+    """
     recall: Optional[float]
-    """The share of the examples with the positive label, or of all examples, that are given the
-    right label; `None` if there are none."""
+    """The share of the examples with the positive label, or of all examples, that get the correct
+    label; `None` if there are no such examples.
+    """
     f1: Optional[float]  # 2 * precision * recall / (precision + recall); `None` if one of them is
 
 
 def precision_threshold(
     probs: FloatArray, labels: IntArray, precision: float, positive: Optional[int] = None
 ) -> Optional[float]:
-    """Return the smallest probability of the predicted label with which it is right often enough.
+    """Return the smallest probability at which the predicted label is correct often enough.
 
-    `precision` is the wanted share of right ones among the examples whose predicted label has at
-    least this probability: 0 if all examples reach it, `None` if no threshold does. `probs` (N, K)
-    and the labels' indices `labels` (N,) are of the same examples. With `positive`, only the
-    examples count for which this label is predicted.
+    `precision` is the required share of correct predictions among the examples whose predicted
+    label has at least the returned probability. The result is 0 if all examples together reach the
+    precision, and `None` if no threshold does. `probs` (N, K) and the labels' indices `labels` (N,)
+    belong to the same examples. With `positive`, only examples with this predicted label count.
     """
     predicted = probs.argmax(-1)
     confidences = probs.max(-1)

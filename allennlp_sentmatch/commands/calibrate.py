@@ -15,7 +15,7 @@ from allennlp_sentmatch.errors import configuration_errors
 
 
 def _data_path(text: str) -> Any:
-    with configuration_errors():  # argparse would not say what is wrong
+    with configuration_errors():  # argparse would not say what is wrong with the value
         return json_or_text(text, where="the data path")
 
 

@@ -38,7 +38,9 @@ CLASSIFIERS_VECTORS = (
     "things may have a cosine near 1. For similarity, train a similarity_regressor with the scorer "
     "cosine, or a distilled_encoder"
 )
-"""The warning where a classifier's vectors are written, which are easily taken for similarities."""
+"""The warning when a classifier's vectors are written: they are easily mistaken for
+similarities.
+"""
 
 
 class Command:
@@ -48,10 +50,10 @@ class Command:
     """
 
     name: ClassVar[str]
-    """What is typed for it."""
+    """The command's name on the command line."""
 
     shared_options: ClassVar[Sequence[str]] = ()
-    """The options that it shares with others, by name."""
+    """The names of the options that it shares with other commands."""
 
     def add_parser(
         self, parsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -70,7 +72,7 @@ class Command:
         raise NotImplementedError
 
     def run(self, args: argparse.Namespace) -> None:
-        """Do what the command line says; a `ValueError` is reported as a mistake of the user."""
+        """Run the command; a `ValueError` is reported as a usage error."""
         raise NotImplementedError
 
 
@@ -92,17 +94,15 @@ MODEL = (
     "`package`, the encoder in this package; the folder of an exported encoder or of a model of "
     "sentence-transformers; or an archive, which needs AllenNLP"
 )
-"""What a command says of a model that only encodes."""
+"""The message of a command about a model that only encodes."""
 
 
 def json_or_text(text: str, where: str) -> Any:
-    """Return the JSON object that an argument is, or the argument, if it does not begin as an
-    object.
-    """
+    """Return the JSON object in an argument, or the argument itself if it is not one."""
     is_json = text.lstrip().startswith("{")
     return parse_json_object(text, where, "an object") if is_json else text
 
 
 def _column(name: str) -> Union[int, str]:
-    """Return a column as a command line names it: by its position if that is a number."""
+    """Return a column's name, or its position if the argument is a number."""
     return int(name) if name.isdigit() else name

@@ -78,7 +78,7 @@ def lines_of(report: dict[str, Any], comparisons: int) -> list[str]:
 
 
 def _needed(report: dict[str, Any]) -> str:
-    """Return what would find the difference, if it is as large as it seems."""
+    """Return a sentence about what would detect the difference, if it is as large as it seems."""
     if min(len(report[side]) for side in ("higher", "lower")) == 1:
         return "how much other seeds differ is not known from one archive"
     if report["seeds_to_decide"] is None:

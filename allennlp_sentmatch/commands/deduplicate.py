@@ -1,7 +1,7 @@
 """The `deduplicate` subcommand writes the sentences of a file without duplicates.
 
-A sentence is left out if an earlier one, or one of another file, is as similar as `--threshold`. Of
-a table, the rows are written as they are.
+A sentence is left out if its similarity to an earlier sentence, or to one in another file, is at
+least `--threshold`. The rows of a table are written unchanged.
 """
 
 import argparse
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 class Deduplicate(Command):
-    """Leave out the sentences of a file that say the same as others."""
+    """Remove the sentences of a file that say the same as others."""
 
     name = "deduplicate"
 
@@ -76,7 +76,7 @@ class Deduplicate(Command):
         )
 
     def run(self, args: argparse.Namespace) -> None:
-        # Every command of `allennlp` would wait for scikit-learn.
+        # Imported here: otherwise every command of `allennlp` would wait for scikit-learn.
         from allennlp_sentmatch import find_duplicates
 
         _check_outputs(args.output_file, args.report)
@@ -111,9 +111,9 @@ class _Corpus(NamedTuple):
 
     texts: Sentences
     rows: Sequence[str]
-    """What is written of each sentence that is kept, with its line end."""
+    """The text to write for each sentence that is kept, with its line end."""
     header: str
-    """What is written before them."""
+    """The text to write before the sentences."""
     num_blank: int
     """The number of blank sentences that were left out."""
 
@@ -168,7 +168,7 @@ def _classifier(folder: Optional[str], label: Optional[str]) -> tuple[Any, Any]:
 
 
 def _reason(duplicate: "Duplicate") -> str:
-    """Return a line of JSON about a removed sentence, first what a person looks at."""
+    """Return a line of JSON about a removed sentence, with the most informative keys first."""
     reason = {
         "differing_words": duplicate.differing_words,
         "text": duplicate.text,
@@ -181,9 +181,9 @@ def _reason(duplicate: "Duplicate") -> str:
 
 
 def _write(outputs: Sequence[tuple[str, Iterable[str]]]) -> None:
-    """Write all outputs, or after an error none; the last one is the last to appear."""
+    """Write all outputs, or none of them after an error; the last one appears last."""
     with ExitStack() as stack:
         files = [stack.enter_context(written(path)) for path, _ in reversed(outputs)]
         for file, (_, lines) in zip(reversed(files), outputs):
             file.writelines(lines)
-            file.flush()  # a full disk is seen before the first file is moved to its place
+            file.flush()  # a full disk is noticed before the first file is moved to its place

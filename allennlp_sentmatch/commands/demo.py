@@ -1,9 +1,9 @@
-"""The `demo` subcommand serves a page that applies a trained model to the sentences of a user.
+"""The `demo` subcommand serves a web page on which users try a trained model.
 
 The page shows the label with its probabilities, the ranking or the translation, the model's
 internals (trees, attention or gates) and the words' saliency. Depending on the model, it also
-generates sentences and searches a small corpus. It is the page of the server of `allennlp serve`,
-which answers programs, too. It is accessible only from this machine, unless `--host` is given.
+generates sentences and searches a small corpus. The server also answers programs, like `allennlp
+serve`. It is accessible only from this machine, unless `--host` is given.
 """
 
 import argparse

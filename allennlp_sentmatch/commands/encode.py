@@ -67,7 +67,7 @@ class Encode(Command):
         from allennlp_sentmatch.corpora.encoders import fingerprint_of
         from allennlp_sentmatch.files.texts import noting
 
-        # Either cache would keep code for a thousand shapes, hundreds of MB; few shapes recur.
+        # Few shapes recur, and these caches would keep code for a thousand of them, hundreds of MB.
         for onednn_cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
             os.environ.setdefault(onednn_cache, "32")
         encoder = _encoder(args)
@@ -107,7 +107,9 @@ def _encoder(args: argparse.Namespace) -> Any:
 
 
 def _sentences(encoder: Any, *table: Any) -> Iterator[str]:
-    """Yield the sentences of a file; one that cannot be encoded is an error with its line."""
+    """Yield the sentences of a file; raise an error with its line for one that cannot be
+    encoded.
+    """
     from allennlp_sentmatch.files.tables import located_sentences
 
     for source, sentence in located_sentences(*table):

@@ -20,7 +20,7 @@ from allennlp_sentmatch.predictors.pair_generator import evaluate_generator
 
 
 class EvaluateGenerator(Command):
-    """Generate a sentence for each pair's first one and its label, and evaluate."""
+    """Generate a sentence from each pair's first sentence and label, and evaluate the results."""
 
     name = "evaluate-generator"
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")

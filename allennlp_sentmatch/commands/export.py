@@ -55,7 +55,7 @@ class Export(Command):
 
 
 def _export_again(args: argparse.Namespace, folder: Path) -> "StandaloneEncoder":
-    """Export an encoder that is exported already, or the one in this package."""
+    """Export an encoder that was exported before, or the one in this package."""
     from allennlp_sentmatch.standalone import StandaloneEncoder
     from allennlp_sentmatch.standalone.model_card import SIMILARITY, UNKNOWN, Origin
 

@@ -10,7 +10,7 @@ def sentence_about(error: BaseException) -> Optional[str]:
     if isinstance(error, OSError):
         return _about_a_file(error)
     if isinstance(error, ModuleNotFoundError):
-        if error.name is None:  # it says what to type
+        if error.name is None:  # the message says what to type
             return str(error)
         package = error.name.partition(".")[0]
         return f"the package {package} is not installed; install it with: pip install {package}"
@@ -22,6 +22,6 @@ def _about_a_file(error: OSError) -> Optional[str]:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     if error.errno in (errno.ENOSPC, errno.EPIPE):
         return f"the output cannot be written: {error.strerror}"
-    if isinstance(error, FileNotFoundError):  # of a path or URL that was looked for
+    if isinstance(error, FileNotFoundError):  # a path or URL was not found
         return str(error)
     return None

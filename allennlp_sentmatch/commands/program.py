@@ -43,13 +43,13 @@ from allennlp_sentmatch.errors import UnknownSettingError
 from allennlp_sentmatch.files.messages import did_you_mean
 
 Frames = Sequence[FrameType]
-"""Those of a traceback, the one that raised the error last."""
+"""The functions of a traceback; the last one raised the error."""
 
 ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackType]], Any]
 
-HUB_ERRORS = ("We couldn't connect to", "Can't load")  # of transformers without a connection
+HUB_ERRORS = ("We couldn't connect to", "Can't load")  # transformers says this without a connection
 
-JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")  # the beginnings of jsonnet's messages
+JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")  # jsonnet's messages begin with these
 
 ALLENNLP_ERRORS = {
     "nan loss encountered": "the training loss is not a number (NaN): lower the learning rate "
@@ -57,7 +57,7 @@ ALLENNLP_ERRORS = {
     "Using AMP requires a cuda device": "trainer.use_amp needs a GPU: remove it, or use the "
     'trainer of "type": "bfloat16", which trains on CPUs, too',
 }
-"""Sentences for the messages of `ValueError`s of AllenNLP's trainer."""
+"""Sentences that replace the messages of the `ValueError`s of AllenNLP's trainer."""
 
 
 def is_running() -> bool:
@@ -67,7 +67,9 @@ def is_running() -> bool:
 
 
 def set_up(own_subcommands: Collection[str]) -> None:
-    """Change the output as this module's docstring describes; the names are this package's."""
+    """Change the output as this module's docstring describes; the names are those of this
+    package.
+    """
     # Before the arguments are parsed: AllenNLP logs that the plugin is available.
     is_own = len(sys.argv) > 1 and sys.argv[1] in own_subcommands
     chosen = ("ALLENNLP_DEBUG", "ALLENNLP_LOG_LEVEL")
@@ -75,7 +77,7 @@ def set_up(own_subcommands: Collection[str]) -> None:
         logging.getLogger().setLevel(logging.WARNING)
     prepare_global_logging = common_logging.prepare_global_logging
 
-    def prepare(*args: Any, **kwargs: Any) -> None:  # by which `allennlp train` replaces the hook
+    def prepare(*args: Any, **kwargs: Any) -> None:  # `allennlp train` replaces the hook by it
         prepare_global_logging(*args, **kwargs)
         sys.excepthook = _hook(sys.excepthook)
 
@@ -109,7 +111,7 @@ def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
             hint = did_you_mean(str(values["value"]), values["choices"])
             if hint:
                 return f"{values['key_str']}: there is no {values['value']!r}{hint}"
-        if code is not None and code.co_name == "resolve_class_name":  # of `Registrable`
+        if code is not None and code.co_name == "resolve_class_name":  # raised by `Registrable`
             kind = values["cls"]
             hint = did_you_mean(values["name"], kind.list_available())
             if hint:
@@ -117,7 +119,7 @@ def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
         if code is unwrap(create_serialization_dir).__code__:
             return _existing_folder(str(error), values)
         return str(error)
-    if isinstance(error, UnknownSettingError):  # of a subclass in another package
+    if isinstance(error, UnknownSettingError):  # a subclass in another package
         return str(error)
     if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_ERRORS):
         kind, _, message = str(error).splitlines()[0].partition(": ")
@@ -127,7 +129,7 @@ def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
 
 
 def _of_a_place(error: BaseException, frames: Frames) -> Optional[str]:
-    """Return a sentence about an error of a function of AllenNLP that is known for it."""
+    """Return a sentence about an error that a function of AllenNLP is known to raise."""
     if not frames:
         return None
     code = frames[-1].f_code
@@ -195,7 +197,7 @@ _parsers_error: Any = ArgumentParserWithDefaults.error
 
 
 def _error(parser: ArgumentParserWithDefaults, message: str) -> None:
-    """End with a message; for an unknown subcommand, with the one that is most like it."""
+    """Exit with a message; for an unknown subcommand, suggest the most similar one."""
     unknown = re.match(r"argument .*: invalid choice: '([^']+)' ", message)
     if unknown is not None and parser.prog == "allennlp":
         hint = did_you_mean(unknown[1], Subcommand.list_available())

@@ -1,7 +1,7 @@
 """The `search` subcommand finds the sentences of an encoded corpus that are similar to a given one.
 
-`allennlp encode` writes the vectors. The neighbors of a query are those with the largest cosine.
-Without `--query` and `--queries`, queries are read from a prompt.
+`allennlp encode` writes the vectors. The neighbors of a query are the sentences with the largest
+cosines. Without `--query` and `--queries`, queries are read from a prompt.
 """
 
 import argparse
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Search(Command):
-    """Find the sentences of a corpus like a given one."""
+    """Find the sentences of a corpus that are similar to a given one."""
 
     name = "search"
     shared_options = ("--cuda-device", "--trust-archive")
@@ -102,7 +102,7 @@ class Search(Command):
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Raise a `ValueError` for impossible arguments, before anything is loaded."""
+    """Raise `ValueError` for invalid arguments, before anything is loaded."""
     for name, number in (("--k", args.k), ("--batch-size", args.batch_size)):
         if number < 1:
             raise ValueError(f"{name} must be at least 1, got {number}")
@@ -181,7 +181,7 @@ def _index_kind(text: str) -> "IndexKind":
 
 
 def _prompt() -> Iterator[str]:
-    """Yield what is typed, until an empty line or the end of the input."""
+    """Yield the lines that are typed, until an empty line or the end of the input."""
     while True:
         try:
             query = input("query> ").strip()

@@ -1,6 +1,6 @@
 """The `serve` command answers programs with a model's predictions and vectors over HTTP.
 
-POST to `/predict` what is a line of the input of `allennlp predict`; to `/v1/embeddings`, a request
+POST a line of the input of `allennlp predict` to `/predict`; to `/v1/embeddings`, a request
 of OpenAI's clients; to `/similarity` two texts, and to `/rerank` a query and documents. The server
 is accessible only from this machine, unless `--host` is given.
 """
@@ -52,7 +52,7 @@ class Serve(Command):
         args.predictor_args = parse_json_object(
             args.predictor_args, "--predictor-args", "an object"
         )
-        # AllenNLP's handler raises an `Exception`, which what loads an archive may catch.
+        # AllenNLP's handler raises an `Exception`, which code that loads an archive may catch.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit())
         if needs_archive(args.model):
             service = self._archive_service(args)
@@ -97,12 +97,12 @@ class Serve(Command):
     def completed(
         self, service: "Service", predictor: Any, archive: Any, args: argparse.Namespace
     ) -> "Service":
-        """Return the service of a subclass, which adds to this one."""
+        """Return the service, to which subclasses may add routes."""
         return service
 
 
 def _add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
-    """Add the address to serve at, with the default `port`, and the limits of the server."""
+    """Add options for the server's address, with the default `port`, and its limits."""
     parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets other machines in")
     parser.add_argument(
         "--allowed-host",

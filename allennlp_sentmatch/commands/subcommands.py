@@ -52,7 +52,7 @@ _register: Any = Subcommand.register
 def subcommand_of(command: Command) -> type[Subcommand]:
     """Return a subcommand of `allennlp` that runs a command.
 
-    The command's `ValueError`s are `ConfigurationError`s, AllenNLP's errors for mistakes of users.
+    The command's `ValueError`s become `ConfigurationError`s, AllenNLP's class for users' mistakes.
     """
 
     class CommandOfThisPackage(Subcommand):
@@ -78,10 +78,10 @@ def subcommand_of(command: Command) -> type[Subcommand]:
 def _register_among_others(
     cls: type[Subcommand], name: str, constructor: Optional[str] = None, exist_ok: bool = False
 ) -> Callable[[type[Subcommand]], type[Subcommand]]:
-    """Keep this package's command where another plugin has one of its name.
+    """Keep this package's command if another plugin has one of the same name.
 
-    allennlp-server has "serve" and allennlp-optuna "tune": AllenNLP refused to load the one that
-    came later, with an error for every command.
+    allennlp-server has "serve", and allennlp-optuna "tune". AllenNLP would refuse to load the later
+    one, with an error for every command.
     """
 
     def add(command: type[Subcommand]) -> type[Subcommand]:

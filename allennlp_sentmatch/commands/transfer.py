@@ -1,5 +1,5 @@
 """The `transfer` subcommand measures sentence vectors on the ten tasks of SuBiLSTM's table 2, and
-on tasks of one's own.
+on your own tasks.
 
 Each task trains a linear classifier on top of the vectors, as SentEval does. The table's row is
 printed; the exit status is 1 if a task failed, after the others have run.
@@ -100,7 +100,7 @@ class Transfer(Command):
         parser.add_argument("--batch-size", type=int, default=128, help="sentences at a time")
 
     def run(self, args: argparse.Namespace) -> None:
-        # Mistakes that would otherwise be reported only after hours.
+        # Otherwise, these mistakes would be reported only after hours.
         if args.batch_size < 1:
             raise ConfigurationError(f"--batch-size must be at least 1, got {args.batch_size}")
         output = args.output_file
@@ -144,12 +144,12 @@ def _own_task(text: str) -> TransferTask:
         content = evaluate_file(str(cached_path(text))) if is_file else text
     except ValueError as error:
         raise ConfigurationError(f"--own-task {text} is not JSON in UTF-8: {error}") from error
-    with configuration_errors():  # argparse would not say what is wrong
+    with configuration_errors():  # argparse would not say what is wrong with the value
         return own_task(parse_json_object(content, "--own-task", "an object"))
 
 
 def _encoder(args: argparse.Namespace) -> tuple[str, EncodeFunction, str]:
-    """Return the encoder's name, the encoder, and a key that no other encoder's vectors have."""
+    """Return the encoder's name, the encoder, and a key that identifies its vectors."""
     if args.word_vectors is not None:
         average = WordVectorAverage.from_file(args.word_vectors)
         name = f"average of {Path(args.word_vectors).name}"

@@ -1,7 +1,7 @@
 """The `tune` subcommand searches settings of a configuration, such as learning rates and dropout.
 
-Each trial is a training run. Trials are compared by the best figure on the validation data; the
-test data are not read. The search is by Optuna. The same command continues an interrupted study.
+Each trial is a training run. Trials are compared by their best validation metric; the test data are
+not read. Optuna chooses the trials. The same command continues an interrupted study.
 """
 
 import argparse

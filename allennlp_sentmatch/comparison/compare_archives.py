@@ -1,4 +1,4 @@
-"""Comparing sets of archives on labeled data."""
+"""Compare sets of archives on labeled data."""
 
 import os
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ def compare_archives(
     """Compare a set of archives, usually the seeds of a configuration, with other sets.
 
     Returns a dictionary for each of the other sets: the archives `higher` (X) and `lower` (Y), the
-    `metric`, the number of `items`, what `Comparison` has, and `p_holm`, which is corrected for the
-    number of comparisons. Figures are not in percent.
+    `metric`, the number of `items`, the attributes of `Comparison`, and `p_holm`, the p-value
+    corrected for the number of comparisons. Figures are fractions, not percentages.
 
     # Parameters
 
@@ -38,8 +38,8 @@ def compare_archives(
     data_path : `Any`
         Labeled data, which each archive's validation reader reads.
     metric : `str`, optional (default = `None`)
-        For models of reading comprehension, "f1" (the default) or "rouge_l"; other models have one:
-        accuracy, MAP, or Pearson's correlation.
+        For models of reading comprehension, "f1" (the default) or "rouge_l"; other models have only
+        one metric: accuracy, MAP or Pearson's correlation.
 
     # Raises
 
@@ -70,7 +70,7 @@ def compare_archives(
 
 
 class _Scored:
-    """The scores of an archive's items, (items, 1) or (items, 2)."""
+    """Scores of an archive's items, (items, 1) or (items, 2)."""
 
     def __init__(
         self, path: AnyPath, data_path: Any, metric: Optional[str], cuda_device: int, trust: bool

@@ -1,9 +1,9 @@
 """A trained model's score on each item of some data.
 
 A classifier's items are sentences or pairs: 1 if its label is right, 0 if it is wrong. A ranker's
-are the questions that its MAP counts: their average precision. The items of a model of scores are
-pairs: their predicted and true scores. R-NET's items are questions, with a list for each of two
-metrics, `{"f1": [...], "rouge_l": [...]}`, in percent as the metrics are.
+are the questions that its MAP counts: their average precision. For a model that predicts scores, an
+item is a pair, with its predicted and its true score. R-NET's items are questions, with a list for
+each of two metrics, `{"f1": [...], "rouge_l": [...]}`, in percent as the metrics are.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,13 +23,12 @@ FIELDS: dict[type[Model], str] = {
     AttentiveRanker: "labels",
     ScoreModel: "score",
 }
-"""What an item must have to be scored."""
+"""The field that an item needs to be scored."""
 
 
 def item_scores(archive: Archive, data_path: Any) -> Any:
-    """Return the rounded scores of the items of some data; `None` for other kinds of models.
-
-    The data are read by the archive's validation reader.
+    """Return the rounded scores of the items of some data; `None` for other kinds of models. The
+    archive's validation reader reads the data.
 
     # Raises
 

@@ -3,11 +3,12 @@
 The scores of a set are (seeds, items, 1), whose mean over the items is a run's figure, or (seeds,
 items, 2), predicted and true scores whose Pearson correlation is the figure. The difference is
 between the means of the figures. It varies by the items, which X and Y share, and by the seeds,
-which they do not, whatever their numbers are: a seed gives other models other random numbers.
+which they do not, even if the seeds' numbers are equal: the same seed gives different models
+different random numbers.
 
 A bootstrap of n seeds has (n - 1) / n of their variance, so that the interval of three is too
-narrow. The answers that a run gives by chance make it too wide: they count for the items and for
-the seeds (Owen 2007, "The pigeonhole bootstrap").
+narrow. Answers that a run gives by chance make it too wide, since they count both for the items and
+for the seeds (Owen 2007, "The pigeonhole bootstrap").
 """
 
 import math
@@ -33,19 +34,20 @@ class Comparison(NamedTuple):
     lower_mean: float
     difference: float
     low: float
-    """Beginning of the 95 % interval over items and, if X or Y has several, seeds."""
+    """The lower end of the 95 % interval over items and, if X or Y has several, seeds."""
     high: float
     p: float
-    """Two-sided, that the difference is zero."""
+    """The two-sided p-value of the hypothesis that the difference is zero."""
     test: str
-    """How `p` was found."""
+    """The name of the test that gave `p`."""
     smallest: float
-    """The smallest difference that so many seeds and items find in 80 % of cases. From one run of
-    each, it is between these two models, whatever other seeds would give.
+    """The smallest difference that so many seeds and items find in 80 % of cases. With one run of
+    each, the comparison is only between these two models, not between their methods.
     """
     seeds_to_decide: Optional[int]
-    """The number of seeds of each with which the difference would be found in 80 % of cases, if it
-    is as large as it seems; `None` if the items are too few, or the seeds' spread is not known.
+    """The number of seeds of X and of Y with which the difference would be found in 80 % of cases,
+    if it is as large as it seems; `None` if there are too few items, or if the seeds' spread is not
+    known.
     """
 
 
@@ -62,7 +64,7 @@ def figure_of(items: numpy.ndarray) -> Any:
 
 
 def compare(higher: numpy.ndarray, lower: numpy.ndarray, resamples: int = RESAMPLES) -> Comparison:
-    """Compare the scores of X and Y, which have the same items and any numbers of seeds."""
+    """Compare the scores of X and Y, which have the same items; numbers of seeds may differ."""
     rows = (higher, lower)
     figures = [figure_of(row) for row in rows]
     means = [float(row.mean()) for row in figures]
@@ -97,8 +99,8 @@ def resampled(
     """Return two bootstraps of the figures of X and Y.
 
     The first is of items and seeds, (resamples,) for each of X and Y, means over the seeds. The
-    second is of items, (seeds, resamples) for each. Each resample of the items is of both sets; the
-    seeds are drawn for each set by itself.
+    second is of items, (seeds, resamples) for each. X and Y share each resample of the items; the
+    seeds are drawn separately for each of them.
     """
     generator = numpy.random.default_rng(0)
     over_both = [numpy.empty(resamples) for _ in range(2)]
@@ -127,7 +129,7 @@ def counted(chosen: numpy.ndarray) -> numpy.ndarray:
 def weighted_figures(items: numpy.ndarray, counts: numpy.ndarray) -> numpy.ndarray:
     """Return `figure_of` resampled items (seeds, items, 1 or 2) as (seeds, resamples).
 
-    It is as `figure_of(items[:, chosen])`, without copies of the items.
+    This equals `figure_of(items[:, chosen])`, without copying the items.
     """
 
     def mean(values: numpy.ndarray) -> numpy.ndarray:
@@ -145,11 +147,11 @@ def weighted_figures(items: numpy.ndarray, counts: numpy.ndarray) -> numpy.ndarr
 
 
 def parted(over_items: Sequence[numpy.ndarray], of_items: float) -> tuple[float, float]:
-    """Return the part of `of_items` that more seeds leave, and the part that they divide.
+    """Return the part of `of_items` that more seeds do not reduce, and the part that they divide.
 
-    `of_items` is the variance over the items of the difference of means over n seeds. A difference
-    of single runs has more of it, as each run answers some items by chance: the second part is n
-    times as large.
+    `of_items` is the variance over the items of the difference of means over n seeds. The variance
+    of a difference of single runs is larger, since each run answers some items by chance: the
+    second part is n times as large.
     """
     higher, lower = over_items
     single = float((higher[:, None] - lower).var(axis=-1).mean())
@@ -163,8 +165,8 @@ def p_value(
 ) -> tuple[float, str]:
     """Return p and the name of its test.
 
-    Of several runs, p is from the bootstrapped `differences`. One run of each is a question about
-    two models: right and wrong answers are compared by McNemar's exact test, other scores by
+    For several runs, p comes from the bootstrapped `differences`. One run of each is a question
+    about two models: right and wrong answers are compared by McNemar's exact test, other scores by
     exchanging the models' scores of random items.
     """
     if len(higher) > 1 or len(lower) > 1:

@@ -1,7 +1,8 @@
 """Texts in large numbers: their vectors on disk, indexes, search and duplicates.
 
-Whatever has a method `encode` may be the encoder. Modules are imported when a name of theirs is
-first used: a program that only encodes needs none of those that search or find duplicates.
+Any object with a method `encode` can be the encoder. A module is imported when one of its names is
+first used, so that a program that only encodes does not import the code for searching and for
+duplicates.
 """
 
 from importlib import import_module as _import_module

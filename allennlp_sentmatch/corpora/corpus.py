@@ -1,4 +1,4 @@
-"""Encoding a corpus of any size into a `.npy` file, interruptible at any moment."""
+"""Encode a corpus of any size into a `.npy` file, with interruptions at any moment."""
 
 import hashlib
 import logging
@@ -42,8 +42,8 @@ from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
 
 logger = logging.getLogger(__name__)
 
-READ_TOGETHER = 8192  # the number of sentences whose digest is computed at a time
-NUM_SAMPLES = 32  # the number of vectors that are compared with the encoder's or a saved index's
+READ_TOGETHER = 8192  # sentences whose digest is computed at a time
+NUM_SAMPLES = 32  # vectors that are compared with those of the encoder or of a saved index
 
 
 def encode_corpus(
@@ -61,7 +61,7 @@ def encode_corpus(
     A block of sentences is encoded at a time, sorted by length, and every distinct sentence once.
     Until all is done, the work is in the folder `{output_file}.partial`. Called again after an
     interruption, even by `kill -9`, the function encodes the blocks that are not finished, or whose
-    vectors are not what was written; the file gets the bytes that an uninterrupted run gives.
+    vectors are damaged. The resulting file has the same bytes as after an uninterrupted run.
 
     # Parameters
 
@@ -69,7 +69,7 @@ def encode_corpus(
         An `ArchiveEncoder` or a `RayEncoder`, which give the same bytes and continue each other's
         interrupted runs, or anything with a method `encode`, such as a `SentenceEncoder`.
     sentences : `Callable[[], Iterator[str]]`
-        Gives the sentences, the same each time it is called: they are counted first.
+        Returns the sentences, the same ones in each call: they are counted first.
     output_file : `Union[str, os.PathLike]`
         Gets an array (number of sentences, E), float32, to be read by
         `numpy.load(output_file, mmap_mode="r")`. The file ends with two digests, which NumPy does
@@ -83,8 +83,8 @@ def encode_corpus(
         Names the encoder, for instance by a digest of its archive: an interrupted run is not
         resumed with another one.
     append : `bool`, optional (default = `False`)
-        Whether `output_file` may have the vectors of the first sentences. Then the others alone are
-        encoded; the file stays as it is until the new one is complete, and takes its place.
+        Whether `output_file` may have the vectors of the first sentences. Then only the others are
+        encoded. The file stays unchanged until the new one is complete and replaces it.
 
     # Raises
 
@@ -93,7 +93,7 @@ def encode_corpus(
     or if another process is writing the same file; with `append`, if the file is damaged, or is not
     the encoder's for the first sentences, by their digest and a sample of the vectors.
     """
-    output = Path(os.path.realpath(output_file))  # a link stays
+    output = Path(os.path.realpath(output_file))  # a symbolic link stays one
     is_continued = append and output.exists()
     check_positive(batch_size=batch_size, block_size=block_size)
     if not is_continued:
@@ -129,7 +129,7 @@ def encode_corpus(
 
 
 class Survey(NamedTuple):
-    """What one reading of a corpus tells of it."""
+    """Facts about a corpus, from reading it once."""
 
     num_sentences: int
     """The number of sentences."""
@@ -142,7 +142,7 @@ class Survey(NamedTuple):
 
 
 def survey_of(sentences: Iterable[str], num_first: int = 0) -> Survey:
-    """Read a corpus once, and return what has to be known of it and of its first sentences."""
+    """Read a corpus once, and return the facts about it and its first sentences."""
     digest = SentencesDigest()
     rows = set(evenly(num_first, NUM_SAMPLES).tolist())
     sample: dict[int, str] = {}
@@ -172,7 +172,7 @@ def _check_vectors_before(encoder: BlockEncoder, vectors: Any, survey: Survey, f
 
 
 class _Run:
-    """The work of `encode_corpus` in a work folder, from its beginning or from where it ended."""
+    """The work of `encode_corpus` in a work folder, new or resumed."""
 
     def __init__(
         self,
@@ -191,13 +191,13 @@ class _Run:
             vectors.prepare()
         self._finished = finished_blocks(folder / DIGESTS)
         self._read = SentencesDigest()
-        # Those that are being encoded, with their numbers.
+        # The blocks that are being encoded, by number.
         self._unfinished: deque[tuple[int, _Block]] = deque()
 
     def encode(
         self, encoder: BlockEncoder, sentences: Iterator[str], batch_size: int, before: Any
     ) -> None:
-        """Write the vectors of all sentences, whose first ones have the vectors `before`."""
+        """Write the vectors of all sentences; the first sentences have the vectors `before`."""
         rest = islice(sentences, self._vectors.num_vectors)
         blocks = self._new_sentences(rest, before)
         for new_vectors in encoder.encode_blocks(blocks, batch_size):
@@ -234,7 +234,7 @@ class _Run:
             size = len(block_sentences) * self._vectors.vector_size
             begin = before.offset + 4 * start * self._vectors.vector_size
             with naming(self._vectors.path):
-                # Not through the map, whose pages would count as this process's memory.
+                # Read from the file: pages of the memory map would count as this process's memory.
                 copied = numpy.fromfile(before.filename, "<f4", size, offset=begin)
                 self._vectors.write(start, copied)
             self._progress.update(len(block_sentences))
@@ -257,10 +257,10 @@ def check_sample(
     rows: Union[Sequence[int], IntArray],
     sentences: Sequence[str],
 ) -> None:
-    """Raise a `ValueError` if vectors in some rows are not the encoder's for a sentence."""
+    """Raise `ValueError` if some rows are not the encoder's vectors of their sentences."""
     if not sentences:
         return
-    with noting(()):  # whoever encoded the sentences was warned
+    with noting(()):  # these warnings were given when the sentences were encoded
         (encoded,) = encoder.encode_blocks([[*sentences]], len(sentences))
     same = (numpy.abs(normalized(vectors[rows]) - normalized(encoded)) <= TOLERANCE).all(axis=1)
     for row, sentence in zip(numpy.array(rows)[~same], compress(sentences, ~same)):
@@ -273,16 +273,14 @@ def check_sample(
 class _Block(NamedTuple):
     """Consecutive sentences of the corpus."""
 
-    start: int  # the row of the first of them
+    start: int  # the row of the block's first sentence
     first_rows: list[int]  # for each sentence, the first row of the corpus with a sentence like it
-    new: list[str]  # those not met before, each once
-    digests: dict[bytes, int]  # of the new ones, with their rows
+    new: list[str]  # the sentences not met before, each once
+    digests: dict[bytes, int]  # the digests of the new sentences, with their rows
 
 
 def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) -> _Block:
-    """Return the block of the sentences in the rows from `start` on, which count as met from now
-    on.
-    """
+    """Return the block of the sentences in the rows from `start` on, and record them as met."""
     block = _Block(start, [], [], {})
     for row, sentence in enumerate(sentences, start):
         digest = hashlib.sha256(sentence.encode("utf-8", "surrogatepass")).digest()
@@ -300,9 +298,7 @@ def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) 
 
 
 def _is_finished(block: _Block, vectors: VectorsFile, digest: bytes) -> bool:
-    """Return whether the block's sentences and vectors are those that were written, by their
-    digest.
-    """
+    """Return whether the digest shows that the block's sentences and vectors are unchanged."""
     rows = range(block.start, block.start + len(block.first_rows))
     with naming(vectors.path):
         is_finished = _digest(block, vectors.read(rows)) == digest

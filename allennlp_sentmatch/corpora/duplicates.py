@@ -25,9 +25,9 @@ from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 BLOCK_SIZE = 512
 POOL_SIZE = 16_384
 ENCODED_TOGETHER = 8192
-"""The numbers of texts that are compared with each other, and that are encoded, at a time."""
+"""How many texts are compared with each other, and how many are encoded, at a time."""
 
-NUM_DIRECTIONS = 64  # the number of directions of the vectors in which all pairs are compared
+NUM_DIRECTIONS = 64  # directions of the vectors in which all pairs are compared
 
 CANDIDATE_COSINE = 0.7
 NUM_CANDIDATES = 10
@@ -37,16 +37,16 @@ LEAST_COSINE = 0.9
 LEAST_PROBABILITY = 0.5
 """The default thresholds, without and with a classifier."""
 
-SLACK = 1e-4  # more than a product of vectors differs from their cosine by rounding
+SLACK = 1e-4  # above the rounding error of a cosine
 
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
-NearPairs = numpy.ndarray[Any, Any]  # (P,), of `PAIR`: the numbers of two texts and their cosine
+NearPairs = numpy.ndarray[Any, Any]  # (P,) of `PAIR`: two texts' numbers, and their cosine
 PAIR = numpy.dtype([("text", "i8"), ("earlier", "i8"), ("cosine", "f4")])
 
 
 @dataclass(frozen=True)
 class Duplicate:
-    """A removed text with the reason."""
+    """A removed text, with the reason for its removal."""
 
     text: str
     position: int
@@ -59,7 +59,7 @@ class Duplicate:
 
     @property
     def differing_words(self) -> tuple[list[str], list[str]]:
-        """The words between spaces that `text` alone has, and those that `kept_text` alone has."""
+        """The words between spaces that only `text` has, and those that only `kept_text` has."""
         a = self.text.split()
         b = self.kept_text.split()
         return [word for word in a if word not in b], [word for word in b if word not in a]
@@ -71,7 +71,7 @@ class KeptText:
 
     text: str
     position: int
-    """Its position among the texts, or among those in `against`."""
+    """The text's position among the texts, or among those in `against`."""
     duplicates: Sequence[Duplicate]
     """The texts that were removed because of it, in their order."""
 
@@ -100,7 +100,7 @@ class Deduplication:
 
     @property
     def selected_with_duplicates(self) -> list[KeptText]:
-        """The kept texts, or all texts in `against`, each with those that it stands for."""
+        """The kept texts, or all texts in `against`, each with the texts removed because of it."""
         duplicates: dict[int, list[Duplicate]] = {}
         for duplicate in self.filtered:
             duplicates.setdefault(duplicate.kept_position, []).append(duplicate)
@@ -116,11 +116,11 @@ class Deduplication:
 
     @property
     def doubtful_first(self) -> list[Duplicate]:
-        """The removed texts, first those in which a single word may turn the meaning.
+        """The removed texts, with those first in which a single word may reverse the meaning.
 
-        Texts in which one content word takes the place of another come first, then those to which
-        content words were added, then those that differ in function words, and last those with the
-        same words; of these, the ones that differ in the fewest words, then the lowest scores.
+        Texts in which one content word replaces another come first, then texts with added content
+        words, then texts that differ in function words, and last texts with the same words. Within
+        each kind, they are sorted by the number of words that differ, then by score, lowest first.
         """
         return sorted(self.filtered, key=_certainty)
 
@@ -141,12 +141,12 @@ def find_duplicates(
         result.selected               # the texts that are kept
         result.filtered[0].kept_text  # the reason for a removal
 
-    The texts are taken in their order. A text is removed if its score with a kept text is at least
-    the `threshold`; the kept text with the highest score, of equal ones the nearest, is the reason.
-    So each removed text is within reach of the one that is kept for it. By the cosine, no two kept
-    texts are within reach of each other, unless `compare_words` keeps both. Equal texts are always
-    duplicates, and have one reason. A text without a word that the encoder knows is a duplicate of
-    equal texts alone.
+    The texts are processed in order. A text is removed if its score with a kept text is at least
+    the `threshold`; the reason is the kept text with the highest score or, of equal scores, the
+    nearest one. So each removed text is within the threshold of the text kept in its place. If
+    cosines are the scores, no two kept texts are within the threshold of each other, unless
+    `compare_words` keeps both. Equal texts are always duplicates, and have the same reason. A text
+    without a word that the encoder knows is a duplicate only of equal texts.
 
     # Parameters
 
@@ -156,14 +156,14 @@ def find_duplicates(
         classifier's probability, by default 0.5.
     classifier : `PairClassifier`, optional (default = `None`)
         A fitted classifier, which compares a text with the 10 nearest of the kept texts whose
-        cosine is at least 0.7. It reads the kept text first.
+        cosine is at least 0.7. The kept text is the first of the pair.
     against : `Iterable[str]`, optional (default = `None`)
-        Other texts, such as training data. If given, the texts are compared with these, which are
-        all kept, and not with each other.
+        Other texts, such as training data. If given, the texts are compared only with these, which
+        are all kept, and not with each other.
     encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
         What the constructor of `SentenceEncoder` takes; by default the package's encoder.
     compare_words : `bool`, optional (default = `True`)
-        Whether to keep texts, whatever their score, whose `decisive_words` turn the meaning, or
+        Whether to keep texts, whatever their score, whose `decisive_words` change the meaning, or
         that differ in words that the encoder does not know, such as emoji: the vectors of such
         texts are nearly equal. Decisive are negations, numbers with their units, signs ("C#"), and
         words that exclude each other ("before", "after"). For English.
@@ -174,8 +174,8 @@ def find_duplicates(
 
     # Raises
 
-    `TypeError` or `ValueError` for a text that cannot be encoded, with its position, for an
-    impossible threshold, and for a classifier that is not fitted or does not have the label.
+    `TypeError` or `ValueError` for a text that cannot be encoded, with its position, for an invalid
+    threshold, and for a classifier that is not fitted or does not have the label.
     """
     all_texts = checked_sentences(texts)
     given = None
@@ -198,12 +198,12 @@ def find_duplicates(
 
 
 class _Rule(NamedTuple):
-    """What makes two texts duplicates."""
+    """The rule by which two texts are duplicates."""
 
     threshold: float
     """The least score."""
     classifier: Optional[ClassifiesPairs] = None
-    """What gives the score; without it, the score is the cosine."""
+    """The classifier whose probability is the score; without it, the score is the cosine."""
     column: int = 0
     """The column of the classifier's probabilities that is the score."""
 
@@ -234,7 +234,7 @@ def _rule(threshold: Optional[float], classifier: Optional[ClassifiesPairs], lab
         threshold = LEAST_COSINE if classifier is None else LEAST_PROBABILITY
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold <= 1:
         raise ValueError(f"threshold must be a number above 0 and at most 1, got {threshold!r:.50}")
-    # As precise as a cosine, which is 1 for equal vectors only up to rounding.
+    # Equal vectors have a cosine of 1 only up to rounding, so the threshold stays below 1.
     threshold = min(float(numpy.float32(threshold)), 1 - 1e-6)
     if classifier is None and label is None:
         return _Rule(threshold)
@@ -247,7 +247,7 @@ def _column_of(classifier: Optional[ClassifiesPairs], label: Any) -> int:
         raise ValueError("label needs a classifier")
     if not callable(getattr(classifier, "predict_proba", None)):
         raise TypeError(f"expected a PairClassifier, got {type(classifier).__name__}")
-    # Importing scikit-learn takes longer than to find the duplicates of a thousand texts.
+    # Importing scikit-learn takes longer than finding the duplicates of a thousand texts.
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(classifier)
@@ -264,7 +264,7 @@ def _column_of(classifier: Optional[ClassifiesPairs], label: Any) -> int:
 
 
 class _NumberedTexts:
-    """Numbers different texts: equal ones have one number, and those of `given` the first ones."""
+    """Numbers texts: equal texts share a number, and the texts of `given` come first."""
 
     def __init__(self, texts: Sentences, given: Optional[Sentences]) -> None:
         self.texts = texts
@@ -276,14 +276,16 @@ class _NumberedTexts:
         self._numbers = {text: number for number, text in enumerate(different)}
 
     def name(self, position: int) -> str:
-        """Return a text's name for people, by its position among the given ones and the others."""
+        """Return a text's name for messages, from its position among the given texts and the
+        others.
+        """
         num_given = len(self.given)
         if position < num_given:
             return f"sentence {position} of against"
         return f"sentence {position - num_given}"
 
     def duplicates(self, reasons: dict[int, tuple[int, float]]) -> list[Duplicate]:
-        """Return the removed texts, from the number and score of the reason for each number."""
+        """Return the removed texts; `reasons` has the number and score of each one's kept text."""
         sources = self.given if self.across else self.texts
         first_positions = {text: i for i, text in reversed([*enumerate(sources)])}
         removed = []
@@ -299,12 +301,12 @@ class _NumberedTexts:
 
 
 class _Compared(NamedTuple):
-    """N different texts in the form in which they are compared."""
+    """N different texts, prepared for comparison."""
 
     vectors: FloatArray
     """(N, E), normalized."""
     opposites: OppositeWords
-    """Which of them exclude each other."""
+    """Tells which texts exclude each other."""
     groups: list[list[int]]
     """The numbers of the texts that are compared with each other."""
 
@@ -312,9 +314,9 @@ class _Compared(NamedTuple):
 def _encoded(
     encoder: SentenceEncoder, texts: Sentences, compare_words: bool, progress: Any
 ) -> _Compared:
-    """Return the texts as they are compared, those without a known word in no group."""
+    """Return the texts prepared for comparison; texts without a known word are in no group."""
     vectors = numpy.empty((len(texts), encoder.vector_size), numpy.float32)
-    with collecting() as unknown, showing_progress(False):  # of a block by itself
+    with collecting() as unknown, showing_progress(False):  # no bar for each block
         for start in range(0, len(texts), ENCODED_TOGETHER):
             block = texts[start : start + ENCODED_TOGETHER]
             vectors[start : start + len(block)] = normalized(encoder.encode(Sentences(block)))
@@ -358,7 +360,7 @@ class _Search:
         progress.update(len(kept))
         for start in range(0, len(new), BLOCK_SIZE):
             block = new[start : start + BLOCK_SIZE]
-            with showing_progress(False):  # of the classifier
+            with showing_progress(False):  # no bar for each call of the classifier
                 self._compare_block(numpy.array(block), numpy.array(kept, int))
             progress.update(len(block))
             if not self._numbered.across:
@@ -373,7 +375,7 @@ class _Search:
             pairs = _nearest(numpy.concatenate([pairs, within]), len(block) + count)
         scores = self._rule.scores(pairs, self._numbered.distinct)
         num_read = dict.fromkeys(block.tolist(), 0)
-        # The reasons of earlier texts are complete, and the nearest text is the first.
+        # All earlier texts have their reasons by now, and the first match is the nearest text.
         for (number, other, _), score in zip(pairs.tolist(), scores):
             if other in self.reasons or num_read[number] == count:
                 continue
@@ -421,7 +423,7 @@ class _NearTexts:
     def _near_in(self, block: IntArray, part: IntArray) -> Iterator[NearPairs]:
         """Yield the pairs of a block and a part of the pool, some at a time."""
         rows, columns = _at_least(self._short[block], self._short[part], self._least)
-        if len(rows) * 16 > len(block) * len(part):  # the products of whole vectors take less
+        if len(rows) * 16 > len(block) * len(part):  # products of whole vectors are faster
             rows, columns = _at_least(self._vectors[block], self._vectors[part], self._least)
         for cut in range(0, len(rows), POOL_SIZE):
             text = block[rows[cut : cut + POOL_SIZE]]
@@ -441,14 +443,14 @@ def _at_least(first: FloatArray, second: FloatArray, least: float) -> tuple[IntA
 
 
 def _nearest(pairs: NearPairs, count: int) -> NearPairs:
-    """Return the `count` pairs of each text with the largest cosines, of equal ones the first."""
+    """Return the `count` pairs of each text with the largest cosines; the first ones in ties."""
     pairs = pairs[numpy.lexsort((pairs["earlier"], -pairs["cosine"], pairs["text"]))]
     rank = numpy.arange(len(pairs)) - numpy.searchsorted(pairs["text"], pairs["text"])
     return pairs[rank < count]
 
 
 def _certainty(duplicate: Duplicate) -> tuple[int, int, float]:
-    """Return how sure it is that a removed text says the same; see `doubtful_first`."""
+    """Return a sort key for how certain a duplicate is; see `doubtful_first`."""
     removed, kept = (set(words_in_digits(text)) for text in (duplicate.text, duplicate.kept_text))
     own = [removed - kept, kept - removed]
     num_with_content = sum(bool(words - FUNCTION_WORDS) for words in own)

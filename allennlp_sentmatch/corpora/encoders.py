@@ -1,4 +1,4 @@
-"""What a corpus needs of an encoder, and encoders by their names in commands."""
+"""The interface of encoders of a corpus, and the encoders that commands name."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -68,7 +68,7 @@ class CorpusEncoder:
 
     def __init__(self, encoder: Union[str, "os.PathLike[str]", Encodes]) -> None:
         self._encoder = SentenceEncoder(encoder)
-        # The encoders of other packages need not have a setting for it.
+        # Encoders of other packages may lack a setting for it.
         self._has_batch_size = self._encoder.dtype is not None
 
     @property
@@ -145,7 +145,7 @@ def load_encoder(
     overrides: str = "",
     bfloat16: bool = False,
 ) -> Any:
-    """Return the encoder of blocks that a model's name stands for.
+    """Return the encoder of blocks for a model's name.
 
     # Parameters
 
@@ -194,7 +194,7 @@ def check_no_archive_settings(
 
 
 def fingerprint_of(model: str, overrides: str = "", bfloat16: bool = False) -> str:
-    """Return a text that other models, and this one with other settings, do not have."""
+    """Return a text that identifies a model with its settings."""
     if is_archive(model):
         from allennlp_sentmatch.models.archival import archive_digest
 

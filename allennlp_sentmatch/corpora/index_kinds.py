@@ -11,24 +11,24 @@ from typing import Any, NamedTuple, Optional
 from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.nn.checks import check_names
 
-MAX_FLAT = 200_000  # the most vectors that are all compared with a query, in some 30 ms
-MAX_HNSW = 2_000_000  # the most vectors that are linked to a graph, which takes minutes
+MAX_FLAT = 200_000  # up to this many, a query is compared with all vectors, which takes some 30 ms
+MAX_HNSW = 2_000_000  # up to this many, the vectors are linked in a graph, which takes minutes
 MIN_VECTORS_PER_LIST = 39  # the number that FAISS recommends for each centroid
 TRAINING_VECTORS_PER_LIST = 64
-NUM_CODES = 256  # of a byte
+NUM_CODES = 256  # numbers in a byte
 USUAL_CODE_SIZE = 64
-MAX_PART_SIZE = 16  # the largest number of components in one byte of a code
+MAX_PART_SIZE = 16  # components in one byte of a code, at most
 
 
 class _Row(NamedTuple):
-    magic: bytes  # the first bytes of a file of such an index
+    magic: bytes  # the first bytes of an index's file
     factory: str  # the argument of `faiss.index_factory`, with places for settings
-    settings: dict[str, Optional[int]]  # with their defaults; `None` where the vectors decide
-    search_parameters: str = ""  # of a built index, for FAISS's `ParameterSpace`
-    read_flag: str = "IO_FLAG_MMAP_IFC"  # FAISS's, for reading such a file through a memory map
+    settings: dict[str, Optional[int]]  # their defaults; `None` if they depend on the vectors
+    search_parameters: str = ""  # the settings of a built index, for FAISS's `ParameterSpace`
+    read_flag: str = "IO_FLAG_MMAP_IFC"  # FAISS's flag for reading such a file through a memory map
     compressed: bool = False  # whether the index has approximations of the vectors only
-    depends_on_count: bool = False  # whether it may find other neighbors if more are asked for
-    num_training_vectors: int = 0  # the least number that it learns from before any is added
+    depends_on_count: bool = False  # whether asking for more neighbors may change the first ones
+    num_training_vectors: int = 0  # the fewest vectors to train on before any is added
 
 
 KINDS = {
@@ -43,7 +43,8 @@ KINDS = {
     "ivf": _Row(
         b"IwFl", "IVF{nlist},Flat", {"nlist": None, "nprobe": 32}, "nprobe={nprobe}", "IO_FLAG_MMAP"
     ),
-    # "np": the training for Hamming distances, which searches do not use, takes half a minute.
+    # "np" skips the training for Hamming distances: it takes half a minute, and searches do not use
+    # them.
     "ivfpq": _Row(
         b"IwPQ",
         "IVF{nlist},PQ{code_size}x8np",
@@ -58,7 +59,7 @@ KINDS = {
 
 
 def faiss_library() -> Any:
-    """Return the module `faiss`; a `ValueError` if it is not installed."""
+    """Return the module `faiss`, or raise `ValueError` if it is not installed."""
     try:
         import faiss
     except ImportError as error:
@@ -84,14 +85,14 @@ class IndexKind:
 
     name : `str`
     settings : `Mapping[str, int]`, optional (default = `{}`)
-        Those of the kind:
+        The settings of the kind:
 
         - `m` ("hnsw"; default 16): how many neighbors a vector is linked with; twice as many on the
           lowest level of the graph.
         - `ef_construction`, `ef_search` ("hnsw"; 80, 64): how many candidates are kept in the
           search for these neighbors, and for a query's.
         - `nlist` ("ivf", "ivfpq"): the number of lists. By default, 4 times the square root of the
-          number of vectors, or less where a list would have fewer than 39 of them.
+          number of vectors, or less if a list would have fewer than 39 of them.
         - `nprobe` ("ivf", "ivfpq"; 32): how many lists are compared with a query.
         - `code_size` ("ivfpq"): the bytes of a vector's code, which encode equal parts of it. By
           default, the largest number that divides the vector's size, up to 64 or a sixteenth of it.
@@ -102,7 +103,7 @@ class IndexKind:
 
     # Raises
 
-    `ValueError` for another name or setting, a number below 1, and an `m` below 2.
+    `ValueError` for an unknown name or setting, a number below 1, and an `m` below 2.
     """
 
     def __init__(self, name: str, settings: Optional[Mapping[str, Optional[int]]] = None) -> None:
@@ -129,8 +130,8 @@ class IndexKind:
     def create(self, vector_size: int, num_vectors: int) -> Any:
         """Return an empty index for `num_vectors` vectors.
 
-        Settings that do not suit these numbers are a `ValueError`: more lists than vectors,
-        a `code_size` that does not divide the vectors' size, and fewer than 256 vectors for codes.
+        Raises `ValueError` if the settings do not fit: more lists than vectors, a `code_size` that
+        does not divide the vectors' size, or fewer than 256 vectors for codes.
         """
         settings = dict(self.settings)
         if "nlist" in settings:
@@ -146,13 +147,13 @@ class IndexKind:
         if "ef_construction" in settings:
             index.hnsw.efConstruction = settings["ef_construction"]
         for part in (index, getattr(index, "pq", index)):
-            # FAISS prints a warning where a centroid has fewer, as few as the corpus may have.
+            # FAISS would print a warning if a centroid had fewer; a corpus may be small.
             if hasattr(part, "cp"):
                 part.cp.min_points_per_centroid = 1
         return index
 
     def prepare_search(self, index: Any) -> None:
-        """Apply the settings that an index can be searched with, once it is built."""
+        """Apply the settings for searching to a built index."""
         if self.row.search_parameters:
             parameters = self.row.search_parameters.format(**self.settings)
             faiss_library().ParameterSpace().set_index_parameters(index, parameters)

@@ -14,7 +14,7 @@ _BELOW_TWENTY = [
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _SMALL = {word: value for value, word in enumerate(_BELOW_TWENTY)}
 _SMALL |= {word: 10 * value for value, word in enumerate(_TENS, 2)}
-_SMALL |= {"fourty": 40, "ninty": 90}  # as they are often misspelt
+_SMALL |= {"fourty": 40, "ninty": 90}  # frequent misspellings
 
 _SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "lakh": 10**5, "million": 10**6}
 _SCALES |= {"crore": 10**7, "billion": 10**9, "trillion": 10**12}
@@ -45,7 +45,7 @@ _MULTIPLES = {
     "quadruple": "4-fold", "quadruples": "4-fold", "quadrupled": "4-fold",
 }  # fmt: skip
 
-# Each unit with its other spellings. "s" and "in" are left out, which are other words, too.
+# Each unit with its other spellings, except "s" and "in", which are also other words.
 _UNITS_WITH_SPELLINGS = """
 mm millimeter millimeters millimetre millimetres
 cm centimeter centimeters centimetre centimetres
@@ -122,27 +122,27 @@ _OPERATORS = {"plus": "+", "\u00d7": "*", "\u00f7": "/", **{sign: sign for sign 
 _ROMAN_ONES = ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"]
 _ROMAN = {"x" * (value // 10) + _ROMAN_ONES[value % 10]: value for value in range(1, 40)}
 _ROMAN_LETTERS = {letter: _ROMAN.pop(letter) for letter in "ivx"}
-del _ROMAN["xx"]  # kisses, more often than twenty
+del _ROMAN["xx"]  # kisses are more frequent than twenty
 _NUMBERED = {
     "act", "appendix", "chapter", "charles", "edward", "elizabeth", "francis", "george", "henry",
     "james", "louis", "napoleon", "nicholas", "phase", "philip", "richard", "schedule", "stage",
     "tier", "title", "type", "volume", "war", "william",
 }  # fmt: skip
-"""The words after which a letter is a Roman number."""
+"""Words after which a letter is a Roman numeral."""
 
 _BEFORE_PRONOUN = {
     "another", "any", "can", "could", "does", "each", "every", "if", "is", "should", "some", "that",
     "the", "this", "which", "would",
 }  # fmt: skip
-"""The words after which "one" is not a number."""
+"""Words after which "one" is a pronoun."""
 
 _SINGLE_WORDS = {word: word for word in (*_MANY, *_PARTS)}
 _SINGLE_WORDS |= {"half": "1/2", "halves": "1/2", **_MULTIPLES}
 _SINGLE_WORDS |= {word: str(value) for word, value in _ROMAN.items()}
-"""The numbers that one word is."""
+"""Numbers of one word."""
 
 _BEFORE_SECOND = {"a", "per", "each", "every", "split", "any"}
-"""The words after which "second" is a unit of time."""
+"""Words after which "second" is a unit of time."""
 
 _DIGITS = re.compile(r"(-?\.?)(\d+(?:[.,]\d+)*)([^\W\d_]*)(\+?)")
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
@@ -180,7 +180,7 @@ def with_numbers(words: list[str]) -> list[Word]:
 
 
 def _has_digit(word: str) -> bool:
-    """Return whether a word has a digit; letters that are numbers, as in Chinese, are none."""
+    """Return whether a word has a digit; Chinese numerals, for example, do not count."""
     if word.isalpha():
         return False
     return any(letter.isnumeric() and not letter.isalpha() for letter in word)
@@ -190,9 +190,9 @@ class _Cardinal:
     """A number in words, such as "two hundred and five thousand", from the first to the last."""
 
     def __init__(self) -> None:
-        self._total = 0  # the parts that a scale has ended
+        self._total = 0  # the sum of the parts before the last scale
         self._part = 0
-        self._room = 100  # the part takes numbers below this
+        self._room = 100  # the next number of the part must be below this
         self._scale = 10**18  # the last scale
 
     @property
@@ -266,12 +266,12 @@ class _Reading:
         return read
 
     def _word(self, offset: int = 0) -> str:
-        """Return the word at the position, or one near it; past the ends, it is empty."""
+        """Return the word at the position plus an offset, or an empty string past the ends."""
         position = self._position + offset
         return self._words[position] if 0 <= position < len(self._words) else ""
 
     def _number(self) -> Optional[str]:
-        """Return the number that begins here and go to its end; `None` if none begins here."""
+        """Return the number that begins here and move to its end; `None` if there is no number."""
         word = self._word()
         if word in _CURRENCIES and _has_digit(self._word(1)):
             self._position += 1
@@ -284,7 +284,7 @@ class _Reading:
         return self._single_word(word)
 
     def _single_word(self, word: str) -> Optional[str]:
-        """Return the number that one word is: an ordinal, a part, a multiple or a Roman number."""
+        """Return the number of a single word: an ordinal, a part, a multiple or a Roman numeral."""
         previous = self._word(-1)
         number = _SINGLE_WORDS.get(word)
         if word in _PART and previous == "a" and (self._word(1) == "of" or word == "quarter"):
@@ -355,7 +355,7 @@ class _Reading:
         return f"{number}/{part}"
 
     def _cardinal(self) -> str:
-        """Return the value of the number words that begin here, and go to their end."""
+        """Return the value of the number words that begin here, and move to their end."""
         cardinal = _Cardinal()
         while True:
             word = self._word()

@@ -1,4 +1,4 @@
-"""Words that exclude each other: in otherwise equal sentences, one for the other turns the meaning.
+"""Words that exclude each other: exchanging them reverses the meaning of a sentence.
 
 The list is closed, for English, and has function words, words of degree and a few directions of
 change. An encoder gives such sentences nearly the same vector.
@@ -150,14 +150,14 @@ advantage:dis advantages:dis agree:dis appear:dis connect:dis honest:dis like:di
 """
 
 _DATES = {"may", "march", "mar", "wed", "sat", "sun"}
-"""Words that are a month or a day in some places only."""
+"""Words that are a month or a day only in some contexts."""
 
 _BEFORE_DATE = {
     "by", "early", "every", "in", "last", "late", "mid", "next", "of", "on", "since", "this",
     "till", "to", "until",
 }  # fmt: skip
 
-_MOST_COUNTED = 100  # the number of a text's poles that are counted
+_MOST_COUNTED = 100  # how many poles of a text are counted
 
 
 def _table() -> tuple[dict[str, list[int]], list[int], Array]:
@@ -205,7 +205,7 @@ def poles_of(words: Sequence[str]) -> tuple[int, ...]:
 
 
 def _is_date(words: Sequence[str], lower: Sequence[str], position: int) -> bool:
-    """Return whether a word such as "May" is a month or a day where it is."""
+    """Return whether a word such as "May" is a month or a day in its context."""
     if position > 0 and words[position].istitle():
         return True
     before = lower[position - 1] if position > 0 else ""
@@ -216,9 +216,9 @@ def _is_date(words: Sequence[str], lower: Sequence[str], position: int) -> bool:
 class OppositeWords:
     """Tells which of N texts exclude each other by their words.
 
-    They do if each of them has a pole of an axis more often than the other one: one word took the
-    place of its opposite. Words that only one of them has do not count. They also do if they have
-    the same poles in another order ("from Monday to Friday", "from Friday to Monday").
+    They do if each text has one pole of an axis more often than the other text: a word was replaced
+    by its opposite. Words that only one text has do not count. They also do if they have the same
+    poles in another order ("from Monday to Friday", "from Friday to Monday").
 
     # Parameters
 
@@ -235,14 +235,16 @@ class OppositeWords:
                 self._counts[row, pole] += 1
 
     def exclude(self, first: Array, second: Array) -> Array:
-        """Return whether the texts of P pairs exclude each other (P,), from their numbers (P,)."""
+        """Return whether the texts of P pairs exclude each other, (P,), given their numbers
+        (P,).
+        """
         first = self._kinds[first]
         second = self._kinds[second]
         excluded = numpy.zeros(len(first), bool)
         compared = numpy.flatnonzero((first != second) & (first > 0) & (second > 0))
         if len(compared):
             more = self._counts[first[compared]] - self._counts[second[compared]]  # (P', K)
-            most = numpy.maximum.reduceat(more, _STARTS, axis=1)  # of each axis
+            most = numpy.maximum.reduceat(more, _STARTS, axis=1)  # for each axis
             least = numpy.minimum.reduceat(more, _STARTS, axis=1)
             in_another_order = ~more.any(axis=1)
             excluded[compared] = ((most > 0) & (least < 0)).any(axis=1) | in_another_order

@@ -1,4 +1,4 @@
-"""The words of an English text, whatever marks and short forms it is written with.
+"""The words of an English text, regardless of its marks and short forms.
 
 "I don&#39;t pay at 9 a.m." has the words "I", "do", "not", "pay", "at", "9" and "am". "is n't",
 "isn 't" and "isnt" are "is not", with any kind of apostrophe.
@@ -26,15 +26,15 @@ _BEFORE_NOT = (
     "were|wo|would"
 )
 _SHORT_NOT = re.compile(
-    # The nouns and the adjective are far rarer than the verbs without an apostrophe.
+    # "cant" and "wont" are far more often verbs without an apostrophe than nouns or adjectives.
     r"\b(?!(?<=\bthe )cant\b|(?<=\ba )cant\b|(?<=\bof )cant\b)"
     r"(?!(?<=\bhis )wont\b|(?<=\bher )wont\b|(?<=\bits )wont\b|(?<=\btheir )wont\b|wont to\b)"
     rf"((?i:{_BEFORE_NOT}))(?: ?[nN] ?' ?[tT]| ?n ?t|NT)\b"
 )
-_END_OF_SHORT_NOT = re.compile(r"[nN] ?'? ?[tT]\b")  # most texts have none, which is seen sooner
+_END_OF_SHORT_NOT = re.compile(r"[nN] ?'? ?[tT]\b")  # checked first, since most texts have none
 _CANNOT = re.compile(r"\bcannot\b", re.IGNORECASE)
 _NO_ONE = re.compile(r"\bno[ -]?one\b", re.IGNORECASE)
-_DECADE = re.compile(r"'(?=\d\ds\b)|(?<=\d0)'(?=s\b)")  # of "'90s" and "1930's"
+_DECADE = re.compile(r"'(?=\d\ds\b)|(?<=\d0)'(?=s\b)")  # as in "'90s" and "1930's"
 _NUMBER_SIGN = re.compile(r"\bno\. ?(?=\d)", re.IGNORECASE)  # "no. 5" negates nothing
 _FULL_HOUR = re.compile(r":00(?= ?[ap]\.? ?m\b)", re.IGNORECASE)
 _HALF_OF_DAY = re.compile(r"(?:\b([ap])\. ?m\b|(?<=\d) ?([ap])\.? ?m\b)\.?", re.IGNORECASE)
@@ -75,7 +75,7 @@ def _plain_fraction(found: "re.Match[str]") -> str:
 
 
 def _written_out(text: str) -> str:
-    """Return a text with "not" for all its short forms, and with "am" and "pm"."""
+    """Return a text with all short forms of "not" written out, and with "am" and "pm"."""
     text = text.replace("\\'", "'")
     if _END_OF_SHORT_NOT.search(text):
         text = _SHORT_NOT.sub(_full_negation, text)

@@ -17,15 +17,15 @@ from allennlp_sentmatch.corpora.sentence_encoder import Encodes
 from allennlp_sentmatch.pretrained import PACKAGE
 from allennlp_sentmatch.standalone.encoder import FloatArray
 
-WAITING_BLOCKS = 4  # the most for each worker, with encoded ones that wait for an earlier one
+WAITING_BLOCKS = 4  # blocks for each worker, including encoded ones that wait for an earlier block
 
 
 class RayEncoder:
     """Encodes blocks of sentences on the workers of a Ray cluster, for `encode_corpus`.
 
-    Each worker loads the encoder once and does what it does in this process, so that the vectors
-    are the same. A block of sentences whose worker is lost is encoded by another one. Needs the
-    package ray. If Ray is not running in this process yet, it is started.
+    Each worker loads the encoder once; the vectors are the same as from this process. If a worker
+    is lost, another one encodes its block of sentences. Needs the package ray. If Ray is not
+    running in this process yet, it is started.
 
     # Parameters
 
@@ -35,12 +35,12 @@ class RayEncoder:
     cuda_device : `int`, optional (default = `-1`)
         -1 encodes on CPUs; any other number gives each worker one GPU, chosen by Ray. For archives.
     address : `str`, optional (default = `None`)
-        The cluster, as `ray.init` takes it. By default that in the environment variable
-        `RAY_ADDRESS`; without that, one in this machine's processes.
+        The cluster, as `ray.init` takes it. By default, the address in the environment variable
+        `RAY_ADDRESS` or, without it, a new cluster on this machine.
     num_workers : `int`, optional (default = `1`)
     num_threads : `int`, optional (default = `None`)
-        The threads of each worker, for which Ray sets aside as many CPUs; by default, as many as
-        this process has.
+        The threads of each worker, for which Ray reserves as many CPUs; by default, this process's
+        number of threads.
     trust, overrides : optional
         For archives; see `ArchiveEncoder.from_archive`.
     bfloat16 : `bool`, optional (default = `False`)
@@ -70,9 +70,9 @@ class RayEncoder:
             name = _path_on_workers(encoder)
             check_no_archive_settings(name, cuda_device)
             model = _Model(name, trust=trust, overrides=overrides, bfloat16=bfloat16)
-            # Loaded here too, so that errors are reported at once, by this process.
+            # Load it here, too, so that this process reports errors at once.
             loaded = model.load()
-            # Ray shows a worker the one GPU it may use.
+            # A worker sees only the GPU that Ray assigned to it.
             self._source = model._replace(cuda_device=min(cuda_device, 0))
         else:
             loaded = block_encoder(encoder)
@@ -90,7 +90,7 @@ class RayEncoder:
         address = address or os.environ.get("RAY_ADDRESS")
         options: dict[str, Any] = {"log_to_driver": False, "include_dashboard": False}
         if address is None:
-            # A cluster started here gets the CPUs it is asked for, however few this machine has.
+            # A cluster started here has as many CPUs as requested, even if this machine has fewer.
             options["num_cpus"] = self._num_workers * self._num_threads
         self._ray.init(address or "local", **options)
 
@@ -165,12 +165,12 @@ def _ray() -> Any:
 
 
 def _options(num_threads: int, cuda_device: int) -> dict[str, Any]:
-    """Return Ray's options of the tasks."""
-    # A task of a lost worker is repeated, as often as that happens.
+    """Return Ray's options for the tasks."""
+    # If a worker is lost, its task is repeated, however often that happens.
     options: dict[str, Any] = {"num_cpus": num_threads, "max_retries": -1}
     if cuda_device >= 0:
         options["num_gpus"] = 1
-        # Tasks with a GPU would end their process, and with it the encoder that is loaded.
+        # By default, Ray ends the process of a GPU task, and with it the loaded encoder.
         options["max_calls"] = 0
     return options
 
@@ -178,5 +178,5 @@ def _options(num_threads: int, cuda_device: int) -> dict[str, Any]:
 def _path_on_workers(encoder: Union[str, "os.PathLike[str]"]) -> str:
     """Return a model's name for workers, which have another working directory."""
     model = os.fspath(encoder)
-    is_path = model != PACKAGE and os.path.exists(model)  # and not a URL
+    is_path = model != PACKAGE and os.path.exists(model)  # a path, not a URL
     return os.path.abspath(model) if is_path else model

@@ -11,8 +11,8 @@ from allennlp_sentmatch.nn.checks import check_positive
 if TYPE_CHECKING:
     from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 
-NUM_SAMPLES = 8  # the number of rows of given vectors that are compared with the encoder's
-TOLERANCE = 0.01  # the largest difference in a component, at length 1: processors round differently
+NUM_SAMPLES = 8  # given vectors that are compared with the encoder's
+TOLERANCE = 0.01  # largest difference of a component of unit vectors: processors round differently
 
 
 class Found(NamedTuple):
@@ -20,9 +20,9 @@ class Found(NamedTuple):
 
     sentence: str
     cosine: float
-    """Of its vector and the query's, from -1 to 1."""
+    """The cosine of its vector and the query's, from -1 to 1."""
     position: int
-    """Among the sentences that were searched, counted from 0."""
+    """The position among the searched sentences, counted from 0."""
 
 
 class SentenceCollection:
@@ -75,8 +75,8 @@ class SentenceCollection:
         # Returns
 
         `list[Found]`
-            Named tuples `(sentence, cosine, position)`, the most similar first, and of equally
-            similar ones the first position first.
+            Named tuples `(sentence, cosine, position)`, the most similar first; ties are in the
+            order of their positions.
         """
         check_positive(k=k)
         query = checked_text(query, "the query")
@@ -94,7 +94,7 @@ class SentenceCollection:
             )
 
     def _check_sample(self) -> None:
-        """Raise a `ValueError` if a vector is not the encoder's for its sentence."""
+        """Raise `ValueError` if a vector is not the encoder's vector of its sentence."""
         number = min(len(self), NUM_SAMPLES)
         rows = numpy.linspace(0, len(self) - 1, number).astype(int)
         sample = Sentences(self._sentences[row] for row in rows)

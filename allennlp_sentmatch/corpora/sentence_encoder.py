@@ -1,4 +1,4 @@
-"""Sentence vectors from whichever encoder there is."""
+"""Sentence vectors from any encoder."""
 
 import copy
 import inspect
@@ -47,7 +47,7 @@ class Encodes(Protocol):
     """An object that turns a list of N strings into N vectors."""
 
     def encode(self, sentences: list[str]) -> Any:
-        """Vectors (N, E) as a NumPy array or a tensor on the CPU."""
+        """Return vectors (N, E), as a NumPy array or a tensor on the CPU."""
 
 
 EncoderLike = Union[str, "os.PathLike[str]", Encodes, None]
@@ -81,15 +81,15 @@ class SentenceEncoder:
     dtype : `str`, optional (default = `None`)
         The format of the numbers that an encoder of this package or of `allennlp export` computes
         with: "float32", "bfloat16", "int8" (products of 8 bits, for the encoder of this package and
-        others of its kind), or "auto" for the faster one of the first two, which the log says. That
-        is bfloat16 where the processor multiplies it, except for the encoder of this package, which
-        shares the work of equal words in float32. By default, an object keeps its own, and all
-        else has float32.
+        others of its kind), or "auto" for the faster one of the first two, which the log names.
+        That is bfloat16 if the processor can multiply it, except for the encoder of this package,
+        which shares the work of equal words in float32. By default, an object keeps its own format,
+        and everything else computes in float32.
 
     # Raises
 
-    `ValueError` for a path of something else, for more dimensions than there are, and for an
-    impossible dtype; `FileNotFoundError` if there is nothing.
+    `ValueError` if the path is something else, for more dimensions than there are, and for an
+    invalid dtype; `FileNotFoundError` if the path does not exist.
     """
 
     network: Encodes
@@ -130,7 +130,7 @@ class SentenceEncoder:
             raise ValueError(
                 f"there are {self.vector_size} dimensions in the vectors, not {dimensions}"
             )
-        self.dimensions = int(dimensions)  # of NumPy, it cannot be saved
+        self.dimensions = int(dimensions)  # a NumPy integer cannot be saved as JSON
         self.vector_size = self.dimensions
 
     @property
@@ -263,8 +263,8 @@ class SentenceEncoder:
     def similarity(
         self, first: Union[str, Iterable[str]], second: Union[str, Iterable[str]]
     ) -> Union[float, FloatArray]:
-        """Return the cosine of two texts or of each pair of two lists, where sentence-transformers
-        takes vectors and compares each with each.
+        """Return the cosine of two texts, or of each pair of two lists. In sentence-transformers,
+        `similarity` takes vectors and compares each with each.
 
         # Parameters
 
@@ -302,7 +302,7 @@ class SentenceEncoder:
     ) -> list[Found]:
         """Find the sentences that are most similar to a query.
 
-        The query is encoded by `encode_query`, and the sentences are by `encode_document`.
+        `encode_query` encodes the query, and `encode_document` the sentences.
 
         # Parameters
 
@@ -312,14 +312,14 @@ class SentenceEncoder:
         k : `int`, optional (default = `10`)
             How many to return at most.
         vectors : `numpy.ndarray`, optional (default = `None`)
-            `encode_document(sentences)`, computed once. For many queries, a `collection` also
-            checks the sentences and the vectors once only.
+            `encode_document(sentences)`, computed once. For many queries, a `collection` checks the
+            sentences and the vectors only once, too.
 
         # Returns
 
         `list[Found]`
-            Named tuples `(sentence, cosine, position)`, the most similar first, and of equally
-            similar ones the first position first.
+            Named tuples `(sentence, cosine, position)`, the most similar first; ties are in the
+            order of their positions.
 
         # Raises
 
@@ -339,9 +339,7 @@ class SentenceEncoder:
         return SentenceCollection(self, checked_sentences(sentences), vectors)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "SentenceEncoder":
-        """Return the same object: nothing changes it, and scikit-learn copies its
-        estimators often.
-        """
+        """Return the same object: it never changes, and scikit-learn often copies estimators."""
         return self
 
 
@@ -363,9 +361,7 @@ def _takes(method: Callable[..., Any], option: str) -> bool:
 
 
 def _converted(network: Encodes, dtype: str) -> Encodes:
-    """Return a copy of an encoder that computes in another format, if the processor can or
-    it must.
-    """
+    """Return a copy of an encoder that computes in another format."""
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be {', '.join(DTYPES)}; got {dtype!r:.50}")
     if not isinstance(network, StandaloneEncoder):
@@ -374,10 +370,10 @@ def _converted(network: Encodes, dtype: str) -> Encodes:
             f"{type(network).__name__}"
         )
     if dtype == "auto":
-        # Versions of torch before 2.3 do not tell.
+        # torch before 2.3 cannot tell.
         known: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
         is_fast = known.get("avx512_bf16", False) or known.get("amx_bf16", False)
-        # Where words are shared, float32 is as fast on an EPYC, and twice as fast on a Xeon.
+        # If words are shared, float32 is as fast on an EPYC, and twice as fast on a Xeon.
         dtype = "bfloat16" if is_fast and not network.shares_words else "float32"
         logger.info("the encoder computes in %s", dtype)
     if network.dtype == dtype:
@@ -407,7 +403,7 @@ def _read(path: Path) -> Encodes:
         check_sentence_transformers_folder(path)
         try:
             transformer: Encodes = SentenceTransformer(os.fspath(path))
-        except Exception as error:  # whatever a damaged folder makes of the library
+        except Exception as error:  # a damaged folder may cause any error in the library
             message = str(error).partition("\n")[0]
             raise ValueError(
                 f"{path} is a folder that sentence-transformers cannot read: "

@@ -32,27 +32,28 @@ logger = logging.getLogger(__name__)
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
 BoolArray = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
 
-TOLERANCE = 1e-3  # the largest difference of components of unit vectors that are called the same
-NUM_CHECKED = 1024  # the number of vectors of a saved index that are looked at
+TOLERANCE = 1e-3  # unit vectors whose components differ by at most this count as equal
+NUM_CHECKED = 1024  # vectors of a saved index that are checked
 
 FIRST_COUNT = 16
-"""The number of nearest vectors that an index is first asked for; then for 4 times as many, until
-the wanted ones are known."""
+"""How many nearest vectors an index is first asked for; the number is multiplied by 4 until enough
+are known.
+"""
 
 ROUNDING = 1e-5  # the largest error of a cosine that FAISS computes
-MAX_NUMBERS = 1 << 24  # the number of components of candidates that are compared at a time
+MAX_NUMBERS = 1 << 24  # components of candidates that are compared at a time
 
 POSITIONS_MARK = b"\nallennlp_sentmatch positions "
-"""Follows the numbers of the vectors at all positions in a file; the number of these is next."""
+"""Follows the numbers of the vectors at all positions in a file, and precedes their count."""
 
-_Distinct = tuple[float, int]  # -cosine and number of a distinct vector, in the order of search
+_Distinct = tuple[float, int]  # (-cosine, number of a distinct vector), in the order of results
 
 
 class SentenceIndex:
     """A FAISS index that finds the vectors with the largest cosine, exactly or nearly.
 
-    It holds the normalized vectors, whose inner products are the cosines, equal ones once. A zero
-    vector has no direction: its cosine with any vector is given as 0.
+    It contains the normalized vectors, whose inner products are the cosines; equal vectors are
+    stored once. A zero vector has no direction: its cosine with any vector is defined as 0.
 
         index = SentenceIndex.build(vectors)
         cosines, positions = index.search(encoder.encode(["A man is asleep."]), k=5)
@@ -62,13 +63,13 @@ class SentenceIndex:
     # Parameters
 
     index : `faiss.Index`
-        Of distinct normalized vectors, of FAISS's class for `kind`.
+        An index of distinct normalized vectors, of FAISS's class for `kind`.
     kind : `IndexKind`
     vectors : `numpy.ndarray`, optional (default = `None`)
-        (N, E), what the index was built from. An index of compressed vectors then compares its
-        candidates by these; without them, its cosines are approximations.
+        (N, E), the vectors from which the index was built. An index of compressed vectors compares
+        its candidates by them; without them, its cosines are approximations.
     rows : `Sequence[int]`, optional (default = `None`)
-        Which of the vectors were taken, in this order; by default, all.
+        The rows of the vectors that are in the index, in this order; by default, all rows.
     distinct : `numpy.ndarray`, optional (default = `None`)
         (N), the number in `index` of the vector at each position; by default, no two are equal.
     """
@@ -88,7 +89,7 @@ class SentenceIndex:
         self._distinct = distinct
         self._is_mapped = False
         if distinct is not None:
-            self._positions = numpy.argsort(distinct, kind="stable")  # of each vector, in order
+            self._positions = numpy.argsort(distinct, kind="stable")  # the positions of each vector
             self._starts = numpy.append(0, numpy.bincount(distinct).cumsum())
 
     def __len__(self) -> int:
@@ -109,9 +110,9 @@ class SentenceIndex:
     ) -> "SentenceIndex":
         """Return the index of vectors.
 
-        Of a memory map, `block_size` vectors are read at a time. By default, their number decides
-        the kind, see `default_kind`; see the class for `rows`. Anything but a table of finite
-        numbers, and settings of the kind that do not suit the vectors, are a `ValueError`.
+        A memory map is read in blocks of `block_size` vectors. By default, their number decides the
+        kind, see `default_kind`; see the class for `rows`. Raises `ValueError` for anything but a
+        table of finite numbers, and if the kind's settings do not fit the vectors.
         """
         vectors = _table(vectors)
         chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)
@@ -130,11 +131,11 @@ class SentenceIndex:
         rows: Optional[Sequence[int]] = None,
         block_size: int = 8192,
     ) -> "SentenceIndex":
-        """Return the index of more vectors: this one has the first of them, and gives up its place.
+        """Return an index of more vectors, which replaces this one: it has the first of them.
 
         The kinds "ivf" and "ivfpq" keep the lists that the first vectors made. See `build` for the
-        arguments. Compare the first vectors by `holds`; here, it is a `ValueError` only if
-        others of them are equal. So are vectors of another size, and an index that is mapped.
+        arguments. `holds` compares the first vectors. Raises `ValueError` if the first vectors have
+        other duplicates than this index, for vectors of another size, and for a mapped index.
         """
         vectors = _table(vectors, self.vector_size)
         if self._is_mapped:  # FAISS would end the process
@@ -142,13 +143,13 @@ class SentenceIndex:
         index = self._index
         num_before = len(self)
         chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)
-        # A graph of equal vectors would be a trap for searches, which never leave it.
+        # Searches would never leave a graph of equal vectors.
         distinct = numpy.empty(len(chosen), numpy.int64)
         known: dict[bytes, int] = {}
         for start in range(0, len(chosen), block_size):
             block = _read(vectors, chosen[start : start + block_size])
             new: list[int] = []
-            for position, vector in enumerate(block + 0.0, start):  # with 0.0 instead of -0.0
+            for position, vector in enumerate(block + 0.0, start):  # turns -0.0 into 0.0
                 digest = hashlib.blake2b(vector.data, digest_size=16).digest()
                 distinct[position] = known.setdefault(digest, len(known))
                 if distinct[position] == index.ntotal + len(new):
@@ -164,10 +165,10 @@ class SentenceIndex:
         """Return the `k` nearest neighbors of vectors (Q, E).
 
         Returns the cosines and the neighbors' positions in the index, both (Q, min(k, N)), the
-        nearest first, and of equal cosines the first position first: the neighbors of a smaller `k`
-        are the first of them. Where an index that is not exact finds fewer, the rest has position
-        -1. Vectors of another size or with a number that is not finite, and a `k` below 1, are a
-        `ValueError`.
+        nearest first; equal cosines are in the order of their positions. The neighbors for a
+        smaller `k` are the first of those for a larger one. If an inexact index finds fewer, the
+        remaining positions are -1. Raises `ValueError` for vectors of another size or with a number
+        that is not finite, and for a `k` below 1.
         """
         check_positive(k=k)
         table = _table(numpy.asarray(vectors, numpy.float32), self.vector_size)
@@ -178,7 +179,7 @@ class SentenceIndex:
     def _nearest_distinct(self, queries: FloatArray, k: int) -> list[list[_Distinct]]:
         """Return the nearest distinct vectors of each query, at least `k` if there are so many.
 
-        What was found stays when more are asked for: it must not depend on how many are wanted.
+        Results do not change if more are requested: they must not depend on the number.
         """
         wanted = min(k, self._index.ntotal)
         found: list[list[_Distinct]] = [[] for _ in queries]
@@ -203,7 +204,7 @@ class SentenceIndex:
         cosines_found = numpy.full(shape, -numpy.inf, numpy.float32)
         positions_found = numpy.full(shape, -1, numpy.int64)
         for query, nearest in enumerate(found):
-            # Each vector has a position of its own, so that k vectors are enough.
+            # Each vector has one position, so that k vectors are enough.
             ranked = sorted(
                 (distance, position)
                 for distance, number in nearest[:k]
@@ -222,14 +223,16 @@ class SentenceIndex:
         return positions
 
     def _candidates(self, queries: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
-        """Cosines of some nearest vectors, the nearest first, and their numbers, -1 for none."""
+        """Return cosines of some nearest vectors, the nearest first, and their numbers, -1 for
+        none.
+        """
         count = min(count * self._kind.refine_factor, self._index.ntotal)
         num_parts = len(queries) * count * self.vector_size // MAX_NUMBERS + 1
         parts = []
         for part in numpy.array_split(queries, num_parts):
             _, numbers, vectors = self._index.search_and_reconstruct(part, count)
             if self._kind.row.compressed and self._vectors is not None:
-                # Each is read once, in the order of the file.
+                # Each vector is read once, in the order of the file.
                 read, places = numpy.unique(numbers, return_inverse=True)
                 first = read if self._distinct is None else self._positions[self._starts[read]]
                 rows = first if self._rows is None else self._rows[first]
@@ -246,7 +249,7 @@ class SentenceIndex:
         """
         index = self._index
         has_lists = hasattr(index, "direct_map")
-        if has_lists:  # 8 bytes for each vector, as long as they are needed
+        if has_lists:  # 8 bytes for each vector, only while they are needed
             index.make_direct_map()
         try:
             numbers = numpy.asarray(positions, numpy.int64)
@@ -266,7 +269,7 @@ class SentenceIndex:
         if self._kind.row.compressed:
             expected = self._index.sa_decode(self._index.sa_encode(expected))
         same = numpy.abs(self.vectors(positions) - expected) <= TOLERANCE
-        # By rounding, a part of a vector may get another code; few parts of others have the same.
+        # Rounding may change the code of a part of a vector; different vectors share few codes.
         agreement: BoolArray = same.mean(axis=1) >= (0.5 if self._kind.row.compressed else 1)
         return agreement
 
@@ -278,11 +281,11 @@ class SentenceIndex:
     ) -> None:
         """Write the index to a file, which FAISS's own tools read as well.
 
-        The file, which must not exist unless it may be replaced, has the digest of the sentences
-        whose vectors the index has, if it is given; see `check_sentences`.
+        The file must not exist unless it may be replaced. It also has the digest of the sentences
+        of the vectors, if given; see `check_sentences`.
         """
-        path = Path(os.path.realpath(path))  # a link stays
-        # A file of this name is always complete.
+        path = Path(os.path.realpath(path))  # a symbolic link stays one
+        # A file with this name is always complete.
         partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
         try:
             faiss_library().write_index(self._index, os.fspath(partial))
@@ -313,13 +316,13 @@ class SentenceIndex:
         rows: Optional[Sequence[int]] = None,
         mapped: bool = True,
     ) -> "SentenceIndex":
-        """Return the index in a file that `save` wrote, mapped into memory where FAISS can do that.
+        """Return the index in a file that `save` wrote, mapped into memory if FAISS can do that.
 
         An index that is not mapped can be extended. The file is first read once, for the digest at
         its end. The settings of `kind` for searching replace the saved ones; see the class for
-        `vectors` and `rows`. Any other file or kind of index is a `ValueError`.
+        `vectors` and `rows`. Raises `ValueError` for any other file or kind of index.
         """
-        faiss_library()  # if it is missing, no other error comes first
+        faiss_library()  # if FAISS is missing, this error comes first
         file_kind = _kind_of_file(path)
         if kind is not None and kind.name != file_kind.name:
             raise ValueError(
@@ -367,7 +370,7 @@ def _kind_of_file(path: Union[str, "os.PathLike[str]"]) -> IndexKind:
 
 
 def _is_intact(path: Union[str, "os.PathLike[str]"]) -> bool:
-    """Return whether a file has a digest, and raise a `ValueError` if it is another one."""
+    """Return whether a file has a digest; raise `ValueError` if the digest is wrong."""
     if ending_digest(path) is None:
         logger.warning("%s has no digest of its content: nothing tells if it is damaged", path)
         return False
@@ -382,7 +385,7 @@ def _read_flag(kind: IndexKind) -> int:
 
 
 def _read_index(path: Union[str, "os.PathLike[str]"], flag: int) -> Any:
-    """Read FAISS's index from a file; a `RuntimeError` says why it is not one of ours."""
+    """Read FAISS's index from a file; a `RuntimeError` says why it is not one of this package's."""
     faiss = faiss_library()
     index = faiss.read_index(os.fspath(path), flag)
     if index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:
@@ -393,8 +396,8 @@ def _read_index(path: Union[str, "os.PathLike[str]"], flag: int) -> Any:
 
 
 def _is_normalized(vectors: FloatArray, kind: IndexKind) -> bool:
-    """Return whether vectors have the length 1 or 0; of compressed ones, whether it is finite."""
-    with numpy.errstate(over="ignore", invalid="ignore"):  # of what is refused
+    """Return whether vectors have the length 1 or 0 or, if they are compressed, a finite length."""
+    with numpy.errstate(over="ignore", invalid="ignore"):  # infinite numbers are refused afterwards
         lengths = numpy.linalg.norm(vectors, axis=1)
     if kind.row.compressed:
         return bool(numpy.isfinite(lengths).all())
@@ -409,7 +412,7 @@ def _least_known(near: FloatArray, is_all: bool) -> float:
 def _extend(found: list[_Distinct], near: FloatArray, numbers: IntArray, least: float) -> None:
     """Add the vectors after those that are found whose cosine is above the `least`.
 
-    Those as near as the last one wait: the index may have left another one out.
+    Ties with the last vector wait: the index may have missed one of them.
     """
     last = found[-1:]
     for cosine, number in zip(near.tolist(), numbers.tolist()):
@@ -418,7 +421,7 @@ def _extend(found: list[_Distinct], near: FloatArray, numbers: IntArray, least: 
 
 
 def _distinct(path: Union[str, "os.PathLike[str]"]) -> Optional[IntArray]:
-    """Return the numbers of the vectors at all positions in a file, if some vectors are equal."""
+    """Return the vector number of each position in a file that has equal vectors."""
     with open(path, "rb") as file:
         end = file.seek(0, os.SEEK_END)
         begin = file.seek(max(0, end - 2 * ENDING_LENGTH - len(POSITIONS_MARK) - 16))
@@ -429,12 +432,16 @@ def _distinct(path: Union[str, "os.PathLike[str]"]) -> Optional[IntArray]:
 
 
 def evenly(number: int, limit: int) -> IntArray:
-    """At most `limit` of the positions from 0 to `number` - 1, the first and the last included."""
+    """Return at most `limit` of the positions from 0 to `number` - 1, with the first and the
+    last.
+    """
     return numpy.unique(numpy.linspace(0, number - 1, min(number, limit)).astype(numpy.int64))
 
 
 def _table(vectors: Any, vector_size: Optional[int] = None) -> FloatArray:
-    """Vectors (N, E) as an array, or a memory map as it is; `vector_size` is E, if it is given."""
+    """Return vectors (N, E) as an array; memory maps stay as they are. `vector_size` is E, if
+    given.
+    """
     table: FloatArray = numpy.asanyarray(vectors)
     is_table = table.ndim == 2 and table.shape[1] > 0 and table.dtype.kind == "f"
     if not is_table or vector_size not in (None, table.shape[1]):
@@ -446,7 +453,7 @@ def _table(vectors: Any, vector_size: Optional[int] = None) -> FloatArray:
 
 
 def _read(vectors: FloatArray, rows: IntArray) -> FloatArray:
-    """Some rows of the vectors, normalized, after a check that they are finite."""
+    """Return some rows of the vectors, normalized; raise `ValueError` if they are not finite."""
     block = numpy.asarray(vectors[rows], dtype=numpy.float32)
     bad = ~numpy.isfinite(block).all(axis=1)
     if bad.any():

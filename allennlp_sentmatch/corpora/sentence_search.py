@@ -1,4 +1,4 @@
-"""A corpus that can be searched for sentences like a given one."""
+"""A corpus that can be searched for sentences similar to a given one."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 AnyPath = Union[str, "os.PathLike[str]"]
 
-RESCORED_TOGETHER = 128  # the number of pairs in a batch
+RESCORED_TOGETHER = 128  # pairs in a batch
 
 
 @dataclass(frozen=True)
@@ -36,30 +36,31 @@ class Neighbor:
     row: int
     """The first row of the corpus with this sentence, counted from 0."""
     cosine: float
-    """Of its vector and the query's."""
+    """The cosine of its vector and the query's."""
     label: Optional[str] = None
-    """If the neighbors are rescored: the label predicted for the query, as the premise, and the
-    sentence, as the hypothesis."""
+    """If the neighbors are rescored, the label predicted for the pair of the query (the premise)
+    and the sentence (the hypothesis).
+    """
     probs_by_label: Optional[dict[str, float]] = None
-    """The probabilities of all labels, with the label."""
+    """The probabilities of all labels, if there is a label."""
     score: Optional[float] = None
-    """The score predicted for them, if the model that rescores predicts scores."""
+    """The score predicted for the pair, if the model that rescores predicts scores."""
 
 
 class SentenceSearch:
     """Finds the sentences of an encoded corpus whose vectors are nearest to a query's.
 
-    A sentence that the corpus has several times is found once, and a blank one never.
+    A repeated sentence is found once, and a blank sentence never.
 
     # Parameters
 
     encoder : `Union[ArchiveEncoder, Encodes]`
-        The one that the corpus was encoded with: an `ArchiveEncoder`, or anything with a method
-        `encode`, such as a `SentenceEncoder`.
+        The encoder of the corpus: an `ArchiveEncoder`, or any object with a method `encode`, such
+        as a `SentenceEncoder`.
     sentences : `Sequence[str]`
         The corpus.
     vectors : `numpy.ndarray`
-        (len(sentences), E), what `encode_corpus` wrote; best as a memory map.
+        (len(sentences), E), written by `encode_corpus`; preferably a memory map.
     index_file : `Union[str, os.PathLike]`, optional (default = `None`)
         A saved index of this corpus, or of its first sentences, to which the others are added then.
         If there is no such file, the index that is built is saved there.
@@ -67,13 +68,13 @@ class SentenceSearch:
         A predictor of sentence pairs, such as a cross-encoder's, for `search(rescore=True)`.
         By default, the encoder's own model rescores.
     deleted : `Collection[str]`, optional (default = `()`)
-        Sentences of the corpus that are not found any more.
+        Sentences of the corpus that are no longer found.
     index_kind : `IndexKind`, optional (default = `None`)
         How the vectors are searched; by default, their number decides, see `default_kind`. A saved
         index must be of this kind, and is searched with its settings.
 
-    An encoder, vectors or an index of another corpus, by their numbers, sizes or a sample of the
-    vectors, and a rescorer of another kind, are a `ValueError`.
+    Raises `ValueError` if the numbers, the sizes or a sample of the vectors show that the encoder,
+    the vectors or the index belong to another corpus, and for a rescorer of another kind.
     """
 
     def __init__(
@@ -166,13 +167,13 @@ class SentenceSearch:
         rescore: bool = False,
         num_candidates: Optional[int] = None,
     ) -> list[list[Neighbor]]:
-        """Return the neighbors of each query: the nearest first, or the one with the highest score.
+        """Return the neighbors of each query, the nearest or the highest score first.
 
         # Parameters
 
         queries : `Sequence[str]`
         k : `int`, optional (default = `5`)
-            How many neighbors each gets; fewer where the corpus has fewer distinct sentences.
+            The number of neighbors of each query; fewer if the corpus has fewer distinct sentences.
         rescore : `bool`, optional (default = `False`)
             Whether a model for pairs reads each pair of a query and a neighbor too: the `rescorer`,
             or the encoder's own model, if it is a `siamese_classifier` or a `similarity_regressor`.
@@ -211,7 +212,7 @@ class SentenceSearch:
             asked *= 4
 
     def _has_first(self, sentences: Sequence[str], number: int, digest: Optional[str]) -> bool:
-        """Return whether a digest belongs to the first sentences, up to that number of distinct
+        """Return whether a digest belongs to the first sentences, which have this many distinct
         ones.
         """
         if number > len(self._rows):
@@ -234,7 +235,7 @@ class SentenceSearch:
         for batch in blocks_of(pairs, RESCORED_TOGETHER):
             if self._rescorer is None:
                 premises = query_vectors[[query for query, _ in batch]]
-                # The corpus's vectors may be scaled, which the cosines do not show.
+                # The corpus's vectors may be scaled, which does not affect cosines.
                 hypotheses = self._encoder.encode([neighbor.sentence for _, neighbor in batch])
                 predictions = self._encoder.match(premises, hypotheses)
             else:
@@ -247,7 +248,7 @@ class SentenceSearch:
                 rescored[query].append(replace(neighbor, **predicted))
         for neighbors in rescored:
             if neighbors and neighbors[0].score is not None:
-                # Equal scores stay in the order of the cosines.
+                # Equal scores keep the order of their cosines.
                 neighbors.sort(key=attrgetter("score"), reverse=True)
         return rescored
 
@@ -276,9 +277,8 @@ def lines(
     unknown_words: Sequence[str] = (),
     knows_no_word: bool = False,
 ) -> Iterator[str]:
-    """Yield the lines of a table: under a query its neighbors, as in table 3.3 of Choi's thesis.
-
-    Additions are the cosine, the label and its probability or the score, and the unknown words.
+    """Yield the lines of a table of queries with their neighbors, as in table 3.3 of Choi's thesis.
+    It also has the cosine, the label with its probability or the score, and the unknown words.
     """
     yield f"#\t{query}"
     if unknown_words:

@@ -20,7 +20,7 @@ from allennlp_sentmatch.standalone.encoder import FloatArray
 
 # The files of the folder with the work of an encoding that is not complete yet.
 VECTORS = "vectors.npy"
-DIGESTS = "digests"  # of the finished blocks
+DIGESTS = "digests"  # digests of the finished blocks
 DATABASE = "seen.sqlite"
 SETTINGS = "settings.json"
 PARTIAL_SETTINGS = "settings.json.partial"
@@ -31,7 +31,7 @@ DIGEST_SIZE = 32
 
 @contextmanager
 def work_folder(output: Path, settings: dict[str, Any]) -> Iterator[Path]:
-    """The folder `{output}.partial`, for this process and for work with these settings alone.
+    """Lock the folder `{output}.partial` for this process and for work with these settings.
 
     At the end of the context, the file `VECTORS` in the folder becomes `output`, and the folder is
     deleted. After an error or an interruption, the folder stays.
@@ -58,7 +58,7 @@ def work_folder(output: Path, settings: dict[str, Any]) -> Iterator[Path]:
 
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Name the file in errors of the disk and of a database that the next run makes again."""
+    """Name the file in errors of the disk and of the database, which the next run makes again."""
     try:
         yield
     except (OSError, sqlite3.Error) as error:
@@ -70,10 +70,7 @@ def naming(file: Path) -> Iterator[None]:
 
 
 def _remove_finished_work(folder: Path) -> None:
-    """Delete what a run left that was killed between moving its vectors and deleting the folder.
-
-    A run that was interrupted before it had vectors has nothing to lose either.
-    """
+    """Delete the folder of a run that was killed after moving its vectors, or before it had any."""
     for name in (DIGESTS, DATABASE, SETTINGS, PARTIAL_SETTINGS):
         (folder / name).unlink(missing_ok=True)
 
@@ -120,10 +117,9 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 class VectorsFile(NamedTuple):
     """A `.npy` file of vectors (N, E), float32, and the digest of their sentences at its end, after
-    which `complete` writes one of all this.
-
-    It is not mapped: all its pages that were ever touched would count as this process's memory,
-    and pages that two machines write to would be lost.
+    which `complete` writes a digest of the whole content. It is not memory-mapped: every page ever
+    touched would count as this process's memory, and pages that two machines write to would be
+    lost.
     """
 
     path: Path
@@ -132,7 +128,7 @@ class VectorsFile(NamedTuple):
     sentences_digest: str
 
     def prepare(self) -> None:
-        """Write all but the vectors, which stay as they are; zeros where there are none."""
+        """Write everything but the vectors; missing vectors are zeros."""
         with open(self.path, "r+b" if self.path.exists() else "wb") as file:
             file.write(self._header)
             file.truncate(self._position(self.num_vectors))
@@ -140,7 +136,7 @@ class VectorsFile(NamedTuple):
             file.write(ending(self.sentences_digest))
 
     def complete(self) -> None:
-        """Write the digest of all before it at the end."""
+        """Write the digest of the content at the end."""
         with open(self.path, "a+b") as file:
             digest = content_digest(file)
             write_to_disk(file, file.tell(), ending(digest))
@@ -180,7 +176,7 @@ def write_to_disk(file: Any, position: int, content: bytes) -> None:
 
 
 def finished_blocks(digests_file: Path) -> list[bytes]:
-    """Return the digests of finished blocks; the file has them alone from now on."""
+    """Return the digests of finished blocks, and remove anything else from the file."""
     with naming(digests_file):
         content = digests_file.read_bytes() if digests_file.exists() else b""
         # An interruption may have left a part of a digest at the end.

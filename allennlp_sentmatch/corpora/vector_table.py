@@ -11,26 +11,26 @@ from allennlp_sentmatch.standalone.encoder import FloatArray
 Array = numpy.ndarray[Any, Any]
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
 
-ROWS_TOGETHER = 8192  # the number of rows that are in memory as a copy, where a copy is needed
+ROWS_TOGETHER = 8192  # rows that are copied at a time, if a copy is needed
 
-SLACK = 1e-4  # more than a cosine that is computed in float32 differs from the exact one
+SLACK = 1e-4  # above the error of a cosine in float32
 
 LARGEST = numpy.finfo(numpy.float32).max
 
 SAFE_SQUARES = 1e-30, 1e30
-"""The squares of lengths that float32 holds with all its digits, and so their products."""
+"""Limits of squared lengths whose products have full precision in float32."""
 
 
 class VectorTable:
-    """A table of N vectors, as it is: neither copied nor changed.
+    """A table of N vectors, which is neither copied nor changed.
 
     The lengths of the vectors are computed once. A cosine is computed in float64 and rounded once:
-    equal vectors have equal cosines, in whichever rows they are.
+    equal vectors have equal cosines, regardless of their rows.
 
     # Parameters
 
     vectors : `numpy.ndarray`
-        (N, E), floating-point numbers of any size, best float32; also a memory map.
+        (N, E), floating-point numbers, preferably float32; may be a memory map.
 
     # Raises
 
@@ -44,7 +44,7 @@ class VectorTable:
             squares[start : start + len(block)] = _squares(block)
         least, most = SAFE_SQUARES
         is_safe = (squares >= least) & (squares <= most)
-        self._extreme = numpy.flatnonzero(~is_safe)  # zero vectors, too
+        self._extreme = numpy.flatnonzero(~is_safe)  # also if it is a zero vector
         for start in range(0, len(self._extreme), ROWS_TOGETHER):
             rows = self._extreme[start : start + ROWS_TOGETHER]
             check_finite(vectors[rows], "in row", rows)
@@ -79,7 +79,7 @@ class VectorTable:
         order = numpy.argsort(-cosines, kind="stable")[:k]
         return [(int(rows[i]), float(cosines[i])) for i in order]
 
-    @numpy.errstate(over="ignore", invalid="ignore")  # extreme vectors are candidates in any case
+    @numpy.errstate(over="ignore", invalid="ignore")  # extreme vectors are always candidates
     def _candidates(self, vector: FloatArray, k: int) -> IntArray:
         """List all rows that may be among the `k` nearest, in ascending order."""
         if k >= len(self):
@@ -98,7 +98,7 @@ class VectorTable:
     def _blocks(self) -> Iterator[tuple[int, FloatArray]]:
         """Yield blocks of rows in float32, with the first row: views of a table in float32."""
         for start in range(0, len(self), ROWS_TOGETHER):
-            with numpy.errstate(over="ignore"):  # what is infinite in float32 is refused
+            with numpy.errstate(over="ignore"):  # numbers that are infinite in float32 are refused
                 block = numpy.asarray(self._vectors[start : start + ROWS_TOGETHER], numpy.float32)
             yield start, block
 
@@ -117,7 +117,7 @@ def _cosines(vectors: Array, vector: Array) -> Array:
     return cosines
 
 
-@numpy.errstate(over="ignore")  # such rows are treated by themselves
+@numpy.errstate(over="ignore")  # such rows are treated separately
 def _squares(vectors: FloatArray) -> FloatArray:
     """Return the squares of the lengths of vectors (N, E) in float32, (N,)."""
     squares: FloatArray = numpy.einsum("ne,ne->n", vectors, vectors)
@@ -127,8 +127,8 @@ def _squares(vectors: FloatArray) -> FloatArray:
 def as_array(vectors: Any, name: str) -> Array:
     """Return vectors as floating-point numbers, from an array, a tensor or lists.
 
-    Arrays of floating-point numbers stay as they are. What holds something else is a `ValueError`
-    that begins with the `name`.
+    Arrays of floating-point numbers stay as they are. Raises `ValueError`, which begins with the
+    `name`, for anything else.
     """
     try:
         if isinstance(vectors, Tensor):

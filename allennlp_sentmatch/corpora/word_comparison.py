@@ -1,7 +1,7 @@
-"""The words of two sentences compared: those they share, negation and numbers.
+"""Features from the words of two sentences: shared words, negation and numbers.
 
-A sentence's vector nearly loses what a single word changes ("not", "three"), and a hundred labels
-are too few to find it in hundreds of features. These are few, and for English.
+A single word ("not", "three") hardly changes a sentence's vector, and a hundred labels are too few
+to find the change in hundreds of features. These features are few, and for English.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +18,11 @@ from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.standalone.encoder import FloatArray
 
 WORD_ORDERS = ("ordered", "unordered", None)
-"""How the features of words are read: by the order of the sentences, without it, or not."""
+"""How the features of words are used: by the order of the sentences, regardless of it, or not at
+all.
+"""
 
-NUM_COMPARED = 12  # the features of `compare_words`
+NUM_COMPARED = 12  # the number of features of `compare_words`
 
 _NEGATIONS = {
     "dunno", "fail", "failed", "failing", "fails", "hardly", "impossible", "lack", "lacked",
@@ -41,7 +43,7 @@ FUNCTION_WORDS = {
 _FIRST = numpy.array([0])
 _SECOND = numpy.array([1])
 _SIGNS = "+#-"
-_LETTERS = set("bcdefghjklmnopqrvwxyz")  # without those that are words or parts of them
+_LETTERS = set("bcdefghjklmnopqrvwxyz")  # without marks that are words or parts of words
 _NAMED_BY_LETTER = {
     "block", "category", "class", "gate", "grade", "group", "hepatitis", "influenza", "model",
     "option", "plan", "section", "series", "team", "terminal", "type", "vitamin",
@@ -49,20 +51,22 @@ _NAMED_BY_LETTER = {
 
 
 class DecisiveWords(NamedTuple):
-    """What turns the meaning of a text, although its vector hardly shows it."""
+    """Words that change the meaning of a text, although its vector hardly shows it."""
 
     negations: int
     """How often the text negates."""
     numbers: tuple[str, ...]
-    """Its numbers in digits, with their units and the operators between them, in their order."""
+    """The numbers in digits, with their units and the operators between them, in order."""
     signs: tuple[str, ...]
-    """Its words that end with a sign, such as "c#", and letters that name, as in "vitamin c"."""
+    """The words that end with a sign, such as "c#", and letters that are names, as in "vitamin
+    c".
+    """
     poles: tuple[int, ...]
-    """Its words that have an opposite; see `poles_of`."""
+    """The words that have an opposite; see `poles_of`."""
 
     @property
     def must_be_equal(self) -> tuple[Any, ...]:
-        """What texts have in common if they say the same."""
+        """The words that texts must share to be duplicates."""
         return self.negations, self.numbers, self.signs
 
 
@@ -77,24 +81,24 @@ def words_in_digits(text: str) -> list[str]:
 
 
 def exclude_each_other(first: DecisiveWords, second: DecisiveWords) -> bool:
-    """Return whether a word of one text takes the place of its opposite in the other."""
+    """Return whether a word of one text replaces its opposite in the other."""
     texts = OppositeWords([first.poles, second.poles])
     return bool(texts.exclude(_FIRST, _SECOND)[0])
 
 
 def _read(text: str) -> tuple[list[str], DecisiveWords]:
-    """Return the words in lower case, with numbers in digits, and those that decide."""
+    """Return the words in lower case, with numbers in digits, and the decisive words."""
     plain = words_of(text)
     read = with_numbers(plain)
     words = [word.text for word in read]
     decisive = DecisiveWords(
         negations=sum(word in _NEGATIONS for word in words),
-        # Whoever adds "first" hardly changes the meaning, and what takes its place is a number.
+        # Adding "first" hardly changes the meaning, and a word that replaces it is a number.
         numbers=tuple(word.text for word in read if word.is_number and word.text != FIRST),
         signs=tuple(_with_signs(words)),
         poles=poles_of(plain),
     )
-    # A number and its unit are two words, of which another sentence may have one.
+    # A number and its unit are two words, since another sentence may have only one of them.
     parts = [part for word in words for part in word.split(" ")]
     return [part for part in parts if len(part) > 1 or part.isalnum()], decisive
 
@@ -108,13 +112,13 @@ def _with_signs(words: list[str]) -> Iterator[str]:
 
 
 def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
-    """Twelve features of a pair, from the words in lower case with numbers in digits.
+    """Return twelve features of a pair, given its words in lower case with numbers in digits.
 
     The shares of each sentence's words and of its pairs of neighbors that the other one has (4),
     the negations in each, at most 2, and their difference (3), whether the numbers differ (1), the
     logarithms of the lengths (2), and the shares of each sentence's content words that the other
-    one has (2). Where two of them are of one sentence each, they are in the order of the sentences
-    or, unless `ordered`, of their sizes.
+    one has (2). Two features that belong to one sentence each are in the order of the sentences or,
+    unless `ordered`, sorted by size.
     """
     read = [_read(first), _read(second)]
     words = [side[0] for side in read]
@@ -137,7 +141,7 @@ def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
 
 
 def _num_turned(first: DecisiveWords, second: DecisiveWords) -> int:
-    """Count what turns the meaning of one text into the opposite of the other."""
+    """Count the differences that give one text the opposite meaning of the other."""
     num_negations = abs(first.negations - second.negations)
     return num_negations + exclude_each_other(first, second)
 
@@ -166,7 +170,9 @@ def word_features(
 
 
 def num_features(encoder: SentenceEncoder) -> int:
-    """Count the features of words (K): `compare_words` and, if it can, the encoder's coverage."""
+    """Count the features of words (K): those of `compare_words` and, if the encoder has it, of its
+    coverage.
+    """
     return NUM_COMPARED if _coverage(encoder) is None else NUM_COMPARED + 4
 
 

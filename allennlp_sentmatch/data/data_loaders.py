@@ -47,13 +47,13 @@ class SemiSupervisedDataLoader(DataLoader):
         of a pair may be labeled and the other unlabeled.
     data_path : `str`
     batch_size : `int`
-        Of the labeled batch.
+        The size of a labeled batch.
     unlabeled_batch_size : `int`, optional (default = `batch_size`)
     unlabeled_data_path : `str`, optional (default = `None`)
-        Read by the same reader.
+        More data, read by the same reader.
     num_labeled : `int`, optional (default = `None`)
         How many examples of `data_path` keep their label. Either this or `unlabeled_data_path`
-        must be given. In distributed training it is the number for all workers together.
+        must be given. In distributed training, this is the total for all workers.
     seed : `int`, optional (default = `None`)
         Determines which examples keep their label, and the order of all examples. By default it is
         drawn from Python's random state, which depends on the configuration's `random_seed`.
@@ -151,9 +151,9 @@ class SemiSupervisedDataLoader(DataLoader):
     def _split(
         self, instances: list[Instance], num_labeled: int, data_path: str
     ) -> tuple[list[Instance], list[Instance]]:
-        """Return a random `num_labeled` of the instances, and the others."""
+        """Return `num_labeled` random instances, and the others."""
         if is_distributed():
-            # Each worker has read its own part of the data, and draws its part of the number.
+            # Each worker has read a part of the data, and draws its share of the number.
             world_size = distributed.get_world_size()
             rank = distributed.get_rank()
             num_labeled = num_labeled // world_size + (rank < num_labeled % world_size)
@@ -212,7 +212,7 @@ class SemiSupervisedDataLoader(DataLoader):
 def _batches(
     instances: list[Instance], batch_size: int, shuffle: bool, seed: str
 ) -> Iterator[list[Instance]]:
-    """Endless batches, one pass over the instances after another; empty ones of no instances."""
+    """Yield batches forever, one pass over the instances after another; empty if there are none."""
     for pass_ in count():
         order = list(instances)
         if shuffle:

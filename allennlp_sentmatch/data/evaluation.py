@@ -21,7 +21,7 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import FormattedR
 logger = logging.getLogger(__name__)
 
 KEPT = ("batches_per_epoch", "collate_fn", "cuda_device", "max_instances_in_memory", "quiet")
-"""The settings that an evaluation loader takes over, in addition to the size of a batch."""
+"""The settings that an evaluation loader keeps, in addition to the batch size."""
 
 
 class InOrderBatchSampler(MaxTokensBatchSampler):
@@ -53,7 +53,7 @@ class EvaluationDataLoader(MultiProcessDataLoader):
         if limit is not None:
             used = f"{limit} batches"
             total = "the"
-            if self._instances:  # else they are read in parts
+            if self._instances:  # otherwise the instances are read in parts
                 sampler: Any = self.batch_sampler
                 batches = islice(sampler.get_batch_indices(self._instances), limit)
                 used = f"{sum(map(len, batches)):,}"
@@ -68,10 +68,10 @@ class EvaluationDataLoader(MultiProcessDataLoader):
 def evaluation_loader(params: Params, reader: DatasetReader, data_path: Any) -> DataLoader:
     """Return a data loader of all examples of a file, each once, in the file's order.
 
-    Of the `params` of a data loader, which may be one for training, it keeps how large batches
-    are, in examples or tokens, and how they are made and held in memory. Shuffling, buckets,
-    `drop_last` and worker processes have no effect. With `batches_per_epoch`, the first batches are
-    used every time, and the log says how many examples they have.
+    From the `params` of a data loader, possibly for training, it keeps the size of batches, in
+    examples or tokens, and how they are made and held in memory. Shuffling, buckets, `drop_last`
+    and worker processes have no effect. With `batches_per_epoch`, the first batches are used every
+    time, and the log says how many examples they have.
     """
     kind = params.get("type", "multiprocess")
     if kind == "multitask":
@@ -108,7 +108,7 @@ def whole(reader: DatasetReader) -> DatasetReader:
 
 
 def _whole_parts(value: Any) -> Any:
-    """Return an attribute of a reader, with the readers that it is or holds made whole."""
+    """Return an attribute of a reader, without `max_instances` in the readers that it contains."""
     if isinstance(value, DatasetReader):
         return whole(value)
     if type(value) is dict:
@@ -119,7 +119,7 @@ def _whole_parts(value: Any) -> Any:
 
 
 def check_gold(model: Model, loader: Optional[DataLoader]) -> None:
-    """Raise an error for a file without the field that the model's predictions are compared with.
+    """Raise an error for a file without the gold field of the model's predictions.
 
     The figures of such a file would be 0: no accuracy, and no error.
     """

@@ -1,4 +1,4 @@
-"""Labels with their place in a file."""
+"""Labels with their source, a place in a file."""
 
 from typing import Any, Optional, Union
 
@@ -14,9 +14,9 @@ _MOST_LISTED = 10
 class LabelField(fields.LabelField):
     """AllenNLP's `LabelField`, with an error that gives the place of a label never learned.
 
-    AllenNLP's own error, a `KeyError`, names the label alone. Otherwise the two behave alike, and
+    AllenNLP's own error, a `KeyError`, names only the label. Otherwise the two behave alike, and
     labels from different places are equal. The class keeps its name because AllenNLP batches only
-    instances whose fields' classes have equal names. The `source` is the label's place in a file.
+    instances whose fields' classes have equal names. The `source` is the label's file and line.
 
     Raises a `ConfigurationError` for a label with a lone surrogate, which no vocabulary's file can
     hold; upon indexing, if the vocabulary lacks the label.
@@ -37,7 +37,7 @@ class LabelField(fields.LabelField):
         self.source = source
 
     def index(self, vocab: Vocabulary) -> None:
-        """Looks the label up in its namespace of `vocab`."""
+        """Look the label up in its namespace of `vocab`."""
         try:
             super().index(vocab)
         except KeyError:
@@ -48,7 +48,7 @@ class LabelField(fields.LabelField):
             expected = f"one of {expected}" if len(known) > 1 else expected
             if len(known) > _MOST_LISTED:
                 expected += f" or one of {len(known) - _MOST_LISTED} others"
-            counter = vocab._retained_counter or {}  # none of an archive's vocabulary
+            counter = vocab._retained_counter or {}  # an archive's vocabulary does not have it
             reason = "does not occur in the training data"
             if not counter:
                 reason = "is not among the labels that the model was trained with"

@@ -1,4 +1,4 @@
-"""Parts of a file, for data sets that come without a validation or a test set."""
+"""Parts of a file, for data sets without a validation or a test set."""
 
 import heapq
 from collections import Counter
@@ -11,18 +11,18 @@ from allennlp.common.checks import ConfigurationError
 T = TypeVar("T")
 
 Texts = tuple[Hashable, ...]
-"""The text of an example, or the two of a pair, or what stands for them."""
+"""The text of an example, the two texts of a pair, or numbers that replace them."""
 
 
 class Folds(FromParams):
     """Deals the examples of a file into `number` folds and keeps some of them.
 
-    Examples that share a sentence are in one fold, so that nothing held out has been learned: equal
-    examples, of pairs in either order, and those with the same sentence on the side whose sentences
-    repeat, such as the ten premises of a claim. The log says so. Each of these groups, the largest
-    first, goes into the fold with the fewest examples: without such groups, example i, counted from
-    0 within its file, is in fold i mod `number`. There are no random numbers, and if each label has
-    a file of its own, the folds have the labels' proportions.
+    Examples that share a sentence are in one fold, so that nothing held out has been learned. These
+    are equal examples (for pairs, in either order), and pairs that share a sentence on the side
+    where sentences repeat, such as a claim with ten premises. The log says so. Each of these
+    groups, the largest first, goes into the fold with the fewest examples: without such groups,
+    example i, counted from 0 within its file, is in fold i mod `number`. There are no random
+    numbers, and if each label has a file of its own, the folds have the labels' proportions.
 
     Every reader of this package takes a data path with folds, an object of `path` and `folds`:
 
@@ -76,7 +76,7 @@ class Folds(FromParams):
         return (fold in self._named) == self._keeps
 
     def select(self, examples: Iterable[T]) -> Iterator[T]:
-        """Yield the examples of one file that are in the folds kept, dealt by lines."""
+        """Yield the examples of one file that are in the kept folds, dealt by lines."""
         return (x for index, x in enumerate(examples) if self.has(index % self.number))
 
     def divide(self, parts: Sequence[Sequence[Texts]]) -> "Division":
@@ -84,7 +84,7 @@ class Folds(FromParams):
         examples = [texts for part in parts for texts in part]
         side = repeating_side(examples)
         groups = groups_of(examples, side)
-        if side is not None and len(set(groups)) < 2:  # all would be in one fold
+        if side is not None and len(set(groups)) < 2:  # all examples would be in one fold
             side = None
             groups = groups_of(examples, side)
         numbers = iter(groups)
@@ -94,7 +94,7 @@ class Folds(FromParams):
 
 
 class Division(NamedTuple):
-    """Which examples are in the folds kept, and how they were grouped."""
+    """Which examples are in the kept folds, and how they were grouped."""
 
     kept: list[list[bool]]
     """For each file, whether each of its examples is kept."""
@@ -104,7 +104,9 @@ class Division(NamedTuple):
     num_groups: int
 
     def described(self, names: Sequence[str], number: int) -> Optional[str]:
-        """Return a sentence for the log, if there are groups; `names` are those of the sides."""
+        """Return a sentence for the log, if there are groups; `names` are the names of the
+        sides.
+        """
         if self.num_groups == self.num_examples:
             return None
         shared = (
@@ -123,9 +125,8 @@ class Division(NamedTuple):
 
 
 def repeating_side(examples: Iterable[Texts]) -> Optional[int]:
-    """Return the side of pairs with the most sentences that are in several different pairs.
-
-    It is `None` if no sentence is, and for examples of one text.
+    """Return the side of pairs that has more sentences in several different pairs. It is `None` if
+    no sentence repeats, and for examples of one text.
     """
     distinct = set(examples)
     repeated = []
@@ -137,8 +138,8 @@ def repeating_side(examples: Iterable[Texts]) -> Optional[int]:
 
 
 def groups_of(examples: Iterable[Texts], side: Optional[int]) -> list[Hashable]:
-    """Return a name of each example's group: examples that are equal, of pairs in either order, or
-    have the same sentence on a side, if there is one, have the same name.
+    """Return the name of each example's group. Equal examples (for pairs, in either order) have the
+    same name and, if a `side` is given, so have pairs with the same sentence on it.
     """
     if side is None:
         return [frozenset(texts) for texts in examples]
@@ -174,7 +175,7 @@ def deal(parts: Sequence[Sequence[Hashable]], number: int) -> list[list[int]]:
                 totals[folds[group]] += size
         smallest = [(total, fold) for fold, total in enumerate(totals)]
         heapq.heapify(smallest)
-        for group, size in sizes.most_common():  # equally large ones in their order
+        for group, size in sizes.most_common():  # equally large groups keep their order
             if group not in folds:
                 total, fold = smallest[0]
                 folds[group] = fold
@@ -184,7 +185,7 @@ def deal(parts: Sequence[Sequence[Hashable]], number: int) -> list[list[int]]:
 
 
 def split_data_path(data_path: Any) -> tuple[Any, Optional[Folds]]:
-    """Take the folds off a data path; they are `None` for one without."""
+    """Split a data path into the path and its folds, which are `None` if it has none."""
     # Some of AllenNLP's commands hand in the object as `Params`.
     if isinstance(data_path, Params):
         data_path = data_path.as_dict(quiet=True)

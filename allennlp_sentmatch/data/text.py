@@ -22,7 +22,7 @@ UNSPACED = regex.compile(
 def check_text(text: Any, name: str) -> str:
     r"""Return a text that can be read, as a plain string.
 
-    Half of a UTF-16 pair, which JSON's `"\ud800"` is, cannot be read: no encoding can write it.
+    Half of a UTF-16 pair, such as JSON's `"\ud800"`, cannot be read: no encoding can write it.
     spaCy's tokenizer and the vocabulary's files would fail on it later, without its place.
 
     Raises a `ConfigurationError`, which begins with `name`.
@@ -38,10 +38,9 @@ def check_text(text: Any, name: str) -> str:
 
 
 def unescape(text: str) -> str:
-    r"""Undo the Penn Treebank's escapes: `-LRB-` and its like are brackets, `\/` and `\*` marks.
-
-    Works on a token and on a text of several. Quotation marks are left as they are: the treebank's
-    (two backquotes, two apostrophes) distinguish left and right, and word vectors include them.
+    r"""Undo the Penn Treebank's escapes, such as `-LRB-` for brackets, and `\/` and `\*` for marks.
+    Takes a token, or a text of several. Quotation marks stay as they are: the treebank's (two
+    backquotes, two apostrophes) distinguish left and right, and word vectors include them.
     """
     return _ESCAPE.sub(lambda match: match[2] or _BRACKETS[match[1].upper()], text)
 

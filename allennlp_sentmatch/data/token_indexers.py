@@ -21,9 +21,8 @@ class ExportedEncoderIndexer(TokenIndexer):
     # Parameters
 
     folder : `Union[str, PathLike]`, optional (default = `None`)
-        By default the encoder that this package contains.
-    token_min_padding_length : `int`, optional (default = `0`)
-        AllenNLP's.
+        By default the encoder that this package contains. token_min_padding_length : `int`,
+        optional (default = `0`) AllenNLP's.
     """
 
     def __init__(
@@ -35,14 +34,16 @@ class ExportedEncoderIndexer(TokenIndexer):
         self._indexer = load_exported(folder).indexer
 
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
-        """Nothing: the encoder has its own vocabulary."""
+        """Do nothing: the encoder has its own vocabulary."""
 
     def knows(self, word: str) -> bool:
         """Return whether the encoder knows a word or a part of it."""
         return not self._indexer.knows_no_word(self._indexer.indices(word))
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
-        """`token_ids` of all tokens' parts, `num_parts` of each token, and the tokens' `mask`."""
+        """Return the `token_ids` of all tokens' parts, the tokens' `num_parts`, and their
+        `mask`.
+        """
         parts = [self._indexer.indices(token.ensure_text()) for token in tokens]
         return {
             "token_ids": [index for indices in parts for index in indices],
@@ -51,12 +52,12 @@ class ExportedEncoderIndexer(TokenIndexer):
         }
 
     def get_empty_token_list(self) -> IndexedTokenList:
-        """Lists of no tokens."""
+        """Return empty lists."""
         return {"token_ids": [], "num_parts": [], "mask": []}
 
 
 def load_exported(folder: Optional[Union[str, "PathLike[str]"]]) -> StandaloneEncoder:
-    """Load the encoder in a folder, by default this package's; errors are `ConfigurationError`s."""
+    """Load an encoder, by default this package's; raise `ConfigurationError` if it is invalid."""
     try:
         return StandaloneEncoder.load(SENTENCE_ENCODER if folder is None else folder)
     except (ValueError, OSError) as error:

@@ -10,7 +10,7 @@ from allennlp_sentmatch.data.token_indexers import ExportedEncoderIndexer
 def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
     """Return the words of an instance that a model reads as the unknown word, in order, each once.
 
-    The instance has token indexers; other ones than "single_id" and "exported_encoder" know every
+    The instance has token indexers; those other than "single_id" and "exported_encoder" know every
     word.
     """
     words = [

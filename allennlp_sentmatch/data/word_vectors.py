@@ -20,9 +20,9 @@ def read_word_vectors(
 ) -> Iterator[tuple[str, WordVector]]:
     """Yield the words of a file with their vectors (E,), in its order.
 
-    The file is a text file, which may be compressed or in an archive, as AllenNLP's
-    `EmbeddingsTextFile` has them: on each line a word and its vector, separated by spaces or tabs.
-    A first line of two numbers (word2vec's) is skipped. With `words`, other lines are not checked.
+    The text file may be compressed or in an archive, as for AllenNLP's `EmbeddingsTextFile`. It
+    has, on each line, a word and its vector, separated by spaces or tabs. A first line of two
+    numbers (word2vec's) is skipped. With `words`, other lines are not checked.
 
     Raises a `ConfigurationError`, with file and line, for a malformed line or an empty file.
     """
@@ -56,9 +56,9 @@ def _numbered_lines(file_path: PathOrStr) -> Iterator[tuple[int, str]]:
                 yield number, line
     except FileNotFoundError:
         raise
-    except StopIteration:  # of the first line
+    except StopIteration:  # the width of the first line's vector
         raise ConfigurationError(f"{Source(file_path)} is empty: it has no word vectors") from None
-    except Exception as error:  # each kind of compression has its own
+    except Exception as error:  # each kind of compression has its own errors
         raise ConfigurationError(
             f"{Source(file_path)} cannot be read after line {number} ({error}); is the file whole, "
             "and its text UTF-8?"
@@ -66,15 +66,14 @@ def _numbered_lines(file_path: PathOrStr) -> Iterator[tuple[int, str]]:
 
 
 def _read_other_separators() -> None:
-    """Let AllenNLP read word vectors with a byte order mark, tabs, several spaces or spaces before
-    the word, which became parts of words without a message, also in the vocabulary's
-    `pretrained_files`.
+    """Let AllenNLP read word vectors with a byte order mark, tabs, or additional spaces. Otherwise
+    these become parts of words without a message, also in the vocabulary's `pretrained_files`.
     """
     file: Any = EmbeddingsTextFile
     count = file._get_num_tokens_from_first_line
 
     def next_line(self: Any) -> str:
-        line: str = next(self._iterator).lstrip(" \t")  # GloVe's no-break spaces are words
+        line: str = next(self._iterator).lstrip(" \t")  # in GloVe, no-break spaces are words
         return re.sub("[ \t]+", " ", line) if "\t" in line or "  " in line else line
 
     file.__init__.__defaults__ = ("utf-8-sig", None)

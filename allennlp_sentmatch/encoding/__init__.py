@@ -1,4 +1,4 @@
-"""The sentence encoder of an archive: its vectors, and its export."""
+"""The sentence encoder of an archive: computing its vectors, and exporting it."""
 
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.encoding.export import export_encoder

@@ -36,7 +36,7 @@ from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 
-Prepared = Union[str, list[int]]  # a sentence, or the indices of its words
+Prepared = Union[str, list[int]]  # sentences, or the indices of their words
 
 
 class ArchiveEncoder:
@@ -57,7 +57,7 @@ class ArchiveEncoder:
 
     # Raises
 
-    `ConfigurationError` where the model has no such method.
+    `ConfigurationError` if the model has no such method.
     """
 
     def __init__(self, model: Model, dataset_reader: DatasetReader, bfloat16: bool = False) -> None:
@@ -82,7 +82,7 @@ class ArchiveEncoder:
         overrides: str = "",
         bfloat16: bool = False,
     ) -> "ArchiveEncoder":
-        """Return the sentence encoder of an archive; see `load_archive`, and above for
+        """Return the sentence encoder of an archive; see `load_archive`, and the class for
         `bfloat16`.
         """
         archive: Archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
@@ -114,11 +114,11 @@ class ArchiveEncoder:
         # Raises
 
         `ConfigurationError` for a sentence that is not a string or has half of a UTF-16 pair,
-        naming its position, for a single string, and for a `batch_size` below 1.
+        naming its position; for a single string; and for a `batch_size` below 1.
         """
         try:
             check_positive(batch_size=batch_size)
-            # The rows of a file keep their order: a blank one gets the vector of an unknown word.
+            # Every row of a file needs a vector: a blank one gets the vector of an unknown word.
             texts = checked_sentences(sentences, of_any_length=True)
         except (TypeError, ValueError) as error:
             raise ConfigurationError(str(error)) from error
@@ -147,11 +147,13 @@ class ArchiveEncoder:
 
     @torch.no_grad()
     def match(self, first_vectors: FloatArray, second_vectors: FloatArray) -> list[dict[str, Any]]:
-        """Predictions for pairs from vectors of the premises and of the hypotheses, both (B, E).
+        """Return predictions for pairs, from vectors of the premises and of the hypotheses, both
+        (B, E).
 
-        The vectors are the inputs of the layers above the model's encoder. A prediction is, up to
-        rounding, the predictor's for the two sentences: `label` and `probs_by_label`, or `score`. A
-        model other than a `siamese_classifier` or `similarity_regressor` is a `ConfigurationError`.
+        The vectors are the inputs of the layers above the model's encoder. Up to rounding, a
+        prediction equals the predictor's output for the two sentences: `label` and
+        `probs_by_label`, or `score`. Raises `ConfigurationError` for a model other than a
+        `siamese_classifier` or `similarity_regressor`.
         """
         model = self._model
         if not isinstance(model, SiameseModel):
@@ -193,7 +195,7 @@ class ArchiveEncoder:
 
     @cached_property
     def indexer(self) -> Optional[TextIndexer]:
-        """`None` for readers, tokenizers and indexers that need instances, which take longer."""
+        """`None` if the reader, tokenizer or indexer needs instances, which take longer."""
         try:
             return text_indexer(self._reader, self._model.vocab)
         except ConfigurationError:
@@ -207,8 +209,8 @@ class ArchiveEncoder:
     def _prepare(self, sentences: list[str]) -> Sequence[Prepared]:
         """Return the sentences as `_encode_batch` takes them."""
         if self.indexer is None:
-            # A batch is tokenized when it is encoded: thousands of sentences' tokens in memory
-            # would keep Python's garbage collector busy.
+            # A batch is tokenized only when it is encoded: the tokens of thousands of sentences in
+            # memory would keep Python's garbage collector busy.
             return sentences
         return self.indexer.rows(sentences)
 
@@ -228,7 +230,7 @@ class ArchiveEncoder:
             tokens = {name: {"tokens": padded(prepared)}}
         tokens = move_to_device(tokens, device)
         precision = bfloat16_products() if self._bfloat16 else nullcontext()
-        with evaluation_mode(self._model), precision:  # it may be in training
+        with evaluation_mode(self._model), precision:  # the model may be in training mode
             vectors: torch.Tensor = self._model.encode(tokens)  # type: ignore[operator]
         refuse_nan(self._model, None, {"vector": vectors})
         array: FloatArray = vectors.float().cpu().numpy()
@@ -236,5 +238,5 @@ class ArchiveEncoder:
 
 
 def _length(prepared: Prepared) -> int:
-    """Return a sentence's number of words; where it is not tokenized yet, roughly."""
+    """Return a sentence's number of words, or an estimate if it is not tokenized yet."""
     return len(prepared.split()) if isinstance(prepared, str) else len(prepared)

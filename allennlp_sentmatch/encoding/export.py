@@ -50,10 +50,10 @@ def export_encoder(
     """Write a model's sentence encoder to a folder that a `StandaloneEncoder` reads.
 
     The model is a `distilled_encoder`, `siamese_classifier`, `similarity_regressor` or
-    `sentence_classifier`, with the reader that it was trained with; the folder is absent or empty.
-    `origin` is what the model card, `README.md`, says beyond the encoder's settings.
-    Returns the encoder that was written. Raises a `ConfigurationError` with the reason if the
-    encoder cannot be exported or the folder cannot be written.
+    `sentence_classifier`, with the reader that it was trained with. The folder must be absent or
+    empty. `origin` is what the model card, `README.md`, says beyond the encoder's settings. Returns
+    the encoder that was written. Raises a `ConfigurationError` with the reason if the encoder
+    cannot be exported or the folder cannot be written.
     """
     with configuration_errors(), written_folder(folder) as path:
         encoder = standalone_encoder(model, dataset_reader)
@@ -95,7 +95,7 @@ def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> Standalon
 
 
 def _only_embedder(embedder: torch.nn.Module) -> torch.nn.Module:
-    """Return the only part of an embedder of words."""
+    """Return the single token embedder of a text field embedder."""
     if type(embedder) is not BasicTextFieldEmbedder:
         raise ConfigurationError(f"its embedder is a {type(embedder).__name__}")
     parts = list(embedder._token_embedders.values())
@@ -107,7 +107,7 @@ def _only_embedder(embedder: torch.nn.Module) -> torch.nn.Module:
 
 
 def _checked_embedding(embedder: torch.nn.Module) -> Embedding:
-    """Return the embedder if it is a plain table of vectors; the others are refused."""
+    """Return the embedder if it is a plain table of vectors; raise an error for any other."""
     is_plain = type(embedder) in (Embedding, PretrainedEmbedding)
     if not isinstance(embedder, Embedding) or not is_plain:
         raise ConfigurationError(
@@ -122,7 +122,8 @@ def _checked_embedding(embedder: torch.nn.Module) -> Embedding:
 def _check_whole_sentences(
     model: Model, reader: DatasetReader, embedder: ExportedEncoderEmbedder
 ) -> None:
-    """Raise a `ConfigurationError` unless the model's vectors are those of the embedder's encoder.
+    """Raise `ConfigurationError` unless the model's vectors equal the vectors of the embedder's
+    encoder.
 
     A tokenizer that splits texts at more than spaces may lead to other word pieces.
     """

@@ -1,4 +1,4 @@
-"""What the model card of an export says of the archive that it was made from."""
+"""Facts for the model card of an export about the archive that it was made from."""
 
 import re
 from contextlib import suppress
@@ -22,12 +22,12 @@ def archive_origin(archive: Archive, path: Path) -> Origin:
     facts: dict[str, Any] = {
         "exported from": _type(config["model"]),
         "dataset_reader": _type(config["dataset_reader"]),
-        # The name alone: folders say more about a machine than their owner may know.
+        # Only the name: a path may reveal more about a machine than its owner intends.
         **{name: _file_name(config.get(name)) for name in DATA},
     }
     folder = path if path.is_dir() else path.parent
-    with suppress(OSError, ValueError):  # none, or damaged
-        if read_json_object(folder / CONFIG_NAME) == config:  # no other model's metrics
+    with suppress(OSError, ValueError):  # there are no metrics, or they are damaged
+        if read_json_object(folder / CONFIG_NAME) == config:  # they may be another model's
             metrics = read_json_object(folder / "metrics.json").items()
             facts["metrics"] = {name: x for name, x in metrics if isinstance(x, (int, float))}
     return Origin({} if is_classifier else SIMILARITY, facts)

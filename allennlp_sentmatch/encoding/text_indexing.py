@@ -1,4 +1,4 @@
-"""From texts to the indices of their words, without instances and fields."""
+"""Convert texts to the indices of their words, without instances and fields."""
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Vocabulary
@@ -16,9 +16,8 @@ from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 
 def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
-    """Return an indexer that gives a text the indices that an instance of the reader's would get.
-
-    Raises a `ConfigurationError` with the reason for others than it can replace.
+    """Return an indexer that gives a text the indices that the reader's instance would get. Raises
+    `ConfigurationError`, with the reason, if the reader cannot be replaced.
     """
     is_own = type(reader).__module__.startswith("allennlp_sentmatch.")
     if not isinstance(reader, TokenizingReader) or not is_own:
@@ -43,7 +42,7 @@ def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
     if known.get(vocab._padding_token) != 0 or unknown is None:
         raise ConfigurationError(f"the namespace {namespace!r} has no padding and no unknown word")
     lowercase = indexer.lowercase_tokens
-    # The word in place of a text without words; in lower case, it may be in the vocabulary, too.
+    # The word that replaces a text without words; its lower-case form may be in the vocabulary.
     word = reader._unknown_word.lower() if lowercase else reader._unknown_word
     splitter = _splitter(reader._tokenizer)
     empty = known.get(word, unknown)

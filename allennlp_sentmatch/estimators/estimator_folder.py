@@ -1,4 +1,4 @@
-"""Folders of a JSON header, tensors and the sentence encoder that belongs to them."""
+"""Folders with a JSON header, tensors and the sentence encoder that they need."""
 
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,11 @@ FORMAT = 5  # the version of the format
 PROBE = ["A man is asleep.", "How do I cook rice?", "The 3 dogs aren't running."]
 """Sentences whose vectors show that an encoder is the right one."""
 
-TOLERANCE = 0.01  # the largest distance of their vectors, of length 1: processors round differently
+TOLERANCE = 0.01  # largest distance between unit vectors: processors round differently
 
 
 DTYPES = ("float32", "bfloat16", "int8", None)
-"""The formats of an encoder's numbers that are saved; `None` for encoders of other packages."""
+"""The number formats of encoders that can be saved; `None` for encoders of other packages."""
 
 ENCODER_TEXTS = {
     "package": (
@@ -38,8 +38,9 @@ ENCODER_TEXTS = {
     "folder": f"Its encoder is in the folder `{ENCODER}`.",
     "given": "Its encoder is not in this folder: whoever loads it needs the same one.",
 }
-"""The model card's sentences about the encoder, by its place: in this package, in the folder, or
-with whoever loads the folder."""
+"""The model card's sentences about the encoder, by its location: in this package, in the folder, or
+supplied when the folder is loaded.
+"""
 
 
 def write_folder(
@@ -94,8 +95,8 @@ def read_folder(
 ) -> tuple[dict[str, Any], dict[str, Tensor], SentenceEncoder]:
     """Read the header, the tensors and the encoder of a folder that `write_folder` has written.
 
-    `given` is the encoder if the folder has none. Whatever is wrong, and another encoder, is a
-    `ValueError` that names the file.
+    `given` is the encoder if the folder has none. Raises `ValueError`, which names the file, for
+    anything wrong and for another encoder.
     """
     if not (folder / HEADER).exists():
         raise FileNotFoundError(_what_is_missing(folder))
@@ -116,7 +117,7 @@ def read_folder(
         )
     if place == "folder" and given is not None:
         raise ValueError(f"{folder} needs no encoder from outside; leave out encoder=")
-    # Not by the folder's path, where an archive could lie, which is code.
+    # Loading by the folder's path could load an archive in its place, which is code.
     source = StandaloneEncoder.load(folder / ENCODER) if place == "folder" else given
     with errors_name(folder / HEADER):
         dimensions = header.pop("dimensions", None)

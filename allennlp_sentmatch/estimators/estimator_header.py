@@ -1,4 +1,4 @@
-"""The header of a saved estimator: its settings as JSON, and an estimator that has them."""
+"""Convert a saved estimator's settings to JSON, and JSON to an estimator."""
 
 from typing import Any, Optional, TypeVar
 
@@ -20,7 +20,7 @@ from allennlp_sentmatch.standalone import StandaloneEncoder
 Estimator = TypeVar("Estimator", bound=Any)
 
 SETTINGS = ("type", "parameters", "classes", "feature_names", "head")
-"""The settings beside the tensors and the encoder."""
+"""The settings that are saved with the tensors and the encoder."""
 
 
 def header_of(estimator: Any) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def header_of(estimator: Any) -> dict[str, Any]:
     parameters = estimator._checked_parameters()
     if parameters["head"] is not None:
         parameters["head"] = parameters["head"].get_params()
-    if isinstance(parameters.get("class_weight"), dict):  # its labels may be numbers
+    if isinstance(parameters.get("class_weight"), dict):  # its keys may be numbers, unlike JSON's
         parameters["class_weight"] = list(parameters["class_weight"].items())
     names = getattr(estimator, "feature_names_in_", None)
     classes = getattr(estimator, "classes_", None)
@@ -46,9 +46,8 @@ def header_of(estimator: Any) -> dict[str, Any]:
 def estimator_of(
     kind: type[Estimator], header: dict[str, Any], encoder: SentenceEncoder, is_numeric: bool
 ) -> Estimator:
-    """Return a fitted estimator of a kind, whose head has yet to load its tensors.
-
-    Settings that `header_of` does not give are a `ValueError` or a `TypeError`.
+    """Return a fitted estimator whose head has yet to load its tensors. Raises `ValueError` or
+    `TypeError` for settings that `header_of` never gives.
     """
     check_names("setting", header, ("format", *SETTINGS))
     name, parameters, classes, names, head = (header[setting] for setting in SETTINGS)
@@ -74,7 +73,7 @@ def estimator_of(
 
 
 def _read_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters of an estimator from what JSON has of them."""
+    """Return an estimator's parameters from JSON."""
     read = dict(parameters)
     if isinstance(read["head"], dict):
         check_names("setting of fine-tuning", read["head"], NUMBERS)
@@ -102,7 +101,7 @@ def _read_classes(classes: Any) -> Array:
 
 
 def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: int) -> Head:
-    """Return a head without its tensors, from what `header_of` gave of it."""
+    """Return a head without its tensors, from the result of `header_of`."""
     check_names("setting of the head", settings, ("fine_tuned", "matcher", "words"))
     matcher: Any = settings["matcher"]
     words: Optional[str] = settings["words"]

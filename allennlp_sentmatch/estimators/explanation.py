@@ -9,9 +9,8 @@ WordWeights = list[tuple[str, float]]
 
 
 def without_each_word(sides: Sequence[list[str]]) -> list[list[str]]:
-    """Return a pair of sentences, given their words, and the same without each of its words.
-
-    A word without which nothing is left stays.
+    """Return a pair of sentences, given their words, and the pair without each of its words. A
+    sentence's only word is not removed.
     """
     whole = [" ".join(words) for words in sides]
     variants = [whole]
@@ -26,9 +25,8 @@ def without_each_word(sides: Sequence[list[str]]) -> list[list[str]]:
 
 
 def word_weights(sides: Sequence[list[str]], explained: Array) -> tuple[WordWeights, WordWeights]:
-    """Return each word of two sentences with how much a figure falls without it.
-
-    `explained` has the figure of each of `without_each_word`.
+    """Return each word of two sentences with the decrease of a figure without it. `explained` has
+    the figures of the pairs from `without_each_word`.
     """
     falls = (explained[0] - explained[1:]).tolist()
     first, second = sides

@@ -32,8 +32,8 @@ from allennlp_sentmatch.standalone.networks import load_state
 from allennlp_sentmatch.standalone.text_indexer import padded
 from allennlp_sentmatch.training.optimizers import FusedAdamOptimizer
 
-HIGHEST_GRADE = 5  # scores are learned as grades from 0 to this one, whatever their range
-FEW_PAIRS = 5000  # below this number of pairs, a warning says that the linear model may be better
+HIGHEST_GRADE = 5  # scores of any range are learned as grades from 0 to this number
+FEW_PAIRS = 5000  # with fewer pairs, a warning recommends the linear model
 
 CLASSIFIER = {"hidden_size": 512, "dropout": 0.3}
 
@@ -82,14 +82,14 @@ class FineTunedHead:
             for label in range(num_outputs):
                 vocab.add_token_to_namespace(str(label), "labels")
             self.model = SiameseClassifier(**below, **layers)
-        self.model.float().cpu().eval()  # whatever the process's default type and device are
+        self.model.float().cpu().eval()  # independent of the process's default type and device
         above = ("_matcher", "_classifier", "_scorer")
         parts = {name: part for name, part in self.model.named_children() if name in above}
         self.layers = torch.nn.ModuleDict(parts)
 
     def grades(self, scores: Array) -> Array:
-        """Scores on the scale of the model's grades."""
-        low, high = (end / 2 for end in self.score_range)  # their difference may overflow
+        """Return scores on the scale of the model's grades."""
+        low, high = (end / 2 for end in self.score_range)  # the difference may overflow
         grades: Array = (scores / 2 - low) / (high - low) * HIGHEST_GRADE
         return grades.clip(0, HIGHEST_GRADE)
 
@@ -120,7 +120,7 @@ class FineTunedHead:
         load_state(self.layers, own)
 
 
-@torch.inference_mode(False)  # with gradients, wherever it is called
+@torch.inference_mode(False)  # gradients may be switched off around `fit`
 def fine_tune(
     settings: FineTuning,
     encoder: SentenceEncoder,
@@ -173,7 +173,8 @@ def _trainable_copy(encoder: SentenceEncoder) -> StandaloneEncoder:
 
 
 def _divided(examples: Examples, share: float, seed: int) -> tuple[Array, Array]:
-    """Return the positions of the examples to learn from and to hold out, a `share` of the groups.
+    """Return the positions of the examples to learn from, and of those to hold out, a `share` of
+    the groups.
 
     Both parts have the same shares of the labels, and at least a group of each, but a label of one
     group is only learned.
@@ -255,14 +256,14 @@ class _SentenceVectors(TextFieldEmbedder):
     def forward(
         self, text_field_input: TextFieldTensors, num_wrapping_dims: int = 0, **unused: Any
     ) -> Tensor:
-        """(B, T) -> (B, T, E)."""
+        """Return vectors (B, T, E) of words (B, T)."""
         indices = text_field_input["tokens"]["tokens"]
         vectors: Tensor = self.network(indices)
         return vectors.unsqueeze(1).expand(-1, indices.size(1), -1)
 
 
 class _PairLoader(DataLoader):
-    """Batches of pairs; with a seed, pairs of similar length in another order in each epoch."""
+    """Batches of pairs; with a seed, batches of similar lengths, in a new order in each epoch."""
 
     def __init__(
         self, data: tuple[IndexRows, IndexRows, Any], batch_size: int, seed: Optional[int] = None
@@ -295,7 +296,7 @@ class _PairLoader(DataLoader):
             yield move_to_device(tensors, self._device)
 
     def iter_instances(self) -> Iterator[Instance]:
-        """None: the texts are indexed already."""
+        """Yield nothing: the texts are indexed already."""
         return iter(())
 
     def set_target_device(self, device: torch.device) -> None:

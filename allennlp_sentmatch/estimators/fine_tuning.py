@@ -27,7 +27,7 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
         PairClassifier(head=FineTuning(num_epochs=3)).fit(pairs, labels)
 
     The encoder must be one of this package, in a folder or an archive. Early stopping chooses the
-    epoch. docs/python.md says how many pairs it needs.
+    epoch. See docs/python.md for the number of pairs it needs.
 
     # Parameters
 
@@ -37,7 +37,7 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
     learning_rate : `float`, optional (default = `0.0005`)
     batch_size : `int`, optional (default = `32`)
     validation_fraction : `float`, optional (default = `0.1`)
-        The share of the pairs that is held out to choose the epoch.
+        The share of the pairs held out to choose the epoch.
     """
 
     def __init__(

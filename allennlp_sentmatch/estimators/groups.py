@@ -1,7 +1,6 @@
-"""Groups of examples that stay together when some are held out, and divisions that keep them.
-
-An estimate on examples held out is too good if equal ones have been learned. So equal examples,
-for pairs in either order, are one group, and a group is learned or held out as a whole.
+"""Groups of examples that stay together when some are held out, and divisions that respect them. An
+estimate on held-out examples is too good if equal examples were learned. So equal examples (for
+pairs, in either order) form a group, which is learned or held out as a whole.
 """
 
 import warnings
@@ -21,7 +20,7 @@ Array = numpy.ndarray[Any, Any]
 def group_equal(examples: Iterable[Iterable[str]]) -> Array:
     """Return the group (N,) of each example, a sentence or two: equal texts are one group.
 
-    Neither the order of the texts of an example matters, nor their case and spaces. Examples that
+    The order of an example's texts, their case and their spaces do not matter. Examples that
     share one of two texts are in different groups. Groups are numbered from 0, in the order of
     their first examples.
     """
@@ -33,7 +32,8 @@ def group_equal(examples: Iterable[Iterable[str]]) -> Array:
 def checked_groups(groups: Any, count: int) -> Optional[Array]:
     """Return the groups (N,) that a user gives `count` pairs, as numbers from 0; `None` stays.
 
-    A wrong number of them is a `ValueError`, and so is a missing one, with the pair's position.
+    Raises `ValueError` for a wrong number of groups, and for a missing one, with the pair's
+    position.
     """
     if groups is None:
         return None
@@ -64,14 +64,14 @@ def joined_groups(first: Array, second: Array) -> Array:
 def strata_of(groups: Array, labels: Array) -> tuple[Array, Array]:
     """Return the rarest label (G,) of each group, and the number of groups (C,) of each label.
 
-    The `groups` (N,) and the `labels` (N,) are numbered from 0. Divisions that have the same share
-    of each rarest label hold as many groups of each label as they can.
+    The `groups` (N,) and the `labels` (N,) are numbered from 0. Divisions with the same share of
+    each rarest label keep the labels' proportions as far as possible.
     """
     num_labels = labels.max() + 1
     both = numpy.unique(groups * num_labels + labels)
     group, label = numpy.divmod(both, num_labels)
     counts = numpy.bincount(label)
-    order = numpy.lexsort([-label, counts[label]])[::-1]  # the rarest labels are set last
+    order = numpy.lexsort([-label, counts[label]])[::-1]  # rare labels overwrite others
     strata = numpy.zeros(group.max() + 1, int)
     strata[group[order]] = label[order]
     return strata, counts
@@ -82,9 +82,9 @@ def divide(
 ) -> list[Array]:
     """Return the positions of the examples that each of at most `num_folds` folds holds out.
 
-    Groups (N,) stay together, and the folds have the same share of each label (N,). There are no
-    more folds than groups of the second label by frequency, and none if it has only one. A label
-    with fewer groups than there are folds is in no fold: it is always learned.
+    Groups (N,) stay together, and the folds have the same share of each label (N,). There are at
+    most as many folds as the second most frequent label has groups, and none if it has only one. A
+    label with fewer groups than folds is never held out.
     """
     strata, counts = strata_of(groups, labels)
     num_folds = min(num_folds, *numpy.sort(counts)[-2:])
@@ -104,9 +104,8 @@ def divide(
 
 
 def _learnable(held_out: Array, groups: Array, labels: Array) -> Array:
-    """Return the positions that are held out (N,), without groups of labels that none is left of.
-
-    Only a label whose groups also have other labels can be lost by a division.
+    """Return the held-out positions, without groups that are the last ones of a label. Only a label
+    whose groups also have other labels can be lost by a division.
     """
     lost = numpy.setdiff1d(labels[held_out], labels[~held_out])
     needed = groups[numpy.isin(labels, lost)]
@@ -115,6 +114,6 @@ def _learnable(held_out: Array, groups: Array, labels: Array) -> Array:
 
 
 def _numbered(values: Iterable[Any]) -> Array:
-    """Number different values from 0, in the order in which they occur first: (N,)."""
+    """Number different values from 0, (N,), in the order of their first occurrence."""
     numbers: dict[Any, int] = {}
     return numpy.array([numbers.setdefault(value, len(numbers)) for value in values], int)

@@ -1,4 +1,4 @@
-"""Heads, which make logits of labels or a score of the vectors of two sentences."""
+"""Heads, which compute labels' logits or a score from the vectors of two sentences."""
 
 from collections.abc import Callable
 from typing import Optional, Protocol
@@ -21,13 +21,13 @@ MATCHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 """The matching functions that have nothing to learn."""
 
-COSINE = "cosine"  # the matcher of one feature, the cosine
+COSINE = "cosine"  # this matcher has only one feature, the cosine
 
 LINEAR_MATCHERS = (*MATCHERS, COSINE)
 
-TRAINED_MATCHERS = ("elbis", "highway", "mlb", "mfb")  # they learn, so that they need FineTuning()
+TRAINED_MATCHERS = ("elbis", "highway", "mlb", "mfb")  # FineTuning() learns their parameters
 
-SYMMETRIC = ("symmetric", "sum_difference", COSINE)  # they do not see the order of a pair
+SYMMETRIC = ("symmetric", "sum_difference", COSINE)  # these do not depend on the order of a pair
 
 COSINE_WEIGHT = 30.0
 """The factor of the standardized cosine, which is the feature that is penalized least: with few
@@ -36,18 +36,17 @@ labels, the model begins as a calibrated cosine."""
 WORD_WEIGHT = 10.0
 """The factor of the standardized features of the words and of the cosines of first dimensions."""
 
-BLOCK_SIZE = 4096  # the number of pairs whose features are in memory in a prediction
+BLOCK_SIZE = 4096  # pairs whose features are in memory during prediction
 
-MARGIN = 1e-4  # the share of a range of scores at either end in which `within` bends them
+MARGIN = 1e-4  # the share of a range, at either end, in which `within` compresses scores
 
 
 def within(scores: Array, low: float, high: float) -> Array:
-    """Return scores that are between `low` and `high`, in the same order as the given ones.
-
-    Scores inside stay as they are but for the `MARGIN`, in which all scores beyond an end keep
-    their order. Infinite scores stay, too.
+    """Return scores between `low` and `high`, in the same order as the given ones. Scores inside
+    are unchanged, except in the `MARGIN`, into which scores beyond an end are compressed. Infinite
+    scores stay infinite.
     """
-    unit = max(abs(low), abs(high)) or 1.0  # differences of large scores overflow
+    unit = max(abs(low), abs(high)) or 1.0  # differences of large scores may overflow
     low = low / unit
     high = high / unit
     scaled = scores / unit
@@ -76,7 +75,8 @@ def prefix_sizes(vector_size: int) -> list[int]:
 def pair_inputs(
     encoder: SentenceEncoder, words: Optional[str], first: list[str], second: list[str]
 ) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
-    """Return what a head reads of N pairs: vectors (N, E) of both sides, features of words (N, K).
+    """Return the inputs of a head for N pairs: vectors (N, E) of both sides, features of words (N,
+    K).
 
     `words` is one of `WORD_ORDERS`. A sentence that occurs twice is encoded once.
     """
@@ -106,7 +106,7 @@ class Head(Protocol):
         """Return all that was learned."""
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """Take what `tensors` gave; other names, shapes or types are a `ValueError`."""
+        """Load the result of `tensors`; raise `ValueError` for other names, shapes or types."""
 
 
 def head_outputs(
@@ -154,7 +154,7 @@ class LinearHead:
         self.score_range: Optional[tuple[float, float]] = None
         num_features = self.features(vector, vector, given).shape[1]
         self._shape = (num_outputs, num_features)  # (C, F)
-        self._cosine: Optional[int] = None  # its column
+        self._cosine: Optional[int] = None  # the cosine's column
         if words is not None:
             self._cosine = num_features - self._num_compared
         elif matcher == COSINE:
@@ -216,7 +216,7 @@ class LinearHead:
             parts.append(product.sum(axis=1, keepdims=True))
         return numpy.concatenate(parts, axis=1)
 
-    @numpy.errstate(over="ignore", invalid="ignore")  # the outputs are checked
+    @numpy.errstate(over="ignore", invalid="ignore")  # the caller checks the outputs
     def outputs(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray] = None) -> Array:
         """See `Head`."""
         outputs: Array = self.features(u, v, words) @ self.coef.T + self.intercept
@@ -233,7 +233,7 @@ class LinearHead:
         return tensors
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """See `Head`. A head of an earlier version has no range of scores."""
+        """See `Head`. Heads of earlier versions have no range of scores."""
         shapes = {"coef": self._shape, "intercept": self._shape[:1]}
         if self._shape[0] == 1 and "score_range" in tensors:
             shapes["score_range"] = (2,)

@@ -1,4 +1,4 @@
-"""What a head learns from, and what comes of it."""
+"""The input and the result of learning a head."""
 
 from typing import Any, NamedTuple, Optional, Protocol
 
@@ -20,28 +20,28 @@ from allennlp_sentmatch.files.texts import Sentences
 
 
 class Examples(NamedTuple):
-    """N pairs with what is to be learned of them."""
+    """N pairs, and their labels or scores to learn."""
 
     first: Sentences
     second: Sentences
-    targets: Array  # (N,), the indices of the labels, which all occur, or scores in floats
+    targets: Array  # (N,), indices of the labels, all of which occur, or scores as floats
     weights: Array  # (N,), how much each pair counts in the loss
-    counts: Array  # (N,), how often each pair counts in figures: without the weights of labels
-    pairs: Array  # (N,), numbers from 0: equal pairs, in either order, have the same
+    counts: Array  # (N,), each pair's weight in figures, without the weights of labels
+    pairs: Array  # (N,), numbers from 0; equal pairs, in either order, share a number
     groups: Array  # (N,), numbers from 0; a group is learned or held out as a whole
 
     def num_outputs(self) -> int:
-        """Count the labels; scores are one output."""
+        """The number of labels, or 1 for scores."""
         return 1 if self.targets.dtype.kind == "f" else int(self.targets.max()) + 1
 
     def merged(self) -> "Examples":
-        """Return each pair with its target once, with the sums of its weights and its counts."""
+        """Return each distinct pair with its target, and the sums of its weights and counts."""
         rows = list(zip(self.first, self.second, self.targets.tolist()))
         positions = {row: i for i, row in enumerate(dict.fromkeys(rows))}
         if len(positions) == len(rows):
             return self
         places = numpy.array([positions[row] for row in rows])
-        _, kept = numpy.unique(places, return_index=True)  # their first rows
+        _, kept = numpy.unique(places, return_index=True)  # their first occurrences
         first, second, _ = zip(*positions)
         return Examples(
             Sentences(first),
@@ -55,16 +55,16 @@ class Examples(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """A head, and the encoder that it was learned for."""
+    """A head, and the encoder for which it was learned."""
 
     encoder: SentenceEncoder
     head: Head
-    held_out: Optional[HeldOut] = None  # without cross-validation, there is none
-    l2: Optional[float] = None  # the penalty, if there is one
+    held_out: Optional[HeldOut] = None  # `None` without cross-validation
+    l2: Optional[float] = None  # the L2 penalty, if there is one
 
 
 class Learner(Protocol):
-    """Learns a head for pairs, and perhaps another encoder."""
+    """Learns a head for pairs and, in fine-tuning, a new encoder."""
 
     def learn(
         self,
@@ -73,13 +73,13 @@ class Learner(Protocol):
         examples: Examples,
         random_state: Optional[int],
     ) -> Learned:
-        """Learn from examples; `random_state` is the seed of what is random."""
+        """Learn from examples; `random_state` is the random seed."""
 
 
 class LinearLearning(NamedTuple):
-    """Learns a linear head of an encoder that stays as it is."""
+    """Learns a linear head for an encoder that stays unchanged."""
 
-    compare_words: Optional[bool]  # by default, all matchers but the cosine compare words
+    compare_words: Optional[bool]  # by default, all matchers except the cosine compare words
     l2: Optional[float]
 
     def learn(
@@ -89,7 +89,7 @@ class LinearLearning(NamedTuple):
         examples: Examples,
         random_state: Optional[int],
     ) -> Learned:
-        """See `Learner`. Equal examples are learned as one, which has their weights."""
+        """See `Learner`. Equal examples are learned as one, with the sum of their weights."""
         examples = examples.merged()
         words = self._words(matcher)
         inputs = pair_inputs(encoder, words, examples.first, examples.second)
@@ -116,12 +116,12 @@ class LinearLearning(NamedTuple):
 
 
 def _held_out(fit: Fit, features: Array, examples: Examples) -> Optional[HeldOut]:
-    """Return the examples that the folds of labels held out, if there are any."""
+    """Return the examples that the folds held out, for labels."""
     rows = fit.held_out
     if not len(rows) or examples.num_outputs() == 1:
         return None
     outputs = fit.outputs
-    if numpy.count_nonzero(fit.coef.any(axis=0)) == 1:  # one feature, which decides the ranks
+    if numpy.count_nonzero(fit.coef.any(axis=0)) == 1:  # a single feature decides the ranks
         outputs = features[rows] @ fit.coef.T + fit.intercept
     return HeldOut(
         outputs,
@@ -134,7 +134,9 @@ def _held_out(fit: Fit, features: Array, examples: Examples) -> Optional[HeldOut
 
 
 def checked_weights(sample_weight: Any, count: int) -> Array:
-    """Return the weights (N,) of `count` pairs, by default 1; a wrong one is a `ValueError`."""
+    """Return the weights (N,) of `count` pairs, by default 1; raise `ValueError` for an invalid
+    one.
+    """
     if sample_weight is None:
         return numpy.ones(count)
     with errors_name("sample_weight"):

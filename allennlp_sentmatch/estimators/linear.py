@@ -5,7 +5,7 @@ biases b minimize
 
     sum_n w_n loss(W z_n + b, y_n) / sum_n w_n + l2 / 2 * ||W||^2
 
-The loss is the negative log-likelihood of a label, or half the squared error of a score. Of two
+The loss is the negative log-likelihood of a label, or half the squared error of a score. With two
 labels, as in scikit-learn, the first has no row in W. The features are standardized to mean 0 and
 standard deviation 1, so that a penalty means the same for vectors of any scale.
 
@@ -31,26 +31,29 @@ from allennlp_sentmatch.estimators.groups import divide
 Array = numpy.ndarray[Any, Any]
 
 L2_PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01, 0.001)  # cross-validation tries them in this order
-DEFAULT_L2 = 0.1  # the penalty where fewer than two labels are in two groups of examples
+DEFAULT_L2 = 0.1  # used if fewer than two labels are in two groups of examples
 NUM_FOLDS = 5
-ONE_FOLD = 1000  # from this many groups on, one fold of a fifth chooses the penalty, not five
+ONE_FOLD = 1000  # groups from which on one fold of a fifth is enough
 
 WORTH = 0.5
-"""Of scores, the share of the error of one feature below which all features are taken. What others
-add within one collection is lost on others: of three genres of STS-B, 13 to 30 % less squared error
-within a genre were up to .03 less of Spearman's correlation in another one, and with SICK's."""
+"""For scores, all features are used only if they reduce one feature's error to this share. The gain
+of other features within one collection is lost on other collections: of three genres of STS-B, 13
+to 30 % less squared error within a genre were up to .03 less of Spearman's correlation in another
+one, and with SICK's.
+"""
 
 TOLERANCE = 1e-3
 """The bound on a logit's error at which L-BFGS stops. The largest errors of probabilities that
 were measured are 1/25 of the bound."""
 
-MAX_ITERATIONS = 2000  # of L-BFGS; with the weakest penalty, SICK's 4,500 pairs take 300
+MAX_ITERATIONS = 2000  # for L-BFGS; SICK's 4,500 pairs take 300 with the weakest penalty
 
 FEW_ITERATIONS = 100
-"""Of scikit-learn's L-BFGS. With weak penalties on wide vectors, most of the time goes into the
-last digits of the weights, which change no prediction."""
+"""The iterations of scikit-learn's L-BFGS. With weak penalties on wide vectors, most of the time
+goes into the last digits of the weights, which change no prediction.
+"""
 
-BLOCK_SIZE = 1024  # the number of examples that are standardized in double precision at a time
+BLOCK_SIZE = 1024  # examples that are standardized in double precision at a time
 
 
 def fit_pipeline(
@@ -58,7 +61,7 @@ def fit_pipeline(
 ) -> Pipeline:
     """Fit scikit-learn's classifier to features (N, F), labels (N,) and weights (N,), by default 1.
 
-    All examples count equally for the standardization. The minimum may be inexact.
+    For the standardization, all examples count equally. The minimum may be inexact.
     """
     total = len(labels) if weights is None else weights.sum()
     scaler = _fitted_scaler(features)
@@ -70,26 +73,26 @@ def fit_pipeline(
 
 
 class Fit(NamedTuple):
-    """A linear model, with what the folds held out to choose it; without folds, M is 0."""
+    """A linear model, and the held-out outputs by which it was chosen; without folds, M is 0."""
 
     coef: Array  # W (C, F), for features that are not standardized
     intercept: Array  # b (C,)
     l2: float
     held_out: Array  # (M,), the positions of the examples that were held out
-    outputs: Array  # (M, C), theirs
+    outputs: Array  # (M, C), the outputs for these examples
 
 
 class Choice(NamedTuple):
-    """Some features and a penalty, and what they give for M examples held out."""
+    """Some features and a penalty, with their outputs for M held-out examples."""
 
-    columns: Array  # (K,), of the features
+    columns: Array  # (K,), the columns of the features
     l2: float
     loss: float = numpy.inf  # the sum over the examples held out
-    held_out: Array = numpy.zeros(0, int)  # (M,), their positions
+    held_out: Array = numpy.zeros(0, int)  # (M,), the examples' positions
     outputs: Array = numpy.zeros(0)  # (M, C)
 
 
-@numpy.errstate(over="ignore", invalid="ignore")  # their outputs are checked
+@numpy.errstate(over="ignore", invalid="ignore")  # the caller checks the outputs
 def fit_linear(
     features: Array,
     targets: Array,
@@ -107,13 +110,13 @@ def fit_linear(
     `strongest` feature, if there is one, is taken without the others. The folds keep the `groups`
     (N,), numbers from 0, together.
     """
-    weights = weights * (len(weights) / weights.sum())  # the scaler finds constants by their number
+    weights = weights * (len(weights) / weights.sum())  # mean 1, for the scaler's test of constants
     scaler = _fitted_scaler(features, weights)
     scaled = scaler.transform(features.astype(float), copy=False)
-    scaled *= feature_weights  # in place: many examples fill the memory
+    scaled *= feature_weights  # in place, since many examples fill the memory
     scale = 1.0
     if targets.dtype.kind == "f":
-        scale = abs(targets).max() or 1.0  # squares of large scores overflow
+        scale = abs(targets).max() or 1.0  # squares of large scores may overflow
         targets = targets / scale
     if l2 is None:
         divisions = _divisions(targets, groups, random_state)
@@ -130,8 +133,7 @@ def fit_linear(
 
 def best_penalty(losses: Iterable[tuple[float, float]], stop_early: bool = False) -> float:
     """Return the penalty with the lowest loss, from (penalty, loss), the strongest penalty first.
-
-    Of equal ones, it is the strongest. With `stop_early`, the search ends when the loss rises.
+    In ties, the strongest one wins. With `stop_early`, the search ends when the loss rises.
     """
     best = DEFAULT_L2
     least = numpy.inf
@@ -153,9 +155,8 @@ def _fitted_scaler(features: Array, weights: Optional[Array] = None) -> Standard
 
 
 def _divisions(targets: Array, groups: Array, random_state: Optional[int]) -> list[Array]:
-    """Return the positions that each fold holds out: one fold of a fifth, if there are many groups.
-
-    A label in fewer groups than there are folds is learned in all of them, and never held out.
+    """Return the positions that each fold holds out: a single fold of a fifth, if there are many
+    groups. A label with fewer groups than folds is never held out.
     """
     labels = numpy.zeros(len(targets), int) if targets.dtype.kind == "f" else targets
     divisions = divide(groups, labels, NUM_FOLDS, random_state)
@@ -169,7 +170,7 @@ def _choose(
     divisions: Sequence[Array],
     strongest: Optional[int],
 ) -> Choice:
-    """Choose all features or the strongest one, and the penalty, by the examples held out."""
+    """Choose all features or only the strongest one, and the penalty, by the held-out examples."""
     every = numpy.arange(features.shape[1])
     whole = _cross_validate(features, targets, weights, divisions, every)
     if strongest is None or len(every) == 1 or not divisions:
@@ -181,14 +182,14 @@ def _choose(
 
 
 def _columns(features: Array, columns: Array) -> Array:
-    """Return some of the columns, without a copy of all."""
+    """Return some of the columns, without copying all of them."""
     return features if len(columns) == features.shape[1] else features[:, columns]
 
 
 def _cross_validate(
     features: Array, targets: Array, weights: Array, divisions: Sequence[Array], columns: Array
 ) -> Choice:
-    """Choose the penalty of some features with the lowest loss of the examples held out."""
+    """Choose the penalty with the lowest loss on held-out examples, for some features."""
     if not divisions:
         return Choice(columns, DEFAULT_L2)
     features = _columns(features, columns)
@@ -210,7 +211,7 @@ def _cross_validate(
 def _outputs_held_out(
     features: Array, targets: Array, weights: Array, divisions: Sequence[Array], l2: float
 ) -> Array:
-    """Return the outputs (M, C) of the examples held out, by models of the other ones."""
+    """Return the outputs (M, C) for held-out examples, from models of the other examples."""
     parts = []
     for division in divisions:
         rest = numpy.setdiff1d(numpy.arange(len(targets)), division)
@@ -230,7 +231,7 @@ def _losses(outputs: Array, targets: Array) -> Array:
 
 
 def _minimum(features: Array, targets: Array, weights: Array, l2: float) -> tuple[Array, Array]:
-    """W (C, F) and b (C,) for standardized features (N, F), with a warning if they are inexact.
+    """Return W (C, F) and b (C,) for standardized features (N, F), with a warning if inexact.
 
     L-BFGS looks for V = L^T W, where L L^T is roughly the Hessian for one label: features that
     are correlated or differ in scale cost it several times more steps in terms of W.

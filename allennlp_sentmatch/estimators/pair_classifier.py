@@ -32,14 +32,14 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         classifier.predict_proba([("How do I boil rice?", "How is rice cooked?")])
 
     It is a scikit-learn estimator: a logistic regression on the features of the matcher, from
-    the encoder's vectors at length 1, unless the `head` is another one.
+    the encoder's vectors at length 1, unless another `head` is given.
 
     # Parameters
 
     class_weight : `Union[str, dict]`, optional (default = `None`)
-        How much the pairs of each label count: a number above 0 for each, or "balanced" for labels
-        that count equally, however many pairs they have. `PairEstimator` (its base class) has the
-        others.
+        The weight of each label's pairs: a number above 0 for each label, or "balanced" for labels
+        with equal weights, regardless of their numbers of pairs. `PairEstimator` (its base class)
+        has the others.
 
     # Attributes
 
@@ -91,7 +91,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return logarithms
 
     def decision_function(self, X: Any) -> Array:
-        """Return what the probabilities of N pairs are computed from, as scikit-learn does.
+        """Return the values from which probabilities are computed, as in scikit-learn.
 
         For two labels, it is the logit (N,) of the second one's probability; for more, the softmax
         of a row of (N, C) gives the probabilities.
@@ -114,26 +114,27 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
             chosen = classifier.threshold(precision=0.95)
             found = classifier.predict_proba(pairs)[:, 1] >= chosen.probability
 
-        It is chosen on the pairs that cross-validation held out in `fit`, from 1,000 pairs on a
-        fifth of them. `sample_weight` counts, and `class_weight` does not. Intervals count equal
-        pairs, and the pairs of a group in `fit`, as one.
+        It is chosen on the pairs that cross-validation held out in `fit`; with 1,000 or more pairs,
+        these are a fifth of them. `sample_weight` counts, and `class_weight` does not. Intervals
+        count equal pairs, and the pairs of a group in `fit`, as one.
 
         # Parameters
 
         precision : `float`, optional (default = `None`)
             Take the threshold with the highest recall among those with at least this precision.
         recall : `float`, optional (default = `None`)
-            The reverse. Without both, take the threshold with the highest F1.
+            Take the threshold with the highest precision among those with at least this recall. If
+            neither is given, take the threshold with the highest F1.
         label : `Any`, optional (default = `None`)
             One of `classes_`; by default the second of two.
         sure : `bool`, optional (default = `False`)
             Whether the lower end of the interval has to reach the precision or the recall, so that
-            other pairs of the same kind mostly reach it, too.
+            new pairs of the same kind will probably reach it, too.
 
         # Raises
 
-        `ValueError` if no threshold reaches the precision, with the highest that one reaches, or if
-        none is sure to, and after a `fit` without cross-validation or after `load`.
+        `ValueError` if no threshold reaches the precision, or none is sure to, stating the highest
+        one; and after a `fit` without cross-validation, or after `load`.
         """
         aim, wanted = _checked_aim(precision, recall)
         if not isinstance(sure, bool) or (sure and aim == "f1"):
@@ -154,7 +155,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         )
 
     def _held_out(self) -> HeldOut:
-        """Return the predictions of cross-validation; a `ValueError` says what they need."""
+        """Return the predictions of cross-validation; raise `ValueError` if there are none."""
         held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
         if held_out is None:
             raise ValueError(
@@ -206,7 +207,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
                 f"all pairs have the label {values.tolist()[0]!r}; a classifier needs at least two "
                 "labels"
             )
-        if self.class_weight == "balanced":  # by weights: pairs of weight 2 count twice
+        if self.class_weight == "balanced":  # weighted: pairs of weight 2 count twice
             by_label = 1 / numpy.bincount(targets, weights)
         else:
             by_label = compute_class_weight(self.class_weight, classes=self.classes_, y=values)
@@ -227,7 +228,7 @@ def _checked_class_weight(given: Mapping[Any, Any]) -> dict[Any, float]:
 
 
 def _checked_aim(precision: Optional[float], recall: Optional[float]) -> tuple[str, float]:
-    """Return what a threshold is chosen by, and the figure that it has to reach."""
+    """Return the criterion for a threshold, and the figure that it has to reach."""
     aims = {"precision": precision, "recall": recall}
     given = [(aim, wanted) for aim, wanted in aims.items() if wanted is not None]
     if not given:

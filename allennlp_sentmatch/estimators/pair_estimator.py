@@ -67,23 +67,23 @@ class PairEstimator(KeepsEncoder):
         The function from the vectors of two sentences to features of the pair: "heuristic",
         "heuristic_difference", "symmetric" (for pairs whose order does not matter),
         "sum_difference" or "concat"; "cosine" is one feature, for which a few dozen labels are
-        enough. Fine-tuning takes all but "cosine", and those that learn: "elbis", "highway", "mlb"
-        and "mfb".
+        enough. Fine-tuning takes all except "cosine", and also matchers with parameters: "elbis",
+        "highway", "mlb" and "mfb".
     compare_words : `bool`, optional (default = `None`)
         Whether to add the cosine, the cosines of the first 16, 32, 64 and so on dimensions, and the
-        features of the words: those of `compare_words`, which see negation and numbers and are for
-        English, and the encoder's `word_coverage`, where it has vectors of words. By default, all
-        matchers but "cosine" do. Fine-tuning does not.
+        features of the words: those of `compare_words`, which see negation and numbers, for
+        English, and the encoder's `word_coverage`, if it has vectors of words. By default, they are
+        added for all matchers except "cosine", but not in fine-tuning.
     l2 : `float`, optional (default = `None`)
-        The penalty l2 / 2 * ||W||^2 beside the mean loss of an example, for standardized features,
-        of which the cosine is multiplied by 30, and the others of `compare_words` by 10. By
-        default, cross-validation chooses it, and whether to take the cosine without the other
-        features; it is 0.1 where fewer than two labels have two pairs. Fine-tuning does not use it.
+        The penalty l2 / 2 * ||W||^2, added to the mean loss of an example, for standardized
+        features. The cosine is multiplied by 30, and the other features of `compare_words` by 10.
+        By default, cross-validation chooses it, and whether to take the cosine without the other
+        features; it is 0.1 if fewer than two labels have two pairs. Fine-tuning does not use it.
     head : `FineTuning`, optional (default = `None`)
-        What learns from the vectors. By default, it is a linear model. `FineTuning(...)` also
+        The model above the vectors, by default a linear one. `FineTuning(...)` also
         trains the encoder; its settings are `head__num_epochs` and so on in a search.
     random_state : `int`, optional (default = `0`)
-        The seed of the folds, and of fine-tuning; with `None`, another one in each fit.
+        The seed of the folds and of fine-tuning; `None` for a different one in each fit.
     """
 
     _numeric: bool
@@ -125,9 +125,9 @@ class PairEstimator(KeepsEncoder):
         """Learn from pairs X, as `checked_pairs` takes them, and their labels or scores y.
 
         A pair with the weight 2 in `sample_weight` (N,) counts as two equal ones; with 0, it is
-        left out. Fine-tuning takes no weights. Wherever pairs are held out, equal pairs are held
-        out together, in either order of their sentences, and so are pairs of the same group in
-        `groups` (N,), strings or numbers, such as the document or the person that they come from.
+        left out. Fine-tuning takes no weights. Whenever pairs are held out, equal pairs (in either
+        order of their sentences) are held out together, and so are pairs of the same group in
+        `groups` (N,), strings or numbers, such as the document or the person from which they come.
         By default, a bar of progress appears after some seconds of encoding on a terminal. After an
         error, the estimator is as it was before.
 
@@ -167,7 +167,7 @@ class PairEstimator(KeepsEncoder):
             self._outputs([(examples.first[0], examples.second[0])])
 
     def _examples(self, pairs: Pairs, y: Any, sample_weight: Any, groups: Any) -> Examples:
-        """Return what is to be learned of the pairs that have a weight, and count them."""
+        """Return the examples to learn, which have a weight above 0, and their number."""
         values = checked_targets(y, len(pairs.first), self._numeric)
         counts = checked_weights(sample_weight, len(values))
         given_groups = checked_groups(groups, len(values))
@@ -184,7 +184,7 @@ class PairEstimator(KeepsEncoder):
         return Examples(first, second, targets, weights, counts, equal, joined)
 
     def _learner(self) -> Learner:
-        """Return what learns a head, by the parameters."""
+        """Return the learner that the parameters describe."""
         return self.head or LinearLearning(self.compare_words, self.l2)
 
     def explain(self, pair: tuple[str, str]) -> tuple[WordWeights, WordWeights]:
@@ -197,7 +197,7 @@ class PairEstimator(KeepsEncoder):
         # Returns
 
         `tuple[list[tuple[str, float]], list[tuple[str, float]]]`
-            The words between spaces of the first and of the second sentence with their weights.
+            The space-separated words of the first and of the second sentence, with their weights.
         """
         sides = [texts[0].split() for texts in self._pairs([pair])[:2]]
         variants = without_each_word(sides)
@@ -220,7 +220,7 @@ class PairEstimator(KeepsEncoder):
             write_folder(Path(folder), header, tensors, self.encoder_, self._figures())
 
     def _figures(self) -> dict[str, Any]:
-        """Return the figures of the fit for people; a loaded estimator has none."""
+        """Return readable figures about the fit; a loaded estimator has none."""
         figures = {"pairs fitted on": getattr(self, "n_samples_fit_", None)}
         held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
         return figures if held_out is None else {**figures, **held_out.figures()}
@@ -235,12 +235,12 @@ class PairEstimator(KeepsEncoder):
 
         folder : `Union[str, os.PathLike]`
         encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
-            The encoder, where it was not written.
+            The encoder, if it was not written.
 
         # Raises
 
-        `ValueError` for whatever is wrong with the folder, naming the file, and for another encoder
-        than the estimator was fitted with.
+        `ValueError` for anything wrong with the folder, naming the file, and for a different
+        encoder than the estimator was fitted with.
         """
         with noting(()):
             header, tensors, found = read_folder(Path(folder), encoder)
@@ -254,7 +254,7 @@ class PairEstimator(KeepsEncoder):
     def _checked_parameters(self) -> dict[str, Any]:
         """Return all parameters but the encoder, as Python's own types.
 
-        An impossible one is a `ValueError` that names it.
+        Raises `ValueError`, which names the setting, for an invalid one.
         """
         head = self.head
         parameters: dict[str, Any] = self.get_params(deep=False)
@@ -269,16 +269,18 @@ class PairEstimator(KeepsEncoder):
         return parameters
 
     def _pairs(self, X: Any) -> Pairs:
-        """N pairs, whose columns have the same names as in `fit`."""
+        """Return N pairs, whose columns must have the same names as in `fit`."""
         return checked_pairs(X, getattr(self, "feature_names_in_", None))
 
     def _checked(self, X: Any, y: Any) -> tuple[list[tuple[str, str]], Array]:
-        """N pairs, and their labels or scores (N,)."""
+        """Return N pairs, and their labels or scores (N,)."""
         pairs = list(zip(*self._pairs(X)[:2]))
         return pairs, checked_targets(y, len(pairs), self._numeric)
 
     def _targets(self, values: Array, weights: Array) -> tuple[Array, Array]:
-        """Set what all labels or scores (N,) decide; return them, and their weights, as learned."""
+        """Set the attributes that depend on the labels or scores (N,); return targets and
+        weights.
+        """
         return values, weights
 
     def _outputs(self, X: Any) -> Array:

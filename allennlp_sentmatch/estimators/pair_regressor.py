@@ -16,8 +16,8 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
 
     It is a scikit-learn estimator: a ridge regression, otherwise as `PairClassifier`. The scores
     that it predicts lie between the lowest and the highest one in `fit`. Unless the other features
-    halve the squared error of the pairs held out, the cosine is the only feature, which also ranks
-    pairs of another kind.
+    halve the squared error of the held-out pairs, the only feature is the cosine, which also ranks
+    pairs of other kinds.
 
     Its base class `PairEstimator` has the parameters.
     """

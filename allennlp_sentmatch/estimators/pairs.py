@@ -10,7 +10,7 @@ import numpy
 
 from allennlp_sentmatch.files.texts import Sentences, checked_text, listed
 
-_UNSAFE = re.compile("[\ud800-\udfff]|\0$")  # NumPy drops null characters at the end
+_UNSAFE = re.compile("[\ud800-\udfff]|\0$")  # NumPy strips trailing null characters
 
 
 class Pairs(NamedTuple):
@@ -19,7 +19,7 @@ class Pairs(NamedTuple):
     first: Sentences
     second: Sentences
     names: Optional[tuple[str, ...]]
-    """Of the two columns, where the pairs are a data frame, a table or records."""
+    """The names of the two columns, if the pairs are a data frame, a table or records."""
 
 
 def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
@@ -32,8 +32,8 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
         mappings with the same two keys, such as rows of `datasets` and of an Arrow table, named
         tuples, and rows of a structured array.
     names : `Iterable[str]`, optional (default = `None`)
-        Those of the columns in `fit`. A data frame must have them in this order; records are read
-        by them, in whatever order their keys are.
+        The names of the columns in `fit`. A data frame must have them in this order; records are
+        read by name, regardless of the order of their keys.
 
     # Raises
 
@@ -102,12 +102,12 @@ def _columns_and_pairs(X: Any) -> tuple[Optional[tuple[Any, ...]], list[Any]]:
 def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any]:
     """Return the labels, or the scores, of `count` pairs as an array (N,).
 
-    A wrong number of them is a `ValueError`; a missing or unfit one is a `ValueError` or a
-    `TypeError` that names its pair.
+    Raises `ValueError` for a wrong number of them, and `ValueError` or `TypeError`, naming the
+    pair, for a missing or invalid one.
     """
     kind, form = ("score", "a number") if numeric else ("label", "a string or a number")
     values = [
-        value.item() if getattr(value, "ndim", 1) == 0 else value  # of NumPy, torch and others
+        value.item() if getattr(value, "ndim", 1) == 0 else value  # scalars of NumPy, torch, ...
         for value in listed(y, f"expected a list of {kind}s")
     ]
     if len(values) != count:
@@ -157,9 +157,7 @@ def _contents(pair: Any, position: int) -> tuple[tuple[Any, ...], list[Any]]:
 
 
 def _fields(pair: Any) -> Optional[tuple[str, ...]]:
-    """Return the names of the elements of a named tuple or a row of a structured array; others:
-    `None`.
-    """
+    """Return the names of a named tuple's or a structured row's elements, or `None`."""
     if isinstance(pair, numpy.void):
         return pair.dtype.names
     if isinstance(pair, Sequence) and hasattr(pair, "_fields"):

@@ -1,4 +1,4 @@
-"""Settings of estimators, which are checked when `fit` begins, as in scikit-learn."""
+"""Settings of estimators: `fit` checks them when it begins, as in scikit-learn."""
 
 import sys
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ class Numbers(NamedTuple):
     """The numbers that a setting may have."""
 
     kind: type  # `bool`, `int` or `float`
-    lower: float  # all numbers are above this one
-    upper: float  # all numbers are below this one
-    form: str  # the same in words; if they end in "None", the setting may also be `None`
+    lower: float  # an exclusive lower bound
+    upper: float  # an exclusive upper bound
+    form: str  # a description; if it ends in "None", the setting may also be `None`
 
 
 TRUTH = Numbers(bool, -1, 2, "True or False")
@@ -26,7 +26,7 @@ SHARE = Numbers(float, 0, 1, "a number between 0 and 1")
 def checked_numbers(settings: Any, expected: Mapping[str, Numbers]) -> dict[str, Any]:
     """Return the attributes of `settings` with the names in `expected`, as Python's own types.
 
-    An impossible one is a `ValueError` that names it.
+    Raises `ValueError`, which names the setting, for an invalid one.
     """
     checked = {}
     for name, numbers in expected.items():

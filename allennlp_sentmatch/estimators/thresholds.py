@@ -1,4 +1,4 @@
-"""The probability from which on to act on a label, chosen on pairs that were held out."""
+"""The probability at which to act on a label, chosen on held-out pairs."""
 
 from typing import Any, NamedTuple, Optional
 
@@ -6,29 +6,29 @@ import numpy
 
 Array = numpy.ndarray[Any, Any]
 
-Z = 1.959964  # the normal distribution's quantile of an interval of 95 %
+Z = 1.959964  # the normal distribution's quantile for a 95 % interval
 
 
 class HeldOut(NamedTuple):
-    """The predictions of cross-validation for the M pairs that it held out."""
+    """The predictions of cross-validation for its M held-out pairs."""
 
     outputs: Array
     """(M, C), the logits, by models that have not seen the pair. With one feature, they are those
     of the whole model, so that they rank as the feature does in each fold and across the folds."""
-    predicted: Array  # (M,), the indices of the labels that these models give, without exception
+    predicted: Array  # (M,), the indices of the predicted labels
     targets: Array  # (M,), the indices of the labels
     weights: Array  # (M,), how often each pair counts
-    pairs: Array  # (M,), numbers: equal pairs have the same
-    groups: Array  # (M,), numbers: equal pairs, and pairs of a group that was given, have the same
+    pairs: Array  # (M,), numbers; equal pairs share one
+    groups: Array  # (M,), numbers; equal pairs, and pairs of a user's group, share one
 
     def accuracy(self) -> tuple[float, tuple[float, float]]:
-        """Return the share of pairs with the right label, and its 95 % interval."""
+        """Return the accuracy, and its 95 % interval."""
         is_right = self.predicted == self.targets
         share = float(numpy.average(is_right, weights=self.weights))
         return share, wilson_interval(share, self.weights, self.groups)
 
     def figures(self) -> dict[str, Any]:
-        """Return figures for people; the pairs of groups that were given are counted, too."""
+        """Return readable figures, which also count the groups, if they were given."""
         accuracy, interval = self.accuracy()
         figures = {
             "accuracy in cross-validation": round(accuracy, 4),
@@ -47,24 +47,25 @@ class HeldOut(NamedTuple):
 
 
 class Threshold(NamedTuple):
-    """A probability from which on to give a label, with its figures on the pairs held out."""
+    """A probability at which to give a label, with its figures on the held-out pairs."""
 
     probability: float
     precision: float
     recall: float
     f1: float
     interval: tuple[float, float]
-    """Wilson's 95 % interval of the figure that was asked for, at this threshold: that it is the
-    best one for the same pairs is not in it."""
+    """Wilson's 95 % interval of the requested figure at this threshold. It ignores that the
+    threshold was chosen on the same pairs.
+    """
 
 
 class Judged(NamedTuple):
-    """M pairs with scores from 0 to 1 of a label, which some of them have."""
+    """M pairs with scores, from 0 to 1, for a label that some of the pairs have."""
 
     scores: Array  # (M,)
     is_right: Array  # (M,), whether a pair has the label
     weights: Array  # (M,), how often each pair counts
-    groups: Array  # (M,), numbers of pairs that an interval counts as one
+    groups: Array  # (M,), numbers; an interval counts the pairs of a group as one
 
     def interval(self, aim: str, score: float) -> tuple[float, float]:
         """Return Wilson's interval of a figure for the threshold `score`."""
@@ -73,17 +74,17 @@ class Judged(NamedTuple):
         weights = self.weights[base]
         share = self.weights[base & is_given & self.is_right].sum() / weights.sum()
         low, high = wilson_interval(share, weights, self.groups[base])
-        if aim == "f1":  # a function of the share of right ones among `base`
+        if aim == "f1":  # a function of the correct share of `base`
             low = 2 * low / (1 + low)
             high = 2 * high / (1 + high)
         return low, high
 
 
 class Curve(NamedTuple):
-    """The figures (T,) of the T thresholds that differ, from the highest to the lowest one."""
+    """The figures (T,) of T distinct thresholds, from the highest to the lowest."""
 
     scores: Array
-    counts: Array  # of the pairs that have at least this score
+    counts: Array  # of the pairs with at least this score
     precision: Array
     recall: Array
     f1: Array
@@ -93,7 +94,7 @@ class Curve(NamedTuple):
         """Return the figures of all thresholds."""
         order = numpy.argsort(-pairs.scores, kind="stable")
         scores = pairs.scores[order]
-        last = numpy.flatnonzero(numpy.diff(scores, append=-numpy.inf))  # of equal scores
+        last = numpy.flatnonzero(numpy.diff(scores, append=-numpy.inf))  # the last of equal ones
         right = numpy.cumsum((pairs.weights * pairs.is_right)[order])[last]
         given = numpy.cumsum(pairs.weights[order])[last]
         f1 = 2 * right / (given + right[-1])
@@ -105,7 +106,9 @@ class Curve(NamedTuple):
         return figures
 
     def best(self, aim: str, positions: Array) -> int:
-        """Return the best of some positions: by what the aim does not say, and then by the aim."""
+        """Return the best of some positions: the figure that is not the aim decides, then the
+        aim.
+        """
         keys = {
             "precision": (self.recall, self.precision),
             "recall": (self.precision, self.recall),
@@ -130,8 +133,8 @@ def choose_threshold(
     (M,), by default each pair.
 
     The aim is "precision" (the highest recall with at least the precision `wanted`), "recall" (the
-    reverse) or "f1" (the highest). With `sure`, the lower end of the interval has to reach it. If
-    no threshold reaches the aim, a `ValueError` has the highest that one reaches.
+    reverse) or "f1" (the highest F1). With `sure`, the lower end of the interval has to reach it.
+    Raises `ValueError`, with the best figure, if no threshold reaches the aim.
     """
     groups = numpy.arange(len(scores)) if groups is None else groups
     pairs = Judged(scores, is_right, weights, groups)
@@ -167,9 +170,9 @@ def _position(pairs: Judged, curve: Curve, aim: str, wanted: float) -> int:
 def _sure_position(pairs: Judged, curve: Curve, aim: str, wanted: float) -> int:
     """Return the position of the best threshold whose interval is not below what is wanted.
 
-    The precision of the best of many thresholds is too good by chance. So few thresholds are tried,
-    which differ in how many pairs they give the label to. The recall only falls from threshold to
-    threshold, and all are tried.
+    By chance, the precision of the best of many thresholds is too good. So only a few thresholds
+    are tried, with different numbers of labeled pairs. For a recall, which only falls from
+    threshold to threshold, all are tried.
     """
     positions = numpy.arange(len(curve.scores))
     if aim == "precision":
@@ -188,10 +191,9 @@ def _sure_position(pairs: Judged, curve: Curve, aim: str, wanted: float) -> int:
 
 
 def _spread(counts: Array, precision: float) -> Array:
-    """Return the positions of few of the `counts` (T,), which rise, the last one included.
-
-    The first is the smallest count of which the lower end can reach the precision, if all of them
-    are right; each of the others is larger by a quarter.
+    """Return the positions of a few of the ascending `counts` (T,), including the last one. The
+    first is the smallest count at which the lower end can reach the precision, if all are right;
+    each of the others is larger by a quarter.
     """
     wanted = numpy.inf if precision == 1 else Z**2 * precision / (1 - precision)
     positions = [len(counts) - 1]
@@ -202,7 +204,7 @@ def _spread(counts: Array, precision: float) -> Array:
 
 
 def simplest_number(lower: float, upper: float) -> float:
-    """Return a number in (lower, upper] with few decimals, near the middle."""
+    """Return a number with few decimals in (lower, upper], near the middle."""
     middle = (lower + upper) / 2
     for digits in range(2, 17):
         rounded = round(middle, digits)
@@ -214,8 +216,8 @@ def simplest_number(lower: float, upper: float) -> float:
 def wilson_interval(share: float, weights: Array, groups: Array) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a weighted share of pairs in `groups` (N,).
 
-    Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953. It takes Kish's effective number
-    of the groups' weights: of equal weights, it is the number of groups.
+    Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953. It uses Kish's effective number of
+    groups, which for equal weights is the number of groups.
     """
     _, numbers = numpy.unique(groups, return_inverse=True)
     by_group = numpy.bincount(numbers, weights)

@@ -1,1 +1,1 @@
-"""Files that people have: lines, tables, vectors, folders. Mistakes in them are `ValueError`s."""
+"""Users' files: lines, tables, vectors and folders. Mistakes in them raise `ValueError`."""

@@ -1,4 +1,4 @@
-"""Blocks of what need not be in memory as a whole."""
+"""Blocks of iterables that need not be in memory as a whole."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice

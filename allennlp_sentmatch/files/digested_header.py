@@ -1,8 +1,8 @@
 """The JSON header of a folder, with the SHA-256 of the folder's files and of itself.
 
 The policy is the same for encoders, estimators and indexes: a file that is not as it was written is
-refused. A header without digests is one of an earlier version, of which nothing tells if it is
-damaged; it is read, and the log says so.
+refused. A header without digests is from an earlier version. It is read although damage cannot be
+detected, and the log says so.
 """
 
 import json
@@ -16,13 +16,13 @@ from allennlp_sentmatch.files.folders import read_file
 
 logger = logging.getLogger(__name__)
 
-DIGESTS = "sha256"  # the setting with the digests by the files' names; the header's own is the last
+DIGESTS = "sha256"  # this setting has the digests by file name; the header's own digest is the last
 
-_PLACE = "0" * 64  # where the header's own digest is not known yet
+_PLACE = "0" * 64  # placeholder while the header's own digest is unknown
 
 
 def write_header(path: Path, header: dict[str, Any], files: Iterable[str]) -> None:
-    """Write a header and the digests of `files` of its folder, which are there already."""
+    """Write a header with the digests of the existing `files` of its folder."""
     digests = {name: sha256((path.parent / name).read_bytes()).hexdigest() for name in files}
     digests[path.name] = _PLACE
     text = json.dumps({**header, DIGESTS: digests}, indent=1, ensure_ascii=False) + "\n"
@@ -32,10 +32,8 @@ def write_header(path: Path, header: dict[str, Any], files: Iterable[str]) -> No
 
 
 def read_header(path: Path) -> dict[str, Any]:
-    """Read a header without its digests, with which the header and its files are compared.
-
-    A `ValueError` names a file that is not as it was written; a missing one is a
-    `FileNotFoundError`.
+    """Read a header, compare it and its files with its digests, and return it without them. Raises
+    `ValueError` for a file that has changed, and `FileNotFoundError` for a missing one.
     """
     content = read_file(path)
     try:

@@ -1,4 +1,4 @@
-"""Digests of inputs, stored with what was made from them: it is used for the same inputs only."""
+"""Digests of inputs, stored with the outputs, which are only used for the same inputs."""
 
 import hashlib
 import os
@@ -11,7 +11,7 @@ from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.lines import PathOrStr, local_path
 
 MARK = b"\nallennlp_sentmatch sha256 "
-"""Precedes a digest at the end of a file."""
+"""The mark before a digest at the end of a file."""
 
 DIGEST_LENGTH = 64
 ENDING_LENGTH = len(MARK) + DIGEST_LENGTH
@@ -26,13 +26,13 @@ class SentencesDigest:
         self._texts = hashlib.sha256()
 
     def update(self, sentences: Sequence[str]) -> None:
-        """Add sentences. Thousands together take less time than each alone."""
+        """Add sentences; thousands at once take less time than one by one."""
         self.num_sentences += len(sentences)
         self._lengths.update(array("Q", map(len, sentences)))
         self._texts.update("".join(sentences).encode("utf-8", "surrogatepass"))
 
     def hexdigest(self) -> str:
-        """64 hexadecimal digits."""
+        """Return 64 hexadecimal digits."""
         return hashlib.sha256(self._lengths.digest() + self._texts.digest()).hexdigest()
 
 
@@ -62,7 +62,7 @@ def _content_digest(path: Path) -> bytes:
 
 
 def content_digest(file: BinaryIO, without: int = 0) -> str:
-    """Return the SHA-256 of an open file `without` its last bytes, which are then read next."""
+    """Return the SHA-256 of an open file `without` its last bytes; the file is then before them."""
     rest = file.seek(0, os.SEEK_END) - without
     file.seek(0)
     digest = hashlib.sha256()
@@ -88,9 +88,7 @@ def ending_digest(path: PathOrStr) -> Optional[str]:
 
 
 def is_damaged(path: PathOrStr) -> bool:
-    """Return whether a file with two digests was changed: the second is the one of all that
-    precedes.
-    """
+    """Return whether a file with two digests has changed; the second one covers all before it."""
     return _two_endings(path).count(MARK) == 2 and not is_whole(Path(local_path(path)))
 
 

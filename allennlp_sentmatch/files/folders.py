@@ -1,4 +1,4 @@
-"""Files from anybody, read without running anything in them, and files that appear as a whole."""
+"""Read untrusted files without running anything, and write files atomically."""
 
 import errno
 import json
@@ -13,7 +13,9 @@ from typing import Any, TextIO, Union
 
 
 def read_file(path: Union[str, "os.PathLike[str]"]) -> bytes:
-    """Read a file; a device, a pipe or a folder is a `ValueError`, since some have no end."""
+    """Read a file; raise `ValueError` for devices and pipes, which may have no end, and for
+    folders.
+    """
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ValueError(f"{path} is not a regular file")
     return Path(path).read_bytes()
@@ -49,13 +51,13 @@ def nested_settings(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as JSON that people can read."""
+    """Write a value as readable JSON."""
     path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 @contextmanager
 def errors_name(name: Union[str, Path]) -> Iterator[None]:
-    """Turn the errors of values from anybody into a `ValueError` that begins with their name."""
+    """Turn errors of untrusted values into a `ValueError` that begins with their name."""
     try:
         yield
     except (RuntimeError, TypeError, ValueError) as error:
@@ -63,8 +65,8 @@ def errors_name(name: Union[str, Path]) -> Iterator[None]:
 
 
 def check_absent(path: Union[str, "os.PathLike[str]"], kind: str = "file") -> None:
-    """Raise a `ValueError` if something is where a file, or a folder, is to be written, or if the
-    folder of the file does not exist.
+    """Raise `ValueError` if a file or folder to be written exists, or if its parent folder does
+    not.
     """
     if os.path.exists(path):
         raise ValueError(f"{path} exists already; delete it or name another {kind}")
@@ -76,9 +78,9 @@ def check_absent(path: Union[str, "os.PathLike[str]"], kind: str = "file") -> No
 def written_text(path: Union[str, "os.PathLike[str]"]) -> Iterator[TextIO]:
     """Yield a new text file, which is moved to its place once it is whole.
 
-    A file that cannot be written is an `OSError` that names it.
+    Raises `OSError`, which names the file, if it cannot be written.
     """
-    place = Path(os.path.realpath(path))  # a link stays
+    place = Path(os.path.realpath(path))  # a symbolic link stays one
     check_absent(path)
     temporary = place.with_name(f"{place.name}.{uuid.uuid4().hex}.partial")
     try:
@@ -87,7 +89,7 @@ def written_text(path: Union[str, "os.PathLike[str]"]) -> Iterator[TextIO]:
         check_absent(path)  # another process may have written it meanwhile
         os.replace(temporary, place)
     except OSError as error:
-        if error.errno is None or error.filename is not None:  # of another file
+        if error.errno is None or error.filename is not None:  # the error may be about another file
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
@@ -98,8 +100,9 @@ def written_text(path: Union[str, "os.PathLike[str]"]) -> Iterator[TextIO]:
 def written_folder(folder: Union[str, "os.PathLike[str]"]) -> Iterator[Path]:
     """Yield a temporary folder, which is moved to its place once it is whole.
 
-    The place is absent or an empty folder; something else there is a `ValueError`. If two processes
-    write to one place, one fails. A file that cannot be written is an `OSError` that names it.
+    The place must be absent or an empty folder; otherwise, `ValueError` is raised. If two processes
+    write to the same place, one of them fails. Raises `OSError`, which names the file, if it cannot
+    be written.
     """
     place = Path(os.path.realpath(folder))
     if not place.is_dir() or any(place.iterdir()):
@@ -114,9 +117,9 @@ def written_folder(folder: Union[str, "os.PathLike[str]"]) -> Iterator[Path]:
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
             check_absent(folder, "folder")
-        if error.errno is None:  # none of the disk
+        if error.errno is None:  # errors that are not about the disk
             raise
-        # An error in the middle of a file does not name it; the newest file is the one.
+        # An error in the middle of a file does not name it: take the newest file.
         files = sorted(temporary.rglob("*"), key=lambda file: file.lstat().st_mtime_ns)
         name = str(error.filename or [temporary, *files][-1])
         name = name.replace(str(temporary), str(folder))

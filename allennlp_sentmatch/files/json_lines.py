@@ -13,8 +13,7 @@ from allennlp_sentmatch.files.row import Row
 def parse_json_object(
     text: str, where: str = "input line", expected: str = "a whole object on each line"
 ) -> dict[str, Any]:
-    """Return the JSON object that a line, or another text, consists of; errors say what was
-    `expected`.
+    """Parse a line, or another text, as a JSON object; errors say what was `expected`.
 
     Raises a `ValueError`, which begins with `where`, for anything else, and for an object
     that has a key twice, or more digits in an integer or deeper nesting than Python can follow.
@@ -46,6 +45,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def json_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
-    """Yield the rows of JSON lines: an object a line, its keys are the columns."""
+    """Yield the rows of JSON lines: an object on each line, whose keys are the columns."""
     for source, line in filled_lines(file_path, encoding):
         yield Row(source, parse_json_object(line, str(source)))

@@ -2,9 +2,9 @@ r"""Lines of data files.
 
 A path is anything AllenNLP's `cached_path` takes: a file, a URL, or `archive!member` for a file
 inside a zip or tar archive. Gzip-compressed files are read as they are. A byte order mark and
-`\r\n` line ends do not belong to the text.
+`\r\n` line ends are not part of the text.
 
-Every error about a file's content is a `ValueError` that names the file and the line.
+Errors in a file's content raise `ValueError`, which names the file and the line.
 """
 
 import codecs
@@ -25,7 +25,7 @@ PathOrStr = Union[str, "PathLike[str]"]
 T = TypeVar("T")
 
 _BYTE_ORDER_MARKS = {
-    # UTF-32's begins with UTF-16's.
+    # UTF-32's mark begins with UTF-16's.
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF8: "utf-8-sig",
@@ -36,18 +36,18 @@ _BYTE_ORDER_MARKS = {
 _WIDE = ("utf-16", "utf-32")
 
 _SYNTAX = string.ascii_letters + string.digits + '\t\n\r ,:;"{}[]'
-"""The characters that structure a file: bytes of ASCII in every encoding but the wide ones."""
+"""The characters that structure a file: ASCII bytes in all encodings except UTF-16 and UTF-32."""
 
 
 def check_encoding(encoding: str) -> str:
-    """Return `encoding` if it is the name of one that files can be read in."""
+    """Return `encoding` if files can be read in it."""
     try:
         name = codecs.lookup(encoding).name
         known = name.startswith(_WIDE) or (
             _SYNTAX.encode(encoding) == _SYNTAX.encode("ascii")
             and _SYNTAX.encode("ascii").decode(encoding) == _SYNTAX
         )
-    # Codecs that are not encodings of text (hex, undefined, idna) fail in ways of their own.
+    # Codecs that are not text encodings (hex, undefined, idna) fail in their own ways.
     except (LookupError, ValueError, TypeError):
         known = False
     if not known:
@@ -61,8 +61,8 @@ def check_encoding(encoding: str) -> str:
 def local_path(file_path: PathOrStr) -> str:
     """Return the path of a file or folder, once it is downloaded and extracted.
 
-    Raises `FileNotFoundError` for a path that does not exist, `ValueError` for any other
-    that cannot be used, such as a damaged archive's, or a pipe's, which can be read only once.
+    Raises `FileNotFoundError` for a path that does not exist, `ValueError` for any other unusable
+    path, such as a damaged archive, or a pipe, which can be read only once.
     """
     if not isinstance(file_path, (str, PathLike)):
         raise ValueError(f"expected the path of a file or folder, got {file_path!r}")
@@ -94,7 +94,7 @@ def _fetched(file_path: PathOrStr) -> str:
         return str(cached_path(file_path, extract_archive="!" in str(file_path)))
     except FileNotFoundError as error:
         raise FileNotFoundError(printable(str(error))) from None
-    except Exception as error:  # each kind of archive has its own
+    except Exception as error:  # each kind of archive has its own errors
         reason = printable(f"{type(error).__name__}: {error}")
         raise ValueError(
             f"{Source(file_path)} cannot be opened ({reason}); is the path right, and the "
@@ -105,7 +105,7 @@ def _fetched(file_path: PathOrStr) -> str:
 def read_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield `(number, line)` for every line, counted from 1, with its line end.
 
-    A byte order mark decides the encoding, whatever `encoding` is. Only line feeds end a line.
+    A byte order mark overrides `encoding`. Only line feeds end a line.
     """
     local = local_path(file_path)
     if path.isdir(local):
@@ -125,9 +125,8 @@ def stream_lines(
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines of an open file or pipe, as `read_lines` does; errors have its `name`.
 
-    A line that is not in the `encoding` is an error, whose message names the line. With `skip`,
-    which gets the message, the line is left out; but not in UTF-16 and UTF-32, in which nobody
-    knows where the next line begins.
+    Raises an error that names the line if it is not in the `encoding`. With `skip`, which gets the
+    message, the line is left out, except in UTF-16 and UTF-32, where the next line cannot be found.
     """
     number = 0
     try:
@@ -154,7 +153,7 @@ def stream_lines(
 
 
 def _peek(file: BinaryIO) -> bytes:
-    """Return the first four bytes of a file that has just been opened, which stay to be read."""
+    """Return the first four bytes of a newly opened file, without consuming them."""
     peek: Callable[[int], bytes] = file.peek  # type: ignore[attr-defined]
     return peek(4)[:4]
 
@@ -163,13 +162,13 @@ def _decoded(
     content: BinaryIO, name: PathOrStr, encoding: str, skip: Optional[Callable[[str], None]]
 ) -> Iterator[tuple[int, str]]:
     if codecs.lookup(encoding).name.startswith(_WIDE):
-        # A line feed is several bytes there, and its byte may be a part of another character. These
-        # lines are decoded a piece at a time, so that an error may lie some lines further down.
+        # In these encodings, a line feed has several bytes, which also occur in other characters.
+        # So lines are decoded in pieces, and an error may be some lines further down.
         with io.TextIOWrapper(content, encoding, newline="\n") as lines:
             yield from enumerate(lines, start=1)
         return
     for number, line in enumerate(content, start=1):
-        # Line by line, so that an error names its line. The mark is in the first one alone.
+        # Decode line by line, so that an error names its line. Only the first line has the mark.
         has_no_mark = number > 1 and encoding == "utf-8-sig"
         try:
             decoded = line.decode("utf-8" if has_no_mark else encoding)
@@ -189,7 +188,7 @@ def _not_in_encoding(name: PathOrStr, number: int, encoding: str, error: Unicode
 
 
 def not_empty(rows: Iterator[T], file_path: PathOrStr) -> Iterator[T]:
-    """Yield the `rows`; raise an error if there were none."""
+    """Yield the `rows`; raise an error if there are none."""
     empty = True
     for row in rows:
         empty = False
@@ -212,7 +211,7 @@ def filled_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tupl
 
 
 def first_line(file_path: PathOrStr, encoding: str = "utf-8") -> str:
-    """Return the first line that is not blank, by which forms are told apart."""
+    """Return the first line that is not blank, which tells formats apart."""
     return next(filled_lines(file_path, encoding))[1]
 
 

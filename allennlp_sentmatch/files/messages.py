@@ -1,4 +1,4 @@
-"""Short displays of values from outside, for messages about them."""
+"""Short representations of untrusted values, for messages about them."""
 
 import reprlib
 from collections.abc import Iterable
@@ -10,12 +10,12 @@ _short_repr.maxstring = _short_repr.maxother = 80
 
 
 def printable(text: str) -> str:
-    r"""Return the text with lone surrogates as `\ud800`, so that any terminal and file takes it."""
+    r"""Return the text with lone surrogates as `\ud800`, which any terminal and file accepts."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def shorten(value: Any) -> str:
-    """Return a value's `repr`, cut short: for errors about values of any size and depth."""
+    """Return a shortened `repr`, for errors about values of any size and depth."""
     try:
         return printable(_short_repr.repr(value))
     except ValueError:
@@ -24,8 +24,6 @@ def shorten(value: Any) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error about an unknown name: the known one that is most like it, if any
-    is.
-    """
+    """Return the end of an error about an unknown name: the most similar known one, if any."""
     matches = get_close_matches(name, known, n=1)
     return f": did you mean {matches[0]!r}?" if matches else ""

@@ -1,4 +1,4 @@
-"""Bars that show the progress of long work on the standard error."""
+"""Progress bars for long work, on the standard error."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 SECONDS_BETWEEN_LINES = 10
 
-SECONDS_WITHOUT_BAR = 3  # how long work takes before a bar appears that nobody asked for
+SECONDS_WITHOUT_BAR = 3  # seconds before a bar appears by default
 
 on_separate_lines = False
-"""Whether progress is written as lines, for a file, instead of one line that changes."""
+"""Whether progress is written as separate lines, for a file, instead of one changing line."""
 
 
 _default: ContextVar[Optional[bool]] = ContextVar("default", default=None)
@@ -22,7 +22,7 @@ _default: ContextVar[Optional[bool]] = ContextVar("default", default=None)
 
 @contextmanager
 def showing_progress(is_shown: Optional[bool]) -> Iterator[None]:
-    """Let `is_shown` decide about the bars that are made within, unless they are told otherwise."""
+    """Let `is_shown` be the default of the progress bars created within the context."""
     token = _default.set(is_shown)
     try:
         yield
@@ -56,7 +56,7 @@ def progress_bar(total: int, description: str, unit: str, is_shown: Optional[boo
 def progress_over(
     elements: Sequence[T], description: str, is_shown: Optional[bool] = None
 ) -> Iterator[T]:
-    """Yield the elements, and show how many of them are done; see `progress_bar`."""
+    """Yield the elements, and show how many are done; see `progress_bar`."""
     with progress_bar(len(elements), description, "", is_shown) as progress:
         for element in elements:
             yield element
@@ -64,7 +64,7 @@ def progress_over(
 
 
 class _NoBar:
-    """Takes the place of a bar that is not shown."""
+    """Replaces a bar that is not shown."""
 
     def __enter__(self) -> "_NoBar":
         return self

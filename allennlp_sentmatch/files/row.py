@@ -1,4 +1,4 @@
-"""The values of one example, and their place."""
+"""The values of one example, and their source."""
 
 import json
 import math
@@ -25,7 +25,7 @@ class Source(NamedTuple):
 
     @property
     def position(self) -> str:
-        """The line or part of the file; an empty string if the example is the whole file."""
+        """The line or the part of the file; an empty string if the example is the whole file."""
         return f"line {self.line}" if self.line is not None else self.part or ""
 
     def __str__(self) -> str:
@@ -35,9 +35,10 @@ class Source(NamedTuple):
 class Row:
     """The values of one example and their source.
 
-    The methods take several columns where forms of a data set differ in a column's name, and return
-    `None` for a value that the row lacks. Their errors name the `source`, the file and the row's
-    first line. The `values`, by column, are strings in a delimited file and any JSON in JSON lines.
+    The methods take several columns, since formats of a data set may name a column differently, and
+    return `None` for a value that the row lacks. Their errors name the `source`, the file and the
+    row's first line. The `values`, by column, are strings in a delimited file and any JSON in JSON
+    lines.
     """
 
     __slots__ = ("source", "values")
@@ -47,7 +48,7 @@ class Row:
         self.values = values
 
     def error(self, problem: str) -> ValueError:
-        """Return an error that says where in which file the `problem` is."""
+        """Return an error that names the file and the place of the `problem`."""
         return ValueError(f"{self.source}: {problem}")
 
     def find(self, columns: Sequence[Column]) -> Optional[Any]:
@@ -74,8 +75,8 @@ class Row:
         return self._checked(value, columns)
 
     def label(self, columns: Sequence[Column]) -> Optional[str]:
-        """Return the label's name in the first of the `columns` that the row has; `None` also for a
-        JSON null. JSON's integers and booleans become strings: "1", "true".
+        """Return the label in the first of the `columns` that the row has; `None` also for a JSON
+        null. JSON's integers and booleans become strings: "1", "true".
         """
         value = self.find(columns)
         if value is None:
@@ -93,7 +94,7 @@ class Row:
 
     def texts(self, columns: Sequence[Column]) -> Optional[list[str]]:
         """Return the strings in all of the `columns` that the row has; a column holds one or, in
-        JSON, a list of them. `None` also where there are nulls only.
+        JSON, a list of them. `None` also if all are nulls.
 
         Raises a `ValueError` for an empty list, a blank string, or anything else.
         """
@@ -114,7 +115,9 @@ class Row:
     def number(
         self, columns: Sequence[Column], limits: Optional[tuple[float, float]] = None
     ) -> Optional[float]:
-        """Return the finite number in the first of the `columns`, which is between the `limits`."""
+        """Return the finite number in the first of the `columns`, which must be within the
+        `limits`.
+        """
         value = self.find(columns)
         if value is None:
             return None
@@ -152,7 +155,7 @@ class Row:
 
 
 class AllOrNone:
-    """A check that all rows of a file have a value, called `name` in errors, or none has.
+    """Checks that either all rows of a file have a value, called `name` in errors, or none.
 
     AllenNLP's own error for a batch of examples with and without a label names no file.
     """
@@ -162,7 +165,7 @@ class AllOrNone:
         self._first: Optional[tuple[Source, bool]] = None
 
     def check(self, row: Row, value: Optional[Any]) -> None:
-        """Raise an error if of `row` and the first row only one has a value."""
+        """Raise an error if only one of `row` and the first row has a value."""
         self._first = self._first or (row.source, value is None)
         place, is_missing = self._first
         if (value is None) != is_missing:

@@ -6,7 +6,7 @@ from allennlp_sentmatch.files.lines import PathOrStr, read_lines
 
 
 def rows_as_written(file_path: PathOrStr, first_lines: Sequence[int]) -> tuple[str, list[str]]:
-    """Return what is before the first row of a file, its header, and the text of each row.
+    """Return the header, which is everything before the first row, and the text of each row.
 
     A row with a line end in a cell has several lines. Blank lines between the rows are left out.
 
@@ -14,7 +14,7 @@ def rows_as_written(file_path: PathOrStr, first_lines: Sequence[int]) -> tuple[s
 
     file_path : `PathOrStr`
     first_lines : `Sequence[int]`
-        The first line of each row, counted from 1, in their order.
+        The first line of each row, counted from 1, in order.
     """
     lines = [line for _, line in read_lines(file_path)]
     line_end = "\r\n" if lines[0].endswith("\r\n") else "\n"
@@ -25,7 +25,7 @@ def rows_as_written(file_path: PathOrStr, first_lines: Sequence[int]) -> tuple[s
 
 
 def _text(lines: Sequence[str], line_end: str) -> str:
-    """Return lines as one text with a line end, without blank ones before and after them."""
+    """Return lines as one text with a line end, without leading and trailing blank lines."""
     filled = [position for position, line in enumerate(lines) if line.strip()]
     if not filled:
         return ""

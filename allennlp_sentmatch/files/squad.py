@@ -62,7 +62,7 @@ def _answers(question: Row, context: str) -> dict[str, Any]:
 
 
 def _members(parent: Row, key: str) -> Iterator[Row]:
-    """Yield the objects in the list that a part of the document has under `key`."""
+    """Yield the objects in the list under `key` of a part of the document."""
     members = parent.find((key,))
     if not isinstance(members, list):
         parent.require((key,))

@@ -1,4 +1,4 @@
-"""Standard input and output, pipes and devices, in the place of a file."""
+"""Standard input and output, pipes and devices, in place of files."""
 
 import io
 import os
@@ -41,13 +41,13 @@ def readable_twice(path: str) -> Iterator[str]:
 
 
 def check_writable(path: str) -> None:
-    """Raise a `ValueError` if a file is where a file is to be written; streams exist always."""
+    """Raise `ValueError` if an output file exists; streams always do."""
     if not is_written_stream(path):
         check_absent(path)
 
 
 def is_written_stream(path: str) -> bool:
-    """Return whether a path is the standard output, a pipe or a device, to which text is sent."""
+    """Return whether a path is the standard output, a pipe or a device."""
     if path in STANDARD_OUTPUT:
         return True
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
@@ -55,10 +55,10 @@ def is_written_stream(path: str) -> bool:
 
 @contextmanager
 def written(path: str) -> Iterator[TextIO]:
-    """Yield what takes the text for a path: a new file as a whole, or a stream at once."""
+    """Yield an open output for a path: a file that appears once it is whole, or a stream."""
     if path in STANDARD_OUTPUT:
         if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")  # as in files, whatever the terminal's is
+            sys.stdout.reconfigure(encoding="utf-8")  # as in files
         yield sys.stdout
     elif is_written_stream(path):
         with open(path, "w", encoding="utf-8") as stream:
@@ -69,7 +69,7 @@ def written(path: str) -> Iterator[TextIO]:
 
 
 def _is_pipe(path: str) -> bool:
-    """Return whether a path is a pipe or a socket, which has one reading."""
+    """Return whether a path is a pipe or a socket, which can be read only once."""
     if not os.path.exists(path):
         return False
     mode = os.stat(path).st_mode

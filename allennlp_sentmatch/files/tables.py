@@ -18,10 +18,10 @@ Cells = Iterator[tuple[Source, list[str]]]
 """The cells of each row; an empty list for a blank line."""
 
 _JSON = re.compile(r"\s*(\{|\[\s*(\{|$))")
-"""The beginning of JSON lines, or of a JSON array of objects, which is an error later on."""
+"""The beginning of JSON lines, or of a JSON array of objects, which is reported later."""
 
 _PROTECTED = re.compile(r'"[^"]*(""[^"]*)*"')
-"""A cell as pandas, polars and spreadsheets write one with a quote, a tab or a line end in it."""
+"""A cell with a quote, tab or line end, as pandas, polars and spreadsheets write it."""
 
 _QUOTED = (
     "set the reader's `quoted: true` if they protect cells, as pandas and spreadsheets write them, "
@@ -40,11 +40,11 @@ def delimited_rows(
 ) -> Iterator[Row]:
     """Yield the rows of a file whose cells are separated by a delimiter.
 
-    Blank lines are skipped. Only between the rows of a table of one column they are an error: they
-    may be empty cells or nothing there.
+    Blank lines are skipped. Only between the rows of a one-column table are they an error: they may
+    be empty cells or nothing.
 
     Double quotes around a cell protect its content if the file is `quoted`, as a csv file is;
-    otherwise they are text, which `None` warns of if they seem to protect cells. The `columns` are
+    otherwise they are text, and `None` warns if they seem to protect cells. The `columns` are
     the columns' names where the file has no header; cells past the last name are left out. Without
     names (an empty sequence), columns go by position. With `None`, the first row is the header, and
     every row must have as many cells.
@@ -64,7 +64,7 @@ def _quoted_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
     lines = (line for _, line in read_lines(file_path, encoding))
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
-        # A quoted cell may hold line ends: a row is known by its first line.
+        # A quoted cell may contain line ends: errors name the row's first line.
         source = Source(file_path, reader.line_num + 1)
         try:
             yield source, next(reader)
@@ -97,7 +97,7 @@ def _with_columns(
     names = columns or []
     if columns is None:
         for source, names in rows:
-            # Spreadsheets write several columns without a name where cells were once filled.
+            # Spreadsheets write several unnamed columns if their cells were once filled.
             repeated = [name for name, number in Counter(names).items() if name and number > 1]
             if repeated:
                 raise ValueError(
@@ -116,7 +116,7 @@ def _with_columns(
                 + f"; the row has double quotes: {_QUOTED}" * bool(marked)
             )
         yield Row(source, dict(zip(names or range(len(cells)), cells)))
-    if balance > 0:  # most cells with a quote are as a writer of quotes leaves them
+    if balance > 0:  # most cells with a quote look as if a program quoted them
         logger.warning(f"{source.file_path}: double quotes are read as text; {_QUOTED}")
 
 
@@ -194,9 +194,7 @@ class Table:
 
 
 def _is_numbering(cells: Iterable[str]) -> bool:
-    """Return whether cells are "0", "1" and so on, perhaps after an empty one above pandas'
-    index.
-    """
+    """Return whether cells are "0", "1", ..., possibly after an empty one above pandas' index."""
     numbers = [cell for cell in cells if cell]
     return numbers == [*map(str, range(len(numbers) or 1))]
 
@@ -206,13 +204,13 @@ def read_sentences(
 ) -> Iterator[str]:
     """Yield the sentences of a file without holding them in memory.
 
-    Of a table (tsv, csv or JSON lines), the `column` has the sentences: its name, or its position
-    counted from 0 where the table has no header; for the `delimiter`, see `FormattedReader`.
-    Without a column, every line of the file is a sentence, an empty line too.
+    In a table (tsv, csv or JSON lines), the sentences are in the `column`: its name, or its
+    position counted from 0 if the table has no header; for the `delimiter`, see `FormattedReader`.
+    Without a column, every line of the file is a sentence, even an empty one.
 
-    Raises a `ValueError` for what is wrong with the file, with its line, for a delimiter
-    without a column, and for a table without one: a file whose name ends with .tsv, .csv, .json or
-    .jsonl, or whose first line has a tab.
+    Raises `ValueError` for errors in the file, with the line, for a delimiter without a column, and
+    for a table without a column: a file whose name ends with .tsv, .csv, .json or .jsonl, or whose
+    first line has a tab.
     """
     for _, sentence in located_sentences(file_path, column, delimiter):
         yield sentence

@@ -1,7 +1,6 @@
-"""Texts as users give them: one check and one policy for every entry point.
-
-Anything but a string, and a blank text, is refused. Texts that are cut, or of which no word is
-known, are encoded, and one warning a call names them.
+"""Checks of users' texts, the same for every entry point. Anything but a string is refused, and so
+is a blank text. Texts that are cut, or have no known word, are encoded, and one warning for each
+call names them.
 """
 
 import re
@@ -13,20 +12,20 @@ from itertools import islice
 from typing import Any, Callable, Optional
 from unicodedata import category
 
-MAX_CHARACTERS = 10_000  # of a text; a batch takes memory for the length of its longest text
+MAX_CHARACTERS = 10_000  # of a text: a batch needs memory for its longest text
 
 KNOWS_NO_WORD = "the encoder knows no word of {}; the vectors of such texts say nothing"
 
-NUM_NAMED = 5  # the number of texts that a warning names
-_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters, and a sign of Braille, that show nothing
+NUM_NAMED = 5  # texts that a warning names
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a Braille sign that are invisible
 _LETTER = re.compile(f"[^\\W{_FILLERS}]")
 _INVISIBLE = ("Cc", "Cf", "Co", "Mn", "Zl", "Zp", "Zs")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# The texts without a known word, where they are collected.
+# The texts without a known word, while they are collected.
 _unknown: ContextVar[Optional[set[str]]] = ContextVar("unknown", default=None)
 
-# For each message, the number of texts that it holds for, and the first of them.
+# For each message, the number of its texts, and the first of them.
 _notes: ContextVar[Optional[dict[str, tuple[int, list[str]]]]] = ContextVar("notes", default=None)
 
 
@@ -35,9 +34,7 @@ class Sentences(list[str]):
 
 
 def is_blank(text: str) -> bool:
-    """Return whether all characters of a text are invisible: spaces, controls, single marks and
-    others.
-    """
+    """Return whether all characters of a text are invisible, such as spaces and controls."""
     return not _LETTER.search(text) and all(
         category(character) in _INVISIBLE or character in _FILLERS for character in text
     )
@@ -63,15 +60,16 @@ def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
             f"{name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} can be encoded, so "
             "divide the text into sentences"
         )
-    # Tokenizers do not take all subclasses, and `str` gives the name of an enum's member.
+    # Tokenizers reject some subclasses, and `str` gives the name of an enum's member.
     return str.__str__(text)
 
 
 def checked_sentences(sentences: Any, of_any_length: bool = False) -> Sentences:
     """Return the strings of an iterable that has an order; they are checked once.
 
-    Rows of files may be `of_any_length`, blank or long. Anything else, a single string included, is
-    a `TypeError`; a text that cannot be encoded is a `TypeError` or `ValueError` with its position.
+    Rows of files may be `of_any_length`, blank or long. Raises `TypeError` for anything else,
+    including a single string, and `TypeError` or `ValueError`, with the position, for a text that
+    cannot be encoded.
     """
     if isinstance(sentences, Sentences):
         return sentences
@@ -92,7 +90,7 @@ def listed(values: Any, expected: str, columns: str = "take one column") -> list
     elif isinstance(values, (set, frozenset)):
         remedy = ", which has no order"
     else:
-        try:  # Arrow's elements are not Python's
+        try:  # Arrow has its own types of elements
             return list(iter(values.to_pylist() if hasattr(values, "to_pylist") else values))
         except TypeError:  # such as an array without dimensions
             pass
@@ -100,7 +98,7 @@ def listed(values: Any, expected: str, columns: str = "take one column") -> list
 
 
 def note(message: str, text: str) -> None:
-    """Note for `noting` that a message holds for a text, for whose name it has a place."""
+    """Record, for `noting`, that a message applies to a text; it has a placeholder for its name."""
     notes = _notes.get()
     unknown = _unknown.get()
     if unknown is not None and message == KNOWS_NO_WORD:
@@ -112,7 +110,7 @@ def note(message: str, text: str) -> None:
 
 @contextmanager
 def collecting() -> Iterator[set[str]]:
-    """Collect the encoded texts that have no word known to the encoder."""
+    """Collect the encoded texts without a word that the encoder knows."""
     unknown: set[str] = set()
     token = _unknown.set(unknown)
     try:
@@ -122,7 +120,7 @@ def collecting() -> Iterator[set[str]]:
 
 
 def _warn(message: str) -> None:
-    # `warnings.warn` would keep each different message for as long as the program runs.
+    # `warnings.warn` would keep every distinct message as long as the program runs.
     warnings.warn_explicit(message, UserWarning, "allennlp_sentmatch", 1)
 
 
@@ -132,9 +130,8 @@ def noting(
     name: Callable[[int], str] = "sentence {}".format,
     warn: Callable[[str], object] = _warn,
 ) -> Iterator[None]:
-    """Warn once, at the end, of what was noted of a call's texts; `name` gives a position's name.
-
-    Within another `noting` nothing happens: the outer call knows the positions.
+    """Warn once, at the end, about a call's texts; `name` turns a position into a name. Within
+    another `noting`, nothing happens: the outer call knows the positions.
     """
     if _notes.get() is not None:
         yield
@@ -155,6 +152,6 @@ def noting(
 
 
 def noting_pairs(first: Sequence[str], second: Sequence[str]) -> AbstractContextManager[None]:
-    """`noting` for the sentences of N pairs."""
+    """Warn about the sentences of N pairs; see `noting`."""
     names = ("the first sentence of pair {}", "the second sentence of pair {}")
     return noting([*first, *second], lambda i: names[i // len(first)].format(i % len(first)))

@@ -27,8 +27,8 @@ def map_vectors(file_path: PathOrStr) -> Vectors:
 
     A file of `allennlp encode` is first read once, for the digest of its content.
 
-    Raises `FileNotFoundError` for a path that does not exist, `ValueError` for a file of
-    anything else than rows of floating-point numbers, and for one that was changed.
+    Raises `FileNotFoundError` for a path that does not exist, `ValueError` for a file of anything
+    but rows of floating-point numbers, and for a file that has changed.
     """
     source = Source(file_path)
     local = local_path(file_path)
@@ -36,7 +36,7 @@ def map_vectors(file_path: PathOrStr) -> Vectors:
         vectors: Vectors = numpy.load(local, mmap_mode="r", allow_pickle=False)
     except OSError:
         raise
-    # The header may be anything. NumPy's message recommends allow_pickle.
+    # Any header may occur, and NumPy's message recommends allow_pickle.
     except Exception:
         raise ValueError(
             f"{source} is not a whole NumPy file of numbers (.npy), such as `allennlp encode` "
@@ -57,7 +57,7 @@ def map_vectors(file_path: PathOrStr) -> Vectors:
 
 
 def save_array(path: Path, array: "numpy.ndarray[Any, Any]") -> None:
-    """Write a `.npy` file at once and as a whole, with a digest of its content; see `is_whole`."""
+    """Write a `.npy` file atomically, with a digest of its content; see `is_whole`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
     try:
@@ -74,9 +74,8 @@ def save_array(path: Path, array: "numpy.ndarray[Any, Any]") -> None:
 def check_sentences(
     sentences: Iterable[str], file_path: PathOrStr, remedy: str = "encode them again"
 ) -> None:
-    """Compare sentences with those that a file of vectors, or an index of them, was made from.
-
-    Files of other programs and of earlier versions have no digest of these, and are not checked.
+    """Compare sentences with the digest in a file of vectors, or in an index of them. Files from
+    other programs and earlier versions have no digest, and are not checked.
 
     Raises a `ValueError`, which ends with the `remedy`, if they differ in any character or
     in their order, or if the digest is damaged.

@@ -34,17 +34,17 @@ class DataSet(NamedTuple):
     copyleft: bool = False
 
     def sentences(self, data: Path) -> Iterable[str]:
-        """The sentences, with single spaces."""
+        """Return the sentences, with single spaces."""
         return (" ".join(sentence.split()) for sentence in self.read(data / self.file))
 
 
 def held_out(text: str, share: float) -> bool:
-    """Whether a text belongs to the test part, about such a share of all."""
+    """Return whether a text belongs to the test part, about such a share of all."""
     return hashlib.sha256(text.encode()).digest()[0] < int(256 * share)
 
 
 def pairs(format: str) -> Sentences:
-    """Both sentences of each pair of a file."""
+    """Return both sentences of each pair of a file."""
     form = PAIRS[format]
     sides = [form.columns[name] for name in ("sentence1", "sentence2")]
     return lambda file: (
@@ -53,7 +53,9 @@ def pairs(format: str) -> Sentences:
 
 
 def columns(*names: str) -> Sentences:
-    """The values of some columns of a table; double quotes protect cells in csv files alone."""
+    """Return the values of some columns of a table; double quotes protect cells only in csv
+    files.
+    """
     return lambda file: (
         row.text([name])
         for name in names
@@ -62,30 +64,30 @@ def columns(*names: str) -> Sentences:
 
 
 def lines(encoding: str) -> Sentences:
-    """The lines of a file."""
+    """Return the lines of a file."""
     return lambda file: (row.text(["text"]) for row in text_rows(file, encoding))
 
 
 def questions(file: Path) -> Iterator[str]:
-    """TREC's questions, without their labels."""
+    """Return TREC's questions, without their labels."""
     return (line.partition(" ")[2] for line in lines("latin-1")(file))
 
 
 def trees(file: Path) -> Iterator[str]:
-    """The sentences of SST's trees."""
+    """Yield the sentences of SST's trees."""
     for line in lines("utf-8")(file):
         yield " ".join(map(unescape, Tree.fromstring(line).leaves()))
 
 
 def fairytales(file: Path) -> Iterator[str]:
-    """The sentences and the questions of FairytaleQA."""
+    """Yield the sentences and the questions of FairytaleQA."""
     for row in json_rows(file):
         yield from split(row.text(["context"]))
         yield row.text(["question"])
 
 
 def table(file: Path, delimiter: str = ",") -> list[dict[str, str]]:
-    """The rows of a packed table."""
+    """Return the rows of a packed table."""
     with gzip.open(file, "rt", encoding="utf-8", newline="") as text:
         if delimiter == ",":
             return list(csv.DictReader(text))
@@ -93,7 +95,7 @@ def table(file: Path, delimiter: str = ",") -> list[dict[str, str]]:
 
 
 def scopes(files: Path) -> Iterator[str]:
-    """ScoNe's sentences, of all files of a pattern."""
+    """Yield ScoNe's sentences, of all files of a pattern."""
     for file in sorted(files.parent.glob(files.name)):
         for row in table(file):
             for name in ("sentence1", "sentence2", "sentence1_edited", "sentence2_edited"):
@@ -102,7 +104,7 @@ def scopes(files: Path) -> Iterator[str]:
 
 
 def of_multinli(test: bool) -> Sentences:
-    """Half of MultiNLI's premises, with their hypotheses."""
+    """Return half of MultiNLI's premises, with their hypotheses."""
     return lambda file: (
         row.text([side])
         for row in json_rows(file)
@@ -112,7 +114,7 @@ def of_multinli(test: bool) -> Sentences:
 
 
 def of_wikifactcheck(test: bool) -> Sentences:
-    """Half of WikiFactCheck's claims, with their negations."""
+    """Return half of WikiFactCheck's claims, with their negations."""
     return lambda file: (
         sentence
         for row in table(file, "\t")
@@ -122,7 +124,7 @@ def of_wikifactcheck(test: bool) -> Sentences:
 
 
 def of_rqe(test: bool) -> Sentences:
-    """RQE's pairs with a fifth of the second questions, or the others."""
+    """Yield RQE's pairs with a fifth of the second questions, or the others."""
 
     def read(file: Path) -> Iterator[str]:
         with gzip.open(file) as packed:
@@ -136,12 +138,12 @@ def of_rqe(test: bool) -> Sentences:
 
 
 def intents(file: Path) -> Iterator[str]:
-    """BANKING77's questions."""
+    """Return BANKING77's questions."""
     return (row["text"] for row in table(file))
 
 
 def dev_of_wikiqa(file: Path) -> Iterator[str]:
-    """The questions and sentences of WikiQA's filtered validation data."""
+    """Yield the questions and sentences of WikiQA's filtered validation data."""
     for row in table(file, "\t"):
         yield row["Question"]
         yield row["Sentence"]

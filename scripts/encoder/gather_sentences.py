@@ -116,12 +116,12 @@ class Collection:
         return len(taken)
 
     def of(self, names: Iterable[str], limit: Optional[int] = None) -> list[str]:
-        """The sentences of some sources, of each at most `limit`."""
+        """Return the sentences of some sources, of each at most `limit`."""
         return [sentence for name in names for sentence in self.sentences[name][:limit]]
 
 
 def keys(sentences: Iterable[str]) -> set[str]:
-    """The keys of sentences."""
+    """Return the keys of sentences."""
     return set(map(key, sentences)) - {""}
 
 

@@ -219,14 +219,14 @@ class WordNet:
 
 
 def plural(noun: str) -> str:
-    """The regular plural of a noun."""
+    """Return the regular plural of a noun."""
     if re.search(r"(s|x|z|ch|sh)$", noun):
         return noun + "es"
     return re.sub(r"y$", "ies", noun) if re.search(r"[^aeiou]y$", noun) else noun + "s"
 
 
 def singular(noun: str) -> Optional[str]:
-    """The singular of a regular plural."""
+    """Return the singular of a regular plural."""
     if noun.endswith("ies") and len(noun) > 4:
         return noun[:-3] + "y"
     if re.search(r"(s|x|z|ch|sh)es$", noun):
@@ -260,7 +260,7 @@ class Substitution:
                 self.sets[word] += [other for other in kind if other != word]
 
     def negatives(self, sentence: str) -> dict[str, str]:
-        """Sentences of other meanings, by the way in which they are made."""
+        """Return sentences of other meanings, by the way in which they are made."""
         made = {
             "negation": self.negation(sentence),
             "roles": self.roles(sentence),
@@ -271,7 +271,7 @@ class Substitution:
         return {way: new for way, new in made.items() if new is not None and new != sentence}
 
     def positives(self, sentence: str) -> dict[str, str]:
-        """Sentences of the same meaning, by the way in which they are made."""
+        """Return sentences of the same meaning, by the way in which they are made."""
         made = {
             "passive": self.passive(sentence),
             "existence": self.existence(sentence),
@@ -335,7 +335,7 @@ class Substitution:
         return self._form(word, self.wordnet.synonyms)
 
     def negation(self, sentence: str) -> Optional[str]:
-        """The sentence with a negation, or without its negation."""
+        """Return the sentence with a negation, or without its negation."""
         for short, long in CONTRACTIONS.items():
             if long.endswith(" not") and re.search(rf"\b{short}\b", sentence):
                 return re.sub(rf"\b{short}\b", long[:-4], sentence, count=1)
@@ -366,7 +366,7 @@ class Substitution:
         return None
 
     def roles(self, sentence: str) -> Optional[str]:
-        """The sentence with subject and object exchanged."""
+        """Return the sentence with subject and object exchanged."""
         found = ACTIVE.match(sentence)
         if (
             found is None
@@ -377,7 +377,7 @@ class Substitution:
         return f"{_upper(found[4])} {found[2]} {found[3]} {_lower(found[1])}{found[5]}"
 
     def passive(self, sentence: str) -> Optional[str]:
-        """An active sentence made passive."""
+        """Return an active sentence made passive."""
         found = ACTIVE.match(sentence)
         if found is None:
             return None
@@ -389,7 +389,7 @@ class Substitution:
         return f"{_upper(found[4])} {verb} being {participle} by {_lower(found[1])}{rest}"
 
     def existence(self, sentence: str) -> Optional[str]:
-        """The sentence with "There is", or without it: "(There is) a man (is) running"."""
+        """Return the sentence with "There is", or without it: "(There is) a man (is) running"."""
         found = re.match(
             r"There (is|are) ((?:an?|two|three|some|several) (?:[a-z]+ ){1,2}?)([a-z]+ing .*)$",
             sentence,
@@ -404,7 +404,7 @@ class Substitution:
         return None
 
     def double_negation(self, sentence: str) -> Optional[str]:
-        """The sentence with "not" and an antonym."""
+        """Return the sentence with "not" and an antonym."""
         found = re.search(r"\b(is|are|was|were) ([a-z]+)(?=[.,]|$)", sentence)
         if found:
             antonyms = self.wordnet.antonyms.get(found[2], [])
@@ -413,7 +413,7 @@ class Substitution:
         return None
 
     def contraction(self, sentence: str) -> Optional[str]:
-        """The sentence with a contraction written out, or made."""
+        """Return the sentence with a contraction written out, or made."""
         question = sentence.endswith("?")
         for short, long in CONTRACTIONS.items():
             # "Why don't you go?" has another order, and "she's gone" is "she has gone".

@@ -76,12 +76,12 @@ WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
 
 
 def plain(text: str) -> str:
-    """A text with plain quotes, dashes and spaces."""
+    """Return a text with plain quotes, dashes and spaces."""
     return " ".join(text.translate(PLAIN).split())
 
 
 def split(paragraph: str) -> Iterator[str]:
-    """The sentences of a paragraph."""
+    """Yield the sentences of a paragraph."""
     part = ""
     for piece in SENTENCE_END.split(plain(paragraph)):
         part = f"{part} {piece}" if part else piece
@@ -93,7 +93,7 @@ def split(paragraph: str) -> Iterator[str]:
 
 
 def is_english(sentence: str) -> bool:
-    """Whether a sentence is English: mostly ASCII letters, with function words."""
+    """Return whether a sentence is English: mostly ASCII letters, with function words."""
     words = sentence.split()
     if not MIN_WORDS <= len(words) <= MAX_WORDS or max(map(len, words)) > 30:
         return False
@@ -115,7 +115,7 @@ def is_english(sentence: str) -> bool:
 
 
 def detokenize(text: str) -> str:
-    """A text whose punctuation was split off, as it is written."""
+    """Return a text whose punctuation was split off, as it is written."""
     text = re.sub(r"''\s*(.*?)\s*''", r'"\1"', text)
     text = re.sub(r" ([.,;:?!')\]%])", r"\1", text)
     text = re.sub(r" (n't|'s|'re|'ve|'m|'ll|'d)\b", r"\1", text)
@@ -123,12 +123,12 @@ def detokenize(text: str) -> str:
 
 
 def tokenized(read: Reader) -> Reader:
-    """Another reader's texts as they are written."""
+    """Return another reader's texts as they are written."""
     return lambda file: map(detokenize, read(file))
 
 
 def is_prose(sentence: str) -> bool:
-    """Whether a sentence starts and ends as sentences do, and has no code."""
+    """Return whether a sentence starts and ends as sentences do, and has no code."""
     return (
         bool(re.match(r"[\"'(]*[A-Z0-9]", sentence))
         and bool(re.search(r"[.!?:;][\"')]*$", sentence))
@@ -137,7 +137,7 @@ def is_prose(sentence: str) -> bool:
 
 
 def text_of(file: Path) -> str:
-    """The text of a file, packed or not."""
+    """Return the text of a file, packed or not."""
     data = file.read_bytes()
     for start, unpack in PACKED.items():
         if data.startswith(start):
@@ -160,7 +160,7 @@ NO_TEXT = "|".join(
 
 
 def pages(file: Path) -> Iterator[str]:
-    """The paragraphs of a page in HTML or XML."""
+    """Yield the paragraphs of a page in HTML or XML."""
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text_of(file))
     text = re.sub(r"<(/?)(?:[a-z]+:)([a-z])", r"<\1\2", text)
     if not text.strip():
@@ -187,7 +187,7 @@ def pages(file: Path) -> Iterator[str]:
 
 
 def blocks(text: str) -> Iterator[str]:
-    """The lines of a plain text up to an empty one, but for single indented lines."""
+    """Yield the lines of a plain text up to an empty one, but for single indented lines."""
     for block in re.split(r"\n\s*\n|\n%+\n", text):
         lines = block.strip("\n").split("\n")
         if len(lines) > 1 or not lines[0].startswith(("    ", "\t")):
@@ -195,13 +195,13 @@ def blocks(text: str) -> Iterator[str]:
 
 
 def paragraphs(file: Path) -> Iterator[str]:
-    """The paragraphs and items of a plain text."""
+    """Yield the paragraphs and items of a plain text."""
     for block in blocks(text_of(file)):
         yield re.sub(r"^\s*([*+-]|\(?\d+[.)])\s+", "", block)
 
 
 def info(file: Path) -> Iterator[str]:
-    """The paragraphs of a manual for GNU info, without its menus."""
+    """Yield the paragraphs of a manual for GNU info, without its menus."""
     for block in blocks(text_of(file)):
         if not re.search(r"^\s*(\*|File:|\x1f|--)|\*note|Next:|Prev:", block):
             yield block.replace("`", "'")
@@ -217,7 +217,7 @@ ROFF_CHARACTERS = {
 
 
 def manuals(file: Path) -> Iterator[str]:
-    """The paragraphs of a page for man, without examples and options."""
+    """Yield the paragraphs of a page for man, without examples and options."""
     paragraph: list[str] = []
     literal = False
     for line in text_of(file).split("\n"):
@@ -249,7 +249,7 @@ def _roff(text: str) -> str:
 
 
 def messages(file: Path) -> Iterator[str]:
-    """The original English messages of a catalogue of translations (.mo)."""
+    """Yield the original English messages of a catalogue of translations (.mo)."""
     data = file.read_bytes()
     order = "<" if data[:4] == b"\xde\x12\x04\x95" else ">"
     _, _, count, originals = struct.unpack_from(f"{order}4I", data)
@@ -265,7 +265,7 @@ QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|`([^`]*)`')
 
 
 def quoted(file: Path) -> Iterator[str]:
-    """The quoted texts of a program or of a game's data."""
+    """Yield the quoted texts of a program or of a game's data."""
     for a, b in QUOTED.findall(re.sub(r'"\s*\.\.\s*"|\\\n', "", text_of(file))):
         text = re.sub(r"\\[nt\n]", " ", a or b).replace('\\"', '"')
         if " " in text and not re.search(r"%[sd]|[<>{}$%]", text):
@@ -277,7 +277,7 @@ DICTIONARY_MARKS = re.compile(r"\[[^\]]*\]|\\[^\\]*\\|--\s*[A-Z][\w. ()&']*|<[^>
 
 
 def dictionary(file: Path) -> Iterator[str]:
-    """The definitions and quotations of a dictionary in dictd's format."""
+    """Yield the definitions and quotations of a dictionary in dictd's format."""
     for paragraph in re.split(r"\n\s*\n", text_of(file)):
         if paragraph.startswith(" ") and "Syn:" not in paragraph:
             text = DICTIONARY_MARKS.sub(" ", paragraph)
@@ -286,7 +286,7 @@ def dictionary(file: Path) -> Iterator[str]:
 
 
 def glosses(file: Path) -> Iterator[str]:
-    """The glosses of WordNet, each definition and each example by itself."""
+    """Yield the glosses of WordNet, each definition and each example by itself."""
     for line in text_of(file).split("\n"):
         if not line.startswith("  "):
             for part in re.split(r"; (?=\")|;? --", line.partition(" | ")[2]):
@@ -294,7 +294,7 @@ def glosses(file: Path) -> Iterator[str]:
 
 
 def yaml_glosses(file: Path) -> Iterator[str]:
-    """The definitions and examples of Open English WordNet."""
+    """Yield the definitions and examples of Open English WordNet."""
     for found in re.finditer(
         r"^  (?:definition|example):\n((?:  - .*\n(?:    .*\n)*)+)", text_of(file), re.MULTILINE
     ):
@@ -306,13 +306,13 @@ def yaml_glosses(file: Path) -> Iterator[str]:
 
 
 def fortunes(file: Path) -> Iterator[str]:
-    """The sayings of a file of fortunes, without their authors."""
+    """Yield the sayings of a file of fortunes, without their authors."""
     for saying in text_of(file).split("\n%\n"):
         yield re.sub(r"\n?\s*-- .*", "", saying, flags=re.DOTALL)
 
 
 def descriptions(file: Path) -> Iterator[str]:
-    """The short and long descriptions of Debian's packages."""
+    """Yield the short and long descriptions of Debian's packages."""
     for found in re.finditer(
         r"^Description(?:-en)?: (.*)\n((?: .*\n)*)", text_of(file), re.MULTILINE
     ):
@@ -322,7 +322,7 @@ def descriptions(file: Path) -> Iterator[str]:
 
 
 def components(file: Path) -> Iterator[str]:
-    """The summaries and descriptions of applications in AppStream's catalogue."""
+    """Yield the summaries and descriptions of applications in AppStream's catalogue."""
     for found in re.finditer(
         r"^(?:Summary|Description|Name):\n(?:  .*\n)*?  C: *(.*\n(?:    .*\n)*)",
         text_of(file),
@@ -334,7 +334,7 @@ def components(file: Path) -> Iterator[str]:
 
 
 def dialogues(file: Path) -> Iterator[str]:
-    """The categories of ALICE's answers (AIML)."""
+    """Yield the categories of ALICE's answers (AIML)."""
     for found in re.finditer(r"<template>(.*?)</template>", text_of(file), re.DOTALL):
         if not re.search(r"<(star|get|bot|that|input)\b", found[1]):
             for part in re.split(r"</?li>|<br ?/?>", found[1]):
@@ -342,12 +342,12 @@ def dialogues(file: Path) -> Iterator[str]:
 
 
 def html_text(text: str) -> str:
-    """A text without tags."""
+    """Return a text without tags."""
     return re.sub(r"<[^>]*>", " ", text).replace("&amp;", "&").replace("&quot;", '"')
 
 
 def conversations(file: Path) -> Iterator[str]:
-    """The lines of ChatterBot's conversations (YAML)."""
+    """Yield the lines of ChatterBot's conversations (YAML)."""
     for line in text_of(file).split("\n"):
         found = re.match(r"\s*-\s*(?:-\s*)?(.*)", line)
         if found:
@@ -355,7 +355,7 @@ def conversations(file: Path) -> Iterator[str]:
 
 
 def json_values(*names: str, lines: bool = False) -> Reader:
-    """All texts in a JSON file that have one of some names, at any depth."""
+    """Yield all texts in a JSON file that have one of some names, at any depth."""
 
     def values(value: object, name: Optional[str]) -> Iterator[str]:
         if isinstance(value, dict):
@@ -377,7 +377,7 @@ def json_values(*names: str, lines: bool = False) -> Reader:
 
 
 def table(*columns: int, comma: bool = False) -> Reader:
-    """Some columns of a table with tabs, or with commas and quotes."""
+    """Yield some columns of a table with tabs, or with commas and quotes."""
 
     def read(file: Path) -> Iterator[str]:
         csv.field_size_limit(10_000_000)
@@ -392,18 +392,18 @@ def table(*columns: int, comma: bool = False) -> Reader:
 
 
 def questions_of_trivia(file: Path) -> Iterator[str]:
-    """The questions of OpenTriviaQA."""
+    """Yield the questions of OpenTriviaQA."""
     for found in re.finditer(r"^#Q (.*(?:\n(?!\^).*)*)", text_of(file), re.MULTILINE):
         yield found[1]
 
 
 def treebank(file: Path) -> Iterator[str]:
-    """The sentences of a treebank in CoNLL-U."""
+    """Return the sentences of a treebank in CoNLL-U."""
     return iter(re.findall(r"^# text = (.*)$", text_of(file), re.MULTILINE))
 
 
 def medical_answers(file: Path) -> Iterator[str]:
-    """The questions and answers of MedQuAD."""
+    """Yield the questions and answers of MedQuAD."""
     text = text_of(file)
     for found in re.finditer(r"<(Question|Answer)\b[^>]*>(.*?)</\1>", text, re.DOTALL):
         for paragraph in re.split(r"\n\s*\n|\n\s+-|  {3,}| - ", found[2]):
@@ -411,7 +411,7 @@ def medical_answers(file: Path) -> Iterator[str]:
 
 
 def zipped(file: Path) -> Iterator[str]:
-    """The paragraphs of all texts in a zip file."""
+    """Yield the paragraphs of all texts in a zip file."""
     with zipfile.ZipFile(file) as archive:
         for name in sorted(archive.namelist()):
             if not name.endswith("/") and not name.upper().endswith("README"):
@@ -420,7 +420,7 @@ def zipped(file: Path) -> Iterator[str]:
 
 
 def zipped_lines(file: Path) -> Iterator[str]:
-    """The lines of all texts in a zip file, without the marks of NLTK's corpora."""
+    """Yield the lines of all texts in a zip file, without the marks of NLTK's corpora."""
     with zipfile.ZipFile(file) as archive:
         for name in sorted(archive.namelist()):
             if name.endswith("/") or "README" in name.upper():
@@ -438,13 +438,13 @@ def zipped_lines(file: Path) -> Iterator[str]:
 
 
 def days(file: Path) -> Iterator[str]:
-    """What happened on one day of each year, without the year."""
+    """Yield what happened on one day of each year, without the year."""
     for line in text_of(file).split("\n"):
         yield re.sub(r"^[\d\w ]+ - ", "", line)
 
 
 def chats(file: Path) -> Iterator[str]:
-    """The messages of conversations, but of those that a program wrote for the most part."""
+    """Yield the messages of conversations, but of those that a program wrote for the most part."""
     for conversation in json.loads(text_of(file)).values():
         texts = [message["text"] for turn in conversation["messages"] for message in turn]
         starts = Counter(text.split(" ")[0] for text in texts)
@@ -453,7 +453,7 @@ def chats(file: Path) -> Iterator[str]:
 
 
 def sword(file: Path) -> Iterator[str]:
-    """The verses of a module for SWORD (.bzz, with its .bzs), without titles and notes."""
+    """Yield the verses of a module for SWORD (.bzz, with its .bzs), without titles and notes."""
     data = file.read_bytes()
     places = file.with_suffix(".bzs").read_bytes()
     for start, size, _ in struct.iter_unpack("<3I", places):
@@ -464,19 +464,19 @@ def sword(file: Path) -> Iterator[str]:
 
 
 def map_messages(file: Path) -> Iterator[str]:
-    """The messages of Crossfire's maps: signs, books and what characters say."""
+    """Yield the messages of Crossfire's maps: signs, books and what characters say."""
     for found in re.finditer(r"^msg\n(.*?)^endmsg$", text_of(file), re.MULTILINE | re.DOTALL):
         for part in re.split(r"^@match .*|^[*=-]+\n|\n\s*\n", found[1], flags=re.MULTILINE):
             yield re.sub(r"\[/?\w+[^\]]*\]", "", part)
 
 
 def lines(file: Path) -> Iterator[str]:
-    """The lines of a text, each a paragraph."""
+    """Return the lines of a text, each a paragraph."""
     return iter(text_of(file).splitlines())
 
 
 def markdown(file: Path) -> Iterator[str]:
-    """The paragraphs and items of a text in Markdown, without its header, code and links."""
+    """Yield the paragraphs and items of a text in Markdown, without its header, code and links."""
     text = re.sub(r"\A---\n.*?\n---\n", "", text_of(file), flags=re.DOTALL)
     text = re.sub(r"^ *(```|~~~).*?^ *\1", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"\{\{.*?\}\}|<!--.*?-->", "", text, flags=re.DOTALL)
@@ -490,7 +490,7 @@ def markdown(file: Path) -> Iterator[str]:
 
 
 def stories(file: Path) -> Iterator[str]:
-    """The paragraphs of a story in Markdown whose last lines state CC BY or public domain."""
+    """Yield the paragraphs of a story in Markdown whose last lines state CC BY or public domain."""
     text = text_of(file)
     if re.search(r"^\* License: \[?(CC[- ]BY|Public Domain)\]?\s*$", text, re.MULTILINE):
         story = text.partition("\n* License:")[0]
@@ -499,27 +499,27 @@ def stories(file: Path) -> Iterator[str]:
 
 
 def licensed_posts(file: Path) -> Iterator[str]:
-    """The paragraphs of a post in Markdown whose header states CC BY or CC BY-SA."""
+    """Yield the paragraphs of a post in Markdown whose header states CC BY or CC BY-SA."""
     if re.search(r"^license: *CC-BY(-SA)?-\d", text_of(file), re.MULTILINE):
         yield from markdown(file)
 
 
 def comments(file: Path) -> Iterator[str]:
-    """The comments of GoEmotions, without those in which names are masked."""
+    """Yield the comments of GoEmotions, without those in which names are masked."""
     for text in table(0)(file):
         if not re.search(r"\[[A-Z]+\]", text):
             yield unescape(text)
 
 
 def joined_texts(file: Path) -> Iterator[str]:
-    """The queries of SNIPS, whose parts are joined."""
+    """Yield the queries of SNIPS, whose parts are joined."""
     for queries in json.loads(text_of(file)).values():
         for query in queries:
             yield "".join(part["text"] for part in query["data"])
 
 
 def wikitext(file: Path) -> Iterator[str]:
-    """The paragraphs of WikiText as they are written."""
+    """Yield the paragraphs of WikiText as they are written."""
     for line in text_of(file).splitlines():
         if not line.startswith(" ="):
             line = re.sub(r" @([-,.])@ ", r"\1", line).replace(' " ', ' "')
@@ -527,7 +527,7 @@ def wikitext(file: Path) -> Iterator[str]:
 
 
 def turns(file: Path) -> Iterator[str]:
-    """The cells of a table with commas, without the speakers' names before the lines."""
+    """Yield the cells of a table with commas, without the speakers' names before the lines."""
     csv.field_size_limit(10_000_000)
     for row in csv.reader(io.StringIO(text_of(file))):
         for cell in row:
@@ -536,7 +536,7 @@ def turns(file: Path) -> Iterator[str]:
 
 
 def posts(file: Path) -> Iterator[str]:
-    """The titles, posts and comments of Stack Exchange's dumps, without code and quotations."""
+    """Yield the titles, posts and comments of Stack Exchange's dumps, without code and quotes."""
     for found in re.finditer(r' (?:Body|Text|Title)="([^"]*)"', text_of(file)):
         text = unescape(found[1])
         text = re.sub(r"<(pre|blockquote)\b.*?</\1>", "\n\n", text, flags=re.DOTALL)
@@ -545,7 +545,7 @@ def posts(file: Path) -> Iterator[str]:
 
 
 def labelled_lines(file: Path) -> Iterator[str]:
-    """The lines of a text for fastText, without their labels."""
+    """Yield the lines of a text for fastText, without their labels."""
     for line in text_of(file).splitlines():
         yield re.sub(r"__label__\S+ ?", "", line)
 
@@ -631,5 +631,5 @@ BY_NAME = [
 
 
 def reader_of(name: str) -> Optional[Reader]:
-    """The reader of a file by its name."""
+    """Return the reader of a file by its name."""
     return next((read for form, read in BY_NAME if re.search(form, name)), None)

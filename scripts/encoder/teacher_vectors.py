@@ -37,7 +37,7 @@ Array = numpy.ndarray[Any, Any]
 
 
 def fast_products(device: str = "cpu") -> torch.autocast:
-    """A context whose products are rounded to bfloat16 where the device multiplies it fast."""
+    """Return a context that rounds products to bfloat16 if the device multiplies it fast."""
     known = torch.cpu.get_capabilities() if device == "cpu" else {"amx_bf16": True}
     is_fast = known.get("amx_bf16", False) or known.get("avx512_bf16", False)
     return torch.autocast(device, torch.bfloat16, enabled=is_fast)
@@ -57,7 +57,7 @@ class Teacher:
 
     @torch.inference_mode()
     def encode_rows(self, rows: list[list[int]]) -> Tensor:
-        """The vectors (N, E) of N lists of word pieces."""
+        """Return the vectors (N, E) of N lists of word pieces."""
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         vectors = torch.empty(len(rows), self.model.config.hidden_size, device=self.device)
         while order:
@@ -76,11 +76,11 @@ class Teacher:
         return vectors
 
     def encode(self, sentences: list[str]) -> Tensor:
-        """The vectors (N, E) of N sentences."""
+        """Return the vectors (N, E) of N sentences."""
         return self.encode_rows([found.ids for found in self.tokenizer.encode_batch(sentences)])
 
     def piece_vectors(self, pieces: list[str]) -> Tensor:
-        """The vectors (V, E) of single word pieces."""
+        """Return the vectors (V, E) of single word pieces."""
         first, *rest = self.tokenizer.encode("").ids
         unknown = self.tokenizer.token_to_id("[UNK]")
         known = [self.tokenizer.token_to_id(piece) for piece in pieces]
@@ -88,7 +88,7 @@ class Teacher:
 
 
 def directions(vectors: Tensor, size: int) -> Tensor:
-    """The directions (E, size) in which most of the length of the vectors (N, E) lies."""
+    """Return the directions (E, size) in which most of the length of the vectors (N, E) lies."""
     _, found = torch.linalg.eigh(vectors.double().t() @ vectors.double())
     largest: Tensor = found.flip(1)[:, :size].float()
     return largest
@@ -112,7 +112,7 @@ def main() -> None:
     start_time = time.monotonic()
 
     def reduced(encode: Callable[[Teacher], Tensor]) -> Array:
-        """The vectors (N, size) of all teachers, reduced as those of the first block."""
+        """Return the vectors (N, size) of all teachers, reduced as those of the first block."""
         joined = torch.cat([encode(one) for one in teachers], 1) / len(teachers) ** 0.5
         if not is_whole(folder / "basis.npy"):
             save_array(folder / "basis.npy", directions(joined, options.size).cpu().numpy())

@@ -56,12 +56,14 @@ NOT_UNPACKED = re.compile(
 
 
 def key(sentence: str) -> str:
-    """The letters and digits of a sentence: equal sentences have the same."""
+    """Return the letters and digits of a sentence, in lower case."""
     return "".join(filter(str.isalnum, sentence.lower()))
 
 
 def near(sentence: str) -> str:
-    """The letters of a sentence with one digit for each number: like sentences have the same."""
+    """Return the letters of a sentence, and a digit for each number: equal for similar
+    sentences.
+    """
     return re.sub(r"\d+", "0", key(sentence))
 
 
@@ -244,7 +246,7 @@ class Source:
         shutil.rmtree(clone, ignore_errors=True)
 
     def files_in(self, folder: Path) -> list[Path]:
-        """The files to read in the order of their paths."""
+        """Return the files to read in the order of their paths."""
         found = []
         for path in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
             if not path.is_file() or path.is_symlink():
@@ -261,7 +263,7 @@ class Source:
         return found
 
     def read(self, texts: Path) -> list[str]:
-        """Sentences in random order, at most `limit`, none like another."""
+        """Return sentences in random order, at most `limit`, none like another."""
         generator = random.Random(self.name)
         folder = self.folder(texts)
         files = self.files_in(folder)
@@ -292,7 +294,7 @@ class Source:
 
 
 def _sentences(reader: Reader, file: Path) -> Iterator[str]:
-    """The sentences of a file, up to where it is damaged."""
+    """Yield the sentences of a file, up to where it is damaged."""
     try:
         for paragraph in reader(file):
             yield from split(paragraph)
@@ -309,7 +311,7 @@ def _digest_of_files(files: list[Path], folder: Path) -> str:
 
 
 def _download(server: str, path: str) -> bytes:
-    """A file of a server of Debian's; an index is unpacked."""
+    """Return a file of a server of Debian's; an index is unpacked."""
     archive, _, rest = path.partition("/")
     with urllib.request.urlopen(server.format(archive, rest)) as answer:
         data: bytes = answer.read()

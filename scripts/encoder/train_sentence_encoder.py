@@ -116,7 +116,7 @@ class Sentences:
     def batches(
         self, teacher: Tensor, num_pieces: int, largest: int, seed: tuple[int, int]
     ) -> list[tuple[Array, Array]]:
-        """The rows (B) of batches and the groups (B) that they belong to, in random order.
+        """Return the rows (B) of batches and the groups (B) that they belong to, in random order.
 
         The vectors of the `teacher`, (N, E), are of the first N sentences.
         """
@@ -173,7 +173,7 @@ def near_order(vectors: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def forward(model: StandaloneEncoder, indices: Tensor, bits: int) -> Tensor:
-    """The vectors (B, E) of sentences (B, T)."""
+    """Return the vectors (B, E) of sentences (B, T)."""
     weight = model.embedding.weight
     embedded = F.embedding(indices, weight)  # (B, T, D)
     if bits:  # the gradient is the one of the vectors before rounding
@@ -187,7 +187,7 @@ def forward(model: StandaloneEncoder, indices: Tensor, bits: int) -> Tensor:
 
 
 def near_loss(student: Tensor, teacher: Tensor, groups: Tensor) -> Tensor:
-    """The mean squared difference of the cosines of pairs of one group, (B, E) twice and (B)."""
+    """Return the mean squared difference of the cosines of pairs within a group."""
     s = F.normalize(student)
     t = F.normalize(teacher)
     pairs = (groups[:, None] == groups).float().fill_diagonal_(0)  # (B, B)
@@ -197,7 +197,7 @@ def near_loss(student: Tensor, teacher: Tensor, groups: Tensor) -> Tensor:
 def nested_loss(
     loss_function: DistillationLoss, near: float, student: Tensor, teacher: Tensor, groups: Tensor
 ) -> Tensor:
-    """The loss of whole vectors and of their first dimensions, (B, E), (B, E) and (B) -> scalar."""
+    """Return the loss of whole vectors (B, E) and of their first dimensions, a scalar."""
 
     def loss(size: int) -> Tensor:
         s = student[:, :size]
@@ -210,20 +210,20 @@ def nested_loss(
 
 
 def cosent(vectors: Tensor, scores: Tensor) -> Tensor:
-    """CoSENT's loss of the vectors (2 N, E) of N pairs, one after the other, by scores (N,)."""
+    """Return CoSENT's loss for scores (N,) and the vectors (2 N, E) of N pairs in a row."""
     cosines = SCALE * (vectors[0::2] * vectors[1::2]).sum(1)
     gaps = (cosines.unsqueeze(1) - cosines)[scores.unsqueeze(1) < scores]  # of too low to too high
     return torch.cat([gaps.new_zeros(1), gaps]).logsumexp(0)
 
 
 def scored_pairs(file: Path) -> list[tuple[str, str, float]]:
-    """The pairs of STS-B and their scores."""
+    """Return the pairs of STS-B and their scores."""
     rows = (line.split("\t") for line in file.read_text("utf-8").splitlines())
     return [(row[5], row[6], float(row[4])) for row in rows]
 
 
 def correlation(model: StandaloneEncoder, file: Path) -> float:
-    """Spearman's correlation of cosines with the scores of STS-B's pairs."""
+    """Return Spearman's correlation of cosines with the scores of STS-B's pairs."""
     *sides, scores = zip(*scored_pairs(file))
     first, second = (normalized(model.encode(texts)) for texts in sides)
     return float(spearmanr((first * second).sum(axis=1), scores).statistic)

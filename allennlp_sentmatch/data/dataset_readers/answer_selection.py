@@ -35,24 +35,24 @@ class _Group:
 class AnswerSelectionReader(FormattedReader):
     """Reads answer selection data: an instance is one question with all its candidates.
 
-    A file has a question and one candidate a row. The formats are
+    Each row of a file has a question and one candidate. The formats are
 
     - `wikiqa`: WikiQA's tsv with its header. Rows of one `QuestionID` belong together.
     - `trecqa`: TrecQA as csv with the header `qtext,label,atext`. Rows with the same question text
       belong together, and the Penn Treebank's escapes are undone (`-LRB-` is read as a bracket).
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
-    All questions are read: the metrics decide whether to leave out those without a right or without
-    a wrong candidate, as the "cleaned" setting does.
+    All questions are read: the metrics decide whether to leave out questions without a right or
+    without a wrong candidate, as the "cleaned" setting does.
 
     Fields:
 
     - `question` (`TextField`)
     - `candidates` (`ListField` of `TextField`), in the file's order
     - `labels` (`TensorField`, int64, (candidates,)): 1 for a right answer, 0 for a wrong one; in a
-      batch, -1 where a question has no further candidate. Absent where the data has no labels.
+      batch, -1 where a question has no further candidate. Absent if the data have no labels.
     - `metadata` (`MetadataField`): `question`, `candidates` (the texts), `question_tokens`,
-      `candidate_tokens`, and `id` and `candidate_ids` where the data has them
+      `candidate_tokens`, and `id` and `candidate_ids` if the data have them
 
     # Parameters
 
@@ -114,7 +114,7 @@ class AnswerSelectionReader(FormattedReader):
             question = row.text(columns["question"])
             candidate = row.text(columns["candidate"])
             id = row.joined(columns["question_id"])
-            words = question.split()  # without spaces at the end, and doubled ones
+            words = question.split()  # without repeated spaces and spaces at the end
             # An id and a question may be the same string.
             key = tuple(words) if id is None else id
             group = groups.setdefault(key, _Group(question, id, row.source))
@@ -149,8 +149,8 @@ class AnswerSelectionReader(FormattedReader):
         id: Optional[str] = None,
         candidate_ids: Optional[Sequence[str]] = None,
     ) -> Instance:
-        """Make the instance of one question and at least one sentence that may answer it, with the
-        fields listed above. The `id` is the question's in its data set.
+        """Make the instance of one question and at least one candidate, with the fields listed
+        above. The `id` is the question's id in its data set.
         """
         if isinstance(candidates, str) or not isinstance(candidates, Sequence) or not candidates:
             raise ConfigurationError(

@@ -1,7 +1,7 @@
-"""From answers to spans of a passage's tokens.
+"""Find answers as spans of a passage's tokens.
 
-A span is its first and its last token, both counted from 0; the offsets of a token are its first
-character and the one after its last.
+A span is the pair of its first and its last token, counted from 0. A token's offsets are the
+positions of its first character and of the one after its last.
 """
 
 import re
@@ -14,7 +14,7 @@ Offsets = Sequence[tuple[int, int]]
 
 
 class AnswerSpan(NamedTuple):
-    """A span, and how well it agrees with the answer that it agrees with best."""
+    """A span, and its agreement with the most similar answer."""
 
     start: int
     end: int
@@ -23,8 +23,8 @@ class AnswerSpan(NamedTuple):
 
 
 def covering_span(offsets: Offsets, start: int, end: int) -> Optional[tuple[int, int]]:
-    """Return the shortest span with the characters from `start` up to, but without, `end`; `None`
-    if no token has one of them. The tokens' `offsets` are in order and without overlap.
+    """Return the shortest span that has the characters from `start` to before `end`; `None` if no
+    token has one of them. The tokens' `offsets` are in order and without overlap.
     """
     first = bisect_right([token_end for _, token_end in offsets], start)
     last = bisect_left([token_start for token_start, _ in offsets], end) - 1
@@ -34,7 +34,7 @@ def covering_span(offsets: Offsets, start: int, end: int) -> Optional[tuple[int,
 def verbatim_span(text: str, offsets: Offsets, answer: str) -> Optional[tuple[int, int]]:
     """Return the span of the first occurrence of the answer in the text; `None` if there is none.
 
-    Any whitespace between two words equals any other. An occurrence neither begins nor ends within
+    Whitespace between words may differ. An occurrence neither begins nor ends within
     a word. Those that begin and end with a token are preferred; if there are none, the span of the
     first occurrence is the shortest that covers it ("son" in a token "son--he").
     """
@@ -58,9 +58,9 @@ def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) 
 
     With c the length of the longest common subsequence of a span of n words and an answer of m,
     ROUGE-L F1 is 2 c / (n + m) ([Lin 2004](https://aclanthology.org/W04-1013)). Words are
-    lower-cased tokens; those without a letter or digit do not count. Of several such spans the
-    shortest in tokens is taken, and of equally short ones the first. If the passage has none of the
-    answers' words, its first token is taken.
+    lower-cased tokens; those without a letter or digit do not count. In ties, the span with the
+    fewest tokens is taken, and then the first one. If the passage has none of the answers' words,
+    its first token is taken.
 
     The best span begins and ends with a word of the answer. From each such word the span grows,
     and with it a row of the longest common subsequence, held in the bits of an integer (Hyyrö
@@ -71,7 +71,7 @@ def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) 
     """
     words = [_word(token) for token in passage]
     num_before = [0, *accumulate(bool(word) for word in words)]
-    # The best span's c and n + m, and, as the ties' order wants them, its length and its start.
+    # The best span's c and n + m, then its length and start, which decide ties.
     best_common = 0
     best_total = 1
     best_length = 1
@@ -106,5 +106,5 @@ def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) 
 
 
 def _word(token: str) -> str:
-    """Return the word that a token counts as: an empty string if it has no letter or digit."""
+    """Return the word of a token: an empty string if it has no letter or digit."""
     return token.lower() if any(map(str.isalnum, token)) else ""

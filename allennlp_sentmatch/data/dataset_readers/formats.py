@@ -1,4 +1,4 @@
-"""The published forms of data sets, by the names that readers have for them."""
+"""The published formats of data sets, by the names that readers use."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,23 +30,25 @@ def _one_part(data_path: Any) -> dict[None, Any]:
 
 @dataclass(frozen=True)
 class Format:
-    """The form of a data set's files."""
+    """The format of a data set's files."""
 
     rows: Callable[..., Iterator[Row]]
-    """Reads the rows of a path, with the keyword argument `encoding`."""
+    """The function that reads the rows of a path, with the keyword argument `encoding`."""
     columns: Mapping[str, tuple[Column, ...]]
-    """By the name that the reader has for a value, the columns that may hold it. Of most values the
-    first column that a row has counts; of an id, all together."""
+    """The columns that may contain a value, by the reader's name for the value. For most values,
+    the first column that a row has counts; an id consists of all its columns.
+    """
     encoding: str = "utf-8"
     parts: Callable[[Any], Mapping[Any, Any]] = _one_part
-    """From a data path to the paths of its parts, by their labels. By default there is one part,
-    whose rows have labels of their own."""
+    """The function from a data path to the paths of its parts, by label. By default, there is one
+    part, whose rows have their own labels.
+    """
     score_range: Optional[tuple[float, float]] = None
     """The lowest and the highest score; by default, a score may be any finite number."""
     no_gold_labels: tuple[str, ...] = ()
     """The labels of pairs on which the annotators did not agree, which are skipped."""
     rename_label: Callable[[str], str] = str
-    """From the label in the file to the label in the instance."""
+    """The instance's label for each label in the file."""
 
 
 def _columns(
@@ -96,14 +98,12 @@ def _scitail_label(label: str) -> str:
 _STS = ("genre", "file", "year", "id", "score", "sentence1", "sentence2")
 _NLI = (("sentence1", "premise"), ("sentence2", "hypothesis"), ("gold_label", "label"))
 
-# The copies on the Hugging Face Hub have numbers for the labels, and -1 where there is none.
+# The copies on the Hugging Face Hub have numbers as labels, and -1 for a missing label.
 _snli = Format(json_rows, _pair(*_NLI, None, "pairID"), no_gold_labels=("-", "-1"))
 
 
 def _of_set(rows: Iterator[Row], column: str, chosen: Any, name: Any) -> Iterator[Row]:
-    """Yield the rows whose column has the set `chosen`, in upper or lower case, of the file
-    `name`.
-    """
+    """Yield the rows of the file `name` that belong to the set `chosen`, in upper or lower case."""
     sets = set()
     for row in rows:
         sets.add(row.text((column,)))
@@ -117,9 +117,7 @@ def _of_set(rows: Iterator[Row], column: str, chosen: Any, name: Any) -> Iterato
 
 
 def _sick_rows(data_path: Any, encoding: str) -> Iterator[Row]:
-    """Yield the rows of a file of SemEval's task, or of one set of the full release, a
-    single file.
-    """
+    """Yield the rows of a file of SemEval's task, or of a set in the full release's file."""
     if isinstance(data_path, Mapping) and set(data_path) == {"path", "set"}:
         rows = delimited_rows(data_path["path"], encoding=encoding)
         yield from _of_set(rows, "SemEval_set", data_path["set"], data_path["path"])
@@ -214,7 +212,7 @@ def _file_rows(folder: Path, encoding: str) -> Iterator[Row]:
 
 
 def _entries(folder: Any) -> list[Path]:
-    """Return what a folder has, other than hidden files."""
+    """Return the entries of a folder, except hidden files."""
     if not isinstance(folder, (str, Path)):
         raise ConfigurationError(f"expected the path of a folder, got {folder!r}")
     local = Path(local_path(folder))

@@ -8,7 +8,7 @@ from allennlp.data.fields import MetadataField
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, Token, Tokenizer
 
 UNLIMITED = 1_000_000
-"""A transformer that names no longest input has the length 10^30 in its tokenizer."""
+"""The tokenizer's maximum length is 10^30 if the transformer states none."""
 
 
 class JoinedPair(NamedTuple):
@@ -16,7 +16,7 @@ class JoinedPair(NamedTuple):
 
     tokens: list[Token]
     spans: dict[str, tuple[int, int]]
-    """Of each sentence, the positions of its first token and of the one after its last."""
+    """For each sentence, the positions of its first token and of the one after its last."""
     was_cut: bool
 
 
@@ -37,11 +37,11 @@ class PairJoiner:
 
     The tokenizer is "pretrained_transformer", which makes word pieces; whether it adds special
     tokens does not matter. A pair has at most `max_length` tokens, the special ones included, by
-    default as many as the transformer's tokenizer says that it can read. The longer sentence is cut
-    first, until both have the same length.
+    default, the transformer's maximum according to its tokenizer. The longer sentence is cut first,
+    until both have the same length.
 
-    Raises a `ConfigurationError` for another tokenizer, one that cuts sentences itself, or too
-    small a `max_length`.
+    Raises `ConfigurationError` for another tokenizer, for one that cuts sentences itself, and for a
+    `max_length` that is too small.
     """
 
     def __init__(self, tokenizer: Tokenizer, max_length: Optional[int] = None) -> None:
@@ -88,12 +88,14 @@ class PairJoiner:
         return tokens[start : len(tokens) - len(self._tokenizer.single_sequence_end_tokens)]
 
     def _lengths(self, first: int, second: int) -> tuple[int, int]:
-        """Return the sentences' lengths after the longer one is cut, of equal ones the second."""
+        """Return the sentences' lengths after cutting the longer one; in ties, the second one is
+        cut.
+        """
         if self.max_length is None:
             return first, second
         left = self.max_length - self._num_special_tokens
         if first + second <= left:
             return first, second
-        # A sentence that is shorter than half of what is left stays whole.
+        # A sentence that is shorter than half of the available length is not cut.
         first = min(first, max(left - left // 2, left - second))
         return first, left - first

@@ -144,7 +144,7 @@ class ParallelTextReader(ConfiguredReader):
             yield Source(file_path, number), cells[0].strip(), cells[1].strip()
 
     def text_to_instance(self, source: str, target: Optional[str] = None) -> Instance:
-        """Make the instance of a sentence, with its translation or to be translated."""
+        """Make the instance of a sentence, with its translation if there is one."""
         tokens = self._tokens("source", source) or [Token(DEFAULT_OOV_TOKEN)]
         metadata: dict[str, Any] = {"source": source, "source_tokens": [t.text for t in tokens]}
         fields = {"source_tokens": TextField(without_padding_word(tokens, DEFAULT_OOV_TOKEN))}

@@ -39,7 +39,7 @@ class _Passage(NamedTuple):
 
 @DatasetReader.register("reading_comprehension")
 class ReadingComprehensionReader(FormattedReader):
-    """Reads questions about passages, with their answers: spans of the passage or free words.
+    """Reads questions about passages, with their answers: spans of the passage or free text.
 
     The formats are
 
@@ -50,7 +50,7 @@ class ReadingComprehensionReader(FormattedReader):
     - `fairytaleqa`: JSON lines with `question`, `context`, `answers` (a list of strings) and `id`.
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
-    A model learns to find a span. It is, where the first of these exists,
+    A model learns to find a span, which is the first of these that exists:
 
     1. the tokens with the characters of the first answer, if its offset is given;
     2. the first occurrence of the first answer that the passage has word for word;
@@ -65,8 +65,8 @@ class ReadingComprehensionReader(FormattedReader):
     - `span_start`, `span_end` (`IndexField`): the span's first and last token, if there are answers
     - `metadata` (`MetadataField`): `question`, `passage` (the texts), `question_tokens`,
       `passage_tokens` (lists of strings), `passage_offsets` (the first character of each of the
-      passage's tokens, and the one after its last), and `id` and `answers` (a list of strings)
-      where the data has them
+      passage's tokens, and the one after its last), and `id` and `answers` (a list of strings) if
+      the data have them
 
     Questions in a row about the same passage share its field.
 
@@ -88,8 +88,8 @@ class ReadingComprehensionReader(FormattedReader):
         Questions whose span has a ROUGE-L F1 below this, from 0 to 1, are left out. For training
         only: leave it out of `validation_dataset_reader`.
     delimiter, quoted, encoding, tokenizer, token_indexers : as in `FormattedReader`
-        The tokenizer is one that gives the tokens' offsets, or parts of the text, since answers are
-        cut from it: `spacy_blank`, AllenNLP's `spacy` or `character`, without start or end tokens.
+        The tokenizer must give the tokens' offsets or parts of the text, since answers are cut from
+        it: `spacy_blank`, AllenNLP's `spacy` or `character`, without start or end tokens.
     """
 
     FORMATS = QUESTIONS
@@ -168,7 +168,8 @@ class ReadingComprehensionReader(FormattedReader):
     ) -> Instance:
         """Make the instance of one question, with the fields listed above.
 
-        There is at least one right answer, or `None` to predict it; the `id` is the data set's.
+        The `answers` contain at least one right answer, or are `None` for prediction; the `id`
+        comes from the data set.
         """
         tokenized = self._passage(passage)
         span = None
@@ -190,7 +191,7 @@ class ReadingComprehensionReader(FormattedReader):
         text_field = self._field_of_tokens(tokens[: self._max_passage_length])
         words = words_of(text_field)
         is_cut = len(words) < len(tokens)
-        # A passage without a token has an out-of-vocabulary token of no characters.
+        # A passage without tokens gets an empty out-of-vocabulary token.
         offsets = self._offsets(tokens[: len(words)], text) if tokens else [(0, 0)]
         return _Passage(text, text_field, words, offsets, is_cut)
 
@@ -216,7 +217,8 @@ class ReadingComprehensionReader(FormattedReader):
     ) -> tuple[AnswerSpan, str]:
         """Return the span to learn, and by which of the reader's three rules.
 
-        The first answer begins at the character `start`, if given; a cut passage may end before it.
+        If given, `start` is the position of the first answer's first character; a cut passage may
+        end before it.
         """
         if start is not None:
             end = start + len(answers[0])

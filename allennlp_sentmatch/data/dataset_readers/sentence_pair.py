@@ -58,10 +58,10 @@ class SentencePairReader(FormattedReader):
     An instance has the fields of AllenNLP's own readers of pairs:
 
     - `premise`, `hypothesis` (`TextField`)
-    - `label` (`LabelField`), where the pair has one
-    - `score` (`TensorField`, a float32 scalar), where the pair has one
+    - `label` (`LabelField`), if the pair has one
+    - `score` (`TensorField`, a float32 scalar), if the pair has one
     - `metadata` (`MetadataField`): `premise`, `hypothesis` (the texts), `premise_tokens`,
-      `hypothesis_tokens` (lists of strings), and `id` and `score` where the data has them
+      `hypothesis_tokens` (lists of strings), and `id` and `score` if the data have them
 
     With `combine_input_fields`, for a cross-encoder, `tokens` is the field of both sentences
     together, `[CLS] premise [SEP] hypothesis [SEP]` in BERT, in place of `premise` and
@@ -80,7 +80,7 @@ class SentencePairReader(FormattedReader):
         `table`: the column with the pair's id, if there is one.
     swap_pairs : `bool`, optional (default = `False`)
         Whether each pair is followed by the same pair with premise and hypothesis exchanged: more
-        training data where the label does not depend on the order.
+        training data if the label does not depend on the order.
     score : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the score, if there is one. Set `label` to `null` for pairs without
         labels.
@@ -151,9 +151,7 @@ class SentencePairReader(FormattedReader):
         return row.text(self._columns["sentence1"]), row.text(self._columns["sentence2"])
 
     def _pairs(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
-        """Yield the rows that are to be read, with labels and scores; `None` for what a row
-        lacks.
-        """
+        """Yield the rows to read, with labels and scores; `None` if a row has none."""
         read = unlabeled = 0
         labels = AllOrNone("label")
         scores = AllOrNone("score")
@@ -180,9 +178,8 @@ class SentencePairReader(FormattedReader):
         id: Optional[str] = None,
         source: Optional[Source] = None,
     ) -> Instance:
-        """Make the instance of one pair, with the fields listed above.
-
-        The `id` is the pair's in its data set, and `source` its file and line, for errors.
+        """Make the instance of one pair, with the fields listed above. The `id` comes from the data
+        set; `source` is the pair's file and line, for errors.
         """
         texts = {"premise": premise, "hypothesis": hypothesis}
         metadata: dict[str, Any] = {**texts, "id": id, "score": score}

@@ -1,4 +1,4 @@
-"""Sentences with the vectors that a teacher gave them."""
+"""Sentences with the vectors of a teacher."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -24,23 +24,24 @@ from allennlp_sentmatch.files.vectors import Vectors, check_sentences, map_vecto
 
 @DatasetReader.register("sentence_vectors")
 class SentenceVectorsReader(TokenizingReader):
-    """Reads sentences, each with its vector: what a student learns from a teacher.
+    """Reads sentences with the vectors of a teacher, from which a student learns.
 
     The sentences are the lines of a text file, or a column of a table; the vectors are the rows of
     a NumPy file, such as `allennlp encode` makes of the same file. A data path is
 
-    - the sentences' file, if the vectors' has the same name with the suffix `.npy`: `train.txt` (or
+    - the sentences' file, if the vectors' file has the same name with the suffix `.npy`:
+      `train.txt` (or
       `train.txt.gz`) and `train.npy`;
     - an object with both: `{"sentences": "train.txt", "vectors": "minilm.npy"}`;
-    - or an object with the sentences alone, `{"sentences": "train.txt"}`, for a model that is not
-      to learn.
+    - or an object with only the sentences, `{"sentences": "train.txt"}`, for a model that is not
+      trained.
 
     For a part of a file, see `Folds`. The vectors are not read into memory before they are needed.
 
     Fields:
 
     - `tokens` (`TextField`)
-    - `teacher_vector` (`TensorField`, float32, (E,)), where there is one
+    - `teacher_vector` (`TensorField`, float32, (E,)), if there is one
     - `metadata` (`MetadataField`): `text` and `tokens` (a list of strings)
 
     Raises a `ConfigurationError` while reading, for a file of vectors that is not an array of
@@ -49,9 +50,9 @@ class SentenceVectorsReader(TokenizingReader):
     # Parameters
 
     column : `Union[int, str]`, optional (default = `None`)
-        Of a table (tsv, csv or JSON lines), the sentences' column: its name, or its position
-        counted from 0 where the table has no header. By default, every line is a sentence; an
-        empty line is one too, since it has a row in the vectors.
+        The column of the sentences in a table (tsv, csv or JSON lines): its name, or its position
+        counted from 0 if the table has no header. By default, every line is a sentence, even an
+        empty one, since it has a row in the vectors.
     max_length, tokenizer, token_indexers : as in `TokenizingReader`
     """
 

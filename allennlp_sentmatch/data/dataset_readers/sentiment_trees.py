@@ -26,7 +26,7 @@ LABELS: dict[str, dict[str, str]] = {
     "3-class": {"0": "0", "1": "0", "2": "1", "3": "2", "4": "2"},
     "2-class": {"0": "0", "1": "0", "3": "1", "4": "1"},
 }
-"""From a node's label, 0 (very negative) to 4 (very positive), to the label of an instance."""
+"""The instance's label for each node label, from 0 (very negative) to 4 (very positive)."""
 
 NEUTRAL = "2"
 
@@ -38,8 +38,8 @@ class SentimentTreesReader(TokenizingReader):
     """Reads sentences, or all phrases, of the Stanford Sentiment Treebank (Socher et al. 2013).
 
     A file has one tree a line, every node with a label: `(3 (2 It) (4 (3 works) (2 .)))`. The
-    treebank's escapes are undone: `-LRB-` is read as `(`. Otherwise allennlp-models'
-    reader `sst_tokens` gives the same instances with the same settings.
+    treebank's escapes are undone: `-LRB-` is read as `(`. With the same settings, the instances are
+    otherwise the same as from allennlp-models' reader `sst_tokens`.
 
     With all phrases of `train.txt` there are 318,582 instances of 5 classes and 98,794 of 2, the
     published counts: a phrase that occurs in several trees is an instance each time (159,274 and
@@ -105,7 +105,7 @@ class SentimentTreesReader(TokenizingReader):
         return (" ".join(_LEAF.findall(example.text(["text"]))),)
 
     def _folds_by(self) -> str:
-        return "line"  # the format is a published one
+        return "line"  # the format is published, so one expression suffices
 
     def _phrases(self, row: Row) -> Iterator[tuple[list[Token], str, Source]]:
         """Yield the tokens and labels of a sentence and its phrases, if they are to be read."""

@@ -23,20 +23,22 @@ class SingleSentenceReader(FormattedReader):
     The formats are
 
     - `trec`: TREC's question types, a line `COARSE:fine question` (latin-1).
-    - `label_first`: a label, a tab, the text, the form of the 16 domains of FDU-MTL.
-    - `two_files`: a sentence on each line, a file for each label, the form of MR, CR, SUBJ and MPQA
+    - `label_first`: a label, a tab and the text, the format of the 16 domains of FDU-MTL.
+    - `two_files`: a sentence on each line and a file for each label, the format of MR, CR, SUBJ and
+      MPQA
       (windows-1252, which includes ASCII). The path is a folder that has the two files and no
       other, and the labels are the files' suffixes (`rt-polarity.neg`: `neg`); or it is an object
       from labels to any number of files: `{"neg": "a.txt", "pos": "b.txt"}`.
-    - `directories`: a text in each file, a folder for each label, the form of IMDb. The path is the
+    - `directories`: a text in each file and a folder for each label, the format of IMDb. The path
+      is the
       folder of these folders; IMDb's `unsup`, which has no labels, is left out.
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
-    Blank lines are skipped. Of each label's file or folder the same part is read, if only a part of
-    the data is: for cross-validation (MR, CR, SUBJ, MPQA) or a validation set (TREC, IMDb).
+    Blank lines are skipped. If only a part of the data is read, it is the same part of each label's
+    file or folder: for cross-validation (MR, CR, SUBJ, MPQA) or a validation set (TREC, IMDb).
 
-    Fields: `tokens` (`TextField`), `label` (`LabelField`) where there is one, and `metadata` with
-    `text`, `tokens` (a list of strings), and `id` where there is one (`directories`: the path).
+    Fields: `tokens` (`TextField`), `label` (`LabelField`) if there is one, and `metadata` with
+    `text`, `tokens` (a list of strings), and `id` if there is one (`directories`: the path).
 
     # Parameters
 
@@ -97,8 +99,7 @@ class SingleSentenceReader(FormattedReader):
         id: Optional[str] = None,
         source: Optional[Source] = None,
     ) -> Instance:
-        """Make the instance of one text, with the fields listed above.
-
-        The `id` is the text's in its data set, and `source` its file and line, for errors.
+        """Make the instance of one text, with the fields listed above. The `id` comes from the data
+        set; `source` is the text's file and line, for errors.
         """
         return sentence_instance(text, self._text_field(text, "text"), label, source, id)

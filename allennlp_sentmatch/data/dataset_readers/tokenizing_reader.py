@@ -51,7 +51,7 @@ class ConfiguredReader(DatasetReader):
     """
 
     SIDES: ClassVar[Sequence[str]] = ("sentence",)
-    """What the log calls the sentences of an example: one name, or two."""
+    """The names of an example's sentences in the log, one or two."""
 
     def __init__(
         self,
@@ -71,10 +71,10 @@ class ConfiguredReader(DatasetReader):
         self._num_texts: Counter[bool] = Counter()
         self._has_logged_unsplit = False
         self._left_out: Counter[str] = Counter()
-        """By cause, how many examples of the present path are left out."""
+        """The number of examples of the current path that were left out, by cause."""
 
     def read(self, file_path: Any) -> Iterator[Instance]:
-        """Read the instances of a data path. There is an error if none is left.
+        """Read the instances of a data path. Raises an error if there are none.
 
         A path that is an object may be its JSON, as in `allennlp predict --use-dataset-reader`.
         """
@@ -91,7 +91,7 @@ class ConfiguredReader(DatasetReader):
             for instance in super().read(file_path):
                 number += 1
                 yield instance
-            # A worker process may have none where others have some.
+            # A worker process may have no examples although others have some.
             if not number and self.get_worker_info() is None:
                 raise self._nothing_left(file_path)
             for cause, left_out in self._left_out.items():
@@ -126,10 +126,10 @@ class ConfiguredReader(DatasetReader):
         return ConfigurationError(f"{where}: no example is read: {'; '.join(causes)}")
 
     def shard_iterable(self, iterable: Iterable[T]) -> Iterator[T]:
-        """Return the examples that this reader reads, of those that all processes share.
+        """Return this reader's part of the examples that all processes share.
 
-        AllenNLP asks whether training is distributed, and not the reader: within a "sharded"
-        reader, whose processes share the files, each read only a part of its files.
+        AllenNLP checks whether training is distributed, but not which reader this is: within a
+        "sharded" reader, whose processes share the files, each read only a part of its files.
         """
         shared = iter(iterable)
         processes = self.get_distributed_info()
@@ -156,12 +156,12 @@ class ConfiguredReader(DatasetReader):
         return self._in_folds(path, folds)
 
     def _in_folds(self, path: Any, folds: Folds) -> Iterator[Any]:
-        """Yield the examples in the folds kept, if those that share a sentence are in one fold."""
+        """Yield the examples in the kept folds; examples that share a sentence are in one fold."""
         sentences = []
         for part in self._parts(path):
-            # Numbers in their place, as a file may have millions of texts.
+            # Numbers replace the texts, since a file may have millions of them.
             sentences.append([tuple(map(hash, self.sentences(example))) for example in part])
-        self._left_out.clear()  # what is left out is counted once
+        self._left_out.clear()  # examples that are left out are counted only once
         division = folds.divide(sentences)
         described = division.described(self.SIDES, folds.number)
         if described is not None:
@@ -178,7 +178,7 @@ class ConfiguredReader(DatasetReader):
         raise NotImplementedError
 
     def sentences(self, example: Any) -> tuple[str, ...]:
-        """Return the text of an example, or the two of a pair, which other folds must not have."""
+        """Return the text or the two texts of an example, which other folds must not contain."""
         raise NotImplementedError
 
 
@@ -200,7 +200,7 @@ class TokenizingReader(ConfiguredReader):
     token_indexers : `dict[str, TokenIndexer]`, optional
             (default = `{"tokens": SingleIdTokenIndexer()}`)
     max_length : `int`, optional (default = `None`)
-        Tokens of a text past this many, those that the tokenizer adds included, are left out.
+        Tokens past this number, which includes tokens that the tokenizer adds, are left out.
     """
 
     @inherits_settings(ConfiguredReader)
@@ -325,7 +325,7 @@ class FormattedReader(TokenizingReader):
     def _rows(
         self, path: Any, value_of: Callable[[Row], Optional[T]], name: str = "label"
     ) -> Iterator[tuple[Row, Optional[T]]]:
-        """Yield the rows of a path, each with its value, which all of them have or none has."""
+        """Yield the rows of a path with their values, which either all of them have, or none."""
         presence = AllOrNone(name)
         for row in self._format.rows(path, encoding=self._encoding):
             value = value_of(row)
@@ -376,7 +376,7 @@ def instance_of(
 
 
 def text_fields(instance: Instance) -> Iterator[TextField]:
-    """Yield the text fields of an instance, also those in lists."""
+    """Yield the text fields of an instance, including those in lists."""
     for field in instance.fields.values():
         members = field.field_list if isinstance(field, ListField) else [field]
         yield from (member for member in members if isinstance(member, TextField))
@@ -388,7 +388,7 @@ def words_of(field: TextField) -> list[str]:
 
 
 def _is_cut(tokens: list[Token], text: str, tokenizer: Tokenizer) -> bool:
-    """Return whether the tokenizer of a transformer has left out the end of a text."""
+    """Return whether a transformer's tokenizer has cut off the end of a text."""
     if not isinstance(tokenizer, PretrainedTransformerTokenizer):
         return False
     if tokenizer._max_length is None or len(tokens) < tokenizer._max_length:
@@ -399,7 +399,7 @@ def _is_cut(tokens: list[Token], text: str, tokenizer: Tokenizer) -> bool:
 
 def without_padding_word(tokens: list[Token], unknown_word: str) -> list[Token]:
     """Replace the word `@@PADDING@@`, which has the index of padding in every vocabulary."""
-    # A tokenizer that numbers its tokens (a transformer's) does not need the vocabulary.
+    # A transformer's tokenizer numbers its tokens, without the vocabulary.
     return [
         Token(unknown_word, token.idx, token.idx_end)
         if token.text == DEFAULT_PADDING_TOKEN and token.text_id is None
@@ -409,7 +409,7 @@ def without_padding_word(tokens: list[Token], unknown_word: str) -> list[Token]:
 
 
 def _unknown_word(token_indexers: dict[str, TokenIndexer]) -> str:
-    # A transformer would split AllenNLP's word for this into pieces.
+    # A transformer would split `@@UNKNOWN@@` into pieces.
     words = {
         indexer._tokenizer.special_tokens_map.get("unk_token", DEFAULT_OOV_TOKEN)
         if isinstance(

@@ -20,7 +20,7 @@ from allennlp_sentmatch.data.text import check_text
 
 END_OF_WORD = "</w>"
 JOINER = "\uffed"
-"""The mark, as in OpenNMT's tokenizer, of a word that has no space on that side."""
+"""The mark of a word that has no space on that side, as in OpenNMT's tokenizer."""
 
 
 @Tokenizer.register("bpe")
@@ -39,8 +39,8 @@ class BpeTokenizer(Tokenizer):
     # Parameters
 
     file : `str`
-        The trained encoding. Not read where `serialization_dir` has a file of this name: an
-        archive reads its own copy.
+        The trained encoding. Ignored if `serialization_dir` has a file of this name: an archive
+        reads its own copy.
     language : `str`, optional (default = `"en"`)
         The language, as Moses abbreviates it.
     lowercase : `bool`, optional (default = `False`)
@@ -73,7 +73,9 @@ class BpeTokenizer(Tokenizer):
         self._lowercase = lowercase
 
     def tokenize(self, text: str) -> list[Token]:
-        """Split a text into subwords. A character that the encoding lacks is out of vocabulary."""
+        """Split a text into subwords. A character that the encoding lacks is out of the
+        vocabulary.
+        """
         words = " ".join(_words(self._moses, text, self._lowercase, self._is_marked))
         return [Token(subword) for subword in self._subwords.encode(words).tokens]
 
@@ -103,9 +105,9 @@ def learn_bpe(
     Texts of two languages give a joint encoding. It has `num_merges` merges, fewer only if no pair
     of subwords is left; or `vocabulary_size` subwords, of one character or made by a merge.
 
-    Of equally frequent pairs, the one is merged first whose subwords come first: characters in the
-    order of their code points, then subwords in the order in which they were made. The result
-    depends on nothing but the texts.
+    Of equally frequent pairs, the first one is merged first. Subwords are ordered as follows:
+    characters in the order of their code points, then subwords in the order in which they were
+    made. The result depends only on the texts.
 
     Returns the `alphabet`, a list of subwords, the `merges`, pairs of subwords, the first merge
     first, and the mark, `joiner`. Saved as JSON, this is the file of a `BpeTokenizer`.
@@ -122,14 +124,15 @@ def learn_bpe(
         counts.update(_words(moses(language), text, lowercase))
     if not counts:
         raise ConfigurationError("the texts have no words to learn an encoding from")
-    counts[JOINER] += 1  # later texts may have marks where these have none
-    # The library numbers a symbol when it first meets it, in an order that differs from process to
-    # process, and of equally frequent pairs merges the one with the lower numbers. Special tokens
-    # are numbered in advance.
+    counts[JOINER] += 1  # later texts may have marks that these texts lack
+    # The library numbers symbols as it meets them, in an order that differs from process to
+    # process, and merges the pair with the lower numbers in ties. Special tokens are numbered in
+    # advance.
     symbols = sorted(set().union(*counts) | {word[-1] + END_OF_WORD for word in counts})
     if vocabulary_size is None:
         vocabulary_size = len(symbols) + num_merges
-    # The library reserves memory for all subwords. Each merge joins two in at least one word.
+    # The library reserves memory for all subwords, so their number is limited: each merge joins two
+    # subwords in at least one word.
     vocabulary_size = min(vocabulary_size, len(symbols) + sum(map(len, counts)))
     trained = tokenizers.Tokenizer(tokenizers.models.BPE(end_of_word_suffix=END_OF_WORD))
     trained.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
@@ -161,7 +164,7 @@ def _words(moses: MosesTokenizer, text: str, lowercase: bool, is_marked: bool = 
         start = text.find(word, end)
         is_joined = words and start == end
         end = max(start, end) + len(word)
-        # Punctuation has the mark, so that "house" is the same word before a space and a comma.
+        # The punctuation gets the mark, so that "house" is the same word before a space or a comma.
         if is_joined and word[0].isalnum() and not words[-1][-1].isalnum():
             words[-1] += JOINER
         elif is_joined:

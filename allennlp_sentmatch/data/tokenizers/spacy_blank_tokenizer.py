@@ -14,7 +14,7 @@ from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.standalone.splitters import RuleSplitter
 
 MAX_STRINGS = 200_000
-"""The words that spaCy keeps, each in about 400 bytes, before its tokenizer is made again."""
+"""The number of words in spaCy's cache, of about 400 bytes each, at which it is emptied."""
 
 
 @Tokenizer.register("spacy_blank")
@@ -23,7 +23,7 @@ class SpacyBlankTokenizer(Tokenizer):
 
     No model has to be downloaded. spaCy's trained pipelines leave their language's rules as they
     are: AllenNLP's `SpacyTokenizer` with `en_core_web_sm`, for instance, gives the same tokens.
-    Where part-of-speech tags, lemmas or entity types are needed, use the tokenizer `spacy`.
+    If part-of-speech tags, lemmas or entity types are needed, use the tokenizer `spacy`.
 
     Whitespace never makes a token. Upper and lower case are kept: the indexer may lower-case.
 
@@ -32,9 +32,9 @@ class SpacyBlankTokenizer(Tokenizer):
     language : `str`, optional (default = `"en"`)
         The language's code, as in `spacy.blank(language)`.
     start_tokens : `list[str]`, optional (default = `None`)
-        Tokens put before every text, in this order, as by `SpacyTokenizer`.
+        Tokens before every text, in this order, as in `SpacyTokenizer`.
     end_tokens : `list[str]`, optional (default = `None`)
-        Tokens put after every text.
+        Tokens after every text.
     max_word_length : `int`, optional (default = `256`)
         At least 1. Longer pieces of text without whitespace are cut into pieces of so many
         characters, as the time of spaCy's rules grows with the square of a run of marks.
@@ -54,7 +54,7 @@ class SpacyBlankTokenizer(Tokenizer):
         self._piece_of_a_word = re.compile(rf"\S{{{max_word_length}}}")
         self._start_tokens = list(start_tokens or [])
         self._end_tokens = list(end_tokens or [])
-        _rules(language)  # an error for an unknown language
+        _rules(language)  # raises an error for an unknown language
 
     def tokenize(self, text: str) -> list[Token]:
         """Return the tokens of any text, with `text` and the character offsets `idx` and `idx_end`.
@@ -103,8 +103,8 @@ class SpacyBlankTokenizer(Tokenizer):
 
 @cache
 def _rules(language: str) -> Callable[[str], Doc]:
-    """One spaCy tokenizer for a language and process: it takes a tenth of a second to build, and
-    keeps the vocabulary of the texts seen so far, which pickled tokenizers are not to carry.
+    """Return the process's spaCy tokenizer of a language. It takes a tenth of a second to build,
+    and keeps the words seen so far, which must not be pickled with our tokenizers.
     """
     try:
         return spacy.blank(language).tokenizer
@@ -156,7 +156,7 @@ def rule_splitter(language: str, max_word_length: int) -> RuleSplitter:
 
 
 def _pattern(method: Optional[Callable[..., Any]]) -> Optional[str]:
-    """Return the expression of a compiled one's method."""
+    """Return the regular expression to which a method belongs."""
     if method is None:
         return None
     expression = getattr(method, "__self__", None)
@@ -172,7 +172,7 @@ def _explain_missing_model() -> None:
     def get_or_explain(name: str, *options: Any, **named_options: Any) -> Any:
         try:
             return get_spacy_model(name, *options, **named_options)
-        # OSError includes the network's errors; spaCy exits where pip fails.
+        # OSError includes errors of the network; spaCy exits if pip fails.
         except (OSError, ImportError, SystemExit) as error:
             raise ConfigurationError(
                 f"the tokenizer 'spacy' needs spaCy's model {name!r}, which is not installed and "
