@@ -92,6 +92,7 @@ TRAINED = by_folder(
     fairytaleqa: rnet_rcrn
     imdb: rcrn_baseline_bilstm
     ling_in_loop: rcrn
+    listops: lstm
     msrp: bilstm
     multi30k: cas_lstm lstm
     multinli: bi_cas_lstm
@@ -118,7 +119,7 @@ TRAINED = by_folder(
 # Folders of configurations that no table of a paper has; `training_config` has the quick start
 # and those for own data.
 NOT_FROM_PAPERS = re.compile(
-    "training_config|allnli_small|distillation|fairytaleqa|ling_in_loop|msrp|multi30k|sick"
+    "training_config|allnli_small|distillation|fairytaleqa|ling_in_loop|listops|msrp|multi30k|sick"
     "|sick_relatedness|snli_1k(_fine_tuning)?|stsb"
 )
 

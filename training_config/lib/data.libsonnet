@@ -303,6 +303,16 @@ local trec(granularity) = held_out(
     number=8,
   ),
 
+  // Nested lists of operations on digits, which scripts/make_listops.py makes.
+  listops():
+    {
+      dataset_reader: sentences('table', 'whitespace'),
+    } + paths(
+      'data/listops/train.jsonl',
+      'data/listops/validation.jsonl',
+      'data/listops/test.jsonl',
+    ),
+
   wikiqa():
     answers('wikiqa', 'spacy_blank') +
     paths(wikiqa + 'WikiQA-train.tsv', wikiqa + 'WikiQA-dev.tsv', wikiqa + 'WikiQA-test.tsv'),
