@@ -1,8 +1,8 @@
 """Sentence encoders, matching functions and sentence-matching models for AllenNLP.
 
-Importing the package registers every component with AllenNLP where AllenNLP is installed.
-`allennlp_sentmatch.nn` and `allennlp_sentmatch.standalone` need nothing but torch, and neither they
-nor `SentenceEncoder`, `PairClassifier` and `PairRegressor` import AllenNLP, unless they need it.
+Importing the package registers every component with AllenNLP, if AllenNLP is installed.
+`allennlp_sentmatch.nn` and `allennlp_sentmatch.standalone` need only torch. Neither they nor
+`SentenceEncoder`, `PairClassifier` and `PairRegressor` import AllenNLP unless they need it.
 """
 
 from importlib import import_module as _import_module

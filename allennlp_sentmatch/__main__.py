@@ -1,7 +1,7 @@
 """The program `sentmatch`, which is also `python -m allennlp_sentmatch`; it needs no AllenNLP.
 
 It encodes, searches, deduplicates, exports and serves; it installs AllenNLP, and describes the
-environment. With AllenNLP, `allennlp` has the same commands beside `train`.
+environment. With AllenNLP, `allennlp` has the same commands in addition to its own.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
         command = command_class()
         if words[:1] == [command.name]:
             command.add_parser(parsers).set_defaults(run=command.run)
-        else:  # describing all command lines would import the server
+        else:  # adding the options of all commands would import the server
             parsers.add_parser(command.name, help=command.__doc__)
     install = parsers.add_parser(
         INSTALL,
@@ -73,7 +73,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _run(options: argparse.Namespace) -> None:
-    """Run a command; a mistake of the user ends the program with a sentence."""
+    """Run a command; a usage error ends the program with a sentence."""
     logging.basicConfig(
         format="%(message)s", level=logging.INFO if options.verbose else logging.WARNING
     )
@@ -93,10 +93,10 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _sentence(error: Exception) -> Optional[str]:
-    """Return a sentence about a mistake of the user, or `None` for other errors."""
+    """Return a sentence about a usage error, or `None` for other errors."""
     if isinstance(error, ValueError):
         return str(error)
-    if "allennlp" in sys.modules:  # an archive is loaded
+    if "allennlp" in sys.modules:  # loading an archive imports AllenNLP
         from allennlp_sentmatch.commands.program import mistake
 
         return mistake(error)

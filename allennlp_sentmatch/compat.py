@@ -69,11 +69,11 @@ def patch_recovery() -> None:
 
     Since torch 2.6 `torch.load` reads tensors and plain containers only. Schedulers that compute
     with NumPy (`cosine`, `slanted_triangular`) leave a `numpy.float64` in the training state, which
-    it refuses: "Unsupported global: GLOBAL numpy._core.multiarray.scalar". This allows the three
-    names that such a number is pickled with; they can make numbers and nothing else.
+    `torch.load` refuses: "Unsupported global: GLOBAL numpy._core.multiarray.scalar". This allows
+    the three names with which such a number is pickled; they can only make numbers.
 
-    A moving average that was recovered followed copies of the parameters, which are in its state,
-    instead of the model's parameters: it stayed as it was, and the model was not averaged.
+    A recovered moving average followed the copies of the parameters in its state instead of the
+    model's parameters: it never changed, and the model was not averaged.
     """
     if hasattr(torch.serialization, "add_safe_globals"):
         number = numpy.float64(0.0)
@@ -89,11 +89,10 @@ def patch_recovery() -> None:
 
 
 def patch_validation_interval() -> None:
-    """Keep the best weights where `should_validate_callback` leaves out validations.
-
-    It decided on the next epoch before this epoch's weights were saved as the best, and the weights
-    of an epoch without validation counted as the best: the archive held another epoch's weights
-    than `best_epoch` says. After `--recover` the validations were other ones.
+    """Keep the best weights if `should_validate_callback` skips validations. The callback decided
+    on the next epoch before this epoch's weights were saved as the best, and the weights of an
+    epoch without validation counted as the best: the archive contained other weights than those of
+    `best_epoch`. After `--recover`, other epochs were validated.
     """
     callback: Any = ShouldValidateCallback
 
@@ -116,8 +115,8 @@ def patch_validation_interval() -> None:
 def patch_vocabulary() -> None:
     r"""Read the token "\r" from a vocabulary's file, as the tokenizer `character` makes it.
 
-    With its line feed it was taken for the line end of Windows: the token became an empty one, and
-    an archive read "\r" as an unknown word.
+    Together with its line feed, it was read as a Windows line end: the token became empty, and an
+    archive read "\r" as an unknown word.
     """
     module: Any = vocabulary
     module._NEW_LINE_REGEX = re.compile(r"(?<=[^\n])\r\n|\n")
@@ -128,9 +127,9 @@ def patch_workers() -> None:
 
     AllenNLP hands every worker a lock of the default start method; with `start_method="spawn"`
     Python refuses it: "A SemLock created in a fork context is being shared with a process in a
-    spawn context". torch hands over a file descriptor for each tensor, such as a pair's score,
-    which a process may have 1,024 of: "received 0 items of ancdata". Python seeds a new process at
-    random, so that a worker shuffled in another order each time.
+    spawn context". torch hands over a file descriptor for each tensor, such as a pair's score, of
+    which a process may have 1,024: "received 0 items of ancdata". Python seeds a new process at
+    random, so that workers shuffled differently each time.
     """
 
     def with_the_context_s_lock(start: Callable[..., Any]) -> Callable[..., Any]:
@@ -148,7 +147,7 @@ def patch_workers() -> None:
         setattr(loader, name, with_the_context_s_lock(getattr(loader, name)))
 
     def by_value(work: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(work)  # a started process finds it by its name
+        @functools.wraps(work)  # a new process finds the function by its name
         def work_by_value(self: Any, worker_id: int, *args: Any) -> None:
             ForkingPickler.register(
                 torch.Tensor, lambda tensor: (torch.from_numpy, (tensor.cpu().numpy(),))
@@ -166,7 +165,7 @@ def patch_interleaving() -> None:
     """Let the readers in an "interleaving" one share the data, and not this reader once more.
 
     The processes of distributed training, or the workers of a data loader, share the data of each
-    reader in it. Of these shares it gave every process a share: of two, each read a quarter.
+    reader in it. It then divided these shares again: each of two processes read a quarter.
     """
     reader: Any = InterleavingDatasetReader
     construct = reader.__init__
@@ -198,10 +197,10 @@ def patch_mixed_precision() -> None:
 def patch_data_of_the_vocabulary() -> None:
     """Read the data that have a path, and all of them, for the vocabulary.
 
-    A configuration cannot remove the path of one that it overrides. `allennlp train` takes null for
-    no path, but the vocabulary of distributed training, of `allennlp build-vocab` and of
-    `allennlp find-lr` is made from all data that have a path, and null was read. Validation data
-    were read by the training's loader, and "semi_supervised" may want more examples than they have.
+    A configuration cannot remove an inherited path. `allennlp train` accepts null as no path, but
+    distributed training, `allennlp build-vocab` and `allennlp find-lr` tried to read null for the
+    vocabulary. Validation data were read by the training's loader, and "semi_supervised" may
+    require more examples than there are.
     """
     data_loaders_from_params = training_util.data_loaders_from_params
 
@@ -219,9 +218,8 @@ def patch_data_of_the_vocabulary() -> None:
 
 
 def patch_overrides() -> None:
-    """Let `allennlp build-vocab` and `count-instances` heed their `--overrides`.
-
-    Both read the configuration's file without them, and did not say so.
+    """Let `allennlp build-vocab` and `count-instances` apply their `--overrides`. Both ignored them
+    silently.
     """
 
     # The parser gets both functions before plugins are imported: replacing them has no effect.
@@ -258,7 +256,7 @@ def patch_trainer_settings() -> None:
 def patch_training_data() -> None:
     """Show a model its training data before the trainer uses it, by its `prepare_training`.
 
-    AllenNLP gives a model the vocabulary only, whose counts may include the validation data. The
+    AllenNLP gives a model only the vocabulary, whose counts may include the validation data. The
     weights "balanced" of a classifier are those of the labels that it is trained with.
     """
     trainer: Any = gradient_descent_trainer.GradientDescentTrainer
@@ -276,11 +274,10 @@ def patch_training_data() -> None:
 
 
 def patch_prediction_input() -> None:
-    """Read the input of `allennlp predict` as every other file, and count all of its lines.
-
-    A byte order mark became a part of the first word, or was no JSON, and other encodings ended in
-    a traceback. AllenNLP leaves blank lines out without counting them: the translations were no
-    longer aligned with the file, and errors could not name a line by its number.
+    """Read the input of `allennlp predict` like every other file, and count all of its lines. A
+    byte order mark became part of the first word, or made the JSON invalid, and other encodings
+    ended in a traceback. AllenNLP leaves blank lines out without counting them: the translations
+    were no longer aligned with the file, and errors could not name a line by its number.
     """
 
     def get(self: Any) -> Iterator[dict[str, Any]]:
@@ -307,8 +304,8 @@ def patch_prediction_input() -> None:
 def patch_diff() -> None:
     """Let `allennlp diff` compare integers, and tell NaN from numbers.
 
-    It took the mean of squares as integers, such as the batches that a batch normalization has
-    counted: "mse_cpu" not implemented for 'Long'. A tensor with NaN equaled every other one.
+    It computed the mean of squares in integers, for example for a batch normalization's count of
+    batches: "mse_cpu" not implemented for 'Long'. A tensor with NaN equaled every other one.
     """
     module: Any = diff
     finalize = module._finalize
@@ -324,12 +321,12 @@ def patch_diff() -> None:
 
 
 def patch_archives() -> None:
-    """Write archives as a whole, and compress them with gzip's own level, 6.
+    """Write archives atomically, and compress them with gzip's own level, 6.
 
     An interruption left a part of an archive under its name.
 
-    AllenNLP leaves Python's default level, 9. With it the weights of `own_pairs.jsonnet` (76 MB)
-    take ten times as long, half a minute, and become no smaller.
+    AllenNLP leaves Python's default level, 9. With it, compressing the weights of
+    `own_pairs.jsonnet` (76 MB) takes ten times as long, half a minute, without making them smaller.
     """
 
     @contextmanager

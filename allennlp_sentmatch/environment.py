@@ -52,7 +52,7 @@ def processor() -> str:
 
 
 def _processor_facts() -> dict[str, str]:
-    """Return what Linux says of the first processor; nothing elsewhere."""
+    """Return Linux's facts about the first processor; nothing on other systems."""
     try:
         text = PROCESSORS.read_text()
     except OSError:
@@ -108,7 +108,7 @@ def _allennlp() -> str:
         return f"not installed; type `{INSTALL_COMMAND}`"
     try:
         import_module("allennlp.commands")
-    except Exception as error:  # whatever it is, it is part of the report
+    except Exception as error:  # any error becomes part of the report
         return f"{version}, cannot be imported: {why_broken(error)}"
     return f"{version}, can be imported"
 
@@ -116,14 +116,14 @@ def _allennlp() -> str:
 def _compiled() -> str:
     if not has_compiled_steps():
         return "no"
-    if find_spec("torch") is None:  # which loads them
+    if find_spec("torch") is None:  # this loads the compiled steps
         return "yes"
     reason = import_module(f"{PACKAGE.name}.nn.ops.common.native").why_missing
     return "yes" if reason is None else f"no ({reason})"
 
 
 def _extras() -> dict[str, list[str]]:
-    """Return the packages of each extra but AllenNLP's, as the installed metadata name them."""
+    """Return the packages of each extra except AllenNLP's, from the installed metadata."""
     try:
         requirements = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
@@ -131,6 +131,6 @@ def _extras() -> dict[str, list[str]]:
     extras: dict[str, list[str]] = {}
     for requirement in requirements:
         found = re.match(r"([\w.-]+).* extra == [\"']([\w-]+)[\"']", requirement)
-        if found is not None and found[2] != "allennlp":  # which has a line of its own
+        if found is not None and found[2] != "allennlp":  # torch has its own line
             extras.setdefault(found[2], []).append(found[1])
     return extras

@@ -1,7 +1,7 @@
-"""Errors in settings, and constructors that hand settings on to a base class.
+"""Errors in settings, and constructors that pass settings on to a base class.
 
 `ConfigurationError` is AllenNLP's class if AllenNLP is installed, and otherwise `ValueError`. It is
-imported when somebody first asks for it: this module itself does not import AllenNLP.
+imported on first access: this module itself does not import AllenNLP.
 """
 
 import functools
@@ -28,7 +28,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _configuration_error() -> type[Exception]:
-    """Return the class of errors in settings, which does not depend on what is imported yet."""
+    """Return the class of errors in settings, which does not depend on earlier imports."""
     if find_spec("allennlp") is None:
         return ValueError
     from allennlp.common.checks import ConfigurationError
@@ -46,7 +46,7 @@ def configuration_errors() -> Iterator[None]:
 
 
 def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor], Constructor]:
-    """Give `base`'s signature, except `without`, to an `__init__` that hands `**settings` on.
+    """Give `base`'s signature, except `without`, to an `__init__` that passes on `**settings`.
 
     AllenNLP's `from_params` reads the signature: the settings have their annotations, and others
     are refused. In Python, others raise a `TypeError` that lists the settings. A `ValueError` of
@@ -81,7 +81,7 @@ def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor
 
 
 def settings_of(cls: type) -> list[str]:
-    """Return the names of the settings of a class whose constructor may hand `**settings` on.
+    """Return the names of a class's settings, whose constructor may pass on `**settings`.
 
     A subclass elsewhere has its own settings, and those of its base class.
     """

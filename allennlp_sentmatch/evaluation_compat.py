@@ -1,4 +1,4 @@
-"""Patches with which AllenNLP 2.10.1 evaluates all examples of a file, or says why it cannot."""
+"""Patches to AllenNLP 2.10.1 for evaluating all examples of a file, or saying why not."""
 
 import functools
 import inspect
@@ -38,7 +38,7 @@ def patch_empty_data() -> None:
         for batch in iterate(self):
             yielded = True
             yield batch
-        source = self.batch_sampler or self  # of the two, the one with the settings
+        source = self.batch_sampler or self  # whichever of the two has the settings
         if not yielded:
             problem = "there is no example"
             if getattr(source, "drop_last", False):
@@ -82,10 +82,10 @@ def _remove_setting(settings: Any, name: str) -> None:
 def patch_training() -> None:
     """Validate and test with all examples of a file, in its order.
 
-    AllenNLP does so with the data loader and the reader of the training, unless there are others
-    for validation: with its shuffling, buckets, `drop_last`, `batches_per_epoch`, which keeps its
-    place over epochs, and `max_instances`. Validation is still limited by `validation_data_loader`
-    and `validation_dataset_reader`, a test by nothing.
+    AllenNLP uses the training's data loader and reader, unless there are others for validation,
+    with their shuffling, buckets, `drop_last`, `max_instances` and `batches_per_epoch`, which keeps
+    its position over epochs. `validation_data_loader` and `validation_dataset_reader` still limit a
+    validation, but nothing limits a test.
     """
     train: Any = TrainModel
     construct = train.from_partial_objects.__func__
@@ -99,7 +99,7 @@ def patch_training() -> None:
         def load(reader: DatasetReader, data_path: Any) -> Any:
             is_test = parts.pop(0) == "test"
             lazy = own_loader or settings["data_loader"]
-            if lazy._constructor is not DataLoader:  # of a program, not a configuration
+            if lazy._constructor is not DataLoader:  # called by a program, without a configuration
                 return lazy.construct(reader=reader, data_path=data_path)
             params = lazy._params.duplicate()
             if is_test or own_loader is None:
@@ -121,7 +121,7 @@ def patch_training() -> None:
 def patch_distributed_test() -> None:
     """Let `evaluate_on_test` follow distributed training.
 
-    The first process evaluated its share of the data alone and then waited for the metrics of the
+    Only the first process evaluated its share of the data, and then waited for the metrics of the
     others, which had ended: training crashed, or hung, without an archive.
     """
     train: Any = TrainModel
@@ -142,7 +142,7 @@ def patch_distributed_test() -> None:
 def patch_evaluate() -> None:
     """Let `allennlp evaluate` read all examples in their order, and keep the figures of each file.
 
-    Figures of two files with one name in two folders replaced each other.
+    The figures of files with the same name in different folders replaced each other.
     """
     command: Any = evaluate
     command.DataLoader = SimpleNamespace(from_params=evaluation_loader)

@@ -3,10 +3,10 @@
     python -m allennlp_sentmatch install-allennlp
 
 AllenNLP's last release is from October 2022. Its metadata forbid later versions of torch,
-transformers, spaCy and others, so `pip install allennlp` replaces current packages or fails.
-This command installs AllenNLP without those limits, what it imports in versions it works with,
-and one module of our own (`site_packages/allennlp_torch_support.py`). It needs only Python's
-standard library, since it runs before AllenNLP is installed.
+transformers, spaCy and others, so `pip install allennlp` replaces current packages or fails. This
+command installs AllenNLP without those limits, the packages that it imports in versions with which
+it works, and a module of this package (`site_packages/allennlp_torch_support.py`). It needs only
+Python's standard library, since it runs before AllenNLP is installed.
 """
 
 import base64
@@ -59,13 +59,13 @@ REQUIREMENTS = (
     "transformers>=4.30,<4.47",
     "typer>=0.4.1",
 )
-"""AllenNLP's requirements except torch, in the versions that it works with."""
+"""AllenNLP's requirements except torch, in versions with which it works."""
 
 OLDEST_PYTHON = (3, 9)
 NEWEST_PYTHON = (3, 13)
 OLDEST_TORCH = (1, 12)
 TORCH_WITH_NUMPY_2 = (2, 3)
-OLDEST_PIP = (22, 2)  # the first with `--dry-run` and `--report`
+OLDEST_PIP = (22, 2)  # the first pip with `--dry-run` and `--report`
 
 SUPPORT = "allennlp-torch-support"
 SUPPORT_SOURCE = Path(__file__).with_name("site_packages") / "allennlp_torch_support.py"
@@ -93,8 +93,8 @@ class Change:
 
 
 def install_allennlp(constraints: Optional[Path] = None, dry_run: bool = False) -> None:
-    """Install AllenNLP and what it imports into the environment that runs this, in the versions of
-    a pip `constraints` file if there is one; a `dry_run` only says what would be installed.
+    """Install AllenNLP and the packages that it imports into the current environment. A pip
+    `constraints` file may fix versions; a `dry_run` only prints what would be installed.
 
     Raises an `InstallationError`, of one sentence, if AllenNLP cannot work in the environment.
     """
@@ -167,11 +167,11 @@ def _check_folder(folder: Path) -> None:
 
 
 def plan(constraints: Optional[Path] = None) -> list[Change]:
-    """Everything that is missing or has to change, as pip resolves it; torch stays as it is."""
+    """Return the packages to install or change, as pip resolves them; torch does not change."""
     torch = metadata.version("torch")
     limits = [f"torch=={torch}"]
     if _release(torch) < TORCH_WITH_NUMPY_2:
-        limits.append("numpy<2")  # that torch was built for NumPy 1
+        limits.append("numpy<2")  # this torch was built for NumPy 1
     with tempfile.TemporaryDirectory() as folder:
         limits_file = Path(folder, "limits.txt")
         report = Path(folder, "report.json")
@@ -233,7 +233,7 @@ def build_support_wheel(folder: Path) -> Path:
 
 
 def explain_conflicts(lines: Sequence[str]) -> str:
-    """Say which of `pip check`'s lines are expected, and why."""
+    """Print which lines of `pip check` are expected, and why."""
     expected = [line for line in lines if line.startswith("allennlp ")]
     others = [line for line in lines if line not in expected and " has " in line]
     text = f"AllenNLP {ALLENNLP_VERSION} is ready: `allennlp --help`."
@@ -249,7 +249,7 @@ def explain_conflicts(lines: Sequence[str]) -> str:
 
 
 def why_broken(error: Exception) -> str:
-    """Say which package keeps AllenNLP from being imported, with `error`, and the remedy."""
+    """Print which package prevents the import of AllenNLP, with the `error` and the remedy."""
     from packaging.requirements import Requirement
 
     for requirement in map(Requirement, REQUIREMENTS):
@@ -285,9 +285,7 @@ def _pip(*arguments: str, check: bool = True) -> "subprocess.CompletedProcess[st
 
 
 def _failure_of(program: str) -> Optional[str]:
-    """Return the last line that `program` prints when it fails in a process of its own, else
-    `None`.
-    """
+    """Run a `program` in its own process; return its last line if it fails, otherwise `None`."""
     command = [sys.executable, "-W", "ignore", "-c", program]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode == 0:

@@ -1,8 +1,8 @@
 """Register this package's components with AllenNLP, without importing AllenNLP for plain PyTorch.
 
-Whoever imports `allennlp_sentmatch` and AllenNLP, in either order, finds every component under its
-name. Whoever imports only `allennlp_sentmatch.nn` does not wait for AllenNLP, which takes several
-times as long to import as torch.
+After `allennlp_sentmatch` and AllenNLP are imported, in either order, every component is
+registered. Importing only `allennlp_sentmatch.nn` does not import AllenNLP, which takes several
+times as long as torch.
 """
 
 import sys
@@ -59,7 +59,7 @@ _WATCHED = {"allennlp", *(f"{_PACKAGE}.{part}" for part in PARTS)}
 
 
 def register_components() -> None:
-    """Register every component: at once if AllenNLP is imported, otherwise when it is."""
+    """Register every component: at once if AllenNLP is imported, otherwise after its import."""
     if "allennlp" in sys.modules:
         _import_components()
     else:
@@ -105,6 +105,6 @@ class _RegisteringFinder(MetaPathFinder):
                 name="allennlp",
             )
         if self in sys.meta_path:
-            sys.meta_path.remove(self)  # the module's own imports are no longer watched
+            sys.meta_path.remove(self)  # stop watching, before the module's own imports
         execute(module)
         _import_components()

@@ -24,7 +24,7 @@ def patch_special_tokens() -> None:
 
     AllenNLP's `PretrainedTransformerTokenizer` passes it to the constructor, and transformers
     refuses it since it has a method of that name: "add_special_tokens conflicts with the method
-    add_special_tokens in BertTokenizerFast". The constructor has no use for it: AllenNLP says with
+    add_special_tokens in BertTokenizerFast". The constructor does not need it: AllenNLP decides for
     each text whether to add special tokens.
     """
     try:
@@ -44,8 +44,8 @@ def patch_special_tokens() -> None:
 def patch_gradient_checkpointing() -> None:
     """Let the setting `gradient_checkpointing` of a transformer's embedder have an effect.
 
-    AllenNLP writes it into the configuration of a transformer that is constructed already, where
-    transformers no longer looks for it: it was ignored without a word.
+    AllenNLP writes it into the configuration of a transformer that is already constructed, where
+    transformers no longer reads it: it was silently ignored.
     """
     embedder: Any = PretrainedTransformerEmbedder
     construct = embedder.__init__
@@ -58,8 +58,8 @@ def patch_gradient_checkpointing() -> None:
         transformer = self.transformer_model
         if gradient_checkpointing:
             enable = transformer.gradient_checkpointing_enable
-            # The other form, transformers' default, gives trained layers above frozen ones no
-            # gradient. transformers 4.20 has nothing else.
+            # With transformers' default, trained layers above frozen ones get no gradient.
+            # transformers 4.20 has only this form.
             settings = {"gradient_checkpointing_kwargs": {"use_reentrant": False}}
             enable(**(settings if inspect.signature(enable).parameters else {}))
         elif gradient_checkpointing is not None:
@@ -90,8 +90,8 @@ def patch_type_ids() -> None:
     """Read pairs with a transformer that does not number the two sentences.
 
     AllenNLP's tokenizer numbers them for every transformer, and its embedder refuses the numbers if
-    the transformer has no vectors for them, as DistilBERT, MPNet and DeBERTa: "Found type ids too
-    large for the chosen transformer model". transformers leaves the numbers out.
+    the transformer has no vectors for them, such as DistilBERT, MPNet and DeBERTa: "Found type ids
+    too large for the chosen transformer model". transformers leaves the numbers out.
     """
     embedder: Any = PretrainedTransformerEmbedder
     forward = embedder.forward
@@ -110,9 +110,9 @@ def patch_segments() -> None:
     """Let a transformer with `max_length` read a text without word pieces.
 
     AllenNLP divides the word pieces of a text into segments of `max_length` and gives each its
-    special tokens; no word pieces were no segments, and the transformer was given nothing:
+    special tokens; without word pieces, there were no segments, and the transformer got no input:
     "max(): Expected reduction dim to be specified for input.numel() == 0". In a batch with a text
-    of several segments, an assertion failed where the segments' vectors are joined.
+    of several segments, an assertion failed when the segments' vectors were joined.
     """
     indexer: Any = PretrainedTransformerIndexer
     divide = indexer._postprocess_output
@@ -150,9 +150,9 @@ def patch_pretrained_modules() -> None:
     """Let AllenNLP's transformer modules read `model.safetensors`.
 
     `from_pretrained_module` of the classes in `allennlp.modules.transformer` looks for
-    `pytorch_model.bin`, which transformers has not written since 4.35; then it takes the folder for
-    a name on the Hub: "HFValidationError: Repo id must use alphanumeric chars". It also refuses the
-    `position_ids` in the weights of earlier versions.
+    `pytorch_model.bin`, which transformers has not written since 4.35; it then mistakes the folder
+    for a name on the Hub: "HFValidationError: Repo id must use alphanumeric chars". It also refuses
+    the `position_ids` in the weights of earlier versions.
     """
     module: Any = TransformerModule
     read = module._get_pretrained_state_dict.__func__

@@ -25,7 +25,7 @@ MAX_LABEL_LENGTH = 40
 #: A larger matrix becomes one image: drawn cell by cell it would take seconds and megabytes.
 MAX_DRAWN_CELLS = 900
 
-# Over white and over near-black, text in the page's own color stays readable on it.
+# Text in the page's own color stays readable on these colors, over white and near-black.
 COLOR = "rgba(255, 140, 0, {opacity:.2f})"
 MAX_OPACITY = 0.6
 
@@ -34,11 +34,11 @@ _MARK = "background:none;color:inherit;font-weight:bold;border-bottom:2px solid"
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture that refers to no other file."""
+    """A self-contained picture."""
 
     title: str
     content: str
-    """An SVG image on white, or an HTML fragment whose text has the text color of the page."""
+    """An SVG image on white, or an HTML fragment in the page's text color."""
     media_type: str = SVG  # "image/svg+xml" or "text/html"
 
     @property
@@ -48,7 +48,9 @@ class Drawing:
 
 
 def import_plots(name: str) -> Any:
-    """Return a module of a drawing library; a `ConfigurationError` if it is not installed."""
+    """Return a module of a drawing library, or raise `ConfigurationError` if it is not
+    installed.
+    """
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -58,7 +60,9 @@ def import_plots(name: str) -> Any:
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Create a figure; sizes are in inches. Unlike pyplot's, it needs no display and is freed."""
+    """Create a figure; sizes are in inches. Unlike pyplot's figures, it needs no display and is
+    freed.
+    """
     figure: Figure = import_plots("matplotlib.figure").Figure((width, height), layout="constrained")
     return figure
 
@@ -99,7 +103,7 @@ def draw_attention(
         cbar_kws={"label": "weight"},
     )
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_parse_math(False)  # a word may hold dollar signs
+        label.set_parse_math(False)  # words may contain dollar signs
     axes.tick_params("x", rotation=90)
     axes.tick_params("y", rotation=0)
     return figure_drawing(title, figure)
@@ -122,8 +126,8 @@ def draw_trees(title: str, trees: Mapping[str, str]) -> Drawing:
 
 
 def _layout(tree: str) -> Any:
-    # Not by nltk's reader: it takes a backslash before a parenthesis for an escape.
-    open_nodes: list[list[Any]] = [["•"]]  # each with its label, then its parts
+    # nltk's reader would take a backslash before a parenthesis for an escape.
+    open_nodes: list[list[Any]] = [["•"]]  # each node: its label, then its parts
     for part in re.findall(r"[()]|[^ ()]+", tree):
         if part == "(":
             open_nodes.append(["•"])
@@ -135,13 +139,15 @@ def _layout(tree: str) -> Any:
 
 
 def _tree_drawing(title: str, image: Any) -> Drawing:
-    image.elements.insert(1, image.rect(size=("100%", "100%"), fill="white"))  # after its styles
+    image.elements.insert(1, image.rect(size=("100%", "100%"), fill="white"))  # after its CSS
     image.set_desc(title=title)
     return Drawing(title, image.tostring())
 
 
 def draw_marked_text(marked: MarkedText) -> Drawing:
-    """Draw a text, each token on a color for its weight; the marked span is bold and underlined."""
+    """Draw a text with each token's weight as its background; the marked span is bold and
+    underlined.
+    """
     first, last = marked.span
     tokens = [_plain(marked.text[start:end]) for start, end in marked.offsets]
     parts = colored(tokens, marked.weights)
@@ -161,7 +167,7 @@ def _plain(text: str) -> str:
 
 
 def colored(parts: Iterable[str], weights: Sequence[float], style: str = "") -> list[str]:
-    """Parts of HTML, each on a background color for its weight."""
+    """Return parts of HTML, each with a background color for its weight."""
     strongest = max(weights, default=0.0) or 1.0
     return [
         f'<span style="background:{COLOR.format(opacity=MAX_OPACITY * weight / strongest)};'

@@ -48,11 +48,13 @@ class GateHistogram:
     """One histogram, in bins of equal width over [0, 1], or over [-3, 3] for cells."""
 
     layer: int
-    """Counted from 1, so that the first one with a vertical gate is 2, as in the paper."""
+    """The layer, counted from 1 as in the paper, so that the first one with a vertical gate is
+    2.
+    """
     quantity: str
     """"gate", "range", "difference" or "cell"."""
     counts: list[int]
-    """The number of values in each bin; the outermost ones have those beyond the limits, too."""
+    """The number of values in each bin; the outermost bins include values beyond the limits."""
     mean: float
     standard_deviation: float
     minimum: float
@@ -65,7 +67,7 @@ def has_vertical_gates(model: torch.nn.Module) -> bool:
 
 
 def is_lone_sentence(predictor: Predictor, inputs: dict[str, Any]) -> bool:
-    """Return whether a predictor for pairs is given a `sentence` and nothing else."""
+    """Return whether the input of a predictor for pairs is only a `sentence`."""
     return isinstance(predictor, SentencePairPredictor) and set(inputs) == {"sentence"}
 
 
@@ -76,8 +78,8 @@ def collect_gates(
 
     The predictor's model must contain a CAS-LSTM, and the `inputs` are JSON objects that the
     predictor takes; a predictor for pairs also takes objects with only a `sentence`, which the
-    model's encoder reads. Raise a `ConfigurationError` for a model without a CAS-LSTM of two
-    layers, and for sentences without a token.
+    model's encoder reads. Raises `ConfigurationError` for a model without a CAS-LSTM of at least
+    two layers, and if no sentence has a token.
     """
     model = predictor._model
     stacks = list(_stacks(model))
@@ -93,8 +95,8 @@ def collect_gates(
     def collect(stack: CellAwareLSTM, arguments: tuple[torch.Tensor, torch.Tensor]) -> None:
         inputs, mask = arguments
         if threading.get_ident() != thread or not mask.any():
-            return  # another caller's sentences, or none with a token
-        _, layers = stack.forward(inputs, mask, return_gates=True)  # a call would recur
+            return  # another caller's sentences, or sentences without tokens
+        _, layers = stack.forward(inputs, mask, return_gates=True)  # a call would recurse
         for layer, directions in enumerate(layers, start=1):
             for direction, here in enumerate(directions):
                 quantities = {}

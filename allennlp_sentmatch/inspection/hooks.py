@@ -1,4 +1,4 @@
-"""Other word embeddings of a model for a while."""
+"""Replace the word embeddings of a model temporarily."""
 
 import threading
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from allennlp_sentmatch.modules.token_embedders.exported_encoder import Exported
 
 @dataclass
 class EmbeddedText:
-    """The embeddings (N, T, D) of a text and their replacements, in each call with this text."""
+    """The embeddings (N, T, D) of a text, and their replacements, for each call with this text."""
 
     embedder: Optional[TextFieldEmbedder] = None
     originals: list[Tensor] = field(default_factory=list)
@@ -32,12 +32,12 @@ def replaced_embeddings(
 ) -> Iterator[dict[str, EmbeddedText]]:
     """Replace the word embeddings of each text by leaves of the autograd graph.
 
-    The `texts` are the tensors that the model is called with, by the name of the text: a text is
-    recognized by them, and not by the order of calls. `replace` computes the new embeddings from
+    The `texts` are the tensors with which the model is called, by the name of the text. A text is
+    recognized by its tensors, not by the order of calls. `replace` computes the new embeddings from
     the original ones, both (N, T, D). With a pretrained transformer or an exported encoder as the
-    only token embedder, these are its word pieces', before its first layer. Only calls from the
-    thread that entered the context are affected, and neither the parameters of the model nor their
-    gradients.
+    only token embedder, these are the embeddings of its word pieces, before its first layer. Only
+    calls from the thread that entered the context are affected, and neither the parameters of the
+    model nor their gradients.
     """
     embedded = {name: EmbeddedText() for name in texts}
     thread = threading.get_ident()
@@ -67,7 +67,7 @@ def replaced_embeddings(
         for embedder in model.modules():
             if isinstance(embedder, TextFieldEmbedder):
                 hooks.enter_context(embedder.register_forward_pre_hook(start))
-                # Before `end`, if the layer is the embedder.
+                # This hook must run before `end`, if the layer is the embedder.
                 hooks.enter_context(embedding_layer(embedder).register_forward_hook(embed))
                 hooks.enter_context(embedder.register_forward_hook(end))
         yield embedded

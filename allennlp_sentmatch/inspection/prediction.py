@@ -60,15 +60,15 @@ def draw_into_folder(
 ) -> Iterator[tuple[int, str, str, str]]:
     """Draw the internals of models for their predictions, into a new folder.
 
-    There is one predictor, or two, by their models' names; of the second one only trees are drawn,
-    next to the trees of the first. The `kinds` that the model lacks are left out. `source` is the
-    name of the inputs' file, for errors. After an error, there is no `folder`.
+    There are one or two predictors, by their models' names. Only the trees of the second one are
+    drawn, next to the first one's trees. The `kinds` that the model lacks are left out. `source` is
+    the name of the inputs' file, for errors. After an error, the `folder` is not created.
 
     Yields the trees while it draws: the number of the input, counted from 1, the model, the title
     and the nested parentheses.
 
-    Raise a `ConfigurationError` for a first model with nothing to show, and for an input that the
-    predictors do not take.
+    Raises `ConfigurationError` if the first model has nothing to show, and for an input that the
+    predictors do not accept.
     """
     first_name, first = next(iter(predictors.items()))
     with written_folder(folder) as temporary:
@@ -98,7 +98,7 @@ def _drawings(
     kinds: Collection[str],
     saliency_method: str,
 ) -> list[Drawing]:
-    """Return the drawings of one input, of those `kinds` that the first model has."""
+    """Return the drawings of one input, for those `kinds` that the first model has."""
     drawings: list[Drawing] = []
     if "trees" in kinds:
         drawings += _draw_trees(outputs)
@@ -123,9 +123,9 @@ def _draw_gates(predictor: Predictor, inputs: Sequence[JsonDict], folder: Path) 
 
 
 def _predict(predictor: Predictor, inputs: JsonDict) -> JsonDict:
-    """Return the output for one input. A model of pairs reads a lone `sentence` as both of its
-    texts, and the output has only the sentence's tree, if any: its encoder reads each text by
-    itself.
+    """Return the output for one input. A model of pairs reads a single `sentence` as both of its
+    texts. The output has only the sentence's tree, if any, since the encoder reads each text
+    separately.
     """
     if not is_lone_sentence(predictor, inputs):
         return predictor.predict_json(inputs)
@@ -134,7 +134,7 @@ def _predict(predictor: Predictor, inputs: JsonDict) -> JsonDict:
 
 
 def _draw_trees(outputs: Mapping[str, JsonDict]) -> list[Drawing]:
-    """Return the trees in the outputs of one model, or those that all models have, side by side."""
+    """Return the trees in one model's outputs, or the trees that all models have, side by side."""
     trees = {name: trees_of(output) for name, output in outputs.items()}
     first, *others = trees.values()
     if not others:

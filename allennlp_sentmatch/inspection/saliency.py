@@ -43,13 +43,13 @@ class Saliency:
 
 
 def _scaled(embedded: Tensor) -> Tensor:
-    """For integrated gradients: the midpoints of the steps from zero to the embeddings."""
+    """Return the midpoints of the steps from zero to the embeddings, for integrated gradients."""
     steps = torch.arange(len(embedded), dtype=embedded.dtype, device=embedded.device)
     return embedded * ((steps + 0.5) / len(embedded)).view(-1, 1, 1, 1)
 
 
 def _noisy(embedded: Tensor) -> Tensor:
-    """For SmoothGrad: normal noise."""
+    """Return the embeddings with normal noise, for SmoothGrad."""
     generator = torch.Generator().manual_seed(0)
     noise = torch.randn(embedded.shape, generator=generator).to(embedded)
     return embedded + NOISE * (embedded.max() - embedded.min()) * noise
@@ -89,8 +89,8 @@ def interpret(
 
     Embeddings that were frozen in training are included. A word's saliency includes all its word
     pieces; special tokens such as "[CLS]" are left out. The model and the global random state are
-    unchanged, and other threads may use the model at the same time. Raise a `ConfigurationError`
-    for another method, and for a predictor without saliency (see `has_saliency`).
+    unchanged, and other threads may use the model at the same time. Raises `ConfigurationError` for
+    an unknown method, and for a predictor without saliency (see `has_saliency`).
     """
     if not has_saliency(predictor):
         raise ConfigurationError(
@@ -111,7 +111,9 @@ def interpret(
 
 
 def _contributions(predictor: Predictor, instance: Instance, method: str) -> dict[str, Tensor]:
-    """sum_i e_i g_i for each token of each text, or for each word piece if these are tokens."""
+    """Return sum_i e_i g_i for each token of each text, or for each word piece if these are
+    tokens.
+    """
     model = predictor._model
     num_samples, sample = METHODS[method]
     batch = Batch([instance] * num_samples)
@@ -139,7 +141,7 @@ def _contributions(predictor: Predictor, instance: Instance, method: str) -> dic
         gradients = iter(torch.autograd.grad(explained, leaves))
     contributions = {}
     for name, text in embedded.items():
-        calls = [  # (segments, T), of each call of the embedder with this text
+        calls = [  # (segments, T) for each call of the embedder with this text
             (original * next(gradients)).sum(-1).unflatten(0, (num_samples, -1)).sum(0)
             for original in text.originals
         ]

@@ -1,4 +1,4 @@
-"""From values of word pieces, of a pretrained transformer or a byte pair encoding, to words."""
+"""Convert values of word pieces, from a transformer or a byte pair encoding, to words."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ SPECIAL_TOKENS = (START_SYMBOL, END_SYMBOL, DEFAULT_OOV_TOKEN)
 
 def unfold_segments(values: Tensor, embedder: TextFieldEmbedder) -> Tensor:
     """Join the segments (segments, T) of a text that a transformer with `max_length` reads one by
-    one, each with special tokens; these remain at the beginning and at the end only.
+    one, each with special tokens, which remain only at the beginning and at the end.
     """
     transformer = transformer_embedder(embedder)
     if len(values) == 1 or transformer is None:
@@ -35,8 +35,8 @@ def unfold_segments(values: Tensor, embedder: TextFieldEmbedder) -> Tensor:
 
 def sum_over_words(values: Tensor, tensors: TextFieldTensors) -> Tensor:
     """Sum the values (word pieces,) of each word's pieces, if a mismatched indexer or the indexer
-    "exported_encoder" has split the first text of a batch into these pieces. With another indexer,
-    they stay as they are.
+    "exported_encoder" has split the first text of a batch into these pieces. With other indexers,
+    the values do not change.
     """
     for arguments in tensors.values():
         if "offsets" in arguments:
@@ -56,8 +56,8 @@ def join_word_pieces(
 ) -> tuple[list[str], list[float]]:
     """Join the tokens of AllenNLP's `pretrained_transformer` tokenizer to words; add their values.
 
-    Special tokens are left out. A piece that begins or ends with a mark of punctuation is not
-    joined at that side. Tokens of another tokenizer are words already.
+    Special tokens are left out. A piece is not joined on a side with a punctuation mark. Tokens of
+    other tokenizers are words already.
     """
     words: list[str] = []
     sums: list[float] = []
@@ -85,7 +85,7 @@ def join_subwords(attention: AttentionMap) -> AttentionMap:
     """Join the subwords of `BpeTokenizer` to words.
 
     The attention to a word is the sum over its subwords; the attention of a word is the mean.
-    Tokens of other tokenizers stay as they are.
+    Tokens of other tokenizers do not change.
     """
     if not any(token.endswith(END_OF_WORD) for token in (*attention.rows, *attention.columns)):
         return attention
@@ -98,7 +98,7 @@ def join_subwords(attention: AttentionMap) -> AttentionMap:
 
 
 def _join(tokens: Sequence[str]) -> tuple[list[str], list[int]]:
-    """Return the words of subwords, and the positions of their first subwords."""
+    """Return the words that subwords form, and the positions of their first subwords."""
     words: list[str] = []
     starts: list[int] = []
     is_complete = True

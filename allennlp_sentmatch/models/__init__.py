@@ -1,7 +1,7 @@
 """AllenNLP models.
 
-A constructor raises a `ConfigurationError` that names an impossible setting, parts that do not fit
-together, or what the vocabulary lacks.
+Constructors raise `ConfigurationError` for invalid settings, for parts that do not fit together,
+and for a vocabulary that lacks something.
 """
 
 from allennlp_sentmatch.models import archival as archival

@@ -43,19 +43,19 @@ REFUSED_SETTINGS = {
     "archive_file": "opens another archive",
     "trust_remote_code": "runs code from a transformer's repository",
 }
-"""Settings that only a trusted configuration may have, and what each does."""
+"""Settings that only a trusted configuration may have, with their effects."""
 
 TRUST_HINT = "(if you trust its author: --trust-archive, or trust=True)"
-"""The remedy that errors name for a configuration that may be harmless."""
+"""The remedy in errors about a configuration that may be harmless."""
 
 MAX_EXPANSION_VARIABLE = "SENTMATCH_MAX_EXPANSION"
 """The environment variable that sets how many times its own size an archive may unpack to."""
 
 MAX_EXPANSION = 20.0
-"""Its default. Trained weights hardly shrink by compression, and text to about a quarter."""
+"""The default. Compression hardly shrinks trained weights, and text to about a quarter."""
 
 ALWAYS_ALLOWED = 64 << 20
-"""The bytes that any archive may unpack to: the weights of a small model can be mostly zeros."""
+"""The unpacked bytes that any archive may have: a small model's weights can be mostly zeros."""
 
 _registered_only: ContextVar[bool] = ContextVar("registered_only", default=False)
 
@@ -83,9 +83,9 @@ def load_archive(
     trust : `bool`, optional (default = `False`)
         Let the configuration be jsonnet, name any importable class and open other archives, as
         AllenNLP does: this can run any code.
-    cuda_device, overrides, weights_file : as AllenNLP has them
+    cuda_device, overrides, weights_file : as in AllenNLP
     """
-    int_to_device(cuda_device)  # a missing GPU is named before errors that blame the archive
+    int_to_device(cuda_device)  # report a missing GPU before errors that blame the archive
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)
         try:
@@ -95,7 +95,7 @@ def load_archive(
                 stack.enter_context(registered_names_only())
             return archival.load_archive(folder, cuda_device, overrides, weights_file)
         except Exception as error:
-            # Anything can be wrong with a file from elsewhere.
+            # Anything can be wrong with an untrusted file.
             raise ConfigurationError(
                 f"{archive_file} cannot be loaded: {_problem(error, folder)}"
             ) from (None if isinstance(error, pickle.UnpicklingError) else error)
@@ -104,8 +104,8 @@ def load_archive(
 def copy_archive(
     archive_file: AnyPath, output_file: AnyPath, weights: Mapping[str, Tensor]
 ) -> None:
-    """Write a new archive that differs in its weights, a model's `state_dict`, from an archive or a
-    serialization directory that `load_archive` has loaded.
+    """Write a copy of an archive, or of a serialization directory, with other weights. These are a
+    model's `state_dict`; `load_archive` has loaded the original.
     """
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)
@@ -167,7 +167,7 @@ def _included_files(folder: Path) -> list[str]:
     """Return the patterns of further files that a serialization directory's archive has."""
     config = Params.from_file(folder / CONFIG_NAME)
     names = [PurePath(name) for name in config.get("include_in_archive") or []]
-    # A configuration from elsewhere must not take in other files of this machine.
+    # An untrusted configuration must not include other files of this machine.
     return [str(n) for n in names if not n.is_absolute() and ".." not in n.parts]
 
 
@@ -176,13 +176,15 @@ def _check_files(folder: str, weights_file: Any) -> None:
     for path in (os.path.join(folder, CONFIG_NAME), weights, os.path.join(folder, "vocabulary")):
         if not os.path.exists(path):
             name = os.path.relpath(path, folder)
-            if name == "best.th":  # AllenNLP looks there last
+            if name == "best.th":  # the last place where AllenNLP looks
                 name = "weights.th (or best.th, in a serialization directory)"
             raise ConfigurationError(f"there is no {name} in it")
 
 
 def _check_configuration(file: Path) -> None:
-    """Refuse jsonnet's imports, and other things that an untrusted configuration must not have."""
+    """Raise an error for jsonnet's imports, and anything else forbidden in untrusted
+    configurations.
+    """
     try:
         config = json.loads(file.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -204,7 +206,7 @@ def _check_configuration(file: Path) -> None:
 def _problem(error: Exception, folder: str) -> str:
     """Return the error in one sentence, with paths relative to the archive."""
     if isinstance(error, pickle.UnpicklingError):
-        # torch's own message advises to load it in a way that runs whatever is in it.
+        # torch's own message recommends loading the file in a way that runs any code in it.
         return "its weights are damaged, or hold something other than tensors"
     if isinstance(error, UnicodeDecodeError):
         return "a file of its vocabulary is not encoded in UTF-8"
@@ -214,7 +216,7 @@ def _problem(error: Exception, folder: str) -> str:
 
 @contextmanager
 def registered_names_only() -> Iterator[None]:
-    """Refuse class paths where AllenNLP looks for a registered name.
+    """Refuse class paths in place of registered names.
 
     AllenNLP takes a `type` with a dot for the path of a class, imports its module and calls the
     class with the other settings, whatever it is: `{"type": "subprocess.Popen", "args": "..."}`.
@@ -243,8 +245,8 @@ def _resolve_class_name(cls: type[Registrable], name: str) -> tuple[Any, Optiona
 def extract_archive(archive_file: AnyPath, folder: AnyPath) -> None:
     """Extract an archive, each member after a check.
 
-    A model's archive, a local, gzipped tar file, needs regular files and folders under relative
-    paths, and nothing else. Files that were extracted before an error stay in the folder.
+    A model's archive is a local, gzipped tar file, with only regular files and folders under
+    relative paths. Files that were extracted before an error stay in the folder.
 
     Raises a `ConfigurationError` for a member with an absolute path or with `..` in it, a link or a
     device; for an archive that unpacks to more than `SENTMATCH_MAX_EXPANSION` times its size (20 by
@@ -257,12 +259,12 @@ def extract_archive(archive_file: AnyPath, folder: AnyPath) -> None:
         f"if it is what you expect, set the environment variable {MAX_EXPANSION_VARIABLE} to a "
         f"number larger than {expansion:g}"
     )
-    # The filter checks once more, if this version of Python has it.
+    # Python's filter checks again, in versions that have it.
     options: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
     size = 0
     try:
         with gzip.open(archive_file) as file:
-            # The stream is limited as well: a header can be as long as a file.
+            # The stream is also limited, since a header can be as long as a file.
             reader: Any = _LimitedReader(file, limit, too_large)
             with tarfile.open(fileobj=reader, mode="r|") as archive:
                 for member in archive:
@@ -322,9 +324,8 @@ def _max_expansion() -> float:
 
 @contextmanager
 def extracted_archive(resolved_archive_file: AnyPath, cleanup: bool = True) -> Iterator[str]:
-    """A temporary folder with the members of an archive, in place of AllenNLP's function.
-
-    With `cleanup`, and after any error, it is removed at the end.
+    """Return a temporary folder with an archive's members; replaces AllenNLP's function. With
+    `cleanup`, and after an error, the folder is removed at the end.
     """
     folder = tempfile.mkdtemp()
     try:

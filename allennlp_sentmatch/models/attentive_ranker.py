@@ -123,7 +123,7 @@ class AttentiveRanker(TextModel):
     ) -> dict[str, Any]:
         """Rank the candidates of B questions of M tokens, of up to K candidates of L tokens.
 
-        The candidates have one wrapping dimension; what follows the last candidate with a token is
+        The candidates have one wrapping dimension; candidates after the last one with a token are
         padding. The `labels` (B, K) are 1 for right answers, 0 for wrong ones and -1 for padding.
 
         Returns `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,),
@@ -144,10 +144,10 @@ class AttentiveRanker(TextModel):
                 wanted[pairs.question, pairs.positive] = True
                 wanted[pairs.question, pairs.negative] = True
         if not wanted.any():
-            # Distributed training expects that each batch uses all parameters.
+            # Distributed training requires every batch to use all parameters.
             wanted = torch.zeros_like(is_candidate)
             wanted[:, 0] = True
-        # The places of the N candidates to be scored.
+        # The positions of the N candidates to score.
         rows, columns = wanted.nonzero(as_tuple=True)  # (N,) and (N,)
         similarities, attention = self._similarities(
             question,
@@ -202,7 +202,7 @@ class AttentiveRanker(TextModel):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """`map` and `mrr`, in evaluation only; an error if no question counts."""
+        """Return `map` and `mrr`, only in evaluation; raise an error if no question counts."""
         if self.training:
             return {}
         figures = {name: metric.get_metric(reset) for name, metric in self._metrics.items()}
@@ -216,8 +216,9 @@ class AttentiveRanker(TextModel):
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """Return the vectors (B, E) of B questions or candidates, whose cosine is the score.
 
-        Raises a `ConfigurationError` with attentive pooling, where a sentence's vector depends on
-        the other sentence, and with `shared_words`, where the cosine is not the whole score.
+        Raises a `ConfigurationError` with attentive pooling, since a sentence's vector then depends
+        on the other sentence, and with `shared_words`, since the cosine is then not the whole
+        score.
         """
         if isinstance(self._pooling, nn.AttentivePooling):
             raise ConfigurationError(

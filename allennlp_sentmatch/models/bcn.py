@@ -31,8 +31,8 @@ class BiattentiveClassificationNetwork(ClassificationModel):
     and a maxout network classifies the features. Brahma 2018 (https://arxiv.org/abs/1805.07340)
     replaces the encoder by "subilstm".
 
-    With BiLSTMs and the same weights, allennlp-models' "bcn" has the same logits. It differs from
-    the original in having no batch normalization.
+    With BiLSTMs and the same weights, allennlp-models' "bcn" has the same logits. Unlike the
+    original, it has no batch normalization.
 
     # Parameters
 
@@ -40,11 +40,11 @@ class BiattentiveClassificationNetwork(ClassificationModel):
     integrator : `Seq2SeqEncoder`
         Its input size is 3 times the encoder's output size.
     pre_encode_feedforward : `Lazy[FeedForward]`, optional (default = `None`)
-        F. A configuration leaves out its `input_dim`. By default one layer with ReLU, of the size
-        that `encoder` takes.
+        F. A configuration leaves out its `input_dim`. By default, one layer with ReLU, with the
+        encoder's input size.
     output_layer : `Union[Maxout, FeedForward]`, optional (default = `None`)
         From the features, 4 times the integrator's output size, to a logit for each label. By
-        default it is made of `reduction_factors` and `maxout_dropout`.
+        default, it is built from `reduction_factors` and `maxout_dropout`.
     reduction_factors : `list[int]`, optional (default = `[4, 2]`)
         A maxout layer for each factor r, which divides the number of features by r: it has as many
         units as inputs and takes the maxima of groups of r. A linear layer follows.
@@ -157,7 +157,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
 def _maxout_network(
     num_features: int, reduction_factors: list[int], num_labels: int, dropout: float
 ) -> Maxout:
-    """Maxout layers and a linear layer, which is a maxout layer of groups of one unit."""
+    """Return maxout layers and a linear layer, which is a maxout layer with groups of one unit."""
     sizes = [num_features]
     for factor in reduction_factors:
         if factor < 1 or sizes[-1] // factor < 1:

@@ -14,14 +14,14 @@ from torch import Tensor, distributed
 from allennlp_sentmatch.files.messages import did_you_mean, shorten
 
 BALANCED = "balanced"
-"""The name of the weights by which all labels count alike, however often they occur."""
+"""The name of the weights that make all labels count equally, regardless of frequency."""
 
 LOWEST_WEIGHT = 1e-9
 HIGHEST_WEIGHT = 1e9
 
 
 def weights_by_label(given: Any, labels: Sequence[str]) -> Tensor:
-    """Return the weights (num_labels,) of `labels`, 1 for those that are not in `given`.
+    """Return the weights (num_labels,) of `labels`, 1 for labels that are not in `given`.
 
     Raises a `ConfigurationError` that names `class_weights` if `given` is not a dictionary of some
     of the labels and of numbers from 1e-9 to 1e9.
@@ -47,8 +47,8 @@ def weights_by_label(given: Any, labels: Sequence[str]) -> Tensor:
 def balanced_weights(counts: Mapping[str, int], labels: Sequence[str]) -> Tensor:
     """Return the weights (num_labels,) N / (K * N_k), by which each of K labels has the same sum.
 
-    N_k is the label's count and N the sum of all counts; a label without an example does not belong
-    to the K, and has the weight 1. These are scikit-learn's weights of the same name.
+    N_k is the label's count and N the sum of all counts; a label without examples is not counted in
+    K, and has the weight 1. These are scikit-learn's "balanced" weights.
     """
     total = sum(counts[label] for label in labels)
     num_labels = sum(1 for label in labels if counts[label])
@@ -57,9 +57,8 @@ def balanced_weights(counts: Mapping[str, int], labels: Sequence[str]) -> Tensor
 
 
 def count_labels(instances: Iterable[Instance], field: str) -> Counter[str]:
-    """Count the labels in the field of instances; those without one, unlabeled, do not count.
-
-    In distributed training, whose processes read shares of the data, these are the sums of all.
+    """Count the labels of instances; unlabeled instances are ignored. In distributed training,
+    where each process reads a share of the data, the counts are summed.
     """
     counts: Counter[str] = Counter()
     for instance in instances:

@@ -27,10 +27,10 @@ class ClassificationModel(TextModel):
     """A model that predicts one label: its loss, metrics and human-readable output.
 
     A subclass computes logits in `forward` and returns what `output` makes of them. Its constructor
-    hands the parameters below on. Not registered itself.
+    passes on the parameters below. Not registered itself.
 
     `forward` names the fields of the reader: `premise` and `hypothesis` (or `tokens`), `label`,
-    `metadata` and `score`, which no classifier uses: some data, such as SICK, have both.
+    `metadata` and `score`, which classifiers ignore: some data, such as SICK, have both.
 
     Raises a `ConfigurationError` if the vocabulary has fewer than two labels.
 
@@ -39,14 +39,14 @@ class ClassificationModel(TextModel):
     label_namespace : `str`, optional (default = `"labels"`)
         Vocabulary namespace of the labels.
     positive_label : `str`, optional (default = `None`)
-        The label whose F1 is reported with the accuracy, as `f1_<label>`. By default, a binary
-        task has the F1 of each of its labels and, as `f1_macro`, their mean; other tasks have none.
+        The label whose F1 is reported with the accuracy, as `f1_<label>`. By default, a binary task
+        reports the F1 of each label and, as `f1_macro`, their mean; other tasks report no F1.
     class_weights : `Union[str, dict[str, float]]`, optional (default = `None`)
         The weight of each label in the loss of training: numbers from 1e-9 to 1e9 by label, 1 for a
         label that is not named, such as `{"yes": 3}`; or "balanced", N / (K * N_k) for a label that
         N_k of the N training examples have, of K labels. The loss of an example is multiplied by
-        its label's weight, before the mean over the examples of a batch. The loss of a validation
-        or evaluation, and all metrics, have no weights; nor have archives any.
+        its label's weight, before the mean over the examples of a batch. The loss in validation and
+        evaluation, and all metrics, are unweighted. Archives contain no weights.
     settings : see `TextModel`
 
     # Attributes
@@ -75,11 +75,11 @@ class ClassificationModel(TextModel):
     ) -> None:
         super().__init__(vocab, **settings)
         self._label_namespace = label_namespace
-        # For a namespace that it lacks, the vocabulary may return symbols for padding and unknown
-        # words as if they were labels.
+        # For a missing namespace, the vocabulary may return the symbols for padding and unknown
+        # words as labels.
         known = label_namespace in vocab.get_namespaces()
         labels = vocab.get_token_to_index_vocabulary(label_namespace) if known else {}
-        # Those of a vocabulary that is made for training.
+        # The counts exist only in a vocabulary made for training.
         counts = (vocab._retained_counter or {}).get(label_namespace, {})
         if counts and labels and vocab.is_padded(label_namespace):
             raise ConfigurationError(
@@ -109,7 +109,8 @@ class ClassificationModel(TextModel):
         weights = None
         if class_weights is not None and not self._is_balanced:
             weights = weights_by_label(class_weights, self.labels)
-        # An archive has none: they only count in training, whose configuration and data give them.
+        # Archives contain no class weights: only training uses them, and derives them from its
+        # configuration and data.
         self.register_buffer("_class_weights", weights, persistent=False)
 
     @property
@@ -145,7 +146,7 @@ class ClassificationModel(TextModel):
         return {**output, **(shown or {})}
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Add `label`, the most probable one, and `probs_by_label`; the rest as `TextModel`."""
+        """Add `label`, the most probable one, and `probs_by_label`; see also `TextModel`."""
         output_dict = super().make_output_human_readable(output_dict)
         rows = output_dict["label_probs"].tolist()
         probs_by_label = [dict(zip(self.labels, probs)) for probs in rows]
@@ -154,7 +155,7 @@ class ClassificationModel(TextModel):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """`accuracy`, and the F1 of `positive_label` or of both labels of a binary task."""
+        """Return `accuracy`, and the F1 of `positive_label` or of both labels of a binary task."""
         metrics = {"accuracy": self._accuracy.get_metric(reset)}
         scores = [f1.get_metric(reset)["f1"] for f1 in self._f1.values()]
         metrics.update({f"f1_{label}": score for label, score in zip(self._f1, scores)})
@@ -163,7 +164,7 @@ class ClassificationModel(TextModel):
         return metrics
 
     def prepare_training(self, data_loader: DataLoader) -> None:
-        """Take the weights "balanced" from the labels of the training data, before they are used.
+        """Compute the weights "balanced" from the labels of the training data.
 
         AllenNLP's trainer does so when it is constructed (`compat.py`). In distributed training,
         all processes count together.
@@ -183,7 +184,7 @@ class ClassificationModel(TextModel):
         return (F.cross_entropy(logits, label.long(), reduction="none") * weights).mean()
 
     def _weights_of(self, label: Tensor) -> Optional[Tensor]:
-        """Return the weights (B,) of B labels in training; `None` if all of them count alike."""
+        """Return the weights (B,) of B labels in training; `None` if all labels count equally."""
         if not self.training:
             return None
         if self._is_balanced and self._class_weights is None:
@@ -199,6 +200,6 @@ class ClassificationModel(TextModel):
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
     ) -> None:
-        # Weights that were saved before there was a temperature, or by a model of another package.
+        # The weights were saved before there was a temperature, or by another package's model.
         state_dict.setdefault(f"{prefix}temperature", torch.ones_like(self.temperature))
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)

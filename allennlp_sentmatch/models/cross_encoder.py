@@ -24,8 +24,8 @@ class CrossEncoder(ClassificationModel):
     fine-tuning of BERT for pairs ([Devlin et al. 2019](https://arxiv.org/abs/1810.04805)).
 
     Each word can attend to the words of the other sentence. This is more accurate than a
-    "siamese_classifier", but slower for all pairs of many sentences, because single sentences have
-    no vectors. `allennlp search --rescore` combines the two. The reader is "sentence_pair" with
+    "siamese_classifier", but slower for all pairs of many sentences, since a single sentence has no
+    vector. `allennlp search --rescore` combines the two. The reader is "sentence_pair" with
     `combine_input_fields: true`.
 
     # Parameters
@@ -33,7 +33,8 @@ class CrossEncoder(ClassificationModel):
     text_field_embedder : `TextFieldEmbedder`
         With the token embedder "pretrained_transformer".
     encoder : `Seq2VecEncoder`, optional (default = `ClsPooler`)
-        Makes the pair's vector from the vectors of all tokens; by default, it is the first one.
+        Computes the pair's vector from the vectors of all tokens; by default, it is the first
+        token's vector.
     classifier : `Lazy[Classifier]`, optional
         By default linear, with dropout 0.1.
     settings : see `ClassificationModel`

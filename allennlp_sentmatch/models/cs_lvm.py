@@ -32,7 +32,7 @@ class _Pair(NamedTuple):
     source: TextFieldTensors
     target: TextFieldTensors
     logits: Tensor
-    """(B, C), of q(y | x_s, x_t)."""
+    """(B, C), the logits of q(y | x_s, x_t)."""
     source_vectors: Tensor
     """(B, E), f_enc(x_s)."""
     source_codes: Tensor
@@ -50,11 +50,11 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     source sentence x_s is `premise`, the target x_t `hypothesis`. A labeled batch has the loss of
     eq. 6.14; an unlabeled one, which the data loader "semi_supervised" adds, the loss of eq. 6.18.
 
-    With `constraints` the model is being fine-tuned (algorithm 1, line 12): constraints on
-    sentences generated from the unlabeled sources, or without any from the labeled ones, are
-    added to the loss. Their gradient reaches only the generator: its LSTM, label embeddings and
-    output bias, and the constraints' own weights. The word embeddings get none of it, because the
-    encoder reads them too. With the callback "constraint_update" it makes a second update instead.
+    With `constraints`, the model is fine-tuned (algorithm 1, line 12): constraints on sentences
+    generated from the unlabeled sources, or from the labeled ones if there are none, are added to
+    the loss. Their gradient reaches only the generator: its LSTM, label embeddings and output bias,
+    and the constraints' own weights. The word embeddings get none of it, because the encoder reads
+    them too. With the callback "constraint_update" it makes a second update instead.
 
     # Parameters
 
@@ -129,7 +129,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         self._cross_sentence = cross_sentence
         self._constraints = constraints
         self.constraints_in_loss = constraints is not None
-        """Set to `False` if `constraint_loss` is for another update."""
+        """Set this to `False` if `constraint_loss` belongs to a separate update."""
         self._initializer(self)
 
     def generate(
@@ -137,7 +137,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     ) -> dict[str, Any]:
         """Search for sentences that have the relations `labels` (B,) to B source sentences.
 
-        With `sample_latent`, z_s is drawn from q(z_s | x_s) and not its mean.
+        With `sample_latent`, z_s is drawn from q(z_s | x_s) instead of being its mean.
 
         Returns `sentences`, for each source K lists of words, the best first, and `scores` (B, K).
         """
@@ -171,10 +171,10 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         unlabeled_hypothesis: Optional[TextFieldTensors] = None,
         score: Optional[Tensor] = None,
     ) -> Tensor:
-        """R, eqs 6.20 to 6.23, of the labeled pairs and of the unlabeled ones of a batch, added up
-        to a scalar. Takes the fields of `forward`, but uses only the sentences.
+        """Return R, eqs 6.20 to 6.23, a scalar, summed over the labeled and the unlabeled pairs of
+        a batch. Takes the fields of `forward`, but uses only the sentences.
 
-        Its gradient reaches the generator, the word embeddings, wherever they are read, and the
+        Its gradient reaches the generator, the word embeddings, in all their uses, and the
         constraints' weights. Words are read without dropout. The temperature advances by one step.
         """
         with self._constrained():
@@ -208,7 +208,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         return _Pair(*texts, self._classifier(self._matcher(*vectors)), vectors[0], *codes)
 
     def _labeled_loss(self, pair: _Pair, label: Tensor) -> Tensor:
-        """Eq. 6.14."""
+        """Return the loss of eq. 6.14."""
         generative = self._generative_losses(pair, label.unsqueeze(-1)).squeeze(-1)  # (B,)
         discriminative = F.cross_entropy(pair.logits, label.long(), reduction="none")
         weights = self._weights_of(label)
@@ -232,7 +232,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             )
 
     def _generative_losses(self, pair: _Pair, labels: Tensor) -> Tensor:
-        """L_gen, eq. 6.12, (B, K), of K labels (B, K) for each pair."""
+        """Return L_gen, eq. 6.12, (B, K), for K labels (B, K) of each pair."""
         if self._cross_sentence:
             generated = [(pair.source_codes, pair.target)]
         else:
@@ -247,7 +247,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         return nn.generative_loss(log_likelihood, kl_divergence, len(self.labels))
 
     def _unlabeled_losses(self, pair: _Pair) -> Tensor:
-        """L_u, eq. 6.18, (B,)."""
+        """Return L_u, eq. 6.18, (B,)."""
         log_probs = F.log_softmax(pair.logits, dim=-1)
         if self._label_expectation != "enumeration":
             labels = torch.multinomial(log_probs.detach().exp(), 1)  # (B, 1)
@@ -273,7 +273,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         self._constraints.temperature.advance()
 
     def _constraint_loss(self, pair: _Pair, word_embeddings: Tensor) -> Tensor:
-        """R, eqs 6.20 to 6.23, a scalar, of sentences generated from the pairs' sources."""
+        """Return R, eqs 6.20 to 6.23, a scalar, for sentences generated from the pairs' sources."""
         constraints = self._constraints
         assert constraints is not None
         num_labels = len(self.labels)

@@ -1,4 +1,4 @@
-"""Decomposable attention between the tokens of two sentences, over any encoder."""
+"""Decomposable attention between the tokens of two sentences, with any encoder."""
 
 from typing import Any, Optional
 

@@ -1,4 +1,4 @@
-"""A sentence encoder that learns the vectors of another one."""
+"""A sentence encoder that learns another encoder's vectors."""
 
 from typing import Any, Optional
 
@@ -30,11 +30,11 @@ class DistilledEncoder(TextModel):
     encoder : `Seq2VecEncoder`
         To use a `Seq2SeqEncoder`, wrap it in "pooled".
     projection_size : `int`, optional (default = `None`)
-        The dimension of the teacher's vectors. By default nothing is projected, and the encoder's
-        own vectors must have the teacher's dimension.
+        The dimension of the teacher's vectors. By default, there is no projection, and the
+        encoder's own vectors must have the teacher's dimension.
     cut_projection : `bool`, optional (default = `False`)
         Whether a sentence's vector is the encoder's, before the projection. The loss and the metric
-        compare the projected one in any case. You can change this for a trained model.
+        always compare the projected vector. This can be changed for a trained model.
     cosine_weight, squared_error_weight, similarity_weight : `float`, optional
             (default = `1.0`, `0.0`, `0.0`)
         The weights of the terms of the loss; see `DistillationLoss`.
@@ -83,7 +83,7 @@ class DistilledEncoder(TextModel):
     ) -> dict[str, Any]:
         """Encode a batch of B sentences.
 
-        With the teacher's vectors (B, P) there is a loss, and the metric is updated.
+        With the teacher's vectors (B, P), a loss is computed, and the metric is updated.
 
         Returns `vector` (B, P), or (B, E) with `cut_projection`; also any `loss` and `metadata`.
         """
@@ -110,9 +110,9 @@ class DistilledEncoder(TextModel):
 
     @property
     def projection(self) -> Optional[torch.nn.Linear]:
-        """The map to the vectors that `encode` returns; `None` if it returns the encoder's."""
+        """The map to the vectors of `encode`; `None` if these are the encoder's own vectors."""
         return None if self._cut_projection else self._projection
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """`mean_cosine`, of the projected vectors with the teacher's."""
+        """Return `mean_cosine`, between the projected and the teacher's vectors."""
         return {"mean_cosine": self._mean_cosine.get_metric(reset)}

@@ -40,8 +40,9 @@ class EncoderDecoder(TextModel):
 
     source_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
-        AllenNLP's "lstm" and this package's "cas_lstm" and "stacked_rnn" (of LSTMs) hand over the
-        states of all of their layers, if the decoder has as many; others their last output.
+        AllenNLP's "lstm" and this package's "cas_lstm" and "stacked_rnn" (of LSTMs) pass on the
+        states of all of their layers, if the decoder has as many; other encoders pass on their last
+        output.
     target_embedder : `Embedding`
     decoder : `Lazy[StepDecoder]`
         The recurrent layers; the model fills in `input_size`.
@@ -56,14 +57,15 @@ class EncoderDecoder(TextModel):
     input_feeding : `bool`, optional (default = `True`)
         Whether a step reads the attentional vector of the step before.
     tie_output : `bool`, optional (default = `False`)
-        Whether the target embeddings are also the output matrix; `output_size` must then be theirs.
+        Whether the target embeddings are also the output matrix; `output_size` must then be their
+        size.
     label_smoothing : `float`, optional (default = `0.0`)
         The share of the target's probability that is spread over the vocabulary.
     beam_search : `Lazy[BeamSearch]`, optional (default = AllenNLP's, with 10 beams)
         Used in evaluation and prediction; `{"beam_size": 1}` is greedy decoding.
     target_tokenizer : `Tokenizer`, optional (default = `None`)
-        The reader's. Its `detokenize` turns tokens into text for BLEU and predictions; without it
-        tokens are joined by spaces.
+        The reader's tokenizer. Its `detokenize` turns tokens into text for BLEU and predictions;
+        without it, tokens are joined by spaces.
     bleu : `SacreBleu`, optional (default = `SacreBleu()`)
         The metric, also an attribute; `{"lowercase": true}` for a model without capital letters.
     target_namespace : `str`, optional (default = `"target_tokens"`)
@@ -146,7 +148,7 @@ class EncoderDecoder(TextModel):
         metadata: list[dict[str, Any]],
         target_tokens: Optional[TextFieldTensors] = None,
     ) -> dict[str, Any]:
-        """Compute the loss of the references, and outside of training translate.
+        """Compute the loss of the references and, outside of training, translate.
 
         `metadata` is as the reader makes it; `target_tokens` are the references with both symbols.
 
@@ -193,7 +195,7 @@ class EncoderDecoder(TextModel):
         Returns for each sentence `source`, `source_tokens`, `target` (the best translation),
         `target_tokens` with the end symbol if it was reached, `score`, `n_best` (a list of `target`
         and `score`, best first), and `attention`: for each of `target_tokens` the weights of
-        `source_tokens`. The scores are those that the beam search ranks by.
+        `source_tokens`. The scores are those by which the beam search ranks.
         """
         metadata = output_dict["metadata"]
         predictions = output_dict["predictions"]
@@ -224,7 +226,7 @@ class EncoderDecoder(TextModel):
         return readable
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Corpus-level `BLEU` of detokenized translations, if some were made."""
+        """Return the corpus-level `BLEU` of detokenized translations, if there are any."""
         if self.training:
             self.bleu.load_library()
             return {}
@@ -257,7 +259,7 @@ class EncoderDecoder(TextModel):
     def _translate(
         self, state: nn.AttentionalState, encoder_outputs: Tensor, source_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Indices (B, K, T) and scores (B, K) of the best translations."""
+        """Return indices (B, K, T) and scores (B, K) of the best translations."""
 
         def step(last_tokens: Tensor, state: StateType) -> tuple[Tensor, StateType]:
             layers = nn.DecoderState(state["hidden"], state["cell"])

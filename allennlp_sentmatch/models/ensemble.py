@@ -1,4 +1,4 @@
-"""Several trained classifiers as one."""
+"""Several trained classifiers combined into one."""
 
 import math
 import os
@@ -40,7 +40,7 @@ class Ensemble(ClassificationModel):
     # Parameters
 
     vocab : `Vocabulary`
-        Also the members'.
+        The vocabulary, which the members share.
     members : `list[Model]`
         Classifiers of this package that take the same fields.
     label_namespace : `str`, optional (default = `"labels"`)
@@ -98,8 +98,8 @@ class Ensemble(ClassificationModel):
         weights_file: Optional[Union[str, "os.PathLike[str]"]] = None,
         cuda_device: int = -1,
     ) -> Model:
-        # AllenNLP takes initializers and files of pretrained vectors out of an archive's
-        # configuration, because the weights are there, but not out of lists.
+        # AllenNLP removes initializers and files of pretrained vectors from an archive's
+        # configuration, since the weights are there, but not from lists.
         for member in config["model"]["members"]:
             remove_keys_from_params(member)
         return super()._load(config, serialization_dir, weights_file, cuda_device)
@@ -108,8 +108,8 @@ class Ensemble(ClassificationModel):
 def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: bool = False) -> str:
     """Combine the archives of several trained classifiers into one, and return its path.
 
-    The models must have been trained with the same vocabulary, which runs on the same data have,
-    and the same (validation) dataset reader.
+    The models must have the same vocabulary, as after training on the same data, and the same
+    (validation) dataset reader.
 
     Raises a `ConfigurationError` without archives, for a vocabulary or reader that differs from the
     first archive's, and for a model that is not a classifier of this package.

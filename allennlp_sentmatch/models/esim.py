@@ -34,10 +34,11 @@ class ESIM(ClassificationModel):
     """The ESIM of [Chen et al. (2017)](https://arxiv.org/abs/1609.06038).
 
     Both sentences are encoded; each token attends to the tokens of the other sentence; a matcher
-    compares every token with what it attended to; a second encoder reads the comparisons, and an
-    MLP classifies their means and maxima. Brahma 2018 (https://arxiv.org/abs/1805.07340) replaces
-    the first encoder by "subilstm". The paper's comparison is "heuristic_difference"; the thesis
-    (section 5.4) suggests "elbis". The output has `premise_attention` and `hypothesis_attention`.
+    compares every token with the vector it attended to; a second encoder reads the comparisons, and
+    an MLP classifies their means and maxima. Brahma 2018 (https://arxiv.org/abs/1805.07340)
+    replaces the first encoder by "subilstm". The paper's comparison is "heuristic_difference"; the
+    thesis (section 5.4) suggests "elbis". The output has `premise_attention` and
+    `hypothesis_attention`.
 
     With BiLSTMs, the default matcher and equal weights, allennlp-models' "esim" has equal logits.
 
@@ -50,8 +51,8 @@ class ESIM(ClassificationModel):
     matcher : `Lazy[Matcher]`, optional (default = `Lazy(HeuristicDifferenceMatcher)`)
         Compares two vectors a token.
     projection_feedforward : `Lazy[FeedForward]`, optional (default = `None`)
-        Applied to each comparison. A configuration leaves out its `input_dim`. By default one layer
-        with ReLU, of the size that `inference_encoder` takes.
+        Applied to each comparison. A configuration leaves out its `input_dim`. By default, one
+        layer with ReLU, with the input size of `inference_encoder`.
     classifier : `Lazy[Classifier]`, optional
         By default as in the paper: one hidden layer of 300 with tanh, and dropout 0.5.
     matrix_attention : `MatrixAttention`, optional (default = `DotProductMatrixAttention()`)

@@ -1,8 +1,8 @@
-"""Training a model of an archive further: `{"type": "from_archive", "archive_file": ...}`.
+"""Continue the training of an archive's model: `{"type": "from_archive", "archive_file": ...}`.
 
-AllenNLP's new archive named the first one in its configuration, and held the vocabulary of the new
-data: it was evaluated with whatever the first archive had by then. Importing this module lets it
-hold the model's own section and vocabulary.
+AllenNLP's new archive would name the first one in its configuration, and contain the vocabulary of
+the new data: it would be evaluated with the current content of the first archive. Importing this
+module makes new archives contain the model's own section and vocabulary.
 """
 
 import copy
@@ -23,8 +23,8 @@ _SECTION = "_archived_section"
 def _from_archive(cls: type[Model], archive_file: str, vocab: Optional[Vocabulary] = None) -> Model:
     """Load a model from an archive.
 
-    The words of a given vocabulary are added to the model's. Its labels are not, as there is no
-    output for them: the reader's fields refuse a new one.
+    The words of a given vocabulary are added to the model's. New labels are not, since there is no
+    output for them: the reader's fields refuse them.
     """
     archive = archival.load_archive(archive_file)
     model: Any = archive.model
@@ -61,7 +61,7 @@ def _create(params: Params, serialization_dir: Any, recover: bool, force: bool) 
     file = os.path.join(serialization_dir, CONFIG_NAME)
     kind = params.as_flat_dict().get("model.type")
     if recover and os.path.exists(file) and kind == "from_archive":
-        # What is recovered has the section of the archive instead.
+        # A recovered training has the archive's section instead.
         params = params.duplicate()
         params["model"] = Params.from_file(file)["model"].as_dict(quiet=True)
     _create_serialization_dir(params, serialization_dir, recover, force)

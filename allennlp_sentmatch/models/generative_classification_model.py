@@ -25,11 +25,11 @@ from allennlp_sentmatch.nn.checks import check_at_least
 
 
 class GenerativeClassificationModel(ClassificationModel):
-    """A classifier of pairs that also learns to generate their sentences, unlabeled ones included.
-
-    The word embeddings are the generator's output matrix too: `text_field_embedder` must consist of
-    one `Embedding` without a projection. The vocabulary must have the symbols of a sentence's ends:
-    `"vocabulary": {"tokens_to_add": {"tokens": ["@start@", "@end@"]}}`. Not registered itself.
+    """A classifier of pairs that also learns to generate their sentences, including unlabeled ones.
+    The word embeddings are also the generator's output matrix: `text_field_embedder` must consist
+    of one `Embedding` without a projection. The vocabulary must have the symbols of a sentence's
+    ends: `"vocabulary": {"tokens_to_add": {"tokens": ["@start@", "@end@"]}}`. Not registered
+    itself.
 
     # Parameters
 
@@ -144,18 +144,18 @@ class GenerativeClassificationModel(ClassificationModel):
         raise NotImplementedError
 
     def _training_loss(self, pair: Any) -> Union[Tensor, float]:
-        """Return the term of the loss that only training has."""
+        """Return the term of the loss that is used only in training."""
         return 0.0
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Return those of `ClassificationModel`, and the mean of each term of the loss that
+        """Return the metrics of `ClassificationModel`, and the mean of each term of the loss that
         occurred.
         """
         metrics = super().get_metrics(reset)
         for name, average in self._averages.items():
             metrics[name] = average.get_metric()
         if reset:
-            # Validation has fewer terms than training: what does not occur is not reported.
+            # Validation has fewer terms than training: a term that does not occur is not reported.
             self._averages = {}
         return metrics
 
@@ -182,7 +182,9 @@ class GenerativeClassificationModel(ClassificationModel):
         return reduce(stack_padded, parts)
 
     def _draw(self, posterior: Distribution) -> Tensor:
-        """Latent vectors (B, m): samples in training; the means otherwise, to be reproducible."""
+        """Return latent vectors (B, m): samples in training, otherwise means, to be
+        reproducible.
+        """
         latent: Tensor = posterior.rsample() if self.training else posterior.mean
         return latent
 

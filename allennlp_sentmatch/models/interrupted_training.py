@@ -1,8 +1,8 @@
-"""What Ctrl-C and SIGTERM leave of a training: an archive of the best epoch, or how to make one.
+"""Archive the best epoch of a training after Ctrl-C and SIGTERM, or say how to do so.
 
 AllenNLP archives the best weights if it is interrupted within an epoch. Importing this module lets
-it do so in the evaluation after the last epoch, too, and say what there is in the message of the
-`KeyboardInterrupt` or `SigTermReceived`, which ends the output of the program.
+it do so during the evaluation after the last epoch, too. The message of the `KeyboardInterrupt` or
+`SigTermReceived`, the program's last output, says what there is.
 """
 
 import functools
@@ -33,7 +33,7 @@ _train_model = train.train_model
 def _train(
     params: Params, serialization_dir: AnyPath, *args: Any, **kwargs: Any
 ) -> Optional[Model]:
-    # In distributed training the first worker, which has got the same signal, archives.
+    # In distributed training, the first worker archives: it received the same signal.
     is_distributed = params.get("distributed", None) is not None
     try:
         return _train_model(params, serialization_dir, *args, **kwargs)
@@ -49,7 +49,7 @@ def _finish(folder: Path, error: InterruptingError) -> str:
         return _without_weights(folder)
     is_archived = _is_newer(folder / ARCHIVE, folder / BEST_WEIGHTS)
     if not is_archived and not _was_archiving(error):
-        with suppress(KeyboardInterrupt, SigTermReceived):  # who interrupts twice cannot wait
+        with suppress(KeyboardInterrupt, SigTermReceived):  # interrupted again
             archive_training(folder)
             is_archived = True
     if is_archived:

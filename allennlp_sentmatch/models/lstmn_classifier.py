@@ -1,4 +1,4 @@
-"""Two networks, one for each sentence of a pair, and a classifier of their joint vector."""
+"""Two networks, one for each sentence of a pair, and a classifier of the joint vector."""
 
 from typing import Any, Optional
 
@@ -64,7 +64,7 @@ class LstmnClassifier(ClassificationModel):
         metadata: Optional[list[dict[str, Any]]] = None,
         score: Optional[Tensor] = None,
     ) -> dict[str, Any]:
-        """Classify B pairs. Returns the results of `output` and, as far as the encoder has them,
+        """Classify B pairs. Returns the results of `output` and, if the encoder has them,
         `premise_self_attention` (B, P, P) and `hypothesis_self_attention` (B, H, H), a row
         for each token over the tokens before it, and `premise_attention` (B, P), the
         inter-attention.

@@ -20,7 +20,7 @@ from allennlp_sentmatch.nn.checks import check_at_least
 from allennlp_sentmatch.training.metrics import AnswerOverlap
 
 WINDOWS_AT_ONCE = 16
-"""Also the number of passages that are read at once in validation."""
+"""The default batch size, and the number of passages that are read at once in validation."""
 
 
 class _Reading(NamedTuple):
@@ -119,7 +119,7 @@ class RNet(TextModel):
         self._n_best_size = n_best_size
         self._window_size = window_size
         self._window_stride = window_stride or math.ceil(0.75 * (window_size or 0))
-        self._metric: Any = metric or AnswerOverlap()  # whose arguments are texts, not tensors
+        self._metric: Any = metric or AnswerOverlap()  # these metrics take texts, not tensors
         self._initializer(self)
 
     def forward(
@@ -141,7 +141,7 @@ class RNet(TextModel):
         - `loss`, a scalar, with `span_start` and `span_end`;
         - `question_num_tokens` and `passage_num_tokens` (B,); `metadata`.
 
-        Outside of training, with N = `n_best_size` and windows, or whole passages, of W tokens:
+        Outside of training, with N = `n_best_size`, and windows (or whole passages) of W tokens:
 
         - `best_spans` (B, N, 2), the first and the last tokens of the most probable spans, or -1
           if there are fewer, `best_span_scores` (B, N), the logarithms of their probabilities,
@@ -280,7 +280,7 @@ class RNet(TextModel):
         best, best_windows = windows.best_spans(
             start_scores, end_scores, self._n_best_size, self._max_answer_length
         )
-        # Reading it once more takes less memory than the attention of all windows.
+        # Reading the best window again takes less memory than keeping the attention of all windows.
         reading = read(windows.select(best_windows))
         return (
             reading._replace(
@@ -318,7 +318,7 @@ def _show_attention(
     reverse = output_dict.pop("reverse_matching_attention")  # (B, W, M)
     self_matching = output_dict.pop("self_matching_attention")  # (B, W, W)
     starts = output_dict.pop("attention_start").tolist()
-    answers = [  # in the windows
+    answers = [  # positions in the windows
         slice(span[0] - start, span[1] + 1 - start) if span else slice(0)
         for span, start in zip(output_dict["span"], starts)
     ]

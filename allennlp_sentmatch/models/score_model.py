@@ -17,15 +17,15 @@ class ScoreModel(TextModel):
     """A model that predicts a score for each instance: its metrics and output.
 
     A subclass computes features in `forward`, returns what `output` makes of them, and implements
-    `scores` and `loss`. Its constructor hands the parameters below on. Not registered itself.
+    `scores` and `loss`. Its constructor passes on the parameters below. Not registered itself.
 
     `forward` names the fields of the reader: `premise` and `hypothesis` (or `tokens`), `score`,
-    `metadata` and `label`, which no such model uses: some data, such as SICK, have both.
+    `metadata` and `label`, which these models ignore: some data, such as SICK, have both.
 
     # Parameters
 
     lowest_score, highest_score : `float`
-        The ends of the scale. All predictions lie between them, and all true scores must.
+        The ends of the scale. All predictions lie between them, and so must all true scores.
     settings : see `TextModel`
     """
 
@@ -81,7 +81,7 @@ class ScoreModel(TextModel):
         return output
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """`pearson`, `spearman` (both 0 if they are not defined) and `mean_squared_error`."""
+        """Return `pearson`, `spearman` (both 0 if undefined) and `mean_squared_error`."""
         error = self._mean_squared_error.get_metric(reset)
         return {"mean_squared_error": error, **self._correlations.get_metric(reset)}
 

@@ -24,7 +24,7 @@ from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.nn import masked_softmax, stack_padded
 
 PREFIXES = ("", "premise_", "hypothesis_")
-"""The beginnings of names in the output, for a single text and for each of two."""
+"""Prefixes of names in the output, for a single text and for each of two texts."""
 
 _LENGTHS = "_lengths"
 
@@ -48,11 +48,11 @@ class TextModel(Model):
     # Attributes
 
     output_sizes : `dict[str, int]`
-        The number of words or labels that the model has outputs for, by their namespaces.
+        The number of the model's outputs for words or labels, by namespace.
     """
 
     gold_field: ClassVar[str]
-    """The field with which predictions are compared: data without it cannot be evaluated."""
+    """The gold field: data without it cannot be evaluated."""
 
     def __init__(
         self,
@@ -68,8 +68,8 @@ class TextModel(Model):
     def extend_embedder_vocab(
         self, embedding_sources_mapping: Optional[dict[str, str]] = None
     ) -> None:
-        """Add embeddings of the words that are new in the vocabulary. Raises a
-        `ConfigurationError` for words and labels that the model would need outputs for.
+        """Add embeddings of the words that are new in the vocabulary. Raises `ConfigurationError`
+        for words and labels for which the model would need outputs.
         """
         super().extend_embedder_vocab(embedding_sources_mapping)
         for namespace, size in self.output_sizes.items():
@@ -155,12 +155,12 @@ class TextModel(Model):
 def refuse_nan(model: torch.nn.Module, inputs: Any, output: dict[str, Any]) -> None:
     """Raise an error outside of training if a prediction of a model is not a number.
 
-    It would be taken for the first label, or be written as NaN. Attention is not checked.
+    Otherwise, it would become the first label, or be written as NaN. Attention is not checked.
     """
     if model.training:
         return
     values = {k: v for k, v in output.items() if isinstance(v, Tensor) and v.dim() <= 2}
-    if not sum(value.isnan().sum() for value in values.values()):  # a GPU is waited for once
+    if not sum(value.isnan().sum() for value in values.values()):  # waits for a GPU only once
         return
     name, is_nan = next((k, v.isnan()) for k, v in values.items() if v.isnan().any())
     where = ""

@@ -33,10 +33,10 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         L(x_1, x_2, y)  = L_vae(x_1) + L_vae(x_2) - lambda log q(y | z_1, z_2)
         L(x_1, x_2)     = L_vae(x_1) + L_vae(x_2)
 
-    so that unlabeled pairs say nothing to the classifier. Outside training, z is the mean of
+    so that unlabeled pairs do not train the classifier. Outside training, z is the mean of
     q(z | x): of a von Mises-Fisher distribution, a vector shorter than 1.
 
-    It has the settings of `GenerativeClassificationModel` but for `generator`: `posterior` is
+    It has the settings of `GenerativeClassificationModel` except `generator`: `posterior` is
     q(z | x), and `classification_weight` lambda.
     """
 
@@ -67,7 +67,7 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         return auto_encoding + self._classification_weight * discriminative
 
     def _unlabeled_losses(self, pair: _Pair) -> Tensor:
-        """L_vae(x_1) + L_vae(x_2), (B,)."""
+        """Return L_vae(x_1) + L_vae(x_2), (B,)."""
         losses = [
             self._posterior.kl_divergence(posterior) - self._log_likelihood(x, z).squeeze(-1)
             for x, posterior, z in zip(pair.sentences, pair.posteriors, pair.latents)

@@ -1,6 +1,6 @@
 """The mathematics of `allennlp_sentmatch.nn` as AllenNLP components.
 
-A constructor raises a `ConfigurationError` that names an impossible setting.
+Constructors raise `ConfigurationError`, which names the setting, for invalid settings.
 """
 
 from allennlp_sentmatch.modules import (

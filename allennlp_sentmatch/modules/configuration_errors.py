@@ -13,7 +13,7 @@ from typing import Any, Callable, Literal, TypeVar, Union, get_args, get_origin
 import torch
 from allennlp.common import Lazy, Params, Registrable, from_params
 from allennlp.common.checks import ConfigurationError
-from typing_extensions import Concatenate, ParamSpec  # a requirement of torch
+from typing_extensions import Concatenate, ParamSpec  # required by torch
 
 from allennlp_sentmatch.errors import configuration_errors as configuration_errors
 
@@ -51,7 +51,7 @@ def constructs(
 
 
 def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: Params) -> None:
-    """Check that settings are known and of the annotated types, and that sizes are possible.
+    """Check that settings are known, have the annotated types, and possible sizes.
 
     AllenNLP takes `true` for the number 1, any number for `true`, NaN for a number and `null` for
     anything. Sizes and layers of ten millions take minutes, or all of the memory. Raises a
@@ -69,13 +69,13 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
         value = params.get(name)
         annotation = parameter.annotation
         if not (value is None is parameter.default or is_of_type(value, annotation)):
-            # Without the names of modules.
+            # Remove the names of modules.
             expected = re.sub(r"<class '|'>|\b(\w+\.)+(?=\w)", "", str(annotation))
             value = value.as_dict(quiet=True) if isinstance(value, Params) else value
             raise ConfigurationError(f"{name} of {cls.__name__} must be {expected}, got {value!r}")
         if not re.search("(layers|size|dims?|max_steps)$", name):
             continue
-        # Some classes of this package have a meaning of 0; all of them check their numbers.
+        # In some classes of this package, 0 has a meaning; all of them check their own numbers.
         least = 0 if cls.__module__.startswith("allennlp_sentmatch.") else 1
         most = MAX_LAYERS if name.endswith("layers") else MAX_SIZE
         for number in value if isinstance(value, list) else [value]:
@@ -86,9 +86,7 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
 
 
 def is_of_type(value: Any, annotation: Any) -> bool:
-    """Return whether a JSON value may become an argument with this annotation; true if that is
-    unclear.
-    """
+    """Return whether a JSON value fits an argument's annotation; `True` if this is unclear."""
     origin = get_origin(annotation)
     arguments = get_args(annotation)
     if origin is Union:
@@ -100,7 +98,7 @@ def is_of_type(value: Any, annotation: Any) -> bool:
     if annotation is bool:
         return type(value) in (bool, int) and value in (0, 1)
     if annotation in (int, float):
-        return type(value) in (int, annotation) and value == value  # not NaN
+        return type(value) in (int, annotation) and value == value  # NaN is no number
     if annotation is str:
         return isinstance(value, (str, os.PathLike))
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -108,7 +106,7 @@ def is_of_type(value: Any, annotation: Any) -> bool:
     if hasattr(annotation, "from_params") or origin is Lazy:
         return not isinstance(value, (bool, int, float, list))
     if isinstance(origin, type) and issubclass(origin, Iterable):
-        items = value if len(arguments) == 1 else ()  # the items of a tuple have types of their own
+        items = value if len(arguments) == 1 else ()  # the items of a tuple have their own types
         return isinstance(value, (list, tuple, set)) and all(
             is_of_type(item, arguments[0]) for item in items
         )
@@ -118,8 +116,8 @@ def is_of_type(value: Any, annotation: Any) -> bool:
 def _give_place(params: Params, name: str, annotation: Any) -> None:
     """Let a setting that is the name of a component be an object with that `type`.
 
-    AllenNLP does so itself, but loses the place of the setting: its error for an unknown name says
-    "type" only, which here becomes "model.matcher.type".
+    AllenNLP also does so, but loses the setting's place: its error for an unknown name says only
+    "type", which becomes "model.matcher.type" here.
     """
     kinds = [annotation, *get_args(annotation)] if get_origin(annotation) is Union else [annotation]
     components = [get_args(kind)[0] if get_origin(kind) is Lazy else kind for kind in kinds]
@@ -141,13 +139,14 @@ def _create_checked_kwargs(
 ) -> dict[str, Any]:
     for name, parameter in from_params.infer_params(cls, constructor).items():
         _give_place(params, name, parameter.annotation)
-    # AllenNLP's modules, its searches and initializers, and this package's classes; not a user's.
+    # AllenNLP's modules, searches and initializers, and this package's classes, but not users'
+    # classes.
     is_module = cls.__module__.startswith("allennlp.") and issubclass(cls, torch.nn.Module)
     if not is_module and not cls.__module__.startswith(("allennlp_sentmatch.", "allennlp.nn.")):
         return _create_kwargs(constructor, cls, params, **extras)
     parameters = from_params.infer_params(cls, constructor)
     check_settings(cls, {n: p for n, p in parameters.items() if n != "self"}, params)
-    with configuration_errors():  # errors of the parts
+    with configuration_errors():  # errors about the setting's parts
         return _create_kwargs(constructor, cls, params, **extras)
 
 

@@ -30,12 +30,12 @@ def encode_with_states(
 ) -> tuple[Tensor, Tensor, Optional[DecoderState]]:
     """Encode sentences (B, T, D) with a right-padded mask (B, T).
 
-    Returns the encoder's outputs (B, T, E); its last output (B, E), as AllenNLP's
-    `get_final_encoder_states` has it; and, if the encoder has states, the states of each of L
-    layers after the last token, both directions concatenated, (B, L, E) each. Empty sentences have
-    outputs and states of zero.
+    Returns the encoder's outputs (B, T, E); its last output (B, E), as in AllenNLP's
+    `get_final_encoder_states`; and, if the encoder has states, the states of each of L layers after
+    the last token, both directions concatenated, (B, L, E) each. Empty sentences have outputs and
+    states of zero.
     """
-    if inputs.size(1) == 0:  # Not every encoder reads no token at all: let it read padding.
+    if inputs.size(1) == 0:  # Some encoders cannot read zero tokens: let them read padding.
         inputs = F.pad(inputs, (0, 0, 0, 1))
         mask = F.pad(mask, (0, 1))
         outputs, last_output, states = encode_with_states(encoder, inputs, mask)

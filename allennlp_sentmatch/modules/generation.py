@@ -28,7 +28,7 @@ class LengthPenaltyScorer(FinalSequenceScorer):
     # Parameters
 
     alpha : `float`, optional (default = `0.7`)
-        At least 0; 0 means no normalization, a larger one prefers longer sentences.
+        At least 0: with 0, there is no normalization; larger values prefer longer sentences.
     """
 
     def __init__(self, alpha: float = 0.7) -> None:
@@ -52,16 +52,16 @@ class LengthPenaltyScorer(FinalSequenceScorer):
 class StepwiseLengthPenaltyBeamSearch(BeamSearch):
     """Divides the log-probability of the j-th word by lp(j) = (5 + j)^alpha / (5 + 1)^alpha.
 
-    A sentence has the score sum_j log p(y_j | y_<j) / lp(j), by which the search keeps its beams.
-    This is how the code of CS-LVM's author, with which the thesis's sentences were made
-    (`beam_search_step` in `snli/model.py`), applies the penalty that "length_penalty" applies once,
-    to whole sentences, as Wu et al. 2016 do.
+    A sentence has the score sum_j log p(y_j | y_<j) / lp(j), by which the search chooses its beams.
+    So the code of CS-LVM's author, which made the thesis's sentences (`beam_search_step` in
+    `snli/model.py`), applies the penalty in each step. "length_penalty" applies it once, to whole
+    sentences, as in Wu et al. 2016.
 
     # Parameters
 
     end_index, max_steps, beam_size, per_node_beam_size : see AllenNLP's `BeamSearch`
     alpha : `float`, optional (default = `0.7`)
-        At least 0; 0 means no normalization.
+        At least 0; with 0, there is no normalization.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class OutputWords(torch.nn.Module):
     """
 
     allowed: Tensor
-    """(V,), bool: `True` for the end symbol, too."""
+    """(V,), bool; also `True` for the end symbol."""
 
     def __init__(self, vocab: Vocabulary, namespace: str, remedy: str) -> None:
         super().__init__()
@@ -125,8 +125,8 @@ class OutputWords(torch.nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Search the best sentences for each of B instances.
 
-        The `step` leads from the last words (B,) and the state to the next words' logits (B, V) and
-        the state, which is `state` before the first word.
+        The `step` maps the last words (B,) and the state to the next words' logits (B, V) and the
+        next state; `state` is the initial one.
 
         Returns word indices (B, K, T), the best of K sentences first, each ended and padded by the
         end symbol, and their scores (B, K).

@@ -1,7 +1,6 @@
-"""Classes that hold a module of `allennlp_sentmatch.nn` as a configuration states it.
-
-A model takes one as a `Lazy`, fills in the sizes that it knows, and keeps the `module`. A
-configuration has the other settings of the module's class.
+"""Classes that construct a module of `allennlp_sentmatch.nn` from a configuration. A model takes
+such a class as a `Lazy`, fills in the sizes that it knows, and keeps the `module`. A configuration
+has the other settings of the module's class.
 """
 
 from allennlp.common import FromParams, Registrable
@@ -27,8 +26,8 @@ class SentenceGenerator(FromParams):
 
 
 class PairEncoder(Registrable):
-    """Holds an `allennlp_sentmatch.nn.PairReader`: one of the networks of table 2 of Ersü, "Long
-    Short-Term Memory-Networks for Machine Reading", which make one vector of a pair.
+    """Holds an `allennlp_sentmatch.nn.PairReader`, which computes one vector of a pair: a network
+    of table 2 of Ersü, "Long Short-Term Memory-Networks for Machine Reading".
     """
 
     default_implementation = "lstmn_inter_attention"

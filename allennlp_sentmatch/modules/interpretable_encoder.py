@@ -1,4 +1,4 @@
-"""Encoders with internals to show: trees and attention."""
+"""Encoders that show their internals: trees and attention."""
 
 import math
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ LARGEST_MATRIX = 1_000_000
 class InterpretableEncoder(Protocol):
     """An encoder with internals, such as trees or attention.
 
-    Models call `encode_with_internals` with any encoder; an encoder takes part by having the three
-    members below. "gumbel_tree_lstm" shows its trees, "lstmn" its attention, "pooled" its own
+    Models call `encode_with_internals` with any encoder; an encoder with the three members below
+    shows its internals. "gumbel_tree_lstm" shows its trees, "lstmn" its attention, "pooled" its own
     attention and the internals of its encoder.
     """
 
@@ -26,7 +26,7 @@ class InterpretableEncoder(Protocol):
     def __call__(
         self, inputs: Tensor, mask: Tensor, return_internals: bool
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """With `return_internals=True`, the output and named tensors of shape (B, ...)."""
+        """Return the output and, with `return_internals=True`, named tensors of shape (B, ...)."""
 
     def describe(self, internals: dict[str, Tensor], tokens: Sequence[str]) -> dict[str, Any]:
         """Turn one sentence's row of each tensor into strings, numbers and lists."""
@@ -36,7 +36,8 @@ def encode_with_internals(
     encoder: torch.nn.Module, inputs: Tensor, mask: Tensor
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Encode sentences (B, T, D) with a right-padded mask (B, T) by any `Seq2SeqEncoder` or
-    `Seq2VecEncoder`: its output, and its internals, empty unless it is an `InterpretableEncoder`.
+    `Seq2VecEncoder`. Returns the output and the internals, which are empty unless it is an
+    `InterpretableEncoder`.
     """
     if not isinstance(encoder, InterpretableEncoder):
         return encoder(inputs, mask), {}
@@ -47,8 +48,8 @@ def encode_with_internals(
 def trim_attention(weights: Tensor, *lengths: int) -> list[Any]:
     """Turn the attention of one sentence, (T,) or (R, C), into lists without padding.
 
-    The `lengths` are the numbers of weights that are not padding, one for each dimension. The lists
-    are empty for more than a million weights, which would take a gigabyte of memory as JSON.
+    The `lengths` are the numbers of weights that are not padding, one for each dimension. For more
+    than a million weights, the lists are empty: as JSON, they would take a gigabyte.
     """
     if math.prod(lengths) > LARGEST_MATRIX:
         return []

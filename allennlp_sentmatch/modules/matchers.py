@@ -46,7 +46,7 @@ class FunctionMatcher(Matcher):
     itself; its subclasses take only `input_size`.
     """
 
-    function: Callable[[Tensor, Tensor], Tensor]  # from two tensors (..., d) to their features
+    function: Callable[[Tensor, Tensor], Tensor]  # maps two tensors (..., d) to their features
 
     def get_output_dim(self) -> int:
         vector = torch.empty(self.get_input_dim())
@@ -141,8 +141,8 @@ class HighwayMatcher(Matcher):
     matcher : `Lazy[Matcher]`, optional (default = `Lazy(HeuristicDifferenceMatcher)`)
         A configuration leaves out its `input_size`.
     hidden_size : `int`, optional (default = `None`)
-        The size of the highway layers, to which a linear layer brings the features. `None`: the
-        matcher's own output size, without that layer.
+        The size of the highway layers, to which a linear layer maps the features. With `None`, it
+        is the matcher's output size, and there is no such layer.
     num_layers : `int`, optional (default = `2`)
         Number of highway layers.
     """

@@ -11,11 +11,11 @@ from allennlp.nn.regularizers import Regularizer
 class ModelRegularizer(RegularizerApplicator):
     """AllenNLP's penalties on single parameters and the norm of all parameters, as a loss.
 
-    Choi's thesis (section 4.4.1) adds the L2 norm of the parameters to the loss, w * ||theta||, as
-    `regularizer: { norm_weight: 0.002 }` and the author's code do
+    Choi's thesis (section 4.4.1) adds the L2 norm of the parameters to the loss, w * ||theta||, and
+    so do `regularizer: { norm_weight: 0.002 }` and the author's code
     (https://github.com/jihunchoi/ca-stacked-lstm). AllenNLP's "l2" adds the square, w *
-    ||theta||^2, and its gradient, which grows with the norm, pulls the weights to zero with the
-    thesis's w of 0.002.
+    ||theta||^2, whose gradient grows with the norm: with the thesis's w of 0.002, it pulls the
+    weights to zero.
 
     # Parameters
 
@@ -28,18 +28,16 @@ class ModelRegularizer(RegularizerApplicator):
     def __init__(
         self, regexes: Optional[list[tuple[str, Regularizer]]] = None, norm_weight: float = 0.0
     ) -> None:
-        if not norm_weight >= 0:  # also if it is not a number
+        if not norm_weight >= 0:  # also true for NaN
             raise ConfigurationError(f"norm_weight must not be negative, got {norm_weight}")
         super().__init__(regexes)
         self._norm_weight = norm_weight
 
     def __call__(self, module: torch.nn.Module) -> torch.Tensor:
-        """Return the penalty of a module: a scalar, or, as AllenNLP's, 0.0 if nothing is
-        penalized.
-        """
+        """Return a module's penalty: a scalar or, as in AllenNLP, 0.0 if nothing is penalized."""
         penalty = super().__call__(module)
         if self._norm_weight > 0:
-            # The gradient is zero, and not infinite, if all parameters are zero.
+            # If all parameters are zero, the gradient is zero, not infinite.
             norms = [p.norm() for p in module.parameters() if p.requires_grad]  # scalars
             if norms:
                 penalty = penalty + self._norm_weight * torch.stack(norms).norm()

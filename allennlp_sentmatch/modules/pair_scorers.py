@@ -1,4 +1,4 @@
-"""From two sentence vectors to a similarity score, as AllenNLP components."""
+"""Similarity scores of two sentence vectors, as AllenNLP components."""
 
 import torch.nn.functional as F
 from allennlp.common import Lazy, Registrable
@@ -48,9 +48,9 @@ class CosineScorer(PairScorer):
     """The cosine of the two vectors, from 0 (the lowest score) to 1 (the highest one).
 
     Without parameters: the encoder learns vectors whose cosine is the similarity, so that the
-    nearest neighbors of `allennlp search` are the most similar sentences. The score of a negative
-    cosine is the lowest one. The loss is the mean squared error of the cosine, a negative one
-    included, in units of the score.
+    nearest neighbors of `allennlp search` are the most similar sentences. A negative cosine gets
+    the lowest score. The loss is the mean squared error of the cosine, also a negative one, in
+    units of the score.
     """
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:

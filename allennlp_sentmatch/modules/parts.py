@@ -1,4 +1,4 @@
-"""Parts of models, and the check that they fit together."""
+"""Parts of models, and a check that they fit together."""
 
 from typing import Any
 
@@ -28,12 +28,14 @@ def check_fit(**parts: Any) -> None:
 
 
 def dropout_layer(name: str, probability: float) -> torch.nn.Dropout:
-    """Return a `torch.nn.Dropout`; a `ValueError` names the setting unless 0 <= probability < 1."""
+    """Return a `torch.nn.Dropout`; raise `ValueError`, naming the setting, unless 0 <= probability
+    < 1.
+    """
     check_fraction(**{name: probability})
     return torch.nn.Dropout(probability)
 
 
 def relu_layer(size: int) -> Lazy[FeedForward]:
-    """One layer of `size` units with ReLU, which lacks its `input_dim`."""
+    """Return one layer of `size` units with ReLU, which still lacks its `input_dim`."""
     relu = Activation.by_name("relu")()
     return Lazy(FeedForward, num_layers=1, hidden_dims=size, activations=relu)

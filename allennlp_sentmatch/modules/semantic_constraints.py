@@ -12,7 +12,7 @@ CONSTRAINTS = ("y", "z", "mu")
 
 
 class SemanticConstraints(torch.nn.Module, FromParams):
-    """The constraints that are on, how they combine, and how sentences are generated for them.
+    """The active constraints, their combination, and the generation of sentences for them.
 
     # Parameters
 
@@ -58,7 +58,7 @@ class SemanticConstraints(torch.nn.Module, FromParams):
         self.weighting = UncertaintyWeighting(len(names)) if len(names) > 1 else None
 
     def forward(self, losses: dict[str, torch.Tensor]) -> torch.Tensor:
-        """R, a scalar, given a scalar loss for each of `names`."""
+        """Return R, a scalar, from a scalar loss for each of `names`."""
         if self.weighting is None:
             return losses[self.names[0]]
         weighted: torch.Tensor = self.weighting([losses[name] for name in self.names])

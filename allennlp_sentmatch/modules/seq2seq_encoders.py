@@ -18,7 +18,7 @@ from allennlp_sentmatch.nn.padding import check_padded
 
 
 class SizedEncoder(Seq2SeqEncoder):
-    """A `Seq2SeqEncoder` whose sizes and directions are known when it is made."""
+    """A `Seq2SeqEncoder` whose sizes and directions are known when it is constructed."""
 
     def __init__(self, input_size: int, output_size: int, bidirectional: bool) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class ModuleEncoder(SizedEncoder):
     # Parameters
 
     module : `allennlp_sentmatch.nn.configured_module.SequenceEncoder`
-        Or another module with its attributes.
+        A `SequenceEncoder`, or another module with its attributes.
     """
 
     def __init__(self, module: SequenceEncoder) -> None:
@@ -51,8 +51,8 @@ class ModuleEncoder(SizedEncoder):
         self.module = module
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
-        """Encode B sentences (B, T, input size), whose `mask` (B, T), right-padded, is by default
-        without padding, to (B, T, output size), zero at padded steps.
+        """Encode B sentences (B, T, input size) to (B, T, output size), zero at padded steps. The
+        `mask` (B, T) is right-padded; by default, there is no padding.
         """
         outputs: Tensor = self.module(inputs, mask)
         return outputs
@@ -117,7 +117,7 @@ class LstmnEncoder(ModuleEncoder):
 
     @property
     def internal_names(self) -> tuple[str, ...]:
-        """The attention of each direction."""
+        """Names of the attention of each direction."""
         if self.is_bidirectional():
             return ("self_attention", "self_attention_reverse")
         return ("self_attention",)
@@ -132,8 +132,8 @@ class LstmnEncoder(ModuleEncoder):
 
 @Seq2SeqEncoder.register("stacked_rnn")
 class StackedRnnEncoder(ModuleEncoder):
-    """torch's stacked LSTMs or GRUs: AllenNLP's `lstm` and `gru`, but faster in training on CPUs
-    where sentences differ in length. Takes the settings of `allennlp_sentmatch.nn.StackedRNN`.
+    """torch's stacked LSTMs or GRUs: AllenNLP's `lstm` and `gru`, but faster in training on CPUs if
+    sentences differ in length. Takes the settings of `allennlp_sentmatch.nn.StackedRNN`.
     """
 
     __init__ = constructs(nn.StackedRNN)(ModuleEncoder.__init__)
@@ -157,13 +157,13 @@ class HighwayEncoder(SizedEncoder):
         self._highway = Highway(input_size, num_layers)
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
-        """Encode B sentences (B, T, input size), whose `mask` (B, T) is by default without padding,
-        to outputs of the same shape, zero at padded steps.
+        """Encode B sentences (B, T, input size) to outputs of the same shape, zero at padded steps.
+        By default, the `mask` (B, T) has no padding.
         """
         dtype = next(self._highway.parameters()).dtype
         inputs, mask = check_padded(inputs, mask, self._input_dim, dtype)
         padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-        # The inputs are cleared as well: NaN there times a gradient of zero would be NaN.
+        # The inputs are set to zero as well: NaN times a zero gradient would be NaN.
         outputs: Tensor = self._highway(inputs.masked_fill(padding, 0.0))
         return outputs.masked_fill(padding, 0.0)
 
@@ -199,8 +199,8 @@ class SequentialEncoder(SizedEncoder):
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode B sentences (B, T, input size), with a `mask` (B, T), to (B, T, output size)."""
-        # Not every encoder of AllenNLP does without a mask, nor checks it. The first encoder checks
-        # the precision.
+        # Some of AllenNLP's encoders need a mask, and do not check it. The first encoder checks the
+        # precision.
         inputs, mask = check_padded(inputs, mask, self._input_dim, inputs.dtype)
         for encoder in self.encoders:
             inputs = encoder(inputs, mask)

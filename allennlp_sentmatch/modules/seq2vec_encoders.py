@@ -39,9 +39,9 @@ class GumbelTreeLstmEncoder(Seq2VecEncoder):
     def forward(
         self, inputs: Tensor, mask: Optional[Tensor] = None, return_internals: bool = False
     ) -> Union[Tensor, tuple[Tensor, dict[str, Tensor]]]:
-        """Encode B sentences (B, T, input size), whose `mask` (B, T), right-padded, is by default
-        without padding, as the roots of their trees (B, output size); with `return_internals` the
-        result is a pair of these and `{"merges": ...}`, as `GumbelTreeLSTM.compose` has them.
+        """Encode B sentences (B, T, input size) as the roots of their trees (B, output size). The
+        `mask` (B, T) is right-padded; by default, there is no padding. With `return_internals`, the
+        result is a pair of the roots and `{"merges": ...}`, see `GumbelTreeLSTM.compose`.
         """
         mask = _as_bool(mask)
         if return_internals:
@@ -52,7 +52,7 @@ class GumbelTreeLstmEncoder(Seq2VecEncoder):
 
     @property
     def internal_names(self) -> tuple[str, ...]:
-        """`merges`, which make up the trees."""
+        """The name of the merges, which define the trees."""
         return ("merges",)
 
     def describe(self, internals: dict[str, Tensor], tokens: Sequence[str]) -> dict[str, Any]:
@@ -93,12 +93,12 @@ class PooledEncoder(Seq2VecEncoder):
     def forward(
         self, inputs: Tensor, mask: Optional[Tensor] = None, return_internals: bool = False
     ) -> Union[Tensor, tuple[Tensor, dict[str, Tensor]]]:
-        """Encode B sentences (B, T, input size), whose `mask` (B, T), right-padded, is by default
-        without padding, as vectors (B, output size), zeros for an empty sentence; with
-        `return_internals` the result is a pair of these and the internals of the encoder, with
+        """Encode B sentences (B, T, input size) as vectors (B, output size), zeros for an empty
+        sentence. The `mask` (B, T) is right-padded; by default, there is no padding. With
+        `return_internals`, the result is a pair of the vectors and the encoder's internals, with
         `pooling_attention` (B, T) if there is one.
         """
-        mask = mask_of(inputs, _as_bool(mask))  # not every encoder of AllenNLP does without one
+        mask = mask_of(inputs, _as_bool(mask))  # some of AllenNLP's encoders need a mask
         outputs, internals = encode_with_internals(self.encoder, inputs, mask)
         pooled = self.pooling(outputs, mask, return_attention=self._attends())
         if isinstance(pooled, tuple):
@@ -107,7 +107,7 @@ class PooledEncoder(Seq2VecEncoder):
 
     @property
     def internal_names(self) -> tuple[str, ...]:
-        """The encoder's, and `pooling_attention` with the pooling "attention"."""
+        """The encoder's internals and, with the pooling "attention", `pooling_attention`."""
         own = ("pooling_attention",) if self._attends() else ()
         if isinstance(self.encoder, InterpretableEncoder):
             return (*self.encoder.internal_names, *own)
@@ -132,7 +132,7 @@ class PooledEncoder(Seq2VecEncoder):
 
 
 def _as_bool(mask: Optional[Tensor]) -> Optional[Tensor]:
-    """Return a mask as bool: AllenNLP's embedder `character_encoding` hands over integers."""
+    """Return a mask as bool: AllenNLP's embedder `character_encoding` passes integers."""
     return mask.bool() if mask is not None and mask.dtype == torch.long else mask
 
 

@@ -1,4 +1,4 @@
-"""Answers to questions: parts of passages, and ranked candidates."""
+"""Predictors of answers: parts of passages, and ranked candidates."""
 
 from typing import Any
 
@@ -89,10 +89,10 @@ class AnswerRankerPredictor(EchoingPredictor):
     def dearest_example(self, num_words: int, num_characters: int) -> JsonDict:
         """Return a question of few words with many candidates of one word.
 
-        A batch has the question once for each candidate, so that its own words count twice where
-        they are many.
+        A batch contains the question once for each candidate, so that a long question would count
+        twice.
         """
-        most_candidates = num_characters * 19 // 20  # of one character; the rest is the question's
+        most_candidates = num_characters * 19 // 20  # the question has the rest
         num_question = max(1, num_words**2 // most_candidates, num_words // 20)
         num_candidates = max(1, min(most_candidates, num_words**2 // num_question - num_question))
         question = " ".join(["a"] * num_question)

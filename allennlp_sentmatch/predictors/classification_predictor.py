@@ -16,7 +16,7 @@ from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.models import ClassificationModel, ScoreModel
 from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, EchoingPredictor
 
-OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}  # they attend to each other
+OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}  # for mutual attention
 
 ThresholdSetting = Union[float, Mapping[str, float]]
 
@@ -24,8 +24,8 @@ ThresholdSetting = Union[float, Mapping[str, float]]
 class LabelThreshold:
     """Chooses one of the model's labels, or none if no label is probable enough.
 
-    For the `threshold`, see `ClassificationPredictor`. A number outside [0, 1] and an unknown label
-    is a `ConfigurationError`.
+    For the `threshold`, see `ClassificationPredictor`. Raises `ConfigurationError` for a number
+    outside [0, 1] and an unknown label.
     """
 
     def __init__(self, threshold: ThresholdSetting, labels: Collection[str]) -> None:
@@ -44,9 +44,7 @@ class LabelThreshold:
         self._by_label = dict(by_label)
 
     def choose(self, probs_by_label: Mapping[str, float]) -> Optional[str]:
-        """Return the most probable one of the labels that reach their thresholds; `None` without
-        any.
-        """
+        """Return the most probable label that reaches its threshold; `None` if none does."""
         probs = probs_by_label.items()
         reached = [label for label, prob in probs if prob >= self._by_label.get(label, 0.0)]
         return max(reached, key=probs_by_label.__getitem__, default=None)
@@ -55,7 +53,7 @@ class LabelThreshold:
 class ClassificationPredictor(EchoingPredictor):
     """Predicts one label from one or several texts, and echoes the texts.
 
-    The output of `predict_json` holds the texts under the names they came with, `label`,
+    The output of `predict_json` contains the texts under their names in the input, `label`,
     `label_probs`, `probs_by_label` {name: probability} and the model's other outputs. AllenNLP's
     saliency interpreters work with it. Not registered itself.
 
@@ -63,9 +61,9 @@ class ClassificationPredictor(EchoingPredictor):
 
     threshold : `Union[float, dict[str, float]]`, optional (default = `None`)
         The smallest probability with which a label is predicted: a number for every label, or an
-        object of numbers by label, where other labels need none. `label` is then the most probable
-        one of the labels that reach their thresholds, and `None` (undecided) if there is none.
-        By default, `label` is the most probable one.
+        object of numbers by label, in which the other labels have no threshold. `label` is then the
+        most probable one of the labels that reach their thresholds, and `None` (undecided) if there
+        is none. By default, `label` is the most probable one.
     frozen, on_error : optional
         As for `EchoingPredictor`.
     """
@@ -89,18 +87,20 @@ class ClassificationPredictor(EchoingPredictor):
 
     @property
     def reads_pairs(self) -> bool:
-        """Whether it predicts for two sentences, and not for one."""
+        """Whether the predictor takes two sentences rather than one."""
         return len(self.input_keys[0]) == 2
 
     @property
     def output_key(self) -> str:  # type: ignore[override]
-        """That of a score, or of a label."""
+        """The key of a score or of a label."""
         return "score" if isinstance(self._model, ScoreModel) else "label"
 
     def predictions_to_labeled_instances(
         self, instance: Instance, outputs: dict[str, "numpy.ndarray[Any, Any]"]
     ) -> list[Instance]:
-        """For saliency: the instance with the predicted label as gold, or with the lowest score."""
+        """Return the instance with the predicted label as gold, or with the lowest score, for
+        saliency.
+        """
         labeled = instance.duplicate()
         if isinstance(self._model, ScoreModel):
             # At the predicted score, the loss can have its minimum, without a gradient.
@@ -120,7 +120,7 @@ class ClassificationPredictor(EchoingPredictor):
             if not found or not weights:
                 continue
             text, _, kind = name.strip("_").partition("_")
-            if text not in OTHER_TEXT:  # the attention is a single text's
+            if text not in OTHER_TEXT:  # attention within a single text
                 text = ""
                 kind = name.strip("_")
             tokens = output["metadata"].get(f"{text}_tokens" if text else "tokens", [])
@@ -174,21 +174,21 @@ class SentencePairPredictor(ClassificationPredictor):
 
 @Predictor.register("ensemble")
 class EnsemblePredictor(ClassificationPredictor):
-    """Predicts with an `Ensemble` from the JSON that its members' predictor takes.
+    """Predicts with an `Ensemble` from the same JSON as its members' predictor.
 
     It takes the parameters of `ClassificationPredictor`.
     """
 
     @property
     def input_keys(self) -> list[tuple[str, ...]]:  # type: ignore[override]
-        """Those of the members' predictor."""
+        """The keys of the members' predictor."""
         ensemble: Any = self._model
         predictor: Any = Predictor.by_name(ensemble.members[0].default_predictor)
         keys: list[tuple[str, ...]] = predictor.input_keys
         return keys
 
     def get_interpretable_layer(self) -> torch.nn.Module:
-        """Raises: each member has embeddings of its own, and AllenNLP looks at one."""
+        """Raise an error: each member has its own embeddings, and AllenNLP looks at only one."""
         raise ConfigurationError(
             "an ensemble has no one layer of embeddings to take gradients of; interpret its members"
         )

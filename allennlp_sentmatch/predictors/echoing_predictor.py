@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class AttentionMap(NamedTuple):
-    """A matrix of attention with the words that it is between."""
+    """A matrix of attention, with the words of its rows and columns."""
 
     title: str
     weights: Sequence[Sequence[float]]
@@ -55,8 +55,8 @@ class CheckedRequest(dict[str, Any]):
 class EchoingPredictor(Predictor):
     """Predicts from the texts of a JSON object, which the output includes.
 
-    An invalid request is a `ConfigurationError` that shows the request. A subclass names its texts
-    in `input_keys`. Not registered itself.
+    Raises `ConfigurationError`, which shows the request, if it is invalid. A subclass names its
+    texts in `input_keys`. Not registered itself.
 
     # Parameters
 
@@ -68,13 +68,15 @@ class EchoingPredictor(Predictor):
     """
 
     input_keys: list[tuple[str, ...]]
-    """Each element has names for all texts, in the order of the reader's `text_to_instance`."""
+    """Alternatives of names for all texts, in the order of the reader's `text_to_instance`."""
 
     output_key: str
-    """The key of a prediction that models of another kind do not have."""
+    """A key of the prediction, which tells this kind of model from others."""
 
     reads_blank_lines = False
-    """If `True`, a blank line of the input of `allennlp predict` is a text, and not left out."""
+    """If `True`, a blank line in the input of `allennlp predict` is a text; otherwise it is
+    skipped.
+    """
 
     _num_lines = 0
     _has_logged_unknown = False
@@ -102,7 +104,8 @@ class EchoingPredictor(Predictor):
     def load_file(self, file: BinaryIO, name: str) -> Iterator[JsonDict]:
         """Yield the JSON objects on all lines of the input of `allennlp predict`, which is open.
 
-        A byte order mark decides the encoding, which otherwise is UTF-8. Errors have the `name`.
+        A byte order mark decides the encoding, which is otherwise UTF-8. Errors name the file by
+        `name`.
         """
         skipped: list[str] = []
 
@@ -168,7 +171,7 @@ class EchoingPredictor(Predictor):
         return [self._finished(output) for output in outputs]
 
     def _finished(self, output: JsonDict) -> JsonDict:
-        """Return an output of the model as the predictor gives it."""
+        """Return an output of the model in the form of this predictor."""
         return output
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
@@ -194,7 +197,7 @@ class EchoingPredictor(Predictor):
             why = f"its output has no {self.output_key!r}"
         except SigTermReceived:
             raise
-        except Exception as error:  # from any line of a reader or a model of another kind
+        except Exception as error:  # other kinds of readers and models may fail anywhere
             why = f"{type(error).__name__}: {error}"
         raise ConfigurationError(
             f"the predictor {type(self).__name__} cannot use the model "
@@ -204,7 +207,7 @@ class EchoingPredictor(Predictor):
 
     @contextmanager
     def logging_nothing(self) -> Iterator[None]:
-        """Do not log that the model knows no word of a text, such as of an example."""
+        """Do not log that the model knows no word of a text, such as an example."""
         before = self._has_logged_unknown
         self._has_logged_unknown = True
         try:
@@ -217,13 +220,14 @@ class EchoingPredictor(Predictor):
         return {key: self._example(key, text) for key in self.input_keys[0]}
 
     def dearest_example(self, num_words: int, num_characters: int) -> JsonDict:
-        """Return the request that takes the most time and memory of those that cost as much.
+        """Return the slowest and largest request of those with an equal cost.
 
-        Its cost is that of one text of `num_words` words: the words of its longest text times the
-        words of all its texts, where each of several candidates counts as much as the longest one.
-        Its texts have at most `num_characters` characters.
+        Its cost equals the cost of one text of `num_words` words: the words of its longest text
+        times the words of all its texts, where each of several candidates counts as much as the
+        longest one. Its texts have at most `num_characters` characters.
         """
-        # Models compare each word with each of the other texts, which are most if all are equal.
+        # Models compare each word with the words of the other texts; texts of equal length give the
+        # most pairs.
         length = num_words / len(self.input_keys[0]) ** 0.5
         return self.example(" ".join(["example"] * max(1, int(length))))
 
@@ -251,7 +255,7 @@ class EchoingPredictor(Predictor):
         return self._dataset_reader.text_to_instance(*texts.values())
 
     def _texts(self, request: JsonDict) -> JsonDict:
-        """Return the checked texts of a JSON object, under the names they have there."""
+        """Return the checked texts of a JSON object, under their names in it."""
         for keys in self.input_keys:
             if has_keys(request, keys):
                 return {key: self._text(request, key) for key in keys}
@@ -270,7 +274,7 @@ def has_keys(request: JsonDict, keys: tuple[str, ...]) -> bool:
 
 
 def check_string(value: object, name: str, request: JsonDict, may_be_blank: bool = False) -> str:
-    """Return `value` if it is a string that can be read; `name` is its name in errors."""
+    """Return `value` if it is a readable string; errors call it `name`."""
     if not isinstance(value, str):
         raise ConfigurationError(
             f"{name} must be a string, got {shorten(value)} in {shorten(request)}"
@@ -279,4 +283,4 @@ def check_string(value: object, name: str, request: JsonDict, may_be_blank: bool
         raise ConfigurationError(
             f"{name} is blank in {shorten(request)}: give it a text, or leave the whole input out"
         )
-    return value  # the reader looks for surrogates
+    return value  # the reader checks for surrogates

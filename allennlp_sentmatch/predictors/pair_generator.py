@@ -1,4 +1,4 @@
-"""Sentences in a chosen relation to a given one, and the quality of a data set of them."""
+"""Generate sentences in a chosen relation to a given one, and measure their quality."""
 
 from typing import Optional
 
@@ -23,17 +23,16 @@ class PairGenerator(EchoingPredictor):
     """Generates the second sentence of a pair, with a `cs_lvm` model.
 
     Takes `{"source": "A man is playing a guitar.", "label": "entailment"}`, or without `label`, to
-    generate for every label. Gives `source` and `sentences`: for each label a list of
-    `{"sentence": ..., "tokens": [...], "score": ...}`, as many as the beam search has beams, the
-    best first. The score is what the beam search ranks by: the log-probability, normalized by the
-    length. `sentence` is `tokens`, joined by spaces. The source is tokenized by the reader, which
-    is one for sentence pairs.
+    generate for every label. Gives `source` and `sentences`: for each label a list of `{"sentence":
+    ..., "tokens": [...], "score": ...}`, as many as the beam search has beams, the best first. The
+    beam search ranks by the score: the log-probability, normalized by the length. `sentence` is
+    `tokens`, joined by spaces. The reader, which is for sentence pairs, tokenizes the source.
 
     # Parameters
 
     sample_latent : `bool`, optional (default = `False`)
-        Draw the latent vector, so that the same source gives other sentences each time, rather
-        than take its distribution's mean.
+        Draw the latent vector, rather than taking the mean, so that the same source gives different
+        sentences each time.
     on_error : `str`, optional (default = `"raise"`)
         See `EchoingPredictor`.
     """
@@ -104,7 +103,7 @@ class PairGenerator(EchoingPredictor):
         return {"source": source, "labels": self.labels if label is None else [label]}
 
     def _read(self, texts: JsonDict) -> Instance:
-        # The reader reads pairs; the source fills the place of the sentence to be generated.
+        # The reader reads pairs: the source also takes the place of the sentence to generate.
         return self._dataset_reader.text_to_instance(texts["source"], texts["source"])
 
     def _labeled(self, pair: Instance, label: str) -> Instance:
@@ -118,13 +117,13 @@ def evaluate_generator(
     input_file: str,
     batch_size: int = 32,
 ) -> tuple[dict[str, float], list[dict[str, str]]]:
-    """Write a sentence for each pair's first one and its label, and measure the quality.
+    """Generate a sentence from each pair's first sentence and label, and measure the quality.
 
     The `input_file` has labeled pairs for the generator's reader. The metrics are those of
     `allennlp evaluate-generator`: `accuracy`, `distinct-1`, `distinct-2`, and as
     `distinct-2-per-bigram` the figure of the thesis's table 6.5, whose divisor is the number of
     bigrams. An artificial pair has `premise`, `hypothesis`, `label` and the classifier's
-    `predicted_label`. A pair without a label is a `ConfigurationError`.
+    `predicted_label`. Raises `ConfigurationError` for a pair without a label.
     """
     distinct = {
         "distinct-1": Distinct(1),

@@ -6,7 +6,7 @@ from typing import Any
 SENTENCE_ENCODER = Path(__file__).parent / "sentence_encoder"
 """A folder as `allennlp export` writes, for `allennlp_sentmatch.standalone.StandaloneEncoder`."""
 
-PACKAGE = "package"  # the name of this encoder where a path could be
+PACKAGE = "package"  # this encoder's name, in place of a path
 
 _LSTM = {
     "type": "lstm",
@@ -27,7 +27,6 @@ They had the same words. Archives that were trained with them have their weights
 """
 
 WORD_SIZE = 512
-"""The width of a word in AllenNLP, in each edition: half of it from each direction.
-
-So configurations and archives of an earlier edition fit the encoder, which has wider states.
+"""The width of a word in AllenNLP in every edition, half of it from each direction. It fits
+configurations and archives of earlier editions, although the states are now wider.
 """

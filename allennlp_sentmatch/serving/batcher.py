@@ -1,4 +1,4 @@
-"""Results for many callers in batches, which take turns."""
+"""Compute results for many callers in batches; requests take turns."""
 
 import asyncio
 import logging
@@ -15,17 +15,17 @@ from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
 
 logger = logging.getLogger(__name__)
 
-SMALLEST = 100  # the characters that an input counts as at least, since it takes time however short
-MAX_WAITING = 3 * MAX_BYTES  # the characters that may wait, but for those of a single request
-SMALL_REQUEST = 5_000  # the characters of the largest request that does not wait for larger ones
+SMALLEST = 100  # the characters that a shorter input counts as, since every input takes time
+MAX_WAITING = 3 * MAX_BYTES  # the characters that may wait; a single request may have more
+SMALL_REQUEST = 5_000  # characters; larger requests are large
 
-TURN_SECONDS = 0.15  # the processor time that a batch of several inputs should take
+TURN_SECONDS = 0.15  # the target processor time of a batch of several inputs
 FIRST_WORDS = 32  # the words of a job's first batch, before its speed is known
-STALLED_SECONDS = 30  # the time after which a request is given up if nothing of it was computed
+STALLED_SECONDS = 30  # a request without progress for this time fails
 
 
 class _Input(NamedTuple):
-    """An input that has been read."""
+    """An input after reading."""
 
     content: Any
     shape: Shape
@@ -44,8 +44,8 @@ class _Waiting:
         self.last_turn = time.monotonic()
         self._inputs = inputs
         self._sizes = [job.weight * max(size, SMALLEST) for size in sizes]
-        # The positions of the inputs to be computed: the shortest is the last one, and the first
-        # one of equally long ones.
+        # The positions of the inputs to compute, longest first, so that the shortest one is taken
+        # first; ties are taken in order.
         positions = reversed(range(len(inputs)))
         self._order = sorted(positions, key=self._sizes.__getitem__, reverse=True)
         self._next: Optional[_Input] = None
@@ -60,13 +60,13 @@ class _Waiting:
     @property
     def size(self) -> int:
         """The characters of these inputs."""
-        # Copied, since the thread takes positions out meanwhile.
+        # Copied, since the thread removes positions at the same time.
         return 0 if self.future.done() else sum(self._sizes[i] for i in self._order[:])
 
     def next_input(self) -> _Input:
         """Read the shortest input whose batch has not begun.
 
-        Raise the `RequestError` of its job's mistakes, and any other exception of its job.
+        Raises `RequestError` for a mistake in it, and any other exception of its job.
         """
         if self._next is None:
             try:
@@ -80,12 +80,12 @@ class _Waiting:
         return self.names[self._order[-1]]
 
     def take_next(self) -> int:
-        """Begin to compute the input that `next_input` has read, and return its position."""
+        """Start computing the input that `next_input` has read, and return its position."""
         self._next = None
         return self._order.pop()
 
     def finish(self, position: int, result: Any) -> None:
-        """Keep the result of an input, or fail with the exception in its place."""
+        """Keep the result of an input, or fail if it is an exception."""
         self.last_turn = time.monotonic()
         if isinstance(result, Exception):
             self.fail(result, self.names[position])
@@ -96,7 +96,7 @@ class _Waiting:
             self.future.set_result(self.results)
 
     def fail(self, error: Exception, name: str) -> None:
-        """End with the error of the input of a `name`, without the results of the others."""
+        """Fail with the error of the input called `name`, without the other inputs' results."""
         if self.future.done() or not self.future.set_running_or_notify_cancel():
             return
         if isinstance(error, RequestError):
@@ -108,10 +108,9 @@ class _Waiting:
 
 
 class _Pace:
-    """The number of words, padding included, that a job computes in a turn.
-
-    A turn should take `TURN_SECONDS`, or twice the time of the job's shortest turn: a model that
-    takes as long for one input as for several computes several.
+    """The number of words, including padding, that a job computes in a turn. A turn should take
+    `TURN_SECONDS`, or twice the job's shortest turn: a model that is as fast for several inputs as
+    for one computes several.
     """
 
     def __init__(self) -> None:
@@ -119,7 +118,7 @@ class _Pace:
         self._shortest = float("inf")
 
     def adapt(self, num_words: int, seconds: float, was_full: bool) -> None:
-        """Learn from a turn; `was_full` if more words waited than it could take."""
+        """Learn from a turn; `was_full` if more words were waiting than it could take."""
         self._shortest = min(self._shortest, seconds)
         limit = max(TURN_SECONDS, 2 * self._shortest)
         if seconds > limit:
@@ -133,11 +132,11 @@ class _Batch:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.places: list[tuple[_Waiting, int]] = []  # whose inputs these are, and which
+        self.places: list[tuple[_Waiting, int]] = []  # each input's request and position
         self.contents: list[Any] = []
         self.shape: Shape = {}
         self.is_full = False
-        self.words_ran_out = False  # whether it is full because of `_Pace`
+        self.words_ran_out = False  # whether it is full because of `_Pace`, not of `batch_size`
 
     @property
     def num_words(self) -> int:
@@ -145,39 +144,37 @@ class _Batch:
         return padded_words(self.shape, len(self.contents))
 
     def take(self, waiting: _Waiting, new: _Input) -> None:
-        """Take the input that a request has read."""
+        """Add the input that a request has read."""
         self.shape = joined(self.shape, new.shape)
         self.contents.append(new.content)
         self.places.append((waiting, waiting.take_next()))
 
 
 class Batcher:
-    """Computes one batch after the other; the requests take turns.
+    """Computes batches one after another; requests take turns.
 
     A caller who is alone does not wait for others. The inputs of a request are computed in the
-    order of their lengths. Those of several requests for the same job share a batch, as long as it
-    costs no more than the dearest single input and takes about `TURN_SECONDS`. What is left of a
-    request waits for its next turn behind the others. Two turns of three belong to small requests,
-    so that these wait for one batch of large ones at most, however many there are.
+    order of their lengths. Inputs of several requests for the same job share a batch, as long as it
+    costs no more than the most expensive single input and takes about `TURN_SECONDS`. The rest of a
+    request waits behind the other requests for its next turn. Two of three turns belong to small
+    requests, so that these wait for at most one batch of large requests. An input that fails does
+    not affect other requests in its batch. Inputs of a caller who has left are not computed.
 
-    An input that fails does not affect other requests of its batch. What a caller who has left was
-    waiting for is not computed.
-
-    All jobs read and compute in one thread. A batch has `batch_size` inputs at most. An input is
-    refused if it costs more than one text of `max_words` words; see `cost`. A number below 1 is a
-    `ValueError`.
+    All jobs read and compute in one thread. A batch has at most `batch_size` inputs. An input is
+    refused if it costs more than one text of `max_words` words; see `cost`. Raises `ValueError` for
+    a number below 1.
     """
 
     def __init__(self, batch_size: int = 32, max_words: int = MOST_WORDS) -> None:
         check_positive(batch_size=batch_size, max_words=max_words)
         self._batch_size = batch_size
         self._max_words = max_words
-        self._open: set[_Waiting] = set()  # all requests without an answer
+        self._open: set[_Waiting] = set()  # all unanswered requests
         self._small: deque[_Waiting] = deque()
         self._large: deque[_Waiting] = deque()
         self._num_turns = 0
         self._paces: dict[Job, _Pace] = {}
-        # A task for each request in one of the queues, at least: each takes a request out.
+        # At least one task for each request in a queue: each task takes a request out.
         self._thread = ThreadPoolExecutor(1)
 
     @property
@@ -188,11 +185,9 @@ class Batcher:
     async def __call__(
         self, job: Job, inputs: Sequence[Any], sizes: Sequence[int], names: Sequence[str]
     ) -> list[Any]:
-        """Return the results of some inputs of `sizes` characters, in their order.
-
-        A `RequestError` if too many inputs wait already, if one cannot be read or costs too much,
-        if the model fails, and if nothing was computed for `STALLED_SECONDS`; it uses the `names`
-        of the inputs.
+        """Return the results of some inputs of `sizes` characters, in order. Raises `RequestError`
+        if too many inputs are waiting, if one cannot be read or costs too much, if the model fails,
+        and if nothing was computed for `STALLED_SECONDS`. It uses the inputs' `names`.
         """
         if not inputs:
             return []
@@ -226,7 +221,7 @@ class Batcher:
         batch = self._next_batch()
         if batch is None:
             return
-        # Not by the clock: on a busy machine, batches would become as small as they are slow.
+        # Processor time, not the clock: on a busy machine, batches would become ever smaller.
         start = time.thread_time()
         results = _computed(batch.job, batch.contents)
         seconds = time.thread_time() - start
@@ -238,7 +233,7 @@ class Batcher:
                 self._enqueue(waiting)
 
     def _next_batch(self) -> Optional[_Batch]:
-        """Take requests out of a queue, in its order, as long as their inputs fit into a batch."""
+        """Take requests out of a queue, in order, as long as their inputs fit into a batch."""
         queue = self._next_queue()
         batch: Optional[_Batch] = None
         while queue:
@@ -251,7 +246,7 @@ class Batcher:
             else:
                 batch.is_full = True
             if batch.is_full and len(batch.contents) == num_before:
-                break  # its turn is still to come
+                break  # its turn comes later
             queue.popleft()
         return batch if batch is not None and batch.contents else None
 
@@ -262,7 +257,9 @@ class Batcher:
         return self._small or self._large
 
     def _fill(self, batch: _Batch, waiting: _Waiting) -> None:
-        """Move a request's inputs into a batch until it is full. One that is refused ends it."""
+        """Move a request's inputs into a batch until it is full. A refused input ends the
+        request.
+        """
         while waiting.num_inputs:
             try:
                 new = waiting.next_input()
@@ -276,7 +273,7 @@ class Batcher:
             batch.take(waiting, new)
 
     def _check_space(self, batch: _Batch, shape: Shape) -> None:
-        """Note that a batch is full if an input of this shape does not fit into it."""
+        """Mark a batch as full if an input of this shape does not fit into it."""
         if not batch.contents:
             return
         number = len(batch.contents) + 1
@@ -286,7 +283,7 @@ class Batcher:
         batch.is_full = number > self._batch_size or costs_too_much or batch.words_ran_out
 
     def _check_cost(self, job: Job, shape: Shape) -> None:
-        """Raise a `RequestError` for the shape of an input that costs too much by itself."""
+        """Raise `RequestError` if an input of this shape costs too much."""
         if not self._costs_too_much(job, shape, 1):
             return
         counts = ", ".join(f"{name} {n} x {words:,}" for name, (n, words) in shape.items())
@@ -305,7 +302,7 @@ class Batcher:
 
 
 async def _finished(waiting: _Waiting) -> list[Any]:
-    """Wait for all results of a request, as long as there is progress."""
+    """Wait for all results of a request while there is progress."""
     results = asyncio.wrap_future(waiting.future)
     while True:
         is_done, _ = await asyncio.wait([results], timeout=STALLED_SECONDS)
@@ -316,7 +313,7 @@ async def _finished(waiting: _Waiting) -> list[Any]:
 
 
 def _computed(job: Job, contents: list[Any]) -> list[Any]:
-    """Return the results of a batch; if it fails, those of single inputs, or their errors."""
+    """Return the results of a batch or, if it fails, the results or errors of single inputs."""
     try:
         return list(job.compute(contents))
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The open connections of a server: how long they may be silent, and how many there may be."""
+"""The open connections of a server: limits on their number and on their silence."""
 
 import asyncio
 import json
@@ -7,17 +7,17 @@ from typing import Any, Optional
 
 from allennlp_sentmatch.serving import requests
 
-Peer = tuple[Any, ...]  # the address and the port of a client, which name its connection
+Peer = tuple[Any, ...]  # the address and the port of a client, which identify its connection
 
 
 class Connection:
-    """A connection, by what asyncio tells of it and what the application is asked."""
+    """A connection, and its state according to asyncio and the application."""
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
         self._loop = asyncio.get_running_loop()
-        self._deadline: Optional[asyncio.TimerHandle] = None  # for the headers of a request
-        self._unread: Optional[asyncio.TimerHandle] = None  # for the client to read an answer
+        self._deadline: Optional[asyncio.TimerHandle] = None  # for a request's headers
+        self._unread: Optional[asyncio.TimerHandle] = None  # for the client's reading
         # The next request may begin before the function that answered the last one has returned.
         self._num_begun = 0  # the requests whose headers have arrived
         self._num_whole = 0
@@ -50,7 +50,7 @@ class Connection:
         self._num_whole += 1
 
     def end_request(self, was_whole: bool) -> None:
-        """Note that a request has been answered, which need not have been read to its end."""
+        """Note that a request has been answered, possibly before its end was read."""
         self._num_begun -= 1
         self._num_whole -= was_whole
 
@@ -83,7 +83,7 @@ class Connection:
         self._stop(self._unread)
 
     def _close(self) -> None:
-        self._transport.close()  # once the client has read the answer, if it reads
+        self._transport.close()  # after the client has read the answer, if it reads
         self._unread = self._loop.call_later(requests.REQUEST_SECONDS, self._transport.abort)
 
     @staticmethod
@@ -93,12 +93,10 @@ class Connection:
 
 
 class Connections:
-    """The open connections of a server, of which there are `most` at most.
-
-    Closed are those that send no headers for `REQUEST_SECONDS`, those that do not read an answer
-    for twice as long, and the oldest without a whole request where there are too many. Uvicorn
-    itself closes only those that send nothing after an answer, and counts connections to refuse
-    requests.
+    """The open connections of a server, at most `most`. A connection is closed if it sends no
+    headers for `REQUEST_SECONDS`, or does not read an answer for twice as long. If there are too
+    many, the oldest one without a whole request is closed. Uvicorn itself closes only connections
+    that send nothing after an answer, and refuses requests if there are too many.
     """
 
     def __init__(self, app: Any, most: int) -> None:
@@ -108,7 +106,7 @@ class Connections:
         self.is_ending = False  # whether each answer says that its connection closes
 
     def add(self, connection: Connection) -> None:
-        """Add a new connection, for which another may have to give way."""
+        """Add a new connection, and close another one if there are too many."""
         self._open[connection.peer] = connection
         if len(self._open) > self._most:
             idle = (other for other in self._open.values() if not other.has_request)
@@ -122,9 +120,9 @@ class Connections:
             del self._open[connection.peer]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Let the application answer a request, and note how far it is."""
+        """Let the application answer a request, and follow its progress."""
         connection = self._open.get(tuple(scope.get("client") or ()))
-        if connection is None:  # it is closed, or the application starts or ends
+        if connection is None:  # the connection is closed, or the application starts or ends
             await self._app(scope, receive, send)
             return
 
@@ -150,11 +148,11 @@ class Connections:
             connection.end_request(is_whole)
 
     def watching(self, protocol: Any) -> Any:
-        """Return a class of asyncio's protocols that does the same and notes its connections."""
+        """Return a subclass of a protocol of asyncio that records its connections."""
         connections = self
 
         class WatchedProtocol(protocol):  # type: ignore[misc]
-            """Notes what asyncio tells of a connection."""
+            """Records a connection's events."""
 
             def connection_made(self, transport: Any) -> None:
                 super().connection_made(transport)

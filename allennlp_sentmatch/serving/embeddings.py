@@ -1,4 +1,4 @@
-"""Vectors of texts in OpenAI's form, similarities and rankings, for requests of many texts."""
+"""Vectors of texts in OpenAI's format, similarities and rankings, for requests of many texts."""
 
 import base64
 import logging
@@ -19,7 +19,7 @@ from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter
 
 logger = logging.getLogger(__name__)
 
-MAX_TEXTS = 2048  # the largest number of texts in a request, as in OpenAI's
+MAX_TEXTS = 2048  # texts in a request, at most, as in OpenAI's API
 
 WITHOUT_EFFECT: dict[str, tuple[Any, ...]] = {
     "user": (),
@@ -31,11 +31,9 @@ WITHOUT_EFFECT: dict[str, tuple[Any, ...]] = {
     "late_chunking": (False,),
     "normalized": (True,),
 }
-"""Keys that clients send and that change no answer of this server, with the values for which that
-is so; any value, if there are none.
-
-Long texts are cut at their end in any case, vectors have the length 1, and an encoder has one
-vector for a text, whatever it is for.
+"""Keys that clients send without effect on this server's answers, with their permitted values; an
+empty set permits any. Long texts are always cut at the end, vectors have the length 1, and a text
+has the same vector for any use.
 """
 
 NO_TOKENS = (
@@ -44,22 +42,22 @@ NO_TOKENS = (
 )
 
 _SPLITTER = LettersDigitsSplitter()
-"""Makes as many words as any splitter of words: more of "a1b2c3" than others."""
+"""Finds at least as many words as any word splitter, for example more in "a1b2c3"."""
 
 
 def num_words(text: str) -> int:
-    """Return about the number of words and marks in a text, at least 1."""
+    """Return the approximate number of words and marks in a text, at least 1."""
     return max(1, len(_SPLITTER.words_of_chunk(text) or ()))
 
 
 def num_encoded(network: Any, text: str) -> int:
-    """Return how many words or word pieces of a text an encoder reads, roughly if it cannot tell.
+    """Return how many words or word pieces of a text an encoder reads, or an estimate.
 
     `network` is one of this package, a `SentenceTransformer`, or another object with `encode`.
     """
     if hasattr(network, "num_words"):
         return int(network.num_words(text))
-    # The second is its name before sentence-transformers 5.3.
+    # The second name is from before sentence-transformers 5.3.
     tokenize = getattr(network, "preprocess", getattr(network, "tokenize", None))
     if tokenize is None:
         return num_words(text)
@@ -67,21 +65,21 @@ def num_encoded(network: Any, text: str) -> int:
 
 
 class Text(NamedTuple):
-    """A text that is to be encoded."""
+    """A text to encode."""
 
     content: str
-    method: str = "encode"  # of `SentenceEncoder`
+    method: str = "encode"  # the method of `SentenceEncoder`
 
 
 class Encoding(NamedTuple):
-    """A text that was encoded."""
+    """An encoded text."""
 
     vector: FloatArray  # (E,)
     num_words: int
 
 
 class EncodingJob(Job):
-    """The vectors of texts by a sentence encoder."""
+    """Computes vectors of texts with a sentence encoder."""
 
     plural = "embeddings"
 
@@ -106,7 +104,7 @@ class EncodingJob(Job):
         return [Encoding(vector, number) for vector, (_, number) in zip(vectors, batch)]
 
     def dearest(self, num_words: int) -> Text:
-        """Return a text of as many words."""
+        """Return a text of this many words."""
         return Text(" ".join(["example"] * num_words))
 
     def _warn_once(self, message: str) -> None:
@@ -117,10 +115,10 @@ class EncodingJob(Job):
 
 @dataclass(frozen=True)
 class Texts(Question):
-    """Texts of which equal ones are encoded once: they have equal vectors."""
+    """Texts, of which equal ones are encoded once."""
 
     inputs: list[Text]
-    positions: list[int]  # for each text of the request, the one in `inputs`
+    positions: list[int]  # for each text of the request, its position in `inputs`
 
     def sizes(self) -> list[int]:
         """Return the characters of each text."""
@@ -149,16 +147,13 @@ class Compared(Texts):
 class Ranked(Texts):
     """A request for a ranking; the query is the first text."""
 
-    documents: list[Any]  # as they were given
+    documents: list[Any]  # as in the request
     top: int
     returns_documents: bool
 
 
 class EncodingRoute(Route[T]):
-    """The answers that are made from vectors of texts.
-
-    `model` is the encoder's name in requests.
-    """
+    """Answers from vectors of texts. `model` is the encoder's name in requests."""
 
     def __init__(self, job: EncodingJob, model: str, vector_size: int) -> None:
         self.job = job
@@ -166,9 +161,8 @@ class EncodingRoute(Route[T]):
         self._vector_size = vector_size
 
     def _check_keys(self, body: dict[str, Any], required: Sequence[str], others: str = "") -> None:
-        """Check a request's keys, and that it is for the model that there is.
-
-        A key whose value is null, which some clients send for all that is not set, is taken out.
+        """Check a request's keys and its model. Keys with the value null, which some clients send
+        for everything that is not set, are removed.
         """
         for key in [key for key, value in body.items() if value is None]:
             del body[key]
@@ -186,7 +180,7 @@ class EncodingRoute(Route[T]):
 
 
 def _check_without_effect(key: str, value: Any) -> None:
-    """Raise a `RequestError` for a key that is unknown, or has a value with an effect."""
+    """Raise `RequestError` for a key that is unknown, or whose value would have an effect."""
     values = WITHOUT_EFFECT.get(key)
     if values is None:
         raise RequestError(400, f"{key!r:.100} is not supported; leave it out.")
@@ -202,7 +196,7 @@ class EmbeddingsRoute(EncodingRoute[Embedded]):
     example = {"input": ["How do I cook rice?", "Where does rice grow?"]}
 
     def parse(self, body: dict[str, Any]) -> Embedded:
-        """Return the texts, and the form of their vectors."""
+        """Return the texts, and the format of their vectors."""
         self._check_keys(body, ["input"], "encoding_format embedding_type dimensions")
         size = body.get("dimensions", self._vector_size)
         if type(size) is not int or not 1 <= size <= self._vector_size:
@@ -218,10 +212,10 @@ class EmbeddingsRoute(EncodingRoute[Embedded]):
         return Embedded(*_distinct(texts, names), size, form == "base64")
 
     def render(self, question: Embedded, results: list[Encoding]) -> bytes:
-        """Return the vectors in OpenAI's form."""
-        # OpenAI's have the length 1, and clients compare them by the dot product.
+        """Return the vectors in OpenAI's format."""
+        # OpenAI's vectors have the length 1, and clients compare them by the dot product.
         vectors = normalized(_vectors(results)[:, : question.size])
-        # One after the other: other threads wait while an object becomes JSON.
+        # One at a time: other threads wait while an object is converted to JSON.
         rendered = [_rendered(vector, question.is_base64) for vector in vectors]
         items = [
             b'{"object": "embedding", "index": %d, "embedding": %b}' % (index, rendered[position])
@@ -310,7 +304,7 @@ ROUTES: dict[str, type[EncodingRoute[Any]]] = {
     "/v1/embeddings": EmbeddingsRoute,
     "/similarity": SimilarityRoute,
     "/rerank": RerankRoute,
-    "/v1/rerank": RerankRoute,  # for Cohere's clients, as the next one
+    "/v1/rerank": RerankRoute,  # this key and the next one are for Cohere's clients
     "/v2/rerank": RerankRoute,
 }
 
@@ -327,9 +321,8 @@ def _vectors(results: list[Encoding]) -> FloatArray:
 
 
 def _distinct(texts: list[Text], names: Sequence[str]) -> tuple[list[Text], list[str], list[int]]:
-    """Return the different texts, their names, and for each text the position among these.
-
-    A text that cannot be encoded is a `RequestError`, before others are encoded.
+    """Return the distinct texts, their names, and the position of each text among them. Raises
+    `RequestError` for a text that cannot be encoded, before any is encoded.
     """
     rows: dict[Text, int] = {}
     kept = []
@@ -364,7 +357,7 @@ def _texts(body: dict[str, Any], key: str) -> list[str]:
 
 
 def _text(element: Any, name: str) -> str:
-    """Return the text that an element of a request is, or has as its `text`."""
+    """Return an element of a request if it is a text, or its `text`."""
     text: Optional[Any] = element.get("text") if isinstance(element, dict) else element
     if isinstance(text, str):
         return text
@@ -376,6 +369,6 @@ def _text(element: Any, name: str) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Return what a value of JSON is called."""
+    """Return the name of a JSON value's type."""
     kinds = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
     return kinds.get(type(value), "a number" if isinstance(value, (int, float)) else "a string")

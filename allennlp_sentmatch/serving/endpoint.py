@@ -1,4 +1,4 @@
-"""An HTTP endpoint that answers programs, and the page in a browser, with what a model computes."""
+"""An HTTP endpoint with a model's results, for programs and for the page in a browser."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ try:
     from fastapi import FastAPI, Request
     from fastapi.responses import JSONResponse, PlainTextResponse, Response
     from fastapi.staticfiles import StaticFiles
-except ImportError:  # `create_app` says so
+except ImportError:  # `create_app` raises an error
     FastAPI = None  # type: ignore[assignment, misc]
 
 MISSING_FASTAPI = "serving needs the extra [serve]: pip install fastapi uvicorn"
@@ -43,15 +43,15 @@ def create_app(
 ) -> Any:
     """Create the endpoint as an ASGI application.
 
-    A POST of JSON to a path of the service's routes, such as `/predict`, is answered by JSON. `GET
+    A JSON POST to one of the service's routes, such as `/predict`, is answered with JSON. `GET
     /health` says that the server answers, `GET /openapi.json` describes it to programs and `GET /`
     to people: in a sentence, or by the page, which reads `GET /model`. `GET /v1/models` names the
-    sentence encoder, if there is one, in OpenAI's form. `GET /metrics` counts requests for
-    Prometheus. An error is an object with its `detail`, or, at the paths of OpenAI's form, with
-    OpenAI's `error`.
+    sentence encoder, if there is one, in OpenAI's format. `GET /metrics` counts requests for
+    Prometheus. An error is an object with its `detail`, or, at OpenAI's paths, with OpenAI's
+    `error`.
 
-    See `Batcher` for `batch_size` and `max_words`, and `check_names` for `allowed_hosts`. A number
-    below 1 is a `ValueError`, and so is a missing FastAPI.
+    See `Batcher` for `batch_size` and `max_words`, and `check_names` for `allowed_hosts`. Raises
+    `ValueError` for a number below 1, and if FastAPI is not installed.
     """
     if FastAPI is None:
         raise ValueError(MISSING_FASTAPI)
@@ -125,23 +125,25 @@ class _Endpoint:
         return response
 
     async def failed(self, request: Request, error: Exception) -> JSONResponse:
-        """Answer where a line of the server fails."""
+        """Answer after an internal error."""
         return _error(request.url.path, 500, "The server failed; its log says why.")
 
     async def health(self) -> dict[str, Any]:
-        """Say that the server answers, and how many inputs wait for the model."""
+        """Report that the server is running, and how many inputs wait for the model."""
         return {"status": "ok", "waiting": self._batcher.num_waiting}
 
     async def metrics(self) -> PlainTextResponse:
-        """Counts of requests, their times, and the number of inputs that wait, for Prometheus."""
+        """Return counts of requests, their times, and the number of waiting inputs, for
+        Prometheus.
+        """
         return PlainTextResponse(self.counts.text(self._batcher.num_waiting), media_type=MEDIA_TYPE)
 
     async def models(self) -> dict[str, Any]:
-        """List the sentence encoder, in OpenAI's form of a list of models."""
+        """List the sentence encoder, in OpenAI's format for lists of models."""
         return {"object": "list", "data": [self._model()]}
 
     async def model(self, name: str) -> Response:
-        """Describe the sentence encoder, in OpenAI's form."""
+        """Describe the sentence encoder, in OpenAI's format."""
         if name == self._service.encoder:
             return JSONResponse(self._model())
         reason = (
@@ -155,7 +157,7 @@ class _Endpoint:
         return {"id": name, "object": "model", "created": self._start, "owned_by": owner}
 
     async def description(self) -> PlainTextResponse:
-        """Describe the service to people."""
+        """Describe the service in a sentence."""
         paths = ", ".join(self._service.routes)
         return PlainTextResponse(
             f"{self._service.title}\n\nPOST JSON to one of {paths}; /openapi.json describes it, "
@@ -163,7 +165,7 @@ class _Endpoint:
         )
 
     async def page(self) -> JSONResponse:
-        """Give the page what it shows of the model."""
+        """Return the page's data about the model."""
         return JSONResponse(self._service.page)
 
 

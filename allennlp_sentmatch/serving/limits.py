@@ -1,11 +1,11 @@
-"""What the input of a model costs, and how much a server can afford."""
+"""The cost of a model's input, and a server's limit for it."""
 
 from __future__ import annotations
 
 import resource
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # without AllenNLP, encoders are served
+if TYPE_CHECKING:  # encoders are served without AllenNLP
     from allennlp.data import Instance
 
     from allennlp_sentmatch.serving.jobs import Job
@@ -16,15 +16,15 @@ MOST_SECONDS = 10
 MOST_KILOBYTES = 4 << 20
 
 Shape = dict[str, tuple[int, int]]
-"""For each field of an instance, the number of its texts and the words of the longest one."""
+"""For each field of an instance, the number of texts and the words of the longest one."""
 
 
 def shape_of(instance: Instance) -> Shape:
-    """Return the shape of an instance that is indexed."""
+    """Return the shape of an indexed instance."""
     shape = {}
     for name, lengths in instance.get_padding_lengths().items():
         num_texts = lengths.pop("num_fields", 1)
-        if lengths:  # metadata have none
+        if lengths:  # metadata have no tokens
             shape[name] = (num_texts, max(lengths.values()))
     return shape
 
@@ -43,10 +43,10 @@ def padded_words(shape: Shape, num_inputs: int = 1) -> int:
 
 
 def cost(shape: Shape, num_inputs: int = 1) -> int:
-    """Return the pairs of words in a batch: of the longest text with all texts, padding included.
+    """Return the pairs of words in a batch, of the longest text with all texts, including padding.
 
     Attention, trees and SuBiLSTM compare the words of a text with each other, or with the words of
-    another text: a model's time and memory grow with this number at most.
+    another text: a model's time and memory grow at most with this number.
     """
     longest = max((length for _, length in shape.values()), default=0)
     return longest * padded_words(shape, num_inputs)
@@ -55,8 +55,8 @@ def cost(shape: Shape, num_inputs: int = 1) -> int:
 def affordable_words(job: Job) -> int:
     """Return the words, from 125 to 1,000, to which a job's inputs are limited by default.
 
-    The dearest input then takes about 10 seconds of a processor's time and 4 GiB. Each input that
-    is tried can take four times as much as the last one.
+    The most expensive input then takes about 10 seconds of processor time and 4 GiB. Each input
+    tried can take four times as much as the one before.
     """
     words = FEWEST_WORDS
     while words < MOST_WORDS:
@@ -68,7 +68,7 @@ def affordable_words(job: Job) -> int:
 
 
 def _usage(job: Job, num_words: int) -> tuple[float, int]:
-    """Return the processor time and the additional memory of a job's dearest input."""
+    """Return the processor time and the additional memory of a job's most expensive input."""
     before = resource.getrusage(resource.RUSAGE_SELF)
     job.try_dearest(num_words)
     after = resource.getrusage(resource.RUSAGE_SELF)

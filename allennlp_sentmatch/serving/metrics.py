@@ -1,11 +1,11 @@
-"""Numbers of requests and their times, in Prometheus' text form."""
+"""Numbers of requests and their times, in Prometheus' text format."""
 
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-"""The upper limits of the times that are counted together."""
+"""The upper limits of the histogram's bins."""
 
 MEDIA_TYPE = "text/plain; version=0.0.4"
 
@@ -17,7 +17,8 @@ WAITING = "sentmatch_inputs_waiting"
 class Metrics:
     """Counts answers by their path, status and time.
 
-    Paths other than `paths` are counted together, as "other": a visitor could invent any number.
+    Paths other than `paths` are counted together, as "other", since a visitor could invent any
+    number of them.
     """
 
     def __init__(self, paths: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""The page of `allennlp demo` for a model: its texts, its examples, and a search."""
+"""The page of `allennlp demo` for a model: its inputs, its examples, and a search."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ NUM_EXAMPLES = 5
 NUM_NEIGHBORS = 10
 
 _TEXTS = json.loads(Path(__file__).with_name("examples.json").read_text(encoding="utf-8"))
-"""Texts to try a model with, all written for this page."""
+"""Texts for trying a model, all written for this page."""
 
 CAPTIONS = _TEXTS["captions"]
 PARAPHRASES = _TEXTS["paraphrases"]
@@ -65,15 +65,15 @@ CORPUS: list[str] = [
 class TextInput:
     """A text that a model reads."""
 
-    name: str  # its key in the predictor's JSON
+    name: str  # the text's key in the predictor's JSON
     label: str  # its name on the page
-    lines: int = 1  # the height of its box, which grows
-    is_list: bool = False  # whether the model reads a list, an element a line
+    lines: int = 1  # the initial height of its box
+    is_list: bool = False  # whether the model reads a list, one element on each line
 
 
 @dataclass(frozen=True)
 class Task:
-    """The inputs that the page asks for, for one kind of predictor."""
+    """The inputs on the page for one kind of predictor."""
 
     title: str
     verb: str  # the text of the button
@@ -115,7 +115,7 @@ def task_of(predictor: EchoingPredictor) -> Task:
 
 
 def _sources(predictor: TranslationPredictor) -> list[list[str]]:
-    """Sentences in the source language, or in German and English if it is not known."""
+    """Return sentences in the source language, or in German and English if it is unknown."""
     by_language: dict[str, list[list[str]]] = {"de": _TEXTS["german_captions"], "en": CAPTION}
     tokenizers = getattr(predictor._dataset_reader, "_tokenizers", {})
     language = getattr(tokenizers.get("source"), "language", None)
@@ -123,7 +123,7 @@ def _sources(predictor: TranslationPredictor) -> list[list[str]]:
 
 
 def _classification(predictor: ClassificationPredictor) -> Task:
-    """Labels or scores, with examples for the labels."""
+    """Return the task of labels or scores, with examples for the labels."""
     model = predictor._model
     if isinstance(model, ScoreModel):
         return Task("Sentence pairs", "Compare", PAIR, PARAPHRASES + CAPTIONS)
@@ -143,10 +143,10 @@ def with_page(
 ) -> Service:
     """Return a service with the page, and with what only the page asks for.
 
-    This is `/search` where the model has a sentence encoder, and for a `cs_lvm` `/generate`, or
-    `/generate/drawn` by a latent vector that is drawn. `description` is a line about the model, and
-    `corpus` has the sentences to search, by default a few dozen; a corpus for a model that has no
-    sentence encoder is a `ConfigurationError`.
+    This is `/search` if the model has a sentence encoder and, for a `cs_lvm`, `/generate`, and
+    `/generate/drawn` with a drawn latent vector. `description` is a line about the model, and
+    `corpus` has the sentences to search, by default a few dozen; raises `ConfigurationError` for a
+    corpus if the model has no sentence encoder.
     """
     routes = {**service.routes, **_generation_routes(predictor)}
     search = _search_job(predictor, corpus)
@@ -172,7 +172,7 @@ def _search_job(
     """Return the search on the page; `None` without a corpus for a model that has no encoder."""
     if corpus is not None:
         return SearchJob(predictor, corpus)
-    # Nobody needs to know which words of our own sentences the model does not know.
+    # No warning about unknown words in the page's own sentences.
     with suppress(ConfigurationError), noting(()):
         return SearchJob(predictor, CORPUS)
     return None
@@ -211,9 +211,8 @@ def _best_known(predictor: EchoingPredictor, task: Task) -> list[JsonDict]:
 
 
 class SearchJob(Job):
-    """The search for the sentences nearest to one, by the cosine of their vectors.
-
-    A model without a sentence encoder is a `ConfigurationError`.
+    """The search for the sentences nearest to one, by the cosine of their vectors. Raises
+    `ConfigurationError` for a model without a sentence encoder.
     """
 
     plural = "searches"
@@ -229,7 +228,7 @@ class SearchJob(Job):
 
     @property
     def description(self) -> str:
-        """What is searched, for visitors."""
+        """A description of the searched sentences, for visitors."""
         described = f"Searches {len(self._sentences):,} sentences by the cosine of their vectors."
         if isinstance(self._predictor._model, ClassificationModel):
             described += f" {OF_A_CLASSIFIER}"
@@ -250,7 +249,7 @@ class SearchJob(Job):
     def compute(self, batch: list[CheckedRequest]) -> Iterator[bytes]:
         """Yield the nearest sentences, with their cosines."""
         texts = [request["sentence"] for request in batch]
-        with noting(()):  # the answer names unknown words
+        with noting(()):  # the answer already names unknown words
             queries = normalized(self._encoder.encode(texts))  # (B, E)
         for request, query in zip(batch, queries):
             near = nearest(query, self._vectors, NUM_NEIGHBORS)
@@ -263,7 +262,7 @@ class SearchJob(Job):
             yield encoded(answer)
 
     def dearest(self, num_words: int) -> JsonDict:
-        """Return a sentence of as many words."""
+        """Return a sentence of this many words."""
         return {"sentence": " ".join(["example"] * num_words)}
 
 

@@ -31,13 +31,13 @@ from allennlp_sentmatch.serving.sources import with_encoder
 MODEL = "archive"  # the name of the model that encodes
 
 WEIGHTS = {"inspect": 4, "simple": 4, "integrated": 25, "smooth": 25}
-"""The number of predictions that take as long, and no less memory, for each dearer answer."""
+"""How many predictions each more expensive answer takes, in time; it needs no less memory."""
 
 
 def service_of(predictor: Predictor) -> Service:
     """Return the service for a predictor of this package.
 
-    A predictor of another package, or for models of another kind, is a `ConfigurationError`.
+    Raises `ConfigurationError` for another package's predictor, or for other kinds of models.
     """
     if not isinstance(predictor, EchoingPredictor):
         raise ConfigurationError(f"the predictor {type(predictor).__name__} cannot be served")
@@ -56,7 +56,7 @@ def service_of(predictor: Predictor) -> Service:
     try:
         encoder = SentenceEncoder(ArchiveEncoder(predictor._model, predictor._dataset_reader))
         return with_encoder(service, encoder, MODEL)
-    except ConfigurationError:  # it has none
+    except ConfigurationError:  # the model has none
         return service
 
 
@@ -82,11 +82,11 @@ class PredictionJob(Job):
         return self.predictor.predict_batch_json([*batch])
 
     def dearest(self, num_words: int) -> JsonDict:
-        """Return the dearest input of the predictor that may be sent."""
+        """Return the predictor's most expensive permitted input."""
         return self.predictor.dearest_example(num_words, MAX_TEXT)
 
     def try_dearest(self, num_words: int) -> None:
-        """Compute the dearest input, of which nothing is logged."""
+        """Compute the most expensive input, without logging."""
         with self.predictor.logging_nothing():
             super().try_dearest(num_words)
 
@@ -120,7 +120,7 @@ class SaliencyJob(PredictionJob):
 
 
 def inspection_of(predictor: EchoingPredictor, request: CheckedRequest) -> JsonDict:
-    """Return the internals of a prediction, as far as the model has them.
+    """Return the internals of a prediction that the model has.
 
     `trees` are nested parentheses; `attention` has matrices, see `AttentionMap`; `marked_texts` are
     passages with the marked answer, see `MarkedText`; `gates` are the histograms of a CAS-LSTM, see

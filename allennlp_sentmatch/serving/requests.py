@@ -1,4 +1,4 @@
-"""Limits of requests, and the names under which a server of this package answers."""
+"""Limits of requests, and the host names under which a server of this package answers."""
 
 import asyncio
 import ipaddress
@@ -11,11 +11,11 @@ from typing import Any, Callable
 from urllib.parse import urlsplit
 
 MAX_BYTES = 5_000_000  # the size of the largest body of a request
-MAX_BUFFERED = 64_000_000  # of all bodies; where there are more, only small ones are read
-SMALL_BODY = 100_000  # the size of the largest small one
+MAX_BUFFERED = 64_000_000  # bytes of all bodies; above it, only small bodies are read
+SMALL_BODY = 100_000  # the size of the largest small body
 MAX_TEXT = 20_000  # the characters of all texts of an input
-REQUEST_SECONDS = 20  # the time in which the headers of a request must arrive, and then its body
-HEALTH = "/health"  # under every name: it tells no secret, and load balancers may send none
+REQUEST_SECONDS = 20  # time limit for a request's headers, and then for its body
+HEALTH = "/health"  # answered under every name: it is no secret, and load balancers may send none
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -24,8 +24,9 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""The content security policy: a browser loads from this server only, and runs no other script, and
-the page's scripts make no HTML of text."""
+"""The content security policy: a browser loads only from this server and runs no other scripts, and
+the page's scripts never turn text into HTML.
+"""
 
 HEADERS = [
     (b"cache-control", b"no-cache"),
@@ -35,13 +36,13 @@ HEADERS = [
 ]
 """Sent with every response."""
 
-RETRY_SECONDS = 5  # after these, whoever is told that there is too much to do may ask again
+RETRY_SECONDS = 5  # clients of a busy server may try again after this time
 
-CLIENT_LEFT = 499  # the status under which nginx counts requests whose clients left
+CLIENT_LEFT = 499  # nginx's status for requests whose clients left
 
 
 class RequestError(Exception):
-    """A request is refused with an HTTP status, and a sentence for the visitor."""
+    """A refused request, with an HTTP status and a sentence for the visitor."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -49,20 +50,21 @@ class RequestError(Exception):
 
 
 class ClientLeftError(Exception):
-    """The client has closed its connection, so that nobody reads an answer."""
+    """The client has closed its connection, and will not read an answer."""
 
 
 ENDING = RequestError(503, "The server is shutting down; try again later.")
 
 
 def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
-    """Return the name, without the port, that a request was sent to.
+    """Return the host name, without the port, to which a request was sent.
 
     A web page elsewhere can have its own name resolve to this machine's address (DNS rebinding) and
     then read from here as if from its own server: the browser still sends that name as `Host`.
-    Accepted are the names `allowed_hosts`, in lower case, the address that the request arrived at,
-    and the names of the browser's own machine, which no other machine can take: a forwarded port
-    is used under them. Others, and a page of another origin, are a `RequestError`.
+    Accepted are the names in `allowed_hosts`, in lower case, the address at which the request
+    arrived, and the names of the browser's own machine, which no other machine can have: forwarded
+    ports are used under them. Raises `RequestError` for other names, and for a page of another
+    origin.
     """
     hosts = _values(scope, b"host")
     host = hosts[0].lower() if len(hosts) == 1 else ""
@@ -90,7 +92,7 @@ def _values(scope: Any, header: bytes) -> list[str]:
 
 
 def _address(name: str) -> Any:
-    """Return the address that a name is: IPv4's, where it is that within IPv6."""
+    """Return the IP address in a name; IPv4 addresses within IPv6 become IPv4."""
     with suppress(ValueError):
         address = ipaddress.ip_address(name)
         return getattr(address, "ipv4_mapped", None) or address
@@ -106,8 +108,8 @@ def _host_name(address: str) -> str:
 
 
 class RequestLimits:
-    """ASGI middleware that refuses requests under other names or of pages elsewhere, and large,
-    slow or compressed bodies; see `check_names` for `allowed_hosts`.
+    """ASGI middleware that refuses requests under other host names or from other sites' pages, and
+    large, slow or compressed bodies; see `check_names` for `allowed_hosts`.
 
     `HEADERS` are sent with every response. Work on a request ends when its client leaves. `count`
     takes the path, the status and the seconds of each answer.
@@ -155,7 +157,7 @@ class RequestLimits:
             await self._answer(exchange)
 
     def _check_head(self, scope: Any) -> None:
-        """Raise a `RequestError` if the body of a request need not be read."""
+        """Raise `RequestError` if a request can be refused without its body."""
         if scope["path"] != HEALTH:
             check_names(scope, self._allowed_hosts)
         if scope["type"] != "http":
@@ -164,7 +166,7 @@ class RequestLimits:
             raise RequestError(415, "Content-Encoding is not read; send plain JSON.")
 
     async def _read_body(self, exchange: "_Exchange") -> None:
-        """Read the body; a `RequestError` if it, or all bodies together, are too large."""
+        """Read the body; raise `RequestError` if it, or all bodies together, are too large."""
         while exchange.has_more_body:
             self._num_buffered += await exchange.read_more_body()
             if exchange.size > MAX_BYTES:
@@ -209,7 +211,7 @@ class _Exchange:
         self._send = send
         self._count = count
         self._start = time.monotonic()
-        self._parts: list[bytes] = []  # of the body, until the application has it
+        self._parts: list[bytes] = []  # the body's parts, until the application has received them
         self._was_received = False
 
     async def read_more_body(self) -> int:
@@ -224,11 +226,11 @@ class _Exchange:
         return len(part)
 
     async def until_client_leaves(self) -> None:
-        """Wait for the end of the connection, when the whole body has been read."""
+        """Wait for the connection to end, after the whole body has been read."""
         await self._receive()
 
     async def receive(self) -> Any:
-        """Give the application the whole body, and then what the server still has to say."""
+        """Give the application the whole body, and then the server's further messages."""
         if self._was_received:
             return await self._receive()
         self._was_received = True
@@ -249,7 +251,7 @@ class _Exchange:
         await self._send(event)
 
     async def refuse(self, error: RequestError) -> None:
-        """Send an error in the form of FastAPI's own, or of OpenAI's."""
+        """Send an error in the format of FastAPI or of OpenAI."""
         headers = [(b"content-type", b"application/json")]
         start = {"type": "http.response.start", "status": error.status, "headers": headers}
         body = json.dumps(error_body(self.scope["path"], error.status, str(error))).encode()
@@ -257,7 +259,7 @@ class _Exchange:
         await self.send({"type": "http.response.body", "body": body})
 
     def note_that_client_left(self) -> None:
-        """Count a request that nobody waits for, instead of an answer."""
+        """Count a request whose client has left."""
         if not self.is_answered:
             self._count_answer(CLIENT_LEFT)
 
@@ -266,7 +268,7 @@ class _Exchange:
 
 
 def _plain_scope(scope: Any) -> Any:
-    """Return a scope without the path at which another application mounts this one.
+    """Return a scope without the path under which another application mounts this one.
 
     The path has no slash at its end: FastAPI would redirect from it, to an address that may not be
     the proxy's. HEAD becomes GET: a server sends no body in answer to it.
@@ -282,7 +284,7 @@ def _plain_scope(scope: Any) -> Any:
 
 
 def error_body(path: str, status: int, reason: str) -> dict[str, Any]:
-    """Return the body of an error: `detail`, or OpenAI's `error` where its clients ask."""
+    """Return the body of an error: `detail`, or OpenAI's `error` on its paths."""
     if not path.startswith("/v1/"):
         return {"detail": reason}
     kind = "invalid_request_error" if status < 500 else "server_error"
@@ -290,7 +292,7 @@ def error_body(path: str, status: int, reason: str) -> dict[str, Any]:
 
 
 def parsed_body(body: bytes) -> dict[str, Any]:
-    """Return the JSON object that a body is; anything else is a `RequestError`."""
+    """Parse a body as a JSON object; raise `RequestError` for anything else."""
     try:
         parsed = json.loads(body.decode("utf-8"), object_pairs_hook=_distinct)
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The paths of a server: how a request is read, and how its answer is made."""
+"""The paths of a server: reading requests and composing answers."""
 
 import json
 from abc import ABC, abstractmethod
@@ -11,18 +11,18 @@ from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import affordable_words
 from allennlp_sentmatch.serving.requests import MAX_TEXT, RequestError
 
-MAX_INPUTS = 256  # the largest number of inputs in a request
+MAX_INPUTS = 256  # inputs in a request, at most
 
 
 @dataclass(frozen=True)
 class Question:
-    """A request that has been parsed."""
+    """A parsed request."""
 
-    inputs: Sequence[Any]  # for the job of its route
-    names: Sequence[str]  # of the inputs, in errors
+    inputs: Sequence[Any]  # the inputs of its route's job
+    names: Sequence[str]  # the inputs' names in errors
 
     def sizes(self) -> list[int]:
-        """Return the characters of each input; a `RequestError` for too many."""
+        """Return the characters of each input; raise `RequestError` for too many."""
         return list(map(num_characters, self.inputs, self.names))
 
 
@@ -38,11 +38,11 @@ class Route(ABC, Generic[Parsed]):
 
     @abstractmethod
     def parse(self, body: dict[str, Any]) -> Parsed:
-        """Return the question in the JSON of a request; a `RequestError` if there is none."""
+        """Parse the JSON of a request; raise `RequestError` if it is invalid."""
 
     @abstractmethod
     def render(self, question: Parsed, results: list[Any]) -> bytes:
-        """Return the body of the response, from what the job computes; this may take long."""
+        """Return the body of the response from the job's results, which may take long."""
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of a request, for the OpenAPI description."""
@@ -51,19 +51,19 @@ class Route(ABC, Generic[Parsed]):
 
 @dataclass(frozen=True)
 class Service:
-    """All that a server answers."""
+    """Everything that a server answers."""
 
     title: str
-    description: str  # which inputs it takes, for people and in the OpenAPI description
+    description: str  # a description of its inputs, for people and for OpenAPI
     routes: Mapping[str, Route[Any]]
-    """By the path. The first one's job is measured, to limit the words of all inputs."""
+    """Routes by path. The first route's job is measured, to limit the words of all inputs."""
     page: Optional[dict[str, Any]] = None
     """The page's data about the model, see `with_page`; `None` for a server without a page."""
     encoder: Optional[str] = None
     """The name of its sentence encoder in requests; `None` for a service without vectors."""
 
     def summary(self) -> str:
-        """Return a line about what is served, for people."""
+        """Return a readable line about the service."""
         return f"{self.title}: {', '.join(self.routes)}"
 
     def most_words(self) -> int:
@@ -73,12 +73,12 @@ class Service:
 
 
 def encoded(value: Any) -> bytes:
-    """Return a value as JSON; NaN is a `ValueError`."""
+    """Return a value as JSON; raise `ValueError` for NaN."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 
 
 def num_characters(inputs: Any, name: str) -> int:
-    """Return the characters of an input's texts; more than `MAX_TEXT` are a `RequestError`."""
+    """Return the characters of an input's texts; raise `RequestError` above `MAX_TEXT`."""
     values = inputs.values() if isinstance(inputs, dict) else [inputs]
     texts = chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
     size = sum(len(text) for text in texts if isinstance(text, str))
@@ -90,7 +90,7 @@ def num_characters(inputs: Any, name: str) -> int:
 
 @dataclass(frozen=True)
 class Inputs(Question):
-    """One input, or several that are answered in a list."""
+    """The question of a request: one input, or several."""
 
     is_list: bool
 
@@ -98,7 +98,7 @@ class Inputs(Question):
 class JobRoute(Route[Inputs]):
     """A job whose results are JSON: for one input, or for several as `{"inputs": [...]}`.
 
-    `example` is an input, and `keys` are those of all inputs, where no others are possible.
+    `example` is an input, and `keys` are the inputs' keys, if no others are possible.
     """
 
     def __init__(self, job: Job, example: dict[str, Any], keys: Sequence[str] = ()) -> None:
@@ -123,7 +123,7 @@ class JobRoute(Route[Inputs]):
         return Inputs(inputs, names, is_list=True)
 
     def render(self, question: Inputs, results: list[bytes]) -> bytes:
-        """Return the results, one after the other."""
+        """Return the results as JSON, one after another."""
         joined = b", ".join(results)
         return b'{"%b": [%b]}' % (self.job.plural.encode(), joined) if question.is_list else joined
 

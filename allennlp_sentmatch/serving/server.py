@@ -1,4 +1,4 @@
-"""Runs a web server until it is interrupted."""
+"""Run a web server until it is interrupted."""
 
 import asyncio
 import resource
@@ -8,16 +8,16 @@ from typing import Any
 
 from allennlp_sentmatch.serving.connections import Connections
 
-SHUTDOWN_SECONDS = 5  # the time in which requests are still answered after the signal to end
-MAX_CONNECTIONS = 1000  # the most that are open; at most half of the files that may be open
-KEEP_ALIVE_SECONDS = 620  # without a request; a proxy that waits for less never meets a closed one
+SHUTDOWN_SECONDS = 5  # after the signal to end, requests are answered for this time
+MAX_CONNECTIONS = 1000  # open connections, at most; also at most half of the files that may be open
+KEEP_ALIVE_SECONDS = 620  # longer than proxies wait, so that they never meet a closed one
 
 
 def serve(app: Any, host: str, port: int, name: str) -> None:
     """Serve an ASGI application until interrupted, and at most `SHUTDOWN_SECONDS` longer.
 
-    Port 0 chooses a free port. The application's `name` is printed with its address. An
-    address that cannot be bound is a `ValueError`.
+    Port 0 chooses a free port. The application's `name` is printed with its address. Raises
+    `ValueError` if the address cannot be bound.
     """
     most = _most_connections()
     connections = Connections(app, most)
@@ -38,13 +38,13 @@ def _most_connections() -> int:
 def _listening_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens at an address, or raise a `ValueError` that says why not."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sends small packets at once (TCP_NODELAY) only where the protocol is named. Otherwise
+    # asyncio sends small packets at once (TCP_NODELAY) only if the protocol is named. Otherwise,
     # each answer waits 40 ms for the client's delayed acknowledgement.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen()  # who reads the address that is printed may connect already
+        listener.listen()  # clients may connect as soon as the address is printed
     except (OSError, OverflowError) as error:
         listener.close()
         reason = getattr(error, "strerror", None) or error
@@ -53,7 +53,7 @@ def _listening_socket(host: str, port: int) -> socket.socket:
 
 
 def _shown_address(address: str, port: int) -> str:
-    """Return the address to type into a browser on this machine, and whether there are others."""
+    """Return the address for a browser on this machine, and whether there are other addresses."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
     others = "" if shown == address else " and at this machine's other addresses"
     name = f"[{shown}]" if ":" in shown else shown
@@ -61,11 +61,11 @@ def _shown_address(address: str, port: int) -> str:
 
 
 def _server(connections: Connections, most: int) -> Any:
-    """Return the server of the application of some connections."""
+    """Return the server of an application with its connections."""
     import uvicorn
 
     class Server(uvicorn.Server):
-        """Answers what still comes through open connections, and says that they close."""
+        """Answers late requests on open connections, and says that they close."""
 
         async def shutdown(self, sockets: Any = None) -> None:
             connections.is_ending = True
@@ -73,13 +73,13 @@ def _server(connections: Connections, most: int) -> Any:
                 server.close()
             await asyncio.sleep(0.5)
             await super().shutdown(sockets)
-            await asyncio.sleep(0.2)  # until the requests that were cancelled are answered
+            await asyncio.sleep(0.2)  # until the cancelled requests are answered
 
     config = uvicorn.Config(
         connections,
         http="h11",
-        # asyncio accepts so many connections before one of them can be closed; each that lacks a
-        # free file would be a message in the log.
+        # asyncio accepts this many connections before one of them can be closed; each one without a
+        # free file would cause a message in the log.
         backlog=max(most // 2, 1),
         ws="none",
         proxy_headers=False,

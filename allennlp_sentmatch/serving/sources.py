@@ -30,7 +30,7 @@ OF_AN_ARCHIVE = "Sentence encoder of an archive (`allennlp serve {}` also serves
 
 
 def needs_archive(source: str) -> bool:
-    """Return whether a source is none of those that are served without AllenNLP."""
+    """Return whether serving a source needs AllenNLP."""
     names = (ESTIMATOR, SETTINGS, MODULES)
     return source != PACKAGE and not any((Path(source) / name).exists() for name in names)
 
@@ -38,7 +38,7 @@ def needs_archive(source: str) -> bool:
 def service_at(source: str) -> Service:
     """Return the service for "package", an encoder's folder or an estimator's folder.
 
-    Something else is a `ValueError` or a `FileNotFoundError` that names it.
+    Raises `ValueError` or `FileNotFoundError`, which names the source, for anything else.
     """
     from allennlp_sentmatch import SentenceEncoder
 
@@ -57,7 +57,7 @@ def service_at(source: str) -> Service:
 
 
 def with_encoder(service: Service, encoder: SentenceEncoder, model: str) -> Service:
-    """Return a service that also answers with vectors, under the name of a model."""
+    """Return a service that also offers vectors, under a model's name."""
     routes = {**service.routes, **encoder_routes(encoder, model)}
     return replace(service, routes=routes, encoder=model)
 
@@ -74,8 +74,8 @@ def _estimator_at(folder: Path) -> PairClassifier | PairRegressor:
 class PairJob(Job):
     """The predictions of a fitted estimator for pairs.
 
-    A pair is an object whose keys are the names that the estimator has seen in `fit`, or one of
-    `PAIR_KEYS` if it has seen none.
+    A pair is an object whose keys are the names of the columns in `fit`, or one of `PAIR_KEYS` if
+    there were no names.
     """
 
     def __init__(self, estimator: PairClassifier | PairRegressor) -> None:
@@ -101,7 +101,7 @@ class PairJob(Job):
 
     @property
     def description(self) -> str:
-        """The keys of a pair, for people."""
+        """A description of a pair's keys."""
         first, second = self.keys or PAIR_KEYS[0]
         return f'Takes `{{"{first}": ..., "{second}": ...}}`.'
 
@@ -121,7 +121,7 @@ class PairJob(Job):
 
     def compute(self, batch: list[dict[str, str]]) -> Iterator[bytes]:
         """Yield the predictions of pairs, with their texts."""
-        # Records find their columns by their names, which may be in another order.
+        # Records find their columns by name, possibly in another order.
         pairs: list[Any] = batch if self.keys else [tuple(texts.values()) for texts in batch]
         for texts, prediction in zip(batch, self._predictions(pairs)):
             yield encoded({**texts, **prediction})

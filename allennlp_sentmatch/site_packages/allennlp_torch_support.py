@@ -3,15 +3,15 @@
 `python -m allennlp_sentmatch install-allennlp` copies this module into site-packages, with a `.pth`
 file that imports it when Python starts. Nothing changes for programs that do not import AllenNLP:
 
-- AllenNLP imports torchvision for its image loaders, which are not needed for text. Where
-  torchvision is not installed, a process that has begun to import AllenNLP finds an empty module
-  instead, whose functions raise an error that says what is missing. Other packages in this process
+- AllenNLP imports torchvision for its image loaders, which are not needed for text. If torchvision
+  is not installed, a process that has begun to import AllenNLP finds an empty module instead, whose
+  functions raise an error that says what is missing. Other packages in this process
   find it, too. In all other processes torchvision remains absent.
 - fairscale 0.4.6, which AllenNLP imports, calls functions that torch has deprecated. Users of
   AllenNLP cannot do anything about these warnings, so they are ignored while it is imported.
 - AllenNLP's plugins include `allennlp_sentmatch`, without a file that names it. They are imported
   for `allennlp diff`, too.
-- Where another package keeps AllenNLP from being imported, the program `allennlp` names it.
+- If another package prevents the import of AllenNLP, the program `allennlp` names it.
 """
 
 import os
@@ -87,7 +87,7 @@ def _execute_commands(execute: Execute, module: types.ModuleType) -> None:
         is_allennlp = "allennlp" in (program.stem, program.parent.name)
         if not is_allennlp or os.environ.get("ALLENNLP_DEBUG"):
             raise
-        del sys.modules["allennlp"]  # to which the package would add its components
+        del sys.modules["allennlp"]  # the package would add its components to AllenNLP
         from allennlp_sentmatch.installation import why_broken
 
         sys.exit(f"allennlp: error: {why_broken(error)}.")
@@ -106,11 +106,11 @@ EXECUTIONS = {
     "allennlp.commands": _execute_commands,
     "fairscale": _execute_without_warnings,
 }
-"""The modules, once AllenNLP is being imported, that are executed in another way."""
+"""Modules that are executed differently, once AllenNLP is being imported."""
 
 
 class _AllenNLPFinder:
-    """Finds the modules of `EXECUTIONS` as Python's own finder does, and executes them so."""
+    """Finds the modules in `EXECUTIONS` as Python does, and executes them differently."""
 
     @staticmethod
     def find_spec(

@@ -44,7 +44,7 @@ VOCABULARY = "vocabulary.json"
 FORMAT = 1  # the version of the format, in the settings
 
 MOST_WORDS = 4096
-"""The words whose products are kept at a time: 50 MB for the encoder of this package."""
+"""Words whose products are kept at a time: 50 MB for this package's encoder."""
 
 USAGE = """from allennlp_sentmatch.standalone import StandaloneEncoder
 
@@ -55,7 +55,7 @@ _SETTINGS = ("format", "lowercase", "max_length", "encoder", "projection_size", 
 
 
 class StandaloneEncoder(nn.Module):
-    """Turns sentences into vectors, where AllenNLP need not be installed.
+    """Turns sentences into vectors, without AllenNLP.
 
         encoder = StandaloneEncoder.load("exported")
         vectors = encoder.encode(["A man is asleep.", "Two dogs run."])  # (2, E)
@@ -63,8 +63,8 @@ class StandaloneEncoder(nn.Module):
     The `words` are the vocabulary in the order of its indices, padding first, and have vectors of
     the width `embedding_size` (D). `encoder` has the settings of the network, see
     `sentence_network`. The vectors of sentences are as wide as the network or, after a linear map,
-    `projection_size` wide (E). The parameters may have `limit` numbers. Settings that do not fit
-    together are a `ValueError`. The words have the `vectors` (V, D), or else random ones.
+    `projection_size` wide (E). The parameters may have `limit` numbers. Raises `ValueError` for
+    settings that do not fit together. The words have the `vectors` (V, D), by default random ones.
     """
 
     def __init__(
@@ -103,13 +103,12 @@ class StandaloneEncoder(nn.Module):
 
     @classmethod
     def load(cls, folder: Union[str, "os.PathLike[str]"]) -> "StandaloneEncoder":
-        """Read an encoder from a folder that `save`, or `allennlp export`, has written.
-
-        The folder need not be trusted: nothing in it is run.
+        """Read an encoder from a folder written by `save` or `allennlp export`. The folder need not
+        be trusted: nothing in it is run.
 
         # Raises
 
-        `ValueError`, naming the file, for whatever is wrong; `FileNotFoundError` for a missing one.
+        `ValueError`, naming the file, for invalid content; `FileNotFoundError` for a missing file.
         """
         path = Path(folder)
         settings = _read_settings(path / SETTINGS)
@@ -150,7 +149,7 @@ class StandaloneEncoder(nn.Module):
         # Parameters
 
         folder : `Union[str, os.PathLike]`
-            Is absent or empty.
+            A folder that is absent or empty.
         int8 : `bool`, optional (default = `False`)
             Whether to round matrices to 8 bits, as `quantized` does: a quarter of the size.
         """
@@ -159,9 +158,8 @@ class StandaloneEncoder(nn.Module):
             self._write_card(path)
 
     def _write_files(self, folder: Path, int8: bool = False, int4_words: bool = False) -> None:
-        """Write the files of `save` among others in a folder.
-
-        `int4_words` rounds the words' vectors to 4 bits, and other matrices to 8.
+        """Write the files of `save` into a folder that may have others. `int4_words` rounds the
+        words' vectors to 4 bits, and other matrices to 8.
         """
         state = self.state_dict()
         check_finite(state)
@@ -193,7 +191,7 @@ class StandaloneEncoder(nn.Module):
         return sha256(json.dumps(self._described(), sort_keys=True).encode()).digest()
 
     def _described(self) -> dict[str, Any]:
-        """Return the contents of the folder's JSON files, by their names."""
+        """Return the contents of the folder's JSON files, by name."""
         indexer = self.indexer
         settings = {
             "format": FORMAT,
@@ -237,7 +235,7 @@ class StandaloneEncoder(nn.Module):
         batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
         vectors: FloatArray = numpy.empty((len(rows), self.vector_size), numpy.float32)
         progress = progress_bar(len(rows), "encoding", " sentences", show_progress_bar)
-        with evaluation_mode(self), progress as bar:  # trees are sampled in training
+        with evaluation_mode(self), progress as bar:  # training mode would sample trees
             for group, words in _groups(batches, rows):
                 encode = self._encoder_of_words(words)
                 for batch in group:
@@ -277,10 +275,9 @@ class StandaloneEncoder(nn.Module):
         return encode
 
     def int8(self) -> "StandaloneEncoder":
-        """Compute in 8 bits from now on; see `int8_network`. Return this encoder.
-
-        The weights are rounded when the first sentence is encoded: what changes them later does not
-        matter. Only `encode` does this. Raise a `ValueError` for a network without this form.
+        """Let `encode` compute in 8 bits from now on; see `int8_network`. Returns this encoder. The
+        weights are rounded when the first sentence is encoded; later changes to them have no
+        effect. Raises `ValueError` for a network without an 8-bit form.
         """
         from allennlp_sentmatch.standalone.int8_network import check_int8
 
@@ -300,11 +297,11 @@ class StandaloneEncoder(nn.Module):
         return Int8Network(self.encoder, self.projection)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all but the packed weights, which cannot be copied."""
+        """Return the state without the packed weights, which cannot be copied."""
         return {name: value for name, value in self.__dict__.items() if name != "_int8_network"}
 
     def _has_only_equations(self) -> bool:
-        """Return whether a call of this module and its parts does only what their classes say."""
+        """Return whether no hook or replaced method changes this module or its parts."""
         is_own = type(self.encoder) is Pooled and type(self.embedding) is nn.Embedding
         return is_own and not any(
             module._forward_pre_hooks or module._forward_hooks or "forward" in vars(module)
@@ -345,7 +342,7 @@ class StandaloneEncoder(nn.Module):
 def _groups(
     batches: list[list[int]], rows: list[list[int]]
 ) -> Iterator[tuple[list[list[int]], list[int]]]:
-    """Yield some batches of sentences and their different words, at most about `MOST_WORDS`."""
+    """Yield some batches of sentences with their distinct words, at most about `MOST_WORDS`."""
     group: list[list[int]] = []
     words: dict[int, None] = {}
     for batch in batches:
@@ -361,9 +358,9 @@ def _groups(
 
 
 def normalized(vectors: FloatArray) -> FloatArray:
-    """Vectors (N, E) divided by their lengths, as a new array; a zero vector stays zero."""
+    """Return vectors (N, E) divided by their lengths, as a new array; zero vectors stay zero."""
     vectors = numpy.array(vectors, dtype=numpy.float32, order="C")
-    # A sum of squares overflows where the largest component is large.
+    # The sum of squares of large components may overflow.
     largest = numpy.abs(vectors).max(axis=1, keepdims=True, initial=0)
     vectors /= numpy.where(largest > 0, largest, 1)
     lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
@@ -374,7 +371,8 @@ def normalized(vectors: FloatArray) -> FloatArray:
 def cosines(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return the cosines of normalized vectors, (..., E) and (..., E) -> (...), from -1 to 1.
 
-    They are sums in float64, rounded once: equal vectors have equal cosines, wherever they stand.
+    They are sums in float64, rounded once: equal vectors have equal cosines, regardless of their
+    positions.
     """
     sums: FloatArray = numpy.einsum("...e,...e->...", first, second, dtype=numpy.float64)
     return sums.clip(-1, 1).astype(numpy.float32)
@@ -384,7 +382,7 @@ def nearest(query: FloatArray, vectors: FloatArray, count: int) -> list[tuple[in
     """Return the rows of the vectors (N, E) nearest to a query (E,), all normalized, with their
     cosines.
 
-    The nearest is first, and of equal ones the first row; there are at most `count`.
+    The nearest is first; ties are in the order of the rows. At most `count` rows are returned.
     """
     found = cosines(vectors, query)  # (N,)
     order = numpy.argsort(-found, kind="stable")[:count]
@@ -400,7 +398,7 @@ class _Vocabulary(NamedTuple):
 
 
 def _read_settings(path: Path) -> dict[str, Any]:
-    """Read and check `SETTINGS`, but for those of the network."""
+    """Read and check `SETTINGS`, except the settings of the network."""
     settings = read_header(path)
     with errors_name(path):
         found = settings.get("format")

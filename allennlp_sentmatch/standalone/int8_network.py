@@ -1,9 +1,9 @@
 """The network of the package's encoder, computed with integers of 8 bits.
 
-All matrices have 8 bits, as their files have them, and what they are multiplied by has 7: the
-words' vectors, of which those in 4 bits lose nothing, and the states, which lie between -1 and 1.
-The pooled sentences have 14 bits before the projection. Each word and each sentence is rounded for
-itself and the sums of integers are exact, so that a sentence has the same vector, to the bit, in
+All matrices have 8 bits, as in their files. They are multiplied by numbers of 7 bits: the words'
+vectors, where those stored in 4 bits lose nothing, and the states, which lie between -1 and 1. The
+pooled sentences have 14 bits before the projection. Each word and each sentence is rounded
+separately, and sums of integers are exact, so that a sentence has the same vector, bit for bit, in
 any batch.
 """
 
@@ -19,7 +19,7 @@ from allennlp_sentmatch.standalone.networks import Pooled, PooledWords
 
 
 def check_int8(encoder: nn.Module) -> None:
-    """Raise a `ValueError` for an encoder, or a version of torch, that has no such form."""
+    """Raise `ValueError` if the encoder, or this version of torch, has no 8-bit form."""
     if not HAS_INT8:
         raise ValueError(
             f"PyTorch {torch.__version__} does not have oneDNN's products of 8 bits here; take "
@@ -33,9 +33,8 @@ def check_int8(encoder: nn.Module) -> None:
 
 
 class Int8Network:
-    """A `Pooled` network that shares words, and the projection after it, with the present weights.
-
-    The encoder is one that `check_int8` accepts.
+    """A `Pooled` network that shares words, and the projection after it, with the current weights.
+    `check_int8` must accept the encoder.
     """
 
     def __init__(self, pooled: Any, projection: Optional[nn.Linear]) -> None:
@@ -52,7 +51,8 @@ class Int8Network:
     def of_words(self, vectors: Tensor) -> Callable[[Sequence[Sequence[int]]], Tensor]:
         """Return a function from B sentences of words with these vectors (U, D) to vectors (B, E).
 
-        A sentence is the rows of its words, at least one, and the first sentence is the longest.
+        A sentence consists of the rows of its words, at least one; the first sentence is the
+        longest.
         """
         inputs = vectors[:, : self._input_size].contiguous()
         tables = []
@@ -72,7 +72,7 @@ class Int8Network:
 
 
 def _bias(network: nn.LSTM, suffix: str) -> Tensor:
-    """Return the sum of both biases of a direction (4H), zero without any."""
+    """Return the sum of both biases of a direction (4H), or zeros if there are none."""
     if not network.bias:
         return torch.zeros(4 * network.hidden_size, device="cpu")
     both: Tensor = getattr(network, f"bias_ih_l0{suffix}") + getattr(network, f"bias_hh_l0{suffix}")

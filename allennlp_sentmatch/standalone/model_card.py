@@ -1,4 +1,4 @@
-"""The README.md of a folder with a model, in the form of Hugging Face's model cards."""
+"""The README.md of a folder with a model, in the format of Hugging Face's model cards."""
 
 import json
 from collections.abc import Mapping
@@ -14,23 +14,23 @@ FILES = """No file is a pickle or code. `sha256sum --check README.md` compares t
 those that allennlp_sentmatch wrote beside this page. sentence-transformers copies the page, and may
 write other files beside the copy."""
 
-LONGEST_FACT = 10_000  # in characters; the JSON beside the card has the longer ones
+LONGEST_FACT = 10_000  # in characters; the JSON next to the card has longer values
 
 SIMILARITY = {"tags": "[sentence-similarity]"}
 
 
 class Origin(NamedTuple):
-    """The facts about a model beyond its files; unknown ones are left out."""
+    """Facts about a model that are not in its files; unknown ones are left out."""
 
-    front_matter: Mapping[str, str] = {}  # lines of YAML without any text from users
-    facts: Mapping[str, Any] = {}  # JSON, which may come from anybody; `None` is unknown
+    front_matter: Mapping[str, str] = {}  # lines of YAML, without text from users
+    facts: Mapping[str, Any] = {}  # untrusted JSON; `None` means unknown
 
 
 UNKNOWN = Origin()
 
 
 def write_model_card(folder: Path, text: str, usage: str, origin: Origin) -> None:
-    """Write the card of a folder whose other files are there.
+    """Write the card of a folder whose other files exist.
 
     `text` is Markdown, a title and paragraphs, and `usage` is Python that loads the model.
     """
@@ -39,9 +39,9 @@ def write_model_card(folder: Path, text: str, usage: str, origin: Origin) -> Non
     for name, fact in facts.items():
         if len(json.dumps(fact)) > LONGEST_FACT:
             facts[name] = "too long for this page"
-    # Each line begins with a bracket or a quote: none ends the block of code.
+    # Each line begins with a bracket or a quote, so that none ends the code block.
     known = json.dumps(facts, indent=1, ensure_ascii=False)
-    # Other characters reorder the text, hide in it, or are halves of UTF-16 pairs.
+    # Other characters could reorder the text, hide in it, or be halves of UTF-16 pairs.
     known = "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in known)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     digests = [(sha256(path.read_bytes()).hexdigest(), path.relative_to(folder)) for path in files]

@@ -24,7 +24,7 @@ from allennlp_sentmatch.standalone.tensor_file import check_finite
 
 
 class Identity(nn.Module):
-    """The inputs as they are, zero at padded steps."""
+    """Returns the inputs unchanged, with zeros at padded steps."""
 
     bidirectional = False
 
@@ -33,7 +33,7 @@ class Identity(nn.Module):
         self.input_size = self.output_size = input_size
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """(B, T, D) and (B, T) -> (B, T, D)."""
+        """Return the outputs (B, T, D) for inputs (B, T, D) and a mask (B, T)."""
         return inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
 
 
@@ -45,9 +45,9 @@ class Pooled(nn.Module):
     encoder : `torch.nn.Module`
     pooling : `Union[str, Sequence[str]]`, optional (default = `"max"`)
     input_size : `int`, optional (default = `None`)
-        The width of the words' vectors D, where it is more than the encoder reads: the encoder
-        reads the first dimensions, and the mean of all follows the pooled states. A word's own
-        contribution to the sentence costs no steps of the encoder this way.
+        The width D of the words' vectors, if it exceeds the encoder's input size: the encoder reads
+        the first dimensions, and the mean of all dimensions follows the pooled states. In this way,
+        words contribute to the sentence without additional work for the encoder.
     """
 
     def __init__(
@@ -68,15 +68,14 @@ class Pooled(nn.Module):
             self.output_size += self.input_size
 
     def states(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """Return the encoder's states: (B, T, D) and (B, T) -> (B, T, E)."""
+        """Return the encoder's states (B, T, E) for inputs (B, T, D) and a mask (B, T)."""
         states: Tensor = self.encoder(inputs[..., : self.encoder.input_size], mask)
         return states
 
     @property
     def shares_words(self) -> bool:
-        """Return whether this is a network for which `of_words` has a result if nothing forbids it.
-
-        It is the mean of the states of a one-layer LSTM, and the steps are compiled.
+        """Return whether `of_words` supports this network, unless something else forbids it. It
+        must be the mean of the states of a one-layer LSTM, with compiled steps.
         """
         return (
             COMPILED
@@ -87,9 +86,8 @@ class Pooled(nn.Module):
         )
 
     def of_words(self, vectors: Tensor) -> Optional["PooledWords"]:
-        """Return the same for sentences of words with these vectors (U, D), without gradients.
-
-        Return `None` if only `forward` computes what this network does.
+        """Return the same network for sentences of words with these vectors (U, D), without
+        gradients. Returns `None` if only `forward` can compute this network.
         """
         if not self.shares_words:
             return None
@@ -100,13 +98,13 @@ class Pooled(nn.Module):
         return PooledWords(states, None if self.mean is None else vectors)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """(B, T, D) and (B, T) -> (B, output_size)."""
+        """Return vectors (B, output_size) for inputs (B, T, D) and a mask (B, T)."""
         pooled: Tensor = self.pooling(self.states(inputs, mask), mask)
         return pooled if self.mean is None else torch.cat([pooled, self.mean(inputs, mask)], dim=-1)
 
 
 class PooledWords:
-    """A `Pooled` network over sentences of words from a table, which are not padded.
+    """A `Pooled` network over unpadded sentences of words from a table.
 
     The words' own mean follows the states' if there are `vectors` (U, D).
     """
@@ -118,7 +116,7 @@ class PooledWords:
     def __call__(self, sentences: Sequence[Sequence[int]]) -> Tensor:
         """Return the vectors (B, output_size) of sentences, the longest first.
 
-        A sentence is the rows of its words in the table, at least one.
+        A sentence consists of the rows of its words in the table, at least one.
         """
         packed = PackedWords.of(sentences)
         pooled = self._states(packed)
@@ -139,22 +137,23 @@ SEQUENCE_NETWORKS: dict[str, Callable[..., nn.Module]] = {
     "rcrn": RecurrentlyControlledRNN,
     "subilstm": SuffixBiLSTM,
 }
-"""From (B, T, D) to (B, T, E), by the names that AllenNLP has for them."""
+"""Encoders from (B, T, D) to (B, T, E), by AllenNLP's names."""
 
 _SIZES = ("num_layers", "input_size", "hidden_size", "attention_size")
 
 MAX_LAYERS = 1000
-MAX_POOLINGS = 100  # more take minutes to make, however small they are
+MAX_POOLINGS = 100  # more layers take minutes to construct, even if they are small
 _OF_TRAINING = ("dropout", "random_context", "temperature")
-"""The arguments that only act in training, which exported encoders do not have."""
+"""Arguments that only affect training, which exported encoders lack."""
 
 
 def sentence_network(settings: Any, limit: int) -> nn.Module:
     """Return the network of untrusted settings, from (B, T, D) to (B, E).
 
     The `settings` are an object with a `type`, "pooled" or "gumbel_tree_lstm", and all arguments of
-    that module but those that only act in training. The parameters may have `limit` numbers: a
-    larger network is refused before it is made. Settings of no such network are a `ValueError`.
+    that module, except those that only affect training. The parameters may have `limit` numbers: a
+    larger network is refused before it is constructed. Raises `ValueError` for settings of no such
+    network.
     """
     if isinstance(settings, dict) and settings.get("type") == "gumbel_tree_lstm":
         return _made(GumbelTreeLSTM, settings, limit)
@@ -203,7 +202,7 @@ def _made(kind: Callable[..., nn.Module], settings: dict[str, Any], limit: int) 
 
 
 def _arguments_of(kind: Callable[..., nn.Module]) -> dict[str, inspect.Parameter]:
-    left_out = (*_OF_TRAINING, *getattr(kind, "keywords", ()))  # the type names the latter
+    left_out = (*_OF_TRAINING, *getattr(kind, "keywords", ()))  # the type names the cell
     parameters = inspect.signature(kind).parameters
     return {name: value for name, value in parameters.items() if name not in left_out}
 
@@ -211,7 +210,7 @@ def _arguments_of(kind: Callable[..., nn.Module]) -> dict[str, inspect.Parameter
 def settings_of(module: nn.Module) -> dict[str, Any]:
     """Return the settings from which `_made` makes a module of the same kind and size.
 
-    A `StackedRNN` may be given, or its `network` alone. A module of another kind is a `KeyError`.
+    It may also be the `network` of a `StackedRNN`. Raises `KeyError` for a module of another kind.
     """
     if isinstance(module, GumbelTreeLSTM):
         sizes = {"input_size": module.input_size, "hidden_size": module.hidden_size}
@@ -226,7 +225,7 @@ def settings_of(module: nn.Module) -> dict[str, Any]:
 def load_state(module: nn.Module, tensors: dict[str, Tensor]) -> None:
     """Load the tensors into a module of the same parameters.
 
-    A parameter that is missing, left over, of another shape or not finite is a `ValueError`.
+    Raises `ValueError` for a parameter that is missing, unknown, of another shape or not finite.
     """
     own = module.state_dict()
     check_names("tensor", tensors, own)

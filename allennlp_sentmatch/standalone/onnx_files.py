@@ -37,14 +37,14 @@ from tokenizers import Tokenizer
 tokenizer = Tokenizer.from_file("tokenizer.json")"""
 
 OPSET = 18
-IR_VERSION = 10  # of ONNX 1.16, which onnxruntime 1.18 and later read
+IR_VERSION = 10  # from ONNX 1.16, which onnxruntime 1.18 and later read
 
 GATES = {nn.LSTM: [0, 3, 1, 2], nn.GRU: [1, 0, 2]}
-"""Where the blocks of ONNX's gates (i, o, f, g and z, r, n) are in torch's matrices."""
+"""The positions in torch's matrices of ONNX's gate blocks (i, o, f, g and z, r, n)."""
 
 
 STAND_IN = "\x1f"
-"""Replaces the word `PADDING_WORD` while a text gets its lower case: no text has it then."""
+"""Replaces `PADDING_WORD` while a text is lower-cased, so that no text can contain it."""
 
 
 def write_onnx(
@@ -55,21 +55,20 @@ def write_onnx(
     """Write an encoder for programs without PyTorch to a folder that is absent or empty.
 
     `encoder.onnx` maps `indices` (B, T), int64, padded on the right with 0, to `vectors` (B, E),
-    float32, those of the encoder up to rounding. A row of padding alone is a text without words.
-    Matrices that `StandaloneEncoder.save` rounded to 8 or 4 bits are stored with 8 bits, but not
-    the matrices of layers other than `lstm` and `gru`.
+    float32, those of the encoder up to rounding. A row of only padding is a text without words.
+    Matrices that `StandaloneEncoder.save` rounded to 8 or 4 bits are stored with 8 bits, except in
+    layers other than `lstm` and `gru`.
 
     `tokenizer.json` maps texts to their indices. It cannot express the rules of spaCy's tokenizers:
-    an encoder that splits texts by them gets no such file.
+    an encoder that uses them gets no such file.
 
     `origin` is what the model card says beyond the encoder's settings. Returns the files written.
 
     # Raises
 
-    `ImportError` if `onnx` is not installed. An encoder of other layers than `lstm`, `gru` and
-    `pass_through` needs `onnxscript`, too, and torch 2.7: else, an `ImportError` or `RuntimeError`.
-    `ValueError` for weights that are not finite; `ValueError` or `OSError` for the folder, see
-    `written_folder`.
+    `ImportError` if `onnx` is not installed. Layers other than `lstm`, `gru` and `pass_through`
+    also need `onnxscript` and torch 2.7; otherwise, `ImportError` or `RuntimeError`. `ValueError`
+    for weights that are not finite; `ValueError` or `OSError` for the folder, see `written_folder`.
     """
     import onnx
 
@@ -89,11 +88,11 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
     """Return the `tokenizers.Tokenizer` of the same indices; `None` for a splitter by spaCy's
     rules.
 
-    Where words are in lower case, it may take an İ or a final Σ for another letter.
+    If words are in lower case, it may lower-case İ and a final Σ differently.
     """
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-    # Python's str.split also splits at these control characters, of which STAND_IN is one.
+    # Python's str.split also splits at these control characters, which include STAND_IN.
     steps: list[Any] = [normalizers.Replace(Regex("[\x0b\x0c\x1c-\x1f\x85]"), " ")]
     splits: list[Any] = [pre_tokenizers.WhitespaceSplit()]
     splitter = indexer.splitter
@@ -101,7 +100,7 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
         tokenizer = Tokenizer.from_str(splitter.tokenizer.to_str())  # a copy
         steps.append(tokenizer.normalizer)
     elif isinstance(splitter, (WhitespaceSplitter, LettersDigitsSplitter)):
-        # No word has a space: padding has no other index, and no two words have one.
+        # No word contains a space, so these names do not collide with words.
         known = {word: index for word, index in indexer.vocabulary.items() if index != PADDING}
         known[f" {words[PADDING]}"] = PADDING
         tokenizer = Tokenizer(models.WordLevel(known, unk_token=words[indexer.unknown]))
@@ -140,7 +139,7 @@ class _Graph:
         """Return the `onnx.ModelProto`."""
         from onnx import TensorProto, helper
 
-        # ONNX's LSTM and GRU need a row.
+        # ONNX's LSTM and GRU need at least one row.
         num_rows = self._add("Shape", "indices", end=1)
         is_none = self._add("Cast", self._add("Equal", num_rows, [0]), to=7)
         widths = self._add("Concat", [0, 0], is_none, [0], axis=0)
@@ -175,7 +174,7 @@ class _Graph:
         return name
 
     def _constant(self, value: Any) -> str:
-        """Return a tensor, number or list; of floating-point numbers, in float32."""
+        """Return a tensor, number or list as a constant; floating-point numbers become float32."""
         from onnx import numpy_helper
 
         tensor = torch.as_tensor(value).detach().cpu()
@@ -200,9 +199,7 @@ class _Graph:
         return self._add("Mul", *rows) if len(rows) > 1 else rows[0]
 
     def _with_empty_texts(self, indices: str) -> str:
-        """Return the indices (B, max(T, 1)), with an empty text's index where a row is padding
-        alone.
-        """
+        """Return the indices (B, max(T, 1)), with an empty text's index in rows of only padding."""
         first = self._add("Slice", self._add("Pad", indices, [0, 0, 0, 1]), [0], [1], [1])
         is_empty = self._add("Equal", first, PADDING)
         first = self._add("Where", is_empty, self.encoder.indexer.empty, first)
@@ -230,7 +227,7 @@ class _Graph:
         return self._add("Concat", pooled, self._pooled(network.mean, words, mask), axis=1)
 
     def _recurrent(self, network: Any, inputs: str, mask: str) -> str:
-        """Return the states of torch's LSTM or GRU, by ONNX's."""
+        """Return the states of torch's LSTM or GRU, computed by ONNX's operator."""
         lengths = self._add("ReduceSum", self._add("Cast", mask, to=6), [1], keepdims=0)  # int32
         H = network.hidden_size
         kind = type(network)
@@ -319,7 +316,7 @@ class _Graph:
 
 
 def _as_integers(weight: Tensor) -> Optional[tuple[Tensor, Tensor]]:
-    """Return a matrix as integers of 8 bits and the scales of its rows, if that loses nothing."""
+    """Return a matrix as 8-bit integers with the scales of its rows, if this loses nothing."""
     for largest in (LARGEST_OF_8_BITS, LARGEST_OF_4_BITS):
         integers, scales = rounded_rows(weight.detach(), largest)
         difference = (integers * scales.unsqueeze(1) - weight).abs().amax(1)

@@ -3,7 +3,7 @@
 A row w of a matrix becomes the integers round(w / s) with the scale s = max|w| / 127, or 7 for 4
 bits. Integers of 8 bits have the matrix' name. Two of 4 bits share a byte, the first of them in the
 lower half, and have that name and ".int4". The scales of the rows have the matrix' name and
-".scales"; they are float32, or float16 beside 4 bits.
+".scales"; they are float32, or float16 for 4 bits.
 """
 
 from collections.abc import Collection, Mapping
@@ -27,12 +27,12 @@ def rounded_rows(weight: Tensor, largest: int) -> tuple[Tensor, Tensor]:
     if largest == LARGEST_OF_4_BITS:
         scales = scales.half().float()
     steps = weight.float() / scales[:, None]
-    steps = steps.masked_fill(scales[:, None] == 0, 0)  # rows of zeros, or as good as
+    steps = steps.masked_fill(scales[:, None] == 0, 0)  # rows of zeros, or nearly so
     return steps.round().clamp(-largest, largest).to(torch.int8), scales
 
 
 def quantized(tensors: Mapping[str, Tensor], int4: Collection[str] = ()) -> dict[str, Tensor]:
-    """Round all matrices among floating-point tensors; the others stay as they are.
+    """Round all matrices among floating-point tensors; other tensors do not change.
 
     `int4` names the matrices to round to 4 bits: they have an even number of columns.
     """
@@ -50,9 +50,8 @@ def quantized(tensors: Mapping[str, Tensor], int4: Collection[str] = ()) -> dict
 
 
 def dequantized(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Undo `quantized`, up to the rounding, for tensors of a file from anybody.
-
-    Integers without a scale for each row are a `ValueError`.
+    """Undo `quantized`, up to rounding, for the tensors of an untrusted file. Raises `ValueError`
+    for integers without a scale for each row.
     """
     restored = dict(tensors)
     for name, tensor in tensors.items():
@@ -79,8 +78,8 @@ def dequantized(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def _of_4_bits(pairs: Tensor, scales: Tensor) -> Tensor:
     """Return the numbers (N, D) of pairs of integers (N, D / 2) and scales (N, 1), float32.
 
-    Each is converted, multiplied and written once: the words' vectors are most of what a program
-    does before its first sentence.
+    Each number is converted, multiplied and written once, since the words' vectors take most of a
+    program's start.
     """
     numbers = torch.empty(*pairs.shape, 2, dtype=torch.float32, device=pairs.device)
     lower = ((pairs & 15) ^ 8) - 8

@@ -1,4 +1,4 @@
-"""Folders of sentence-transformers from anybody, from which no code may run."""
+"""Check untrusted folders of sentence-transformers, from which no code may run."""
 
 import os
 import re
@@ -18,8 +18,8 @@ _CLASSES = re.compile(
 
 
 def has_more_than_a_standalone_encoder(folder: Path) -> bool:
-    """Return whether sentence-transformers adds prompts or further modules to the encoder in a
-    folder.
+    """Return whether a folder adds prompts or further modules of sentence-transformers to its
+    encoder.
     """
     modules = read_json(folder / MODULES) if (folder / MODULES).exists() else []
     if isinstance(modules, list) and len(modules) > 1:
@@ -32,8 +32,8 @@ def has_more_than_a_standalone_encoder(folder: Path) -> bool:
 def check_sentence_transformers_folder(folder: Union[str, "os.PathLike[str]"]) -> None:
     """Raise a `ValueError`, which names the file, for a folder that names code to be run.
 
-    `SentenceTransformer(folder)` imports the classes that the folder's JSON files name; before its
-    version 6 also from Python files in the folder, whatever `trust_remote_code` is. Refused are
+    `SentenceTransformer(folder)` imports the classes that the folder's JSON files name; before
+    version 6, also from Python files in the folder, regardless of `trust_remote_code`. Refused are
     a class that belongs neither to sentence-transformers, nor to `torch.nn` (an activation), nor to
     this package; modules outside the folder; and `trust_remote_code`.
     """

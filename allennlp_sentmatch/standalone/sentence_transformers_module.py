@@ -1,7 +1,7 @@
 """An exported encoder as a module of sentence-transformers (5.0 or later).
 
-The `modules.json` of an exported folder names the class, which is defined when it is asked for:
-AllenNLP imports all modules of a package, also where sentence-transformers is not installed.
+The `modules.json` of an exported folder names the class, which is defined on first access: AllenNLP
+imports all modules of a package, even if sentence-transformers is not installed.
 """
 
 from functools import cache
@@ -26,11 +26,11 @@ def __getattr__(name: str) -> Any:
 def _define_module() -> Any:
     try:
         from sentence_transformers.sentence_transformer.modules import InputModule
-    except ImportError:  # its place in earlier versions
+    except ImportError:  # the class's place in earlier versions
         from sentence_transformers.models import InputModule
 
     class StandaloneModule(InputModule):  # type: ignore[misc]
-        """The one module of a `SentenceTransformer`: from sentences to their vectors."""
+        """The only module of a `SentenceTransformer`: it maps sentences to vectors."""
 
         def __init__(self, encoder: StandaloneEncoder) -> None:
             super().__init__()

@@ -1,8 +1,7 @@
-"""Splitting a text into words, without spaCy and AllenNLP.
+"""Split a text into words, without spaCy and AllenNLP.
 
-A splitter first splits a text at whitespace; words never cross it. Each of the chunks is then
-split, mostly independently of the others, so that the words of a chunk can be kept for the next
-time it occurs.
+A splitter first splits a text at whitespace; words never cross it. Each chunk is then split, mostly
+independently of the others, so that its words can be reused when it occurs again.
 """
 
 import inspect
@@ -16,9 +15,8 @@ from allennlp_sentmatch.nn.checks import check_names
 Words = tuple[str, ...]
 
 MAX_CASE_WORDS = 32
-"""The most words of a special case that is put together again: spaCy's cases have fewer letters.
-
-A folder from anybody could make the time to split a text grow with its length squared.
+"""The most words of a special case that is joined again: spaCy's cases have fewer letters.
+Otherwise, an untrusted folder could make the time for a text grow with its length squared.
 """
 
 
@@ -29,11 +27,13 @@ class Splitter(ABC):
     """The name of the splitter in settings."""
 
     def settings(self) -> dict[str, Any]:
-        """JSON from which `splitter_from` makes this splitter again."""
+        """Return JSON from which `splitter_from` makes this splitter again."""
         return {"type": self.type}
 
     def pieces(self, text: str) -> Iterator[str]:
-        """Yield the parts of a text that are split independently; mostly the whole text is one."""
+        """Yield the parts of a text that are split independently; usually, this is the whole
+        text.
+        """
         yield text
 
     @abstractmethod
@@ -43,7 +43,7 @@ class Splitter(ABC):
         """
 
     def words_in_context(self, piece: str) -> list[str]:
-        """Return the words of a piece in which a chunk depends on its neighbors."""
+        """Return the words of a piece whose chunks depend on their neighbors."""
         raise NotImplementedError
 
     def words(self, text: str) -> list[str]:
@@ -69,7 +69,7 @@ class WhitespaceSplitter(Splitter):
 
 
 class LettersDigitsSplitter(Splitter):
-    """Separates runs of letters, runs of digits and all else, as AllenNLP's "letters_digits"."""
+    """Separates letters, digits and everything else, as AllenNLP's "letters_digits" does."""
 
     type = "letters_digits"
 
@@ -86,8 +86,8 @@ class RuleSplitter(Splitter):
     The algorithm is described at https://spacy.io/usage/linguistic-features#how-tokenizer-works. A
     chunk that is a special case becomes its words. Otherwise prefixes and suffixes are split off,
     until what is left is a special case or has none; that is split at infixes, unless it is a URL.
-    Then special cases that were split apart by this (in the order of length, the longest first) are
-    put together again. Whitespace makes no words.
+    Finally, special cases that were split apart are joined again, the longest first. Whitespace
+    makes no words.
 
     # Parameters
 
@@ -101,7 +101,7 @@ class RuleSplitter(Splitter):
     max_word_length : `int`, optional (default = `256`)
         In characters. A longer chunk is cut into pieces of that length first.
 
-    An expression that is none, and settings of other types, are a `ValueError`.
+    Raises `ValueError` for invalid expressions, and for settings of other types.
     """
 
     type = "rules"
@@ -129,7 +129,7 @@ class RuleSplitter(Splitter):
         self._max_word_length = max_word_length
         self._long_word = re.compile(rf"\S{{{max_word_length + 1},}}")
         self._cases = frozenset(self._rejoined.values())
-        self._lengths: dict[str, list[int]] = {}  # of the cases, by their first words
+        self._lengths: dict[str, list[int]] = {}  # the cases, by their first words
         for words in self._cases:
             if len(words) > MAX_CASE_WORDS:
                 raise ValueError(
@@ -164,22 +164,21 @@ class RuleSplitter(Splitter):
         yield text[start:]
 
     def words_of_chunk(self, chunk: str) -> Optional[Words]:
-        """Return the chunk's words; `None` if special cases were put together again.
-
-        Whether they are may depend on the chunks on both sides: a special case that would reach
-        over whitespace is left apart, and so are all that overlap it.
+        """Return the chunk's words; `None` if special cases were joined again. This may depend on
+        the neighboring chunks: a special case that would include whitespace is not joined, and
+        neither is any case that overlaps it.
         """
         words = self.split_affixes(chunk)
         return None if next(self._apart(words), None) else tuple(words)
 
     def words_in_context(self, piece: str) -> list[str]:
-        """Return the words of a piece, special cases put together again."""
-        # With whitespace as further words, which keep special cases apart.
+        """Return the words of a piece, with special cases joined again."""
+        # Whitespace is included as words, so that no special case crosses it.
         words: list[str] = []
-        # For each of them, the number of its chunk.
+        # For each word, the number of its chunk.
         chunks: list[int] = []
         for number, run in enumerate(re.findall(r"\S+|\s+", piece)):
-            # A single space is none of spaCy's words.
+            # In spaCy, a single space is not a word.
             new = [] if run == " " else [run] if run.isspace() else self.split_affixes(run)
             words += new
             chunks += [number] * len(new)
@@ -205,16 +204,16 @@ class RuleSplitter(Splitter):
                     yield start, end
 
     def _without_overlap(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Of the runs that overlap, the longest, and of these the first."""
+        """Return the longest of overlapping runs; in ties, the first one."""
         taken: set[int] = set()
         for start, end in sorted(self._apart(words), key=lambda run: (run[0] - run[1], run[0])):
             if start not in taken and end - 1 not in taken:
                 yield start, end
-            # One that is left out shadows others, too.
+            # A run that is left out also excludes others.
             taken.update(range(start, end))
 
     def split_affixes(self, chunk: str, use_special_cases: bool = True) -> list[str]:
-        """Return the words of a chunk, before special cases are put together again."""
+        """Return the words of a chunk, before special cases are joined again."""
         special: Mapping[str, Words] = self._special_cases if use_special_cases else {}
         if chunk in special:
             return list(special[chunk])
@@ -242,7 +241,7 @@ class RuleSplitter(Splitter):
         return [*prefixes, *self._middle(rest, special), *reversed(suffixes)]
 
     def _middle(self, text: str, special: Mapping[str, Words]) -> Iterator[str]:
-        """Yield the words of what is left without prefixes and suffixes."""
+        """Yield the words between the prefixes and suffixes."""
         if not text:
             return
         if text in special:
@@ -272,7 +271,7 @@ _SPLITTERS = {kind.type: kind for kind in _KINDS}
 
 
 def splitter_from(settings: Any) -> Splitter:
-    """Return the splitter of `Splitter.settings`; a `ValueError` for settings of no splitter."""
+    """Return the splitter with these `Splitter.settings`; raise `ValueError` if there is none."""
     if not isinstance(settings, dict) or settings.get("type") not in list(_SPLITTERS):
         raise ValueError(f"the splitter must be an object with a type of {', '.join(_SPLITTERS)}")
     kind = _SPLITTERS[settings["type"]]

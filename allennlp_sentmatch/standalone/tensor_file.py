@@ -1,4 +1,4 @@
-"""Files of tensors in the format of safetensors, read and written by torch alone.
+"""Files of tensors in the format of safetensors, read and written with only torch.
 
 See https://github.com/huggingface/safetensors. A file is the size of a header (8 bytes,
 little-endian), the header, and the tensors' bytes. The header is a JSON object from names to
@@ -54,8 +54,8 @@ def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Te
 def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
     """Read the tensors of an untrusted file.
 
-    Anything that is not such a file of floating-point and int8 tensors, which fill it without gaps
-    and overlaps, is a `ValueError` that names the file.
+    Raises `ValueError`, which names the file, unless it consists of floating-point and int8 tensors
+    without gaps and overlaps.
     """
     _check_byte_order()
     content = bytearray(read_file(path))
@@ -101,7 +101,7 @@ def check_finite(tensors: Mapping[str, Tensor]) -> None:
     for name, tensor in tensors.items():
         if tensor.numel() == 0:
             continue
-        # The smallest and the largest are NaN if a number is; `isfinite` takes nine times as long.
+        # The minimum and the maximum are NaN if any number is; `isfinite` takes nine times as long.
         extremes = torch.stack(tensor.aminmax())
         if not extremes.isfinite().all():
             raise ValueError(f"{name!r} has a number that is not finite")

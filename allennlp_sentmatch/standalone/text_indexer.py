@@ -1,4 +1,4 @@
-"""From texts to the indices of their words."""
+"""Convert texts to the indices of their words."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,12 +14,13 @@ from allennlp_sentmatch.standalone.splitters import Splitter
 PADDING = 0  # the index of padding
 
 PADDING_WORD = "@@PADDING@@"
-"""The word at this index of AllenNLP's vocabularies; in a text, it is a word like others."""
+"""The word at this index of AllenNLP's vocabularies; in a text, it is an ordinary word."""
 
 CACHE_SIZE = 1 << 17
 LONGEST = 100
-"""The number of different chunks of text that a `TextIndexer` remembers, and their characters: a
-visitor of a server could fill its memory with longer ones."""
+"""How many chunks a `TextIndexer` remembers, and of how many characters: a server's visitor could
+fill its memory with longer ones.
+"""
 
 Indices = tuple[int, ...]
 
@@ -29,8 +30,8 @@ class TextIndexer:
 
     The `vocabulary` has the index of each word, in lower case if `lowercase`. All other words have
     the index `unknown`; a text without words, and the word `PADDING_WORD`, has the index `empty`.
-    Words of a text past `max_length`, if it is given, are left out. The words of a chunk of text
-    are looked up once; afterwards the chunk's indices are remembered.
+    Words past `max_length`, if given, are left out. The words of a chunk of text are looked up
+    once; then the chunk's indices are remembered.
     """
 
     def __init__(
@@ -53,27 +54,28 @@ class TextIndexer:
         self._size = len(vocabulary)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all but what was remembered: digests of a pickle, as of `datasets`, stay
-        the same.
+        """Return the state without the remembered chunks, so that digests of a pickle do not
+        change.
         """
         kept = {name: value for name, value in self.__dict__.items() if name != "_wordless"}
         return {**kept, "_chunks": {}}
 
     def indices(self, text: str) -> list[int]:
-        """Return the indices of a text's words, at least one; nothing is noted."""
+        """Return the indices of a text's words, at least one, without noting anything."""
         return self._words(text)[: self.max_length] or [self.empty]
 
     def knows_no_word(self, indices: Sequence[int]) -> bool:
-        """Return whether all indices are of unknown words, at least one, and of punctuation."""
+        """Return whether all indices are of punctuation or of unknown words, with at least one of
+        these.
+        """
         return self.unknown in indices and self._wordless.issuperset(indices)
 
     def unknown_words(self, texts: Iterable[str]) -> Iterator[list[str]]:
-        """For each text, the parts between spaces that have an unknown or a spelled word.
-
-        A word is spelled if two of its word pieces in a row are single characters that are not
-        ASCII: nothing was learned of words in that script.
+        """Return, for each text, the parts between spaces with an unknown or a spelled word. A word
+        is spelled if two adjacent word pieces are single non-ASCII characters: the model has
+        learned no words of that script.
         """
-        # The single characters that are not ASCII, and whether each continues a word.
+        # The single non-ASCII characters, and whether each continues a word.
         single = {
             index: word[:2] == "##"
             for word, index in self.vocabulary.items()
@@ -91,7 +93,7 @@ class TextIndexer:
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the indices of the words of texts; texts that are cut, or unknown, are noted."""
         rows: list[list[int]] = []
-        if self._size != len(self.vocabulary):  # a model's vocabulary was extended
+        if self._size != len(self.vocabulary):  # the vocabulary of a model may have been extended
             self._size = len(self.vocabulary)
             self._chunks.clear()
             self.__dict__.pop("_wordless", None)

@@ -1,4 +1,4 @@
-"""Splitting a text into BERT's word pieces."""
+"""Split a text into BERT's word pieces."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,13 @@ MAX_WORD_LENGTH = 100
 class WordPieceSplitter(Splitter):
     """Splits as the tokenizer of a BERT model in lower case does, without special tokens.
 
-    Accents and control characters are removed; Chinese characters and punctuation are words by
-    themselves; a word of more than 100 characters is unknown. The library `tokenizers` does this.
+    Accents and control characters are removed; Chinese characters and punctuation marks are
+    separate words; a word of more than 100 characters is unknown. The library `tokenizers` does
+    this.
 
-    The `pieces` are the vocabulary, which is written by itself: different strings, "[UNK]" among
-    them. Pieces within a word begin with "##". A vocabulary without "[UNK]", or with strings that
-    are not valid Unicode, is a `ValueError`.
+    The `pieces` are the vocabulary, which is saved separately: distinct strings, including "[UNK]".
+    Pieces within a word begin with "##". Raises `ValueError` for a vocabulary without "[UNK]", or
+    with invalid Unicode.
     """
 
     type = "word_pieces"
@@ -31,7 +32,7 @@ class WordPieceSplitter(Splitter):
             model = models.WordPiece(
                 vocab=vocabulary, unk_token=UNKNOWN, max_input_chars_per_word=MAX_WORD_LENGTH
             )
-        except TypeError:  # for halves of surrogate pairs, which JSON can have
+        except TypeError:  # JSON may contain halves of surrogate pairs
             raise ValueError("a word piece is not valid Unicode") from None
         self.tokenizer = Tokenizer(model)
         self.tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)

@@ -18,7 +18,7 @@ from allennlp.training import Checkpointer, GradientDescentTrainer, Trainer
 from allennlp.training.trainer import TrainerCheckpoint
 
 TEMPORARY = ".tmp"
-"""The end of the names of files that are being written."""
+"""The suffix of files that are being written."""
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -27,8 +27,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class AtomicCheckpointer(Checkpointer):
     """AllenNLP's `Checkpointer`, whose files appear under their names only when they are complete.
 
-    With AllenNLP's own, "default", a process that is killed while it writes leaves a part of a file
-    or a model without its training state, and `--recover` fails on it ever after. This one is the
+    With AllenNLP's own, "default", a process that is killed while it writes leaves a part of a
+    file, or a model without its training state, on which `--recover` always fails. This one is the
     default wherever this package is imported. It has the parameters of `Checkpointer`.
 
     Ctrl-C and SIGTERM wait until a checkpoint is complete.
@@ -41,14 +41,14 @@ class AtomicCheckpointer(Checkpointer):
             if state is not None:
                 epochs = state.trainer_state["epochs_completed"]
                 batches = state.trainer_state["batches_in_epoch_completed"]
-                # A checkpoint is found by its model, which therefore comes last.
+                # AllenNLP finds a checkpoint by its model, which is therefore written last.
                 save_atomically(state.trainer_state, self._training_state_path(epochs, batches))
                 save_atomically(state.model_state, self._model_state_path(epochs, batches))
-            # It leaves files that exist as they are.
+            # The base class does not overwrite existing files.
             super().save_checkpoint(trainer)
 
     def load_checkpoint(self) -> Optional[TrainerCheckpoint]:
-        """Load the newest checkpoint, and remove what a killed process has left half-written."""
+        """Load the newest checkpoint, and remove the partial files of a killed process."""
         if self._is_primary and self._serialization_dir is not None:
             for file in Path(self._serialization_dir).glob(f"*.th{TEMPORARY}"):
                 file.unlink()
@@ -56,10 +56,10 @@ class AtomicCheckpointer(Checkpointer):
 
 
 def save_atomically(value: Any, path: str) -> None:
-    """`torch.save`, into a temporary file first, which then replaces the one at `path`.
+    """Save to a temporary file by `torch.save`, and then move it to `path`.
 
-    Ctrl-C and SIGTERM wait for the end: raised within torch's writer, they would become another
-    error. After an error there is no temporary file.
+    Ctrl-C and SIGTERM are deferred: within torch's writer, they would become another error. After
+    an error there is no temporary file.
     """
     temporary = Path(path + TEMPORARY)
     with deferred_signals():
@@ -78,8 +78,8 @@ def save_atomically(value: Any, path: str) -> None:
 def deferred_signals() -> Iterator[None]:
     """Let Ctrl-C and SIGTERM wait for the end of the block.
 
-    Only the main thread gets signals: in another one, nothing changes. A signal without a handler
-    in Python, which ends the process or is ignored, keeps its effect.
+    Only the main thread receives signals; in other threads, nothing changes. A signal without a
+    handler in Python, which ends the process or is ignored, keeps its effect.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

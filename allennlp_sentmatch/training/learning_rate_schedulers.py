@@ -55,10 +55,10 @@ class CosinePerBatchScheduler(PolynomialDecay):
 
 @LearningRateScheduler.register("infersent")
 class InferSentScheduler(LearningRateScheduler):
-    """Decays the learning rate a little after each epoch, and a lot after one without progress.
+    """Reduces the learning rate slightly after each epoch, and strongly without progress.
 
-    After each epoch the rate is multiplied by `decay`. Where the validation metric is not better
-    than after all epochs before, it is also divided by `shrink`. With the callback
+    After each epoch the rate is multiplied by `decay`. If the validation metric is not better than
+    after all earlier epochs, it is also divided by `shrink`. With the callback
     "minimum_learning_rate" this is how InferSent is trained (Conneau, Kiela, Schwenk, Barrault and
     Bordes 2017, https://arxiv.org/abs/1705.02364, section 3.3).
 
@@ -125,16 +125,16 @@ class MinimumLearningRate(TrainerCallback):
         self._minimum = minimum
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
-        """Leave a recovered training that has ended as it is."""
+        """Do not train further if a recovered training had ended."""
         epochs = trainer._start_after_epochs_completed
         if epochs and not trainer._start_after_batches_in_epoch_completed and self._ends(trainer):
             trainer._num_epochs = epochs
 
     def on_epoch(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
-        """Look at the learning rates of the next epoch."""
+        """Check the learning rates of the next epoch."""
         if self._ends(trainer):
             logger.info("The learning rate is below %g: the training ends here.", self._minimum)
-            # The only thing that ends AllenNLP's loop early; checked after the epoch's checkpoint.
+            # Only this ends AllenNLP's loop early; it is checked after the epoch's checkpoint.
             trainer._metric_tracker._patience = 0
 
     def _ends(self, trainer: GradientDescentTrainer) -> bool:

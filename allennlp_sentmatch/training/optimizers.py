@@ -20,14 +20,14 @@ _LAYER = re.compile(r"\.(\d+)\.")
 
 
 def _construct_fused(construct: Callable[..., None], **settings: Any) -> None:
-    """Construct an optimizer of torch in the fused form, or in the usual one in an older torch."""
+    """Construct an optimizer of torch in its fused form, or in its usual form in an older torch."""
     try:
         construct(**settings, fused=True)
     except (TypeError, RuntimeError):
         construct(**settings)
 
 
-# AllenNLP's optimizers construct the next class in the order of resolution: one of these two.
+# AllenNLP's optimizers construct the next class in the method resolution order: one of these.
 class _FusedAdam(torch.optim.Adam):
     def __init__(self, **settings: Any) -> None:
         _construct_fused(super().__init__, **settings)
@@ -41,9 +41,9 @@ class _FusedAdamW(torch.optim.AdamW):
 @Optimizer.register("fused_adam")
 class FusedAdamOptimizer(AdamOptimizer, _FusedAdam):
     """AllenNLP's "adam" with torch's fused implementation, which reads and writes each parameter
-    once: an eighth of the time of a step on a CPU. This pays where large tables of word vectors
+    once: an eighth of the time of a step on a CPU. This pays off if large tables of word vectors
     are trained. The results differ by rounding. torch has it for CPUs since 2.4 and for GPUs since
-    2.0; elsewhere this is "adam". It has the parameters of "adam".
+    2.0; otherwise this is "adam". It has the parameters of "adam".
     """
 
 
@@ -55,11 +55,11 @@ class FusedAdamWOptimizer(AdamWOptimizer, _FusedAdamW):
 
 
 def forgotten_layers(names: Iterable[str], groups: Sequence[Sequence[Any]]) -> list[str]:
-    """Return the parameters of layers that no group has, while groups train the layers below.
+    """Return the parameters of layers in no group, although groups train lower layers.
 
-    `names` are those of parameters, such as `encoder.layer.3.weight` of layer 3. Each group has a
-    list of regular expressions, one of which must be found in a name, and its settings. Layers that
-    are frozen, or have settings of their own above others, are usual.
+    `names` are names of parameters, such as `encoder.layer.3.weight` of layer 3. Each group has a
+    list of regular expressions, one of which must be found in a name, and its settings. Frozen
+    layers, and layers with their own settings above others, are common.
     """
     trained = [group[0] for group in groups if group[1].get("requires_grad", True)]
     expressions = [expression for group in groups for expression in group[0]]

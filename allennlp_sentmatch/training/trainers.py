@@ -20,8 +20,8 @@ class Bfloat16Trainer(GradientDescentTrainer):
     Parameters, gradients and the optimizer's state stay in float32; the products of forward and
     backward pass are in bfloat16, except in the recurrences (`allennlp_sentmatch.nn`), whose
     products keep the precision of their parameters. bfloat16 has float32's range, so that no loss
-    is scaled. It pays for pretrained transformers and wide layers, on a GPU since Ampere and on a
-    CPU with AMX or AVX-512 BF16; on other CPUs it is slower than float32. The trained model
+    is scaled. It pays off for pretrained transformers and wide layers, on a GPU since Ampere and on
+    a CPU with AMX or AVX-512 BF16; on other CPUs it is slower than float32. The trained model
     predicts in float32, slightly differently than in the validation during training.
 
     It has `GradientDescentTrainer`'s parameters except `use_amp`, which means float16 on a GPU.
@@ -52,13 +52,12 @@ class Bfloat16Trainer(GradientDescentTrainer):
 
 @TrainerCallback.register("bfloat16_products")
 class Bfloat16ProductsCallback(TrainerCallback):
-    """Lets torch round the factors of float32 products to bfloat16 while a model trains.
-
-    Unlike the trainer "bfloat16", which leaves the recurrences in float32, it holds for all
-    products, while everything else stays in float32: sums, states, gradients, gates. Recurrent
-    encoders and large output layers train faster on a CPU with AMX and on a GPU since Ampere;
-    elsewhere nothing changes (`allennlp_sentmatch.nn.precision`). Validation during training has
-    the same precision; the evaluation after it is in float32.
+    """Lets torch round the factors of float32 products to bfloat16 while a model is trained. Unlike
+    the trainer "bfloat16", which leaves the recurrences in float32, it affects all products, while
+    everything else stays in float32: sums, states, gradients, gates. Recurrent encoders and large
+    output layers train faster on a CPU with AMX and on a GPU since Ampere; elsewhere nothing
+    changes (`allennlp_sentmatch.nn.precision`). Validation during training has the same precision;
+    the evaluation after it is in float32.
     """
 
     def __init__(self, serialization_dir: str) -> None:

@@ -1,4 +1,4 @@
-"""Running the tasks: from sentences to figures."""
+"""Run the tasks, from sentences to figures."""
 
 import logging
 import os
@@ -33,9 +33,9 @@ class TransferBenchmark:
         Has a folder for each data set; see `tasks.SUBFOLDERS`.
     tasks : `Sequence[TransferTask]`, optional (default = `TASKS`)
     num_folds : `int`, optional (default = `10`)
-        Of every cross-validation.
+        The number of folds in every cross-validation.
     seed : `int`, optional (default = `1111`)
-        Of the folds. The default is SentEval's.
+        The seed of the folds. The default is SentEval's.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class TransferBenchmark:
     def run(self, vectors: SentenceVectors, name: str) -> TransferReport:
         """Run all tasks with the vectors of the encoder called `name`.
 
-        A task that fails does not keep the others from running: the report has its error.
+        If a task fails, the others still run, and the report has its error.
         """
         results: dict[str, TaskResult] = {}
         errors: dict[str, str] = {}

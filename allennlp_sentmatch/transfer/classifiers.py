@@ -1,7 +1,7 @@
 """Classifiers of labels and of scores from sentence vectors, and the choice of their L2 penalty.
 
 `allennlp_sentmatch.estimators.linear` has their objective. The penalty is chosen on validation data
-or by cross-validation, as SentEval does; test data have no part in it.
+or by cross-validation, as SentEval does; test data are not used for this.
 """
 
 from typing import Optional, Union
@@ -46,7 +46,7 @@ class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """scikit-learn's estimator of scores between the grades `lowest` and `highest`.
 
     A score is a distribution over the two nearest grades, which a classifier learns under the KL
-    divergence (Tai, Socher and Manning 2015; see `allennlp_sentmatch.nn.similarity`). But for a
+    divergence (Tai, Socher and Manning 2015; see `allennlp_sentmatch.nn.similarity`). Up to a
     constant, this is the cross-entropy of a logistic regression in which an example has a row for
     each of its grades, weighted by the grade's probability. The prediction is the expected grade.
     """
@@ -81,7 +81,7 @@ class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return scores
 
     def score(self, features: Array, scores: Array) -> float:
-        """Pearson's correlation of the predictions and the scores."""
+        """Return Pearson's correlation between predictions and scores."""
         return correlations(self.predict(features), scores)["pearson"]
 
 
@@ -94,17 +94,17 @@ def predict_with_best_penalty(
     validation: Optional[Data],
     test_features: Optional[Array],
     num_folds: int = 10,  # at least 3
-    seed: int = 1111,  # of the folds
-    description: str = "",  # of the progress bar
+    seed: int = 1111,  # the seed of the folds
+    description: str = "",  # the text of the progress bar
     groups: Optional[Array] = None,
 ) -> tuple[Array, list[float]]:
     """Choose the penalty, and predict with it.
 
     With features and targets for `validation`, these decide. Otherwise, the mean over the folds of
-    `train` does, and all of them are trained on. Without `test_features` (M, D), each fold is
-    tested by a classifier of the others, whose penalty is chosen by cross-validation over them.
-    The folds keep the `groups` (N,) of `train` together, by default each example on its own; they
-    are numbers from 0, in the order in which they occur first.
+    `train` decides, and the final classifier is trained on all of them. Without `test_features` (M,
+    D), each fold is tested by a classifier of the others, whose penalty is chosen by
+    cross-validation over them. The folds keep the `groups` (N,) of `train` together, by default
+    each example on its own; they are numbers from 0, in the order in which they occur first.
 
     Returns the predictions (M,), or (N,) for `train`, and the penalty, or one for each fold.
     """
@@ -123,7 +123,7 @@ def predict_with_best_penalty(
     folds = _folds(targets, groups, num_folds, seed)
 
     def search(rows: Array) -> float:
-        """Return the best penalty over the folds in the rows that are marked."""
+        """Return the best penalty over the folds, in the marked rows."""
         divisions = [(rows & (folds != fold), folds == fold) for fold in numpy.unique(folds[rows])]
 
         def score(l2: float) -> float:

@@ -15,7 +15,7 @@ COLUMNS = {
     "SICK-E": ("accuracy",),
     "STSB": ("pearson",),
 }
-"""The table's columns and their figures. Those of figure 2, which are averaged, are the last."""
+"""The table's columns and their figures, with the averaged ones of figure 2 last."""
 
 AVERAGED = {task: names[-1] for task, names in COLUMNS.items()}
 """The figure of each task that SuBiLSTM's figure 2 averages."""
@@ -33,9 +33,9 @@ class TaskResult:
     """The figures of a task."""
 
     metrics: dict[str, float]
-    """By name: `accuracy` and `f1` as fractions of 1, `pearson` and `spearman`."""
+    """Metrics by name: `accuracy` and `f1`, as fractions of 1, `pearson` and `spearman`."""
     l2_penalties: list[float]
-    """Those that were chosen: one, or one for each fold."""
+    """The chosen L2 penalties: one, or one for each fold."""
     num_training: int
     num_test: int
     seconds: float
@@ -47,15 +47,15 @@ class TransferReport:
     """The figures of all tasks."""
 
     name: str
-    """The encoder's."""
+    """The width of the encoder's vectors."""
     vector_size: Optional[int]
     """`None` if every task failed before it was encoded."""
     settings: dict[str, Any]
-    """Of the cross-validation."""
+    """The number of folds in cross-validation."""
     results: dict[str, TaskResult]
     """By task."""
     errors: dict[str, str]
-    """Of the tasks that failed."""
+    """The errors of failed tasks, by task."""
 
     @property
     def average(self) -> Optional[float]:

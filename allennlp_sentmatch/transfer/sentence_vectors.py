@@ -1,4 +1,4 @@
-"""The vectors of the tasks' sentences: encoded once, read from a file, or averaged from words."""
+"""Vectors of the tasks' sentences: encoded once, read from a file, or averaged from words."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from allennlp_sentmatch.files.vectors import check_sentences, map_vectors, save_
 from allennlp_sentmatch.standalone.encoder import FloatArray
 
 EncodeFunction = Callable[[list[str]], FloatArray]
-"""From N distinct sentences to their vectors (N, E)."""
+"""A function from N distinct sentences to their vectors (N, E)."""
 
 
 class SentenceVectors:
@@ -27,12 +27,12 @@ class SentenceVectors:
     # Parameters
 
     encode : `Callable[[list[str]], numpy.ndarray]`
-        From N distinct sentences to their vectors (N, E).
-    cache_folder : `Union[str, os.PathLike]`, optional (default = `None`)
-        Gets a `.npy` file for each data set, and later runs read it instead of encoding. Vectors
-        from there are mapped into memory, not read at once: it saves memory, too.
+        A function from N distinct sentences to their vectors (N, E). cache_folder : `Union[str,
+        os.PathLike]`, optional (default = `None`) Contains a `.npy` file for each data set, which
+        later runs read instead of encoding. Its vectors are memory-mapped, which also saves memory.
     fingerprint : `str`, optional (default = `""`)
-        Names the encoder, as by a digest of its archive: files of another one are not read.
+        Identifies the encoder, for example by a digest of its archive: files of other encoders are
+        not read.
     """
 
     def __init__(
@@ -49,12 +49,12 @@ class SentenceVectors:
 
     @property
     def size(self) -> Optional[int]:
-        """The vectors' width E; `None` as long as there are none."""
+        """The vectors' width E; `None` if there are none yet."""
         return next(map(len, self._vectors.values()), None)
 
     @configuration_errors()
     def add(self, data_set: str, sentences: Sequence[str]) -> None:
-        """Encode the sentences of a data set, unless they are known or in a file that is whole.
+        """Encode the sentences of a data set, unless they are known or in a complete file.
 
         Raises a `ConfigurationError` for vectors of another number or width, for one with a
         component that is not finite, naming its sentence.
@@ -155,13 +155,13 @@ class StoredVectors:
 class WordVectorAverage:
     """Averages the vectors of the words that a file of word vectors has.
 
-    A word of spaCy's rules for English is looked up as it is written and, if it is not there, in
-    lower case. The vector of a sentence without a known word is zero.
+    Words, by spaCy's rules for English, are looked up as written and, if missing, in lower case.
+    The vector of a sentence without a known word is zero.
 
     # Parameters
 
     vectors : `dict[str, numpy.ndarray]`
-        By word, (E,).
+        The vectors (E,), by word.
     """
 
     def __init__(self, vectors: dict[str, FloatArray]) -> None:

@@ -1,4 +1,4 @@
-"""The ten tasks of SuBiLSTM's table 2, with the data sets' own splits, and tasks of one's own.
+"""The ten tasks of SuBiLSTM's table 2, with the data sets' own splits, and users' own tasks.
 
 The ten are SentEval's (Conneau and Kiela 2018, https://arxiv.org/abs/1803.05449).
 """
@@ -42,11 +42,11 @@ SUBFOLDERS = {
 """The subfolders in which a data set may be, in upper or lower case."""
 
 MAX_GRADES = 100
-"""The largest difference of scores of one's own: each whole number is a class that is learned."""
+"""The largest range of users' scores: each whole number is a class to learn."""
 
 
 class TaskExamples(NamedTuple):
-    """Sentences, or pairs of them, with a label or a score each."""
+    """Sentences or pairs, each with a label or a score."""
 
     #: (N,), each a tuple of one sentence or of two.
     sentences: list[tuple[str, ...]]
@@ -72,17 +72,17 @@ class Splits(NamedTuple):
 
 @dataclass(frozen=True)
 class TransferTask:
-    """A task that sentence vectors are tested with."""
+    """A task for testing sentence vectors."""
 
     name: str
     data_set: str
     """Tasks of one data set have the same sentences."""
     read: Callable[[Path], Splits]
-    """Reads the examples from a folder of data sets, which a task of one's own does not use."""
+    """Reads the examples from a folder of data sets, which users' own tasks ignore."""
     estimator: Estimator = LabelClassifier()  # noqa: RUF009  (never fitted, but clones of it)
-    """Predicts labels, or scores between two grades."""
+    """The classifier of labels, or of scores between two grades."""
     positive_label: Optional[str] = None
-    """F1 is reported for this label, too."""
+    """The label whose F1 is also reported."""
 
 
 def _examples(reader: DatasetReader, path: Any, target: str) -> TaskExamples:
@@ -104,7 +104,7 @@ def _examples(reader: DatasetReader, path: Any, target: str) -> TaskExamples:
 def find_file(folder: Path, data_set: str, name: str) -> Path:
     """Return the file of a data set, gzip-compressed or not.
 
-    Raises a `ConfigurationError` if it is not there, naming the paths that were looked for.
+    Raises `ConfigurationError`, which lists the paths that were tried, if it does not exist.
     """
     for subfolder in SUBFOLDERS[data_set]:
         found = [folder]
@@ -125,7 +125,7 @@ def _read_splits(
     names: list[str],
     target: str = "label",
 ) -> Splits:
-    """Files for training, testing and, between the two, validation if there are three."""
+    """Return a function that reads training, optional validation, and test files, in this order."""
     train, *validation, test = (
         _examples(make_reader(), find_file(folder, data_set, name), target) for name in names
     )
@@ -133,8 +133,8 @@ def _read_splits(
 
 
 def _read_sst(folder: Path, phrases: bool) -> Splits:
-    """Polarity. The training phrases are the 67,349 of SentEval and GLUE: every distinct phrase of
-    the sentences that are not neutral, unless it is neutral.
+    """Read SST-2. The training phrases are the 67,349 of SentEval and GLUE: all distinct phrases
+    that are not neutral, in sentences that are not neutral.
     """
     make_reader = partial(SentimentTreesReader, "2-class")
     splits = _read_splits(folder, "SST", make_reader, ["train.txt", "dev.txt", "test.txt"])
@@ -188,17 +188,18 @@ TASKS = (
 """The tasks in the order of the table."""
 
 SST_SENTENCES = TransferTask("SST", "SST", partial(_read_sst, phrases=False))
-"""SST, with the training sentences only instead of all phrases."""
+"""SST with only the training sentences instead of all phrases."""
 
 
 def own_task(settings: Mapping[str, Any]) -> TransferTask:
-    """Return a task of one's own sentences, or pairs of them, with labels or scores.
+    """Return a task with the user's sentences or pairs, with labels or scores.
 
     The `settings` are `train`, the file of the training examples, and optionally `validation` and
-    `test`: without test data the training data are tested by cross-validation, and without
-    validation data it chooses the penalty; and `name`, by default the name of the file `train`. The
-    rest are settings of the reader `single_sentence`, if there is a `text` among them, or else
-    `sentence_pair`, by default with the format `table`. A `score` needs a whole `score_range`.
+    `test`: without test data, the training data are tested by cross-validation, and without
+    validation data, cross-validation chooses the penalty; and `name`, by default the name of the
+    file `train`. The rest are settings of the reader `single_sentence`, if there is a `text` among
+    them, or else `sentence_pair`, by default with the format `table`. A `score` needs a whole
+    `score_range`.
     """
     rest = dict(settings)
     files = [rest.pop(part, None) for part in ("train", "validation", "test")]

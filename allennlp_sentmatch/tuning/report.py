@@ -13,17 +13,17 @@ from allennlp_sentmatch.version import __version__
 DIGITS = 4
 
 SETTINGS = "settings"
-"""The study's attribute that holds its settings; another study has others."""
+"""The study's attribute with its settings, which identify it."""
 
 
 def study_report(study: Any, threads: Optional[int] = None) -> dict[str, Any]:
-    """Describe an `optuna.Study` by what `json.dumps` accepts.
+    """Describe an `optuna.Study` as JSON values.
 
     `threads` is the number for each training; by default, the environment's.
 
     Returns `space`, `metric`, `sampler` and `seed`, as `Tuner` has them; `trials`, the finished
-    ones, as `describe_trial` has them; `best`, the best one of them, or `None` if no training was
-    complete; `machine`, with versions and the number of threads; `date`.
+    ones, as `describe_trial` has them; `best`, the best one, or `None` if no training was
+    completed; `machine`, with versions and the number of threads; `date`.
     """
     states = optuna_library().trial.TrialState
     complete = study.get_trials(states=(states.COMPLETE,))
@@ -39,7 +39,7 @@ def study_report(study: Any, threads: Optional[int] = None) -> dict[str, Any]:
 
 
 def machine(threads: Optional[int] = None) -> dict[str, Any]:
-    """Describe what a training depends on; `threads` are by default what the environment says."""
+    """Describe the machine and the versions; `threads` are by default the environment's."""
     return {
         "cores": os.cpu_count(),
         "threads": threads or int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
@@ -81,15 +81,13 @@ def describe_trial(trial: Any) -> dict[str, Any]:
 
 
 def minutes_of(duration: str) -> float:
-    """Return the minutes of a duration that AllenNLP writes as in "2 days, 1:30:00.5"."""
+    """Return the minutes of a duration in AllenNLP's format, such as "2 days, 1:30:00.5"."""
     *days, clock = duration.split(" day")
     hours, minutes, seconds = clock.rpartition(" ")[2].split(":")
     return 60 * (24 * int(*days) + int(hours)) + int(minutes) + float(seconds) / 60
 
 
 def is_interrupted(trial: Any) -> bool:
-    """Return whether an `optuna.FrozenTrial` ended with its study, and not because its training
-    failed.
-    """
+    """Return whether an `optuna.FrozenTrial` was interrupted, rather than having failed."""
     states = optuna_library().trial.TrialState
     return trial.state == states.FAIL and "reason" not in trial.user_attrs

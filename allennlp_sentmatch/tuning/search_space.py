@@ -1,4 +1,4 @@
-"""The settings that a study searches, and the values that it chooses from."""
+"""The settings that a study searches, and their possible values."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ TYPES = ("float", "int", "categorical")
 def optuna_library() -> Any:
     """Return Optuna with its log of each trial switched off.
 
-    Raise a `ConfigurationError` if it is not installed.
+    Raises `ConfigurationError` if it is not installed.
     """
     try:
         import optuna
@@ -33,7 +33,7 @@ def optuna_library() -> Any:
 class SearchSpace:
     """Settings of a configuration, and the values that each may have.
 
-    Raises a `ConfigurationError`, which names the parameter, for one that Optuna does not accept.
+    Raises `ConfigurationError`, which names the parameter, if Optuna does not accept it.
 
     # Parameters
 
@@ -47,8 +47,8 @@ class SearchSpace:
             }
 
         If `choices` is an object, each choice has a name and overrides any settings, so that
-        several settings change together, or to values that are objects; the parameter's own name
-        is free then: `"choices": {"low": {"model.embedding_dropout": 0.1, ...}, ...}`.
+        several settings can change together, or can have objects as values. The parameter's name is
+        then arbitrary: `"choices": {"low": {"model.embedding_dropout": 0.1, ...}, ...}`.
     """
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
@@ -62,7 +62,7 @@ class SearchSpace:
 
     @classmethod
     def from_file(cls, path: Union[str, "PathLike[str]"]) -> "SearchSpace":
-        """Read a JSON or Jsonnet file, or what a URL leads to."""
+        """Read a JSON or Jsonnet file or URL."""
         try:
             parameters = json.loads(evaluate_file(str(cached_path(path))))
         except ValueError as error:
@@ -78,7 +78,7 @@ class SearchSpace:
             raise ConfigurationError(f"{path}: {error}") from error
 
     def overrides(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the overrides that the parameters' values stand for."""
+        """Return the overrides for the parameters' values."""
         overrides: dict[str, Any] = {}
         for name, value in values.items():
             overrides.update(self._named[name][value] if name in self._named else {name: value})
@@ -130,13 +130,13 @@ class SearchSpace:
             raise ConfigurationError(f"{name}: {error}") from error
 
     def _read_choices(self, name: str, choices: Any) -> Any:
-        """Return a parameter's choices, or their names; what named choices override is kept."""
+        """Return a parameter's choices, or their names, and keep the overrides of named choices."""
         if isinstance(choices, Mapping):
             if not all(isinstance(choice, Mapping) for choice in choices.values()):
                 raise ConfigurationError(f"{name}: each named choice is an object of overrides")
             self._named[name] = {key: dict(choice) for key, choice in choices.items()}
             return list(choices)
-        if choices is None:  # Optuna names what is wrong
+        if choices is None:  # Optuna's message says what is wrong
             return None
         if not isinstance(choices, list):
             raise ConfigurationError(f"{name}: choices must be a list, or an object of named ones")
@@ -151,7 +151,7 @@ class SearchSpace:
 
 
 def _check_numbers(name: str, kind: str, arguments: Mapping[str, Any]) -> None:
-    """Raise a `ConfigurationError` for a bound or a step of another type than the parameter's."""
+    """Raise `ConfigurationError` for a bound or a step that does not have the parameter's type."""
     number = Integral if kind == "int" else Real
     for key in ("low", "high", "step"):
         value = arguments.get(key)
@@ -165,7 +165,7 @@ def _check_numbers(name: str, kind: str, arguments: Mapping[str, Any]) -> None:
 
 
 def _first_missing(configuration: Any, setting: str) -> Optional[tuple[str, list[str]]]:
-    """Return the innermost section on the way to a missing setting, and the names that it has."""
+    """Return the innermost existing section of a missing setting's path, and its names."""
     section = ""
     rest = setting
     while rest:

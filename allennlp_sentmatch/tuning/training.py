@@ -1,5 +1,5 @@
-"""A training run of a study: `allennlp train` in a separate process. Training runs do not affect
-each other or, if the system kills one, the study; and several can run in parallel.
+"""A training run of a study: `allennlp train` in a separate process. So training runs do not affect
+each other, the system can kill one without ending the study, and several can run in parallel.
 """
 
 import json
@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, Optional
 
 POLLING_SECONDS = 0.5
-"""The time between two looks at a running training."""
+"""The time between two checks of a running training."""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -33,14 +33,14 @@ def training(
     threads: Optional[int] = None,
     interruption: Optional["Interruption"] = None,
 ) -> Iterator[Iterator[dict[str, Any]]]:
-    """Start a training run, and kill it when the `with` block ends before it does.
+    """Start a training run, and kill it if the `with` block ends first.
 
     Next to its `folder`, the serialization directory, which does not exist yet, are its
     configuration, with the suffix `.json`, and its output, `.log`.
 
     The result iterates over the metrics after each epoch, as AllenNLP writes them, until training
-    ends. It raises `TrainingError` if that did not succeed, and `KeyboardInterrupt` once an
-    `interruption` is requested, in whatever thread it is.
+    ends. It raises `TrainingError` if training failed, and `KeyboardInterrupt`, in any thread, once
+    an `interruption` is requested.
     """
     file = folder.with_suffix(".json")
     file.write_text(json.dumps(configuration, indent=2), encoding="utf-8")
@@ -53,14 +53,14 @@ def training(
             env={**os.environ, **environment},
             stdout=output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C reaches only this process, which ends the training
+            start_new_session=True,  # only this process gets Ctrl-C, and ends the training
         ) as process,
     ):
         try:
             yield _epochs(process, folder, log, interruption or Interruption())
         finally:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)  # the workers of its data loaders, too
+                os.killpg(process.pid, signal.SIGKILL)  # including the workers of its data loaders
 
 
 def _command(file: Path, folder: Path, include_packages: Sequence[str]) -> list[str]:
@@ -77,8 +77,8 @@ def _epochs(
     for epoch in count():
         path = folder / f"metrics_epoch_{epoch}.json"
         while True:
-            has_ended = process.poll() is not None  # asked first: what it has written is complete
-            # Before they have been written to the end, they are no JSON.
+            has_ended = process.poll() is not None  # asked first, so that its files are complete
+            # While they are being written, they are not valid JSON.
             with suppress(FileNotFoundError, json.JSONDecodeError):
                 yield json.loads(path.read_text(encoding="utf-8"))
                 break
@@ -101,12 +101,12 @@ def _reason(status: int, log: Path) -> str:
 class Interruption:
     """A `with` block in which the first Ctrl-C or SIGTERM only sets `requested`.
 
-    An error in the middle of a write could leave the study's database locked, so that trials look
-    at `requested` where they can end. A second signal raises `KeyboardInterrupt` at once. The
-    block runs in the main thread, as signals do; their earlier handlers return at its end.
+    An interrupted write could leave the study's database locked, so trials check `requested` at
+    points where they can end. A second signal raises `KeyboardInterrupt` at once. The block runs in
+    the main thread, as signals do; their earlier handlers return at its end.
     """
 
-    requested = False  # not an `Event`, whose lock the main thread may hold when a signal comes
+    requested = False  # not an `Event`: the main thread may hold its lock when a signal arrives
 
     def __enter__(self) -> "Interruption":
         self.requested = False
@@ -118,7 +118,7 @@ class Interruption:
             signal.signal(number, handler)
 
     def check(self) -> None:
-        """Raise `KeyboardInterrupt` if a signal has come."""
+        """Raise `KeyboardInterrupt` if a signal has arrived."""
         if self.requested:
             raise KeyboardInterrupt
 

@@ -21,7 +21,7 @@ from allennlp_sentmatch.tuning.training import Interruption, TrainingError, trai
 SAMPLERS = ("grid", "tpe", "random")
 
 BUSY_SECONDS = 120
-"""The time that a thread waits for another one's write to the database."""
+"""How long a thread waits for another thread's write to the database."""
 
 _REPEATS = "repeats"
 
@@ -43,24 +43,25 @@ class Tuner:
         A new folder, or the folder of the same study.
     metric : `str`, optional (default = `None`)
         The validation metric, which begins with "+" if it is to be large and with "-" if it is to
-        be small. It selects the epoch of each training too. By default it is the trainer's.
+        be small. It also selects each run's epoch. By default, it is the trainer's metric.
     sampler : `str`, optional (default = `None`)
         "grid" tries each combination of choices once, "random" draws values, and "tpe" lets earlier
         trials guide it. The default is "grid" if every parameter is categorical, otherwise "tpe".
     seed : `int`, optional (default = `0`)
-        Of the sampler. The runs have the configuration's seeds.
+        The sampler's seed. The runs have the configuration's seeds.
     pruning_after : `int`, optional (default = `None`)
         Stop a run after an epoch if its best figure so far is worse than the median of what
         earlier trials had after that epoch; not before this many trials are complete. By default,
         no training is stopped.
     num_jobs : `int`, optional (default = `1`)
-        How many runs at a time; they share the cores.
+        The number of parallel runs, which share the cores.
     include_packages : `Sequence[str]`, optional (default = `()`)
         Imported by the runs, as `allennlp train --include-package`.
     provenance : `Mapping[str, Any]`, optional (default = `{}`)
         Other fields of the report, such as the command.
 
-    Raises a `ConfigurationError` if the space does not fit, or the folder has another study.
+    Raises `ConfigurationError` if the space does not fit the configuration, or the folder contains
+    another study.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Tuner:
 
         Returns the content of `study.json`: see `study_report`. Raises a `ConfigurationError` if
         another process runs the study, or if no trial was complete, and `KeyboardInterrupt` after
-        Ctrl-C and SIGTERM; the report has been written then.
+        Ctrl-C and SIGTERM; the report is written first.
         """
         if num_trials is None:
             grid = self.space.grid() if self._sampler_name == "grid" else None
@@ -153,8 +154,8 @@ class Tuner:
                     catch=(TrainingError,),
                     callbacks=[on_end],
                 )
-                # The grid sampler takes an interrupted combination for a finished one, and may end
-                # the study before it is repeated.
+                # The grid sampler treats an interrupted combination as finished, and may end the
+                # study before it is repeated.
                 waiting = study.get_trials(states=(self._optuna.trial.TrialState.WAITING,))
                 num_next = min(len(waiting), num_missing())
             self._interruption.check()
@@ -184,7 +185,7 @@ class Tuner:
                 study.sampler = kinds[self._sampler_name](seed=seed)
         except ConfigurationError:
             raise
-        except Exception as error:  # SQLite's, SQLAlchemy's or Optuna's
+        except Exception as error:  # from SQLite, SQLAlchemy or Optuna
             reason = (str(error) or type(error).__name__).splitlines()[0]
             raise ConfigurationError(
                 f"{self._database} is damaged: {reason}; restore the file from a copy, or begin a "
@@ -193,7 +194,7 @@ class Tuner:
         return study
 
     def _load(self) -> Any:
-        """Return the study of the folder, made if it does not exist."""
+        """Return the study of the folder, and create it if it does not exist."""
         pruner = self._optuna.pruners.NopPruner()
         if self._pruning_after is not None:
             pruner = self._optuna.pruners.MedianPruner(n_startup_trials=self._pruning_after)
@@ -257,13 +258,13 @@ class Tuner:
                         params=trial.params,
                         distributions=trial.distributions,
                         user_attrs={_REPEATS: trial.number},
-                        system_attrs=trial.system_attrs,  # the grid sampler's combination
+                        system_attrs=trial.system_attrs,  # such as the grid's combination
                     )
                 )
 
     def _train(self, trial: Any) -> float:
         """Return the objective: the best validation figure of a run."""
-        # A run does not read the test data, and selects the epoch by the metric of the study.
+        # A run does not read the test data, and selects its epoch by the study's metric.
         configuration = deepcopy(dict(self.configuration))
         configuration.pop("test_data_path", None)
         configuration["evaluate_on_test"] = False

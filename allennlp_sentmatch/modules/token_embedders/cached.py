@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 @TokenEmbedder.register("cached")
 class CachedEmbedder(TokenEmbedder):
     """A frozen transformer whose outputs are kept in memory, so that training encodes each text
-    only once, whatever the number of epochs.
+    only once, regardless of the number of epochs.
 
     The transformer is always in evaluation mode: a text has the same vectors in each epoch, without
     dropout. It computes in the precision of its parameters, also under autocast.
@@ -32,7 +32,7 @@ class CachedEmbedder(TokenEmbedder):
         "pretrained_transformer" or "pretrained_transformer_mismatched", with
         `train_parameters: false`.
     capacity : `float`, optional (default = `4.0`)
-        The greatest size of the cache, in GiB. When it is full, further texts are computed each
+        The maximum size of the cache, in GiB. When it is full, further texts are computed each
         time. 100,000 sentences of 15 tokens and 384 units take 2.1 GiB.
     """
 
@@ -66,14 +66,15 @@ class CachedEmbedder(TokenEmbedder):
         return self
 
     def forward(self, **tensors: Tensor) -> Tensor:
-        """Return the vectors (B, T, D) of B texts, zeros at padding if they are from the cache.
+        """Return the vectors (B, T, D) of B texts; from the cache, they are zero at padding.
 
         The `tensors`, each (B, ...), go to the embedder; `mask` (B, T) is right-padded.
         """
         if self.training:
             self._check_frozen()
         self._has_trained = self._has_trained or self.training
-        # Gradients in evaluation mode are for an interpretation, with respect to word embeddings.
+        # Gradients in evaluation mode are taken with respect to word embeddings, for
+        # interpretation.
         if not self._has_trained or (not self.training and torch.is_grad_enabled()):
             return self._embed(tensors)
         keys = _keys(tensors)
@@ -123,17 +124,17 @@ class CachedEmbedder(TokenEmbedder):
             )
 
     def _apply(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> "CachedEmbedder":
-        self._clear()  # another device or precision
+        self._clear()  # the device or the precision has changed
         super()._apply(fn, *args, **kwargs)  # type: ignore[no-untyped-call]
         return self
 
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
-        self._clear()  # other weights
+        self._clear()  # the weights have changed
         super()._load_from_state_dict(*args, **kwargs)
 
 
 def _keys(tensors: dict[str, Tensor]) -> list[tuple[bytes, ...]]:
-    """Return a key for each text of a batch, the same whatever the padding of the batch."""
+    """Return a key for each text of a batch, independent of the batch's padding."""
     pieces_mask = tensors.get("segment_concat_mask")
     if pieces_mask is None:
         pieces_mask = tensors.get("wordpiece_mask", tensors["mask"])

@@ -24,10 +24,10 @@ class CoveEmbedder(TokenEmbedder):
         [GloVe(w); MT-LSTM(GloVe(w))]
 
     where MT-LSTM, a two-layer BiLSTM, is the encoder of an English-German translation model. It is
-    not trained any further. A token's vector has 300 + 600 dimensions.
+    not trained further. A token's vector has 300 + 600 dimensions.
 
-    Raises a `ConfigurationError` for word vectors of another size, and for a file that does not
-    hold the tensors of MT-LSTM, or more than tensors.
+    Raises a `ConfigurationError` for word vectors of another size, and for a file without the
+    tensors of MT-LSTM, or with anything but tensors.
 
     # Parameters
 
@@ -35,8 +35,8 @@ class CoveEmbedder(TokenEmbedder):
         The word vectors, of 300 dimensions. MT-LSTM was trained on the fixed vectors of GloVe 840B.
     pretrained_file : `Union[str, PathLike]`, optional (default = `None`)
         A path or URL of the published weights (`wmtlstm-8f474287.pth`), which are the state of a
-        `torch.nn.LSTM`. Only tensors are read from it. As with AllenNLP's "embedding", without a
-        file the weights are random: an archive has its own, and is loaded without the file.
+        `torch.nn.LSTM`. Only tensors are read from it. As with AllenNLP's "embedding", the weights
+        are random without a file: an archive has its own weights, and is loaded without the file.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class CoveEmbedder(TokenEmbedder):
 
 
 def _read_tensors(file: Union[str, "PathLike[str]"]) -> dict[str, Tensor]:
-    """Return the tensors by name that a file of `torch.save` holds."""
+    """Return the tensors, by name, in a file of `torch.save`."""
     if "weights_only" not in inspect.signature(torch.load).parameters:
         raise ConfigurationError(
             f"reading {file} safely, which is tensors only, needs torch 1.13 or later; this is "

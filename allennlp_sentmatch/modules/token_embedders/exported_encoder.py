@@ -29,11 +29,11 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     """The states of a sentence encoder that `allennlp export` has written, or its vectors.
 
     The vector of a token is the mean of the encoder's states at the token's parts, so that it
-    depends on the whole text. Of the package's encoder it has the first 256 numbers of each
-    direction. For the indexer "exported_encoder" of the same folder.
+    depends on the whole text. For the package's encoder, it has the first 256 numbers of each
+    direction. It needs the indexer "exported_encoder" of the same folder.
 
-    Raises a `ConfigurationError` if there is no encoder in the folder, with the reason, or one
-    without states; upon loading weights, if they belong to another encoder.
+    Raises `ConfigurationError`, with the reason, if there is no encoder in the folder, or one
+    without states; and upon loading weights of another encoder.
 
     # Parameters
 
@@ -44,14 +44,14 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         the package's vectors of words is not saved unless it was trained: an archive has its
         digest, and cannot be loaded by a package with another table.
     trainable : `bool`, optional (default = `False`)
-        Whether the encoder is trained any further.
+        Whether the encoder is trained further.
     whole_sentence : `bool`, optional (default = `False`)
         Whether each token has the encoder's vector of the whole sentence. A mean over the tokens,
         such as `bag_of_embeddings` with `averaged`, is then the sentence's vector.
     """
 
     digest: Tensor
-    """A buffer (32,), of the words, the splitter and the settings."""
+    """A buffer (32,), the digest of the words, the splitter and the settings."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         digest = state_dict.pop(f"{prefix}{WORDS_DIGEST}", None)
         if digest is not None:
             state_dict[f"{prefix}{WORDS}"] = shipped_words(digest)
-        # Weights that were saved before there was a digest are not checked.
+        # Weights from before there was a digest are not checked.
         words = state_dict.get(f"{prefix}{WORDS}", self.encoder.embedding.weight)
         if self._folder == SHIPPED and words.size(1) in EARLIER_EDITIONS:
             self._use(earlier_edition(self.encoder, words.size(1)))
@@ -161,7 +161,7 @@ def words_digest(words: Tensor) -> Tensor:
 
 
 def earlier_edition(encoder: StandaloneEncoder, size: int) -> StandaloneEncoder:
-    """Return the network, without its weights, that this package contained before `encoder`.
+    """Return an earlier edition's network, without its weights; `encoder` is the current one.
 
     `size` is the width of its words' vectors: 256 in the first edition, 512 in the second.
     """

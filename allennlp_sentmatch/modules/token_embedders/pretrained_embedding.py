@@ -19,9 +19,8 @@ logger = logging.getLogger(__name__)
 @TokenEmbedder.register("pretrained_embedding")
 class PretrainedEmbedding(Embedding):
     """AllenNLP's "embedding", initialized with word vectors. It logs how many tokens have a vector.
-
-    Words that are not in the file get vectors from a normal distribution with the mean and the
-    standard deviation of the file's vectors, as in AllenNLP's, or zeros.
+    Words that are not in the file get zeros or, as in AllenNLP, vectors from a normal distribution
+    with the mean and the standard deviation of the file's vectors.
 
     Raises a `ConfigurationError` if the file has no such word, another size or a damaged line.
 
@@ -37,12 +36,12 @@ class PretrainedEmbedding(Embedding):
     trainable : `bool`, optional (default = `True`)
     vocab_namespace : `str`, optional (default = `"tokens"`)
     projection_dim : `int`, optional (default = `None`)
-        The size of a linear layer after the vectors. `None`: no such layer.
+        The size of a linear layer after the vectors; with `None`, there is no such layer.
     padding_index : `int`, optional (default = `None`)
         The index of a vector that is always zero.
     zero_missing : `bool`, optional (default = `False`)
-        Whether words that are not in the file start from zeros in place of random vectors, as in
-        torchtext. `extend_vocab`, which is AllenNLP's, always draws random ones.
+        Whether words that are not in the file start as zeros, as in torchtext, instead of random
+        vectors. AllenNLP's `extend_vocab` always draws random vectors.
     """
 
     def __init__(
@@ -94,7 +93,7 @@ def _weight(file: str, size: int, vocab: Vocabulary, namespace: str, zero_missin
         weight.normal_(float(mean), float(std))
     weight[[indices[word] for word in vectors]] = found
     text = f"{file} has vectors of {len(vectors):,} of {len(indices):,} words"
-    # AllenNLP keeps the counts if it has made the vocabulary from instances.
+    # AllenNLP keeps the counts if the vocabulary was made from instances.
     counts: Mapping[str, int] = (vocab._retained_counter or {}).get(namespace, {})
     total = sum(counts.values())
     if total:

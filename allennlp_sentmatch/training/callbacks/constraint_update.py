@@ -15,15 +15,15 @@ class ConstraintUpdate(TrainerCallback):
     """Fine-tunes a `cs_lvm` model with two updates a step: the trainer's on the objective, then one
     on the constraints of the same batch (thesis algorithm 1, line 12).
 
-    The model then leaves the constraints out of its loss. The second update has an optimizer of its
-    own, which checkpoints hold; it changes the parameters that the model's
-    `constrained_parameters` returns. The trainer's `grad_norm` and `grad_clipping` apply to it, its
-    learning rate scheduler does not. Distributed training and `use_amp` are not supported.
+    The model then leaves the constraints out of its loss. The second update has its own optimizer,
+    which checkpoints include; it changes the parameters that the model's `constrained_parameters`
+    returns. The trainer's `grad_norm` and `grad_clipping` apply to it, but its learning rate
+    scheduler does not. Distributed training and `use_amp` are not supported.
 
     # Parameters
 
     optimizer : `Lazy[Optimizer]`, optional
-        By default, "adam" with the thesis's learning rate of fine-tuning, `1e-4`.
+        By default, "adam" with the thesis's learning rate for fine-tuning, `1e-4`.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class ConstraintUpdate(TrainerCallback):
             return
         model: Any = trainer.model
         assert self._optimizer is not None
-        # The parameters that are frozen for the constraints must not count in the gradient's norm.
+        # Parameters frozen for the constraints must not count in the gradient's norm.
         model.zero_grad(set_to_none=True)
         for batch in batch_inputs:
             loss = model.constraint_loss(**batch) / len(batch_inputs)
@@ -79,9 +79,9 @@ class ConstraintUpdate(TrainerCallback):
         self._optimizer.step()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the optimizer's."""
+        """Return the optimizer's state."""
         return {} if self._optimizer is None else self._optimizer.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave."""
+        """Load a `state_dict`."""
         self._checkpoint = state_dict

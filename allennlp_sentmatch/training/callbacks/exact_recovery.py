@@ -40,7 +40,7 @@ class ExactRecovery(TrainerCallback):
     implementation; the embedder "cached", which reads the texts again in other batches, so that
     their vectors differ by rounding; loaders with several worker processes (`num_workers`), whose
     data come in the order in which they are ready; and, in distributed training, checkpoints within
-    an epoch, after which all workers continue from the random state of the first.
+    an epoch, after which all workers continue from the first worker's random state.
 
     It is one of the trainer's default callbacks wherever this package is imported; with
     `"enable_default_callbacks": false`, list it under `callbacks`.
@@ -49,14 +49,14 @@ class ExactRecovery(TrainerCallback):
     def __init__(self, serialization_dir: str) -> None:
         super().__init__(serialization_dir)
         self._epoch_starts: list[list[RandomState]] = []
-        """By epoch and worker, the random state in which the epoch starts."""
+        """The random state at the start of each epoch, by epoch and worker."""
         self._checkpoint: dict[str, Any] = {}
         self._running_epoch: Optional[int] = None
 
     def on_start(
         self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
     ) -> None:
-        """Wrap the trainer's loader, and restore what AllenNLP does not."""
+        """Wrap the trainer's loader, and restore the state that AllenNLP does not restore."""
         self.trainer = trainer
         loader: Any = _RecordedLoader(trainer.data_loader, self)
         trainer.data_loader = loader
@@ -100,7 +100,7 @@ class ExactRecovery(TrainerCallback):
         is_primary: bool = True,
         **kwargs: Any,
     ) -> None:
-        """Give the trainer its own loader back, and the metrics of an epoch that was the last.
+        """Give the trainer its own loader back, and the metrics of the last epoch.
 
         After an interruption between the checkpoint of an epoch and the next one, `best.th` has the
         weights of this epoch if they are the best.
@@ -119,9 +119,7 @@ class ExactRecovery(TrainerCallback):
             metrics.update(json.loads(last.read_text(encoding="utf-8")))
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the random states of each epoch's start and of now, and what else AllenNLP leaves
-        out.
-        """
+        """Return the current random states, those at the start of epochs, and further state."""
         state: dict[str, Any] = {
             "epoch_starts": list(self._epoch_starts),
             "random_state": random_state(self._gpu()),
@@ -134,13 +132,13 @@ class ExactRecovery(TrainerCallback):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave, or nothing from a checkpoint without this callback."""
+        """Load a `state_dict`, or nothing from a checkpoint without this callback."""
         if "epoch_starts" in state_dict:
             self._checkpoint = state_dict
             self._epoch_starts = list(state_dict["epoch_starts"])
 
     def start_epoch(self) -> None:
-        """Set all generators to the states in which the present epoch starts."""
+        """Set all generators to their states at the start of the current epoch."""
         assert self.trainer is not None
         epoch = self._running_epoch = self.trainer._epochs_completed
         if epoch == len(self._epoch_starts):
@@ -149,7 +147,7 @@ class ExactRecovery(TrainerCallback):
         set_random_state(self._epoch_starts[epoch][rank], self._gpu())
 
     def start_batch(self, position: int) -> None:
-        """At a checkpoint within an epoch, set all generators to the states they had there."""
+        """Set all generators to their states at the checkpoint, if it is within an epoch."""
         trainer = self.trainer
         assert trainer is not None
         trained = trainer._start_after_batches_in_epoch_completed
@@ -162,7 +160,7 @@ class ExactRecovery(TrainerCallback):
             set_random_state(self._checkpoint["random_state"], self._gpu())
 
     def _restore_end_of_epoch(self, trainer: GradientDescentTrainer, is_primary: bool) -> None:
-        """Do what the trainer does after the checkpoint of an epoch."""
+        """Do the trainer's work after an epoch's checkpoint."""
         if trainer._metric_tracker.should_stop_early():
             trainer._num_epochs = trainer._start_after_epochs_completed
         self._save_best_weights(trainer, is_primary)
@@ -223,7 +221,7 @@ class _RecordedLoader:
 def random_state(gpu: Optional[torch.device] = None) -> RandomState:
     """Return the states of the generators of Python, NumPy, torch and a GPU.
 
-    They consist of what `torch.load` reads with `weights_only=True`.
+    `torch.load` can read them with `weights_only=True`.
     """
     of_numpy: Any = numpy.random.get_state(legacy=True)
     algorithm, words, *rest = of_numpy
@@ -238,7 +236,7 @@ def random_state(gpu: Optional[torch.device] = None) -> RandomState:
 
 
 def set_random_state(state: RandomState, gpu: Optional[torch.device] = None) -> None:
-    """Set the generators to what `random_state` gave."""
+    """Set the generators to the states from `random_state`."""
     version, words, gauss_next = state["python"]
     random.setstate((version, _unsigned(words), gauss_next))
     algorithm, words, *rest = state["numpy"]

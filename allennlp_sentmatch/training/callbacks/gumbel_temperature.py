@@ -1,4 +1,4 @@
-"""Annealing of the Gumbel-softmax's temperature while a Gumbel Tree-LSTM is trained."""
+"""Anneal the temperature of the Gumbel-softmax in the training of a Gumbel Tree-LSTM."""
 
 import math
 from typing import Any, Literal, Optional
@@ -13,7 +13,7 @@ ENDS = {"linear": 0.1, "exponential": 0.5}
 
 @TrainerCallback.register("gumbel_temperature")
 class GumbelTemperature(TrainerCallback):
-    """Anneals the temperature of a `gumbel_tree_lstm`, from the encoder's own.
+    """Anneals the temperature of a `gumbel_tree_lstm`, starting from the encoder's setting.
 
     The thesis "did not find that temperature annealing improves performance" (section 3.5.1) and
     gives no schedule. The default one is from its constraints for CS-LVM (eq. 6.26). The author's
@@ -54,7 +54,7 @@ class GumbelTemperature(TrainerCallback):
         self._step = 0
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
-        """Find the encoders, and set the temperature of the first update or the restored one."""
+        """Find the encoders, and set the temperature for the first or the restored update."""
         trees = [m for m in trainer.model.modules() if isinstance(m, GumbelTreeLSTM)]
         if not trees:
             raise ConfigurationError("the callback gumbel_temperature needs a gumbel_tree_lstm")
@@ -77,5 +77,5 @@ class GumbelTemperature(TrainerCallback):
         return {"step": self._step}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave."""
+        """Load a `state_dict`."""
         self._step = state_dict["step"]

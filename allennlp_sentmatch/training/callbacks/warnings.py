@@ -15,7 +15,7 @@ from allennlp_sentmatch.data.fields import LabelField
 logger = logging.getLogger(__name__)
 
 CROWDED = 1.25
-"""The number of runnable threads for each core that is too many."""
+"""More runnable threads than this for each core are too many."""
 
 
 @TrainerCallback.register("label_check")
@@ -23,12 +23,12 @@ class LabelCheckCallback(TrainerCallback):
     """Warns, before training begins, of labels that the model cannot learn: all training examples
     have one label, or validation examples have a label that no training example has.
 
-    It is one of the trainer's default callbacks (`enable_default_callbacks`). It looks at the field
-    `label` of data that are in memory, and at nothing in distributed training.
+    It is one of the trainer's default callbacks (`enable_default_callbacks`). It reads the field
+    `label` of data in memory, and does nothing in distributed training.
     """
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
-        """Look at the trainer's data."""
+        """Check the trainer's data."""
         if is_distributed():
             return
         learned = Counter(label.label for label in _labels(trainer.data_loader))
@@ -56,7 +56,7 @@ class LabelCheckCallback(TrainerCallback):
 
 
 def _labels(data_loader: Optional[DataLoader]) -> list[fields.LabelField]:
-    """Return the labels of a data loader's examples, where these are in memory."""
+    """Return the labels of a data loader's examples, if these are in memory."""
     if data_loader is None or getattr(data_loader, "max_instances_in_memory", None) is not None:
         return []
     found = (instance.fields.get("label") for instance in data_loader.iter_instances())
@@ -92,7 +92,7 @@ class ThreadCheckCallback(TrainerCallback):
         is_primary: bool = True,
         **kwargs: Any,
     ) -> None:
-        """Look at the load, which includes this training's threads."""
+        """Check the load, which includes this training's threads."""
         self._check(trainer, is_primary, others=os.getloadavg()[0] - torch.get_num_threads())
 
     def _check(self, trainer: GradientDescentTrainer, is_primary: bool, others: float) -> None:

@@ -16,7 +16,7 @@ QUESTIONS = ("all", "answered", "clean")
 
 
 class MaskedAverage(Average):
-    """An `Average` over all workers; NaN where nothing counts. Not registered itself."""
+    """An `Average` over all workers; NaN if nothing counts. Not registered itself."""
 
     def get_metric(self, reset: bool = False) -> float:
         """Return the average."""
@@ -25,7 +25,7 @@ class MaskedAverage(Average):
         return average if count else math.nan
 
     def _add(self, values: Tensor, mask: Optional[Tensor]) -> None:
-        """Add values, without those that a mask of the same shape excludes."""
+        """Add values, except those that a mask of the same shape excludes."""
         if mask is not None:
             values = values[mask]
         self._total_value += float(dist_reduce_sum(values.detach().sum()))
@@ -34,7 +34,7 @@ class MaskedAverage(Average):
 
 @Metric.register("mean_cosine")
 class MeanCosine(MaskedAverage):
-    """The mean cosine of predicted vectors with the gold ones, such as a teacher's.
+    """The mean cosine between predicted and gold vectors, such as a teacher's.
 
     The cosine of a zero vector with any other is 0.
     """
@@ -60,8 +60,8 @@ class MeanSquaredError(MaskedAverage):
 class RankingMetric(MaskedAverage):
     """The mean over questions of a measure of how their candidates are ranked.
 
-    By trec_eval's conventions: a question without a relevant candidate counts as 0, and of
-    candidates with equal scores the later one ranks first. Not registered itself.
+    As in trec_eval, a question without a relevant candidate counts as 0, and of candidates with
+    equal scores, the later one ranks first. Not registered itself.
 
     # Parameters
 
@@ -72,7 +72,7 @@ class RankingMetric(MaskedAverage):
     """
 
     _measure: Callable[[Tensor, Tensor, Tensor], Tensor]
-    """From scores, relevance and mask, (B, K) each, to the measure of each question, (B,)."""
+    """Return the measure of each question (B,), given scores, relevance and mask, (B, K) each."""
 
     def __init__(self, questions: str = "all") -> None:
         if questions not in QUESTIONS:

@@ -13,8 +13,8 @@ from torch import Tensor, distributed
 class ScoreCorrelations(Metric):
     """Pearson's and Spearman's correlation over all workers, computed from all scores, in float64.
 
-    AllenNLP's correlations refuse to work in distributed training. A correlation that is not
-    defined, because there are fewer than two scores or all are equal, is 0. Not registered itself.
+    AllenNLP's correlations refuse to work in distributed training. An undefined correlation, of
+    fewer than two scores or of equal ones, is 0. Not registered itself.
     """
 
     _scores: Any
@@ -34,7 +34,7 @@ class ScoreCorrelations(Metric):
         self._scores = numpy.concatenate([self._scores, *parts], axis=1)
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """`{"pearson": ..., "spearman": ...}`."""
+        """Return `{"pearson": ..., "spearman": ...}`."""
         first, second = self._scores
         if reset:
             self.reset()
@@ -46,7 +46,7 @@ class ScoreCorrelations(Metric):
 
 
 def correlations(first: Any, second: Any) -> dict[str, float]:
-    """Pearson's and Spearman's correlation of arrays (N,); 0 where they are not defined."""
+    """Return Pearson's and Spearman's correlation of arrays (N,), or 0 if undefined."""
     if len(first) < 2 or numpy.ptp(first) == 0 or numpy.ptp(second) == 0:
         return {"pearson": 0.0, "spearman": 0.0}
     sides = {"pearson": (first, second), "spearman": (rankdata(first), rankdata(second))}

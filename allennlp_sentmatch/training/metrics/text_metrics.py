@@ -31,7 +31,7 @@ def _words(text: str) -> list[str]:
 
 
 class _BleuCounts:
-    """Of matching and of all n-grams of each length, and the two lengths in words."""
+    """Counts of matching and of all n-grams of each length, and the two lengths in words."""
 
     def __init__(self) -> None:
         self._counts = [0] * (2 * MAX_ORDER + 2)
@@ -60,8 +60,8 @@ class _BleuCounts:
 class SacreBleu(Metric):
     """Corpus-level BLEU of detokenized translations, from 0 to 100.
 
-    [Post (2018)](https://aclanthology.org/W18-6319): the reference's own tokenization plays no
-    part, so that figures compare across papers. Computed by the `sacrebleu` library (the extra
+    [Post (2018)](https://aclanthology.org/W18-6319): the reference's tokenization does not matter,
+    so that figures can be compared across papers. Computed by the `sacrebleu` library (the extra
     `translation`) from counts that are summed over batches and workers, never averaged. The log has
     SacreBLEU's signature with each figure; the callback `bleu_signature` saves it in metrics.json.
 
@@ -83,7 +83,7 @@ class SacreBleu(Metric):
 
     @cached_property
     def _bleu(self) -> Any:
-        """The library's metric, loaded with the first use: predicting needs none."""
+        """The library's metric, loaded on first use: predictions do not need it."""
         try:
             from sacrebleu import BLEU
         except ImportError as error:
@@ -96,18 +96,18 @@ class SacreBleu(Metric):
                 f"tokenize must be one of {', '.join(BLEU.TOKENIZERS)}, got {self._tokenize!r}"
             )
         bleu = BLEU(lowercase=self._lowercase, tokenize=self._tokenize, max_ngram_order=MAX_ORDER)
-        # Its signature has the number of references, known only after the first call.
+        # Its signature includes the number of references, which is known only after the first call.
         bleu.corpus_score(["a"], [["a"]])
         return bleu
 
     def load_library(self) -> None:
-        """Load `sacrebleu`, to raise an error before the first epoch and not after it."""
+        """Load `sacrebleu`, so that errors occur before the first epoch."""
         self._bleu  # noqa: B018  (cached)
 
     def __call__(  # type: ignore[override]
         self, translations: Sequence[str], references: Sequence[str]
     ) -> None:
-        """Count the n-grams of some more translations and of their references, one each."""
+        """Count the n-grams of further translations and of their references, one each."""
         if not translations:
             return
         self._counts.add(self._bleu.corpus_score(list(translations), [list(references)]))
@@ -120,7 +120,7 @@ class SacreBleu(Metric):
             )
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """`{"BLEU": ...}`, over all workers; 0 where nothing was translated."""
+        """Return `{"BLEU": ...}`, over all workers; 0 if nothing was translated."""
         score = self._counts.figure(self._bleu)
         if reset:
             self.reset()
@@ -129,7 +129,7 @@ class SacreBleu(Metric):
 
     @property
     def signature(self) -> str:
-        """The settings behind the figure, to be reported with it."""
+        """The settings of the figure, to be reported with it."""
         return str(self._bleu.get_signature())
 
     def reset(self) -> None:
@@ -141,8 +141,8 @@ class SacreBleu(Metric):
 class BleuSignatureCallback(TrainerCallback):
     """Adds SacreBLEU's signature, as `BLEU_signature`, to the metrics.json of a training run.
 
-    A model's metrics are numbers, since AllenNLP plots and averages them; metrics.json, which it
-    writes when training has ended, may hold text too.
+    A model's metrics are numbers, since AllenNLP plots and averages them; but metrics.json, which
+    it writes after training, may contain text.
 
     Raises a `ConfigurationError` if the model has no attribute `bleu`, a `SacreBleu`.
     """
@@ -164,13 +164,13 @@ class BleuSignatureCallback(TrainerCallback):
     ) -> None:
         """Add the signature to the metrics that the trainer returns."""
         bleu: Any = trainer.model.bleu
-        if metrics is not None:  # they are None after an error
+        if metrics is not None:  # the metrics are None after an error
             metrics["BLEU_signature"] = bleu.signature
 
 
 @Metric.register("answer_overlap")
 class AnswerOverlap(Metric):
-    """Compares predicted with reference answers in free words, by figures from 0 to 100.
+    """Compares predicted and reference answers of free text, by figures from 0 to 100.
 
     - `bleu_1`, `bleu_4`: corpus-level BLEU with n-grams of one and of up to four words, in lower
       case, by `sacrebleu` (tokenization 13a, exponential smoothing).
@@ -183,8 +183,8 @@ class AnswerOverlap(Metric):
     - `exact_match`, `f1`: as in the evaluation script of SQuAD 1.1 ([Rajpurkar et al.
       2016](https://aclanthology.org/D16-1264), section 6), by `transformers`.
 
-    All but BLEU are means over the questions; the best reference counts for each figure. Sums and
-    counts are added up over batches and workers.
+    All figures except BLEU are means over the questions; the best reference counts for each figure.
+    Sums and counts are added up over batches and workers.
 
     Chinese, Japanese, Thai, Lao, Khmer and Burmese have no spaces between words: all figures count
     their characters as words. `sacrebleu` and `rouge_score` are the extra `reading-comprehension`;
@@ -197,7 +197,7 @@ class AnswerOverlap(Metric):
 
     @cached_property
     def _libraries(self) -> Any:
-        """Loaded with the first use: predicting needs none."""
+        """The libraries, loaded on first use: predictions do not need them."""
         try:
             from rouge_score.rouge_scorer import RougeScorer
             from sacrebleu import BLEU
@@ -209,23 +209,23 @@ class AnswerOverlap(Metric):
             ) from error
         return SimpleNamespace(
             bleu=BLEU(lowercase=True, tokenize="13a", force=True, max_ngram_order=MAX_ORDER),
-            # The library's own tokenizer drops all letters but a to z.
+            # The library's own tokenizer drops all letters except a to z.
             rouge=RougeScorer(["rougeL"], tokenizer=SimpleNamespace(tokenize=_words)),
             squad=squad_metrics,
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the libraries, which cannot be copied or pickled."""
+        """Return the state without the libraries, which cannot be copied or pickled."""
         return {name: value for name, value in vars(self).items() if name != "_libraries"}
 
     def load_libraries(self) -> None:
-        """Load the libraries, to raise an error before the first epoch and not after it."""
+        """Load the libraries, so that errors occur before the first epoch."""
         self._libraries  # noqa: B018  (cached)
 
     def __call__(  # type: ignore[override]
         self, predictions: Sequence[str], references: Sequence[Sequence[str]]
     ) -> None:
-        """Score some more answers, which may be empty, each by at least one right answer."""
+        """Score further answers, possibly empty, each against at least one right answer."""
         if len(predictions) != len(references):
             raise ConfigurationError(
                 f"{len(predictions)} predictions, but references for {len(references)}"
@@ -246,7 +246,7 @@ class AnswerOverlap(Metric):
         scores = {
             "rouge_l": self._libraries.rouge.score_multi(answers, prediction)["rougeL"].fmeasure,
             "meteor": max(single_meteor_score(_words(x), words, **libraries) for x in answers),
-            # Without spaces around characters, which would make an article of the A in "A型".
+            # No spaces around characters: they would turn the A in "A型" into an article.
             "exact_match": max(squad.compute_exact(answer, texts[0]) for answer in texts[1:]),
             # SQuAD 2.0, which the library follows, gives two empty answers an F1 of 1.
             "f1": max(squad.compute_f1(answer, prediction) for answer in answers)
@@ -258,7 +258,7 @@ class AnswerOverlap(Metric):
         self._num_questions += 1
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """Return the figures over all batches and workers; zeros where there was no question."""
+        """Return the figures over all batches and workers; zeros if there was no question."""
         figures = {
             f"bleu_{order}": self._bleu_counts.figure(self._libraries.bleu, order)
             for order in (1, MAX_ORDER)
@@ -278,7 +278,7 @@ class AnswerOverlap(Metric):
 
 
 class _NoSynonyms:
-    """A WordNet without words, so that figures do not depend on whether its data is there."""
+    """An empty WordNet, so that figures do not depend on whether its data are installed."""
 
     def synsets(self, word: str) -> list[str]:
         return []
@@ -310,27 +310,27 @@ class Distinct(Metric):
 
     @classmethod
     def unigrams(cls) -> "Distinct":
-        """distinct-1."""
+        """Return distinct-1."""
         return cls(1)
 
     @classmethod
     def bigrams(cls) -> "Distinct":
-        """distinct-2."""
+        """Return distinct-2."""
         return cls(2)
 
     def __call__(self, sentences: Iterable[Sequence[str]]) -> None:  # type: ignore[override]
-        """Count some more generated sentences, each a sequence of tokens."""
+        """Count further generated sentences, each a sequence of tokens."""
         for tokens in sentences:
             self._num_tokens += max(len(tokens) - self._lost, 0)
             shifted = (tokens[i:] for i in range(self._n))
             self._ngrams.update(zip(*shifted))
 
     def get_metric(self, reset: bool = False) -> float:
-        """Return the ratio, over all workers; 0 where nothing was generated."""
+        """Return the ratio, over all workers; 0 if nothing was generated."""
         ngrams = self._ngrams
         num_tokens = self._num_tokens
         if is_distributed():
-            # The workers' n-grams overlap: it takes the sets, not their sizes.
+            # The workers' n-grams overlap, so the sets are combined, not their sizes.
             parts: list[Any] = [None] * distributed.get_world_size()
             distributed.all_gather_object(parts, (ngrams, num_tokens))
             ngrams = set().union(*(part[0] for part in parts))
