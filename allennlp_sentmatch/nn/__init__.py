@@ -1,9 +1,10 @@
 """The mathematics of the package as plain PyTorch: importable where only torch is installed.
 
-All of it has these conventions. A mask (B, T) of B sentences of T tokens is bool, true at tokens,
-and padded on the right; `None` stands for a batch without padding. Padding may hold anything, NaN
-included. A constructor raises a `ValueError` that names an impossible setting. A call raises a
-`TypeError` for a wrong type, and a `ValueError` for a wrong shape or a token after padding.
+All modules share these conventions. A mask (B, T) of B sentences of T tokens is bool, true at
+tokens, and padded on the right; `None` means a batch without padding. Padding may contain anything,
+including NaN. Constructors raise `ValueError`, which names the setting, for invalid settings. A
+call raises a `TypeError` for a wrong type, and a `ValueError` for a wrong shape or a token after
+padding.
 """
 
 import os
@@ -97,7 +98,7 @@ from allennlp_sentmatch.nn.similarity import (
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.nn.subilstm import SuffixBiLSTM
 
-# The threads of OpenMP do not survive a fork: a forked process would wait for them for ever.
+# OpenMP's threads do not survive a fork: a forked process would wait for them forever.
 os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 __all__ = [

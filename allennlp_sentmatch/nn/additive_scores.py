@@ -22,8 +22,8 @@ def additive_scores(queries: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
 
     As tanh(x) = 2 sigmoid(2x) - 1, the scores are 2 v . sigmoid(2 (q_i + k_j)); a CPU computes the
     sigmoid ten times as fast. The hidden layer has B R M A numbers, for instance a hundred million
-    for 32 passages of 200 tokens and A = 75. Except by "naive", it is computed for some queries at
-    a time, and once more in the backward pass.
+    for 32 passages of 200 tokens and A = 75. Except in "naive", it is computed for a few queries at
+    a time, and again in the backward pass.
     """
     doubled = (2 * queries, 2 * keys, 2 * vector)
     backend = resolve("additive attention", ("naive", "scan", "eager"), *doubled)
@@ -39,7 +39,7 @@ def _hidden_layer(queries: Tensor, keys: Tensor) -> Tensor:
 
 def _forward(arguments: ScoreArguments, keep: bool) -> tuple[Tensor, None]:
     queries, keys, vector = arguments
-    # Parts kept in a list would lie between the freed layers and take gigabytes of the heap.
+    # A list of parts would be scattered between freed layers, and fragment gigabytes of the heap.
     scores = queries.new_empty(queries.size(0), queries.size(1), keys.size(1))
     for rows in _parts(queries, keys):
         scores[:, rows] = _hidden_layer(queries[:, rows], keys) @ vector

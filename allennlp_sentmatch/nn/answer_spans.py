@@ -22,7 +22,7 @@ class BestSpans(NamedTuple):
 def best_spans(
     start: Tensor, end: Tensor, count: int = 1, max_length: Optional[int] = None
 ) -> BestSpans:
-    """Find the spans with the largest sum of their start's and their end's score.
+    """Find the spans with the largest sums of their start and end scores.
 
     `start` and `end` (B, T) are the scores of each token as the first and as the last one, -inf
     where a span cannot start or end, as at padding. With log-probabilities, a span's score is the
@@ -50,7 +50,7 @@ def best_spans(
 class PassageWindows(NamedTuple):
     """N windows of W tokens of B passages of at most T tokens, in the passages' order.
 
-    Each window is read like a passage of its own. Spans compete by the sums of their scores before
+    Each window is read like a separate passage. Spans compete by the sums of their scores before
     the softmax: a window without the answer can give low scores to all of its spans, while its
     probabilities always have the sum 1.
     """
@@ -87,7 +87,9 @@ class PassageWindows(NamedTuple):
         return PassageWindows._make(part[windows] for part in self)
 
     def cut(self, passages: Tensor) -> Tensor:
-        """Cut the windows (N, W, ...) out of the passages (B, T, ...); anything at padding."""
+        """Cut the windows (N, W, ...) out of the passages (B, T, ...), with arbitrary values at
+        padding.
+        """
         last = passages.size(1) - 1
         return passages[self.passages.unsqueeze(1), self.positions.clamp(max=last)]
 
@@ -110,7 +112,7 @@ class PassageWindows(NamedTuple):
         """Find the best spans of the passages in all of their windows, as the function `best_spans`
         does, from the scores (N, W) of each token as the first and as the last one.
 
-        A span that several windows have counts once, with its largest score. Also return the
+        A span in several windows counts once, with its largest score. Also return the
         numbers (B,) of the windows that have the best spans.
         """
         start, end = (scores.masked_fill(~self.mask, -torch.inf) for scores in (start, end))
@@ -129,7 +131,7 @@ class PassageWindows(NamedTuple):
             top = largest.topk(min(count, len(distinct)))
             best.spans[passage, : len(top.indices)] = distinct[top.indices]
             best.scores[passage, : len(top.indices)] = top.values
-            # Of windows with equally good spans, one that has the span that was chosen.
+            # In ties, take a window that contains the chosen span.
             is_other = (index != top.indices[0]).view_as(scores)
             best_windows.append(windows[scores.masked_fill(is_other, -torch.inf).amax(1).argmax()])
         return best, torch.stack(best_windows)

@@ -20,7 +20,7 @@ goes down to v. It is stable in this direction, and in the form
 
     A_{n-1} = 1 / (2n/k + A_n)      F_{n-1} = F_n + log(1 + k A_n / (2n))
 
-it adds positive terms only.
+it adds only positive terms.
 """
 
 import math
@@ -44,7 +44,7 @@ def _debye_polynomials() -> tuple[Tensor, Tensor]:
 
 
 _U, _W = _debye_polynomials()
-#: Of (U_i(p) - U_i(1)) / (p - 1).
+#: The coefficients of (U_i(p) - U_i(1)) / (p - 1).
 _SLOPE = _U.sum(1, keepdim=True) - _U.cumsum(1)
 
 

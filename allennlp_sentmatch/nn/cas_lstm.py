@@ -140,7 +140,7 @@ class CellAwareLSTM(LayeredEncoder):
 
         With `return_gates`, which only the backend "naive" has, also return the gates and the
         memory cells: for each layer a `CellAwareLSTMGates` for each direction. With
-        `return_states`, return what `last_states` does.
+        `return_states`, return the result of `last_states`.
         """
         if return_gates and return_states:
             raise ValueError("return_gates and return_states cannot both be true; choose one")

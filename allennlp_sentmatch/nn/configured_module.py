@@ -12,17 +12,17 @@ class ConfiguredModule(torch.nn.Module):
     """A module with an attribute for each parameter of its constructor."""
 
     def extra_repr(self) -> str:
-        """Return the settings in the constructor's order; settings with a default have names."""
+        """Return the settings in the constructor's order, those with a default by name."""
         return ", ".join(
             repr(getattr(self, name))
             if parameter.default is parameter.empty
             else f"{name}={getattr(self, name)!r}"
             for name, parameter in inspect.signature(type(self)).parameters.items()
-            if hasattr(self, name)  # a subclass elsewhere may lack it
+            if hasattr(self, name)  # another package's subclass may lack it
         )
 
     def reset_parameters(self) -> None:
-        """Draw the parameters of this module, not of its parts, as its constructor does."""
+        """Draw the parameters of this module, but not of its parts, like its constructor."""
         names = inspect.signature(type(self)).parameters
         new = type(self)(**{name: getattr(self, name) for name in names})
         for name, parameter in new.named_parameters(recurse=False):
@@ -30,7 +30,7 @@ class ConfiguredModule(torch.nn.Module):
 
 
 def handed_out(module: torch.nn.Module, *parameters: Tensor) -> tuple[Tensor, ...]:
-    """Return parameters from a module's call; copies, if a hook may free them, as of FSDP."""
+    """Return parameters from a module's call; copies if a hook, such as FSDP's, may free them."""
     return tuple(x.clone() for x in parameters) if module._forward_hooks else parameters
 
 
@@ -53,12 +53,12 @@ class RecurrentModule(ConfiguredModule):
 
     @property
     def _suffixes(self) -> tuple[str, ...]:
-        """Return the ends of the names of each direction's parameters, as in `torch.nn.LSTM`."""
+        """Return the suffixes of each direction's parameters, as in `torch.nn.LSTM`."""
         return ("", "_reverse") if self.bidirectional else ("",)
 
 
 class SequenceEncoder(RecurrentModule, ABC):
-    """Encodes padded sentences, from one vector for each token to another."""
+    """Maps padded sentences from one vector for each token to another."""
 
     input_size: int
 
@@ -71,10 +71,10 @@ class SequenceEncoder(RecurrentModule, ABC):
 
 
 class LayeredEncoder(SequenceEncoder):
-    """A sequence encoder of layers that may have memory cells beside their hidden states."""
+    """A sequence encoder whose layers may have memory cells in addition to hidden states."""
 
     num_layers: int
-    #: Whether they have, so that `last_states` can be called.
+    #: Whether they have cells, so that `last_states` can be called.
     has_cells: bool = True
 
     def last_states(
@@ -85,6 +85,6 @@ class LayeredEncoder(SequenceEncoder):
         Return the outputs of `forward`, and the hidden states and the cells of all layers after a
         direction's last step, each (B, num_layers, output_size), zero for an empty sentence.
         """
-        # A call of the module, so that its hooks run.
+        # Call the module, so that its hooks run.
         states: tuple[Tensor, Tensor, Tensor] = self(inputs, mask, return_states=True)
         return states

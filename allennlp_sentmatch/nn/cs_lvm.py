@@ -108,7 +108,7 @@ class UncertaintyWeighting(ConfiguredModule):
 
     R^mu is never positive, and neither is R^z if the posterior is concentrated: their minimum over
     sigma is at sigma = 0. A step increases the weights by about the learning rate, so this affects
-    long training only. The thesis gives no remedy.
+    only long training. The thesis gives no remedy.
 
     `num_losses` is K.
     """
@@ -129,7 +129,7 @@ class UncertaintyWeighting(ConfiguredModule):
 
 @contextmanager
 def freeze_parameters(*modules: torch.nn.Module) -> Iterator[None]:
-    """Freeze the parameters of `modules` for what is computed inside the context.
+    """Freeze the parameters of `modules` for computations inside the context.
 
     The gradient still passes through the modules to their inputs. The training mode does not
     change, because cuDNN's recurrent networks can only be differentiated in training mode; batch

@@ -1,10 +1,10 @@
-r"""Decoders: recurrent layers that read one input after the other, and attention to a source.
+r"""Decoders: recurrent layers that read one input after another, and attention to a source.
 
 The layers of an `LSTMDecoder` are a `torch.nn.LSTM`. A `CellAwareLSTMDecoder` has the equations of
 `allennlp_sentmatch.nn.cas_lstm`, from left to right, from a given state.
 
 `AttentionalDecoder`: Luong, Pham and Manning, "Effective Approaches to Attention-based Neural
-Machine Translation" (EMNLP 2015), as the baseline of CAS-LSTM's section 4.4 has it. With e_j the
+Machine Translation" (EMNLP 2015), as in the baseline of CAS-LSTM's section 4.4. With e_j the
 embedding of the target token before step j, s_1, ..., s_S the encoder's outputs, and h_j the top
 hidden state of a stack of recurrent layers,
 
@@ -12,7 +12,7 @@ hidden state of a stack of recurrent layers,
     c_j = sum_i w_ji s_i,   w_j = attention(h_j, s)     weights that sum to 1 over the source
     a_j = tanh(W_o [c_j; h_j])                          no bias
 
-a_j, the attentional vector, is what predicts the next token. It is fed back after its dropout.
+a_j, the attentional vector, predicts the next token. It is fed back after its dropout.
 Without input feeding h_j = layers(e_j), and all steps of a known target are read at once.
 """
 
@@ -43,9 +43,8 @@ class DecoderState(NamedTuple):
 
 
 class RecurrentDecoder(nn.Module, ABC):
-    """Recurrent layers that read one input after the other.
-
-    `lstm` are the layers, which hold the parameters: an encoder's weights can be loaded into them.
+    """Recurrent layers that read one input after another. `lstm` are the layers, which hold the
+    parameters: an encoder's weights can be loaded into them.
     """
 
     def __init__(self, lstm: Union[nn.LSTM, CellAwareLSTM]) -> None:
@@ -94,7 +93,7 @@ class RecurrentDecoder(nn.Module, ABC):
 
 
 class LSTMDecoder(RecurrentDecoder):
-    """Reads one input after the other with a stack of LSTM layers.
+    """Reads one input after another with a stack of LSTM layers.
 
     The settings are as in `torch.nn.LSTM`, which is its submodule `lstm`.
     """
@@ -126,7 +125,7 @@ class LSTMDecoder(RecurrentDecoder):
 
 
 class CellAwareLSTMDecoder(RecurrentDecoder):
-    """Reads one input after the other with a `CellAwareLSTM`, which documents the settings."""
+    """Reads one input after another with a `CellAwareLSTM`, which documents the settings."""
 
     lstm: CellAwareLSTM
 
@@ -162,10 +161,10 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
 class StateBridge(nn.Module):
     """Starts a decoder's layers from the encoder's last states, layer by layer, h and c alike.
 
-    Where the sizes agree, the states stay as they are; otherwise each passes through a linear
-    layer. An encoder without states of its own, or with another number of layers, is represented
-    only by its last output, which passes through a linear layer and a tanh for each layer's h,
-    and a linear layer for its c.
+    If the sizes agree, the states do not change; otherwise, each passes through a linear layer. An
+    encoder without its own states, or with another number of layers, is represented only by its
+    last output, which passes through a linear layer and a tanh for each layer's h, and a linear
+    layer for its c.
 
     `encoder_size` is the width of the encoder's states, or of its outputs if it has no states to
     take. The decoder's states have the width `decoder_size` in each of `num_layers` layers.

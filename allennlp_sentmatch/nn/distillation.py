@@ -9,9 +9,9 @@ With the student's vectors s_1 .. s_B and the teacher's t_1 .. t_B of the senten
 The squared error is from Reimers and Gurevych (2020), "Making Monolingual Sentence Embeddings
 Multilingual using Knowledge Distillation" (https://arxiv.org/abs/2004.09813), section 3. The cosine
 leaves the vectors' lengths free, which comparisons by cosines ignore. The similarity term compares
-how the sentences of a batch lie to each other, not where: the loss of Tung and Mori (2019),
-"Similarity-Preserving Knowledge Distillation" (https://arxiv.org/abs/1907.09682), equations 2 to 4,
-with cosines in place of inner products whose rows are normalized.
+the relative positions of a batch's sentences, not the absolute ones: the loss of Tung and Mori
+(2019), "Similarity-Preserving Knowledge Distillation" (https://arxiv.org/abs/1907.09682), equations
+2 to 4, with cosines in place of inner products whose rows are normalized.
 
 The cosine of a zero vector with any other is 0.
 """
@@ -59,7 +59,7 @@ class DistillationLoss(ConfiguredModule):
         """Return the loss of the vectors of B sentences, (B, E) each.
 
         If only the similarity counts, the widths may differ. The scalar has the wider precision of
-        the two, and float32 at least.
+        the two, and at least float32.
         """
         num_equal = 2 if self.cosine_weight or self.squared_error_weight else 1
         if student.shape[:num_equal] != teacher.shape[:num_equal]:

@@ -26,7 +26,7 @@ from allennlp_sentmatch.nn.bessel import log_normalizer_and_ratio
 
 
 class _UnitVector(constraints.Constraint):
-    """A vector of Euclidean norm 1, up to the precision of its type."""
+    """The constraint of Euclidean norm 1, up to the precision of the type."""
 
     event_dim = 1
 

@@ -1,4 +1,4 @@
-"""Evaluation mode for a while."""
+"""Temporary evaluation mode."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ import torch
 def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
     """Put a model into evaluation mode; restore the mode of each of its modules afterwards."""
     modes = [(module, module.training) for module in model.modules()]
-    if not any(training for _, training in modes):  # setting an attribute of a module takes long
+    if not any(training for _, training in modes):  # setting an attribute of a module is slow
         yield
         return
     try:

@@ -20,7 +20,7 @@ from allennlp_sentmatch.nn.ops.common.straight_through import straight_through
 def gumbel_noise(logits: Tensor, generator: Optional[torch.Generator] = None) -> Tensor:
     """Draw independent, always finite samples from Gumbel(0, 1), as many as `logits` has elements.
 
-    They are float32 at least, because half-precision uniform variates are too coarse.
+    They are at least float32, because half-precision uniform variates are too coarse.
     """
     dtype = torch.promote_types(logits.dtype, torch.float32)
     exponential = torch.empty_like(logits, dtype=dtype, memory_format=torch.contiguous_format)
@@ -37,10 +37,10 @@ def straight_through_gumbel_softmax(
 ) -> Tensor:
     """Draw one sample per row from the categorical distribution softmax(`logits`).
 
-    The logits (..., K) are unnormalized log probabilities. The bool mask (..., K) has the entries
-    that may be sampled; other logits have no effect and get no gradient. The positive temperature
-    of the relaxation affects the gradient but not the samples. The generator is the source of
-    randomness, by default torch's global one.
+    The logits (..., K) are unnormalized log probabilities. The bool mask (..., K) is true at
+    entries that may be sampled; other logits have no effect and get no gradient. The positive
+    temperature of the relaxation affects the gradient but not the samples. The generator is the
+    source of randomness, by default torch's global one.
 
     The result (..., K) has the type of `logits`. It is exactly one-hot in value, with the gradient
     of the relaxed sample. A row whose mask is all false is zero and has a zero gradient.

@@ -62,7 +62,7 @@ class Composition(ConfiguredModule):
         self.bias = linear.bias
 
     def forward(self) -> tuple[Tensor, ...]:
-        """Return the parameters. A call of the module, so that its hooks run, as of pruning."""
+        """Return the parameters; calling the module runs its hooks, such as pruning's."""
         return handed_out(self, self.weight, self.bias)
 
 
@@ -139,14 +139,14 @@ class GumbelTreeLSTM(torch.nn.Module):
     ) -> TreeComposition:
         """Compose each sentence, inputs (B, T, input_size) with the mask (B, T), into a node.
 
-        The trees to use, for instance a parser's, are `merges` as in the result; by default the
-        model chooses its own. A `TypeError` says if they are not long, and a `ValueError` if they
-        have another shape or an index without a pair.
+        Given trees, for instance a parser's, are `merges` as in the result; by default, the model
+        chooses. Raises `TypeError` if they are not long, and `ValueError` if they have another
+        shape or an index without a pair.
         """
         inputs, full_mask = check_padded(inputs, mask, self.input_size, self.query.dtype)
         if merges is not None:
             check_merges(merges, full_mask)
-        # A tree depends on small differences of scores, for which half precision is too coarse.
+        # Half precision is too coarse for the small differences of scores that decide a tree.
         with without_autocast(inputs.device):
             hidden, cell = self._leaves(inputs, mask)
             noise = None
@@ -176,9 +176,9 @@ class GumbelTreeLSTM(torch.nn.Module):
 def bracketing(merges: Union[Tensor, Sequence[int]], tokens: Sequence[str]) -> str:
     """Render a tree as nested parentheses, such as "((the cat) (sat down))".
 
-    `merges` is one sentence's row of `TreeComposition.merges`. Entries after the first
-    `len(tokens) - 1` are ignored; a `ValueError` says if the others are not a tree. Parentheses in
-    tokens are written as -LRB- and -RRB-, as in the Penn Treebank.
+    `merges` is one sentence's row of `TreeComposition.merges`. Entries after the first `len(tokens)
+    - 1` are ignored. Raises `ValueError` if the others are not a tree. Parentheses in tokens are
+    written as -LRB- and -RRB-, as in the Penn Treebank.
     """
     nodes = [token.replace("(", "-LRB-").replace(")", "-RRB-") for token in tokens]
     indices = [int(index) for index in merges]

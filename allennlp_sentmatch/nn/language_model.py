@@ -63,7 +63,7 @@ class ConditionalLanguageModel(torch.nn.Module):
     # Parameters
 
     vocab_size : `int`
-        V, the number of rows of the embedding table that the output is tied to.
+        V, the number of rows of the embedding table, to which the output is tied.
     embedding_size : `int`
         D, the embedding table's number of columns; also the number of LSTM units.
     latent_size : `int`
@@ -135,7 +135,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         states, _ = self.decoder(inputs)  # (B, T, D)
         # The softmax over the vocabulary dominates the cost, so it skips the padding.
         words = mask.nonzero(as_tuple=True)
-        # Of N words in all that are not padding, (N, V).
+        # (N, V), for N words that are not padding
         logits = F.linear(states[words], word_embeddings, self.output_bias)
         log_probs = -F.cross_entropy(logits, targets[words], reduction="none")
         per_word = log_probs.new_zeros(mask.shape).masked_scatter(mask, log_probs)  # (B, T)
@@ -166,8 +166,8 @@ class ConditionalLanguageModel(torch.nn.Module):
 
 
 class RelaxedSentence(NamedTuple):
-    """Generated sentences without <s> and </s>: their (expected) word embeddings (B, T, D), and the
-    mask (B, T), bool, of the words before </s>.
+    """Generated sentences without <s> and </s>: (expected) word embeddings (B, T, D), and the mask
+    (B, T), bool, of the words before </s>.
     """
 
     embedded: Tensor
@@ -194,15 +194,16 @@ def generate_relaxed(
 
     A sentence ends before the first step whose most probable word is </s>, or after `max_length`
     words. Every sentence has at least one word, because encoders need one. With `lengths` (B,),
-    each at least 1, sentences have so many words instead, and </s> is a word like any other.
+    each at least 1, sentences have these numbers of words instead, and </s> is an ordinary word.
 
     The next input is the expected embedding under the relaxed sample, as in the thesis; if
     `straight_through`, it is the embedding of one word, with the relaxed sample's gradient.
 
     `latent` is z (B, m), and a generator with labels needs `labels` (B,). `word_embeddings` is E
-    (V, D): the output's weight matrix, and the embeddings that expectations are taken of.
+    (V, D): the output's weight matrix, and the embeddings over which expectations are taken.
     `start_index` and `end_index` are the indices of <s> and </s>, and `allowed_words` (V,), bool,
-    says which words may be generated, </s> included. `temperature` is the Gumbel-softmax's tau > 0.
+    says which words, including </s>, may be generated. `temperature` is the Gumbel-softmax's tau >
+    0.
     """
     check_positive(max_length=max_length)
     batch_size = latent.size(0)

@@ -102,7 +102,7 @@ class LSTMN(SequenceEncoder):
         `initial_state` is h~ and c~ at the first token of each direction, when the tapes are empty:
         (B, output_size) each, zero by default.
         """
-        # A call of the module, so that its hooks run.
+        # Call the module, so that its hooks run.
         tapes: Tapes = self(inputs, mask, return_tapes=True, initial_state=initial_state)
         return tapes
 
@@ -116,8 +116,8 @@ class LSTMN(SequenceEncoder):
     ) -> Union[Tensor, tuple[Tensor, AttentionWeights], Tapes]:
         """Return the hidden tape; see `SequenceEncoder`.
 
-        With `return_attention`, return a pair of `hidden` and `attention` of `read`, and with
-        `return_tapes` what it returns, from the `initial_state`.
+        With `return_attention`, return the pair of `hidden` and `attention` from `read`; with
+        `return_tapes`, return the result of `read` with the `initial_state`.
         """
         weights = [
             LSTMNWeights(*(getattr(self, name + suffix) for name in LSTMNWeights._fields))

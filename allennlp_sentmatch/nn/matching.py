@@ -104,8 +104,8 @@ class ElementwiseBilinear(ConfiguredModule):
 
 
 class LowRankBilinear(ConfiguredModule):
-    """MLB: P^T (tanh(U^T a) * tanh(V^T b)), with a bias after each of the three matrices. The
-    largest rank of a form is `rank`, the number of columns of U and V.
+    """MLB: P^T (tanh(U^T a) * tanh(V^T b)), with a bias after each of the three matrices. The rank
+    of a form is at most `rank`, the number of columns of U and V.
 
     The thesis (section 5.2) tried it without success. The defaults are the paper's, for questions
     about images.

@@ -1,12 +1,12 @@
-r"""The means of an LSTM's states over sentences of the same words, without gradients.
+r"""The means of an LSTM's states over sentences that share words, without gradients.
 
-Of the products of an LSTM's step, W x + b depends on the word alone:
+In the argument of a step's gates, W x + b depends only on the word:
 
     [i; f; g; o]_t = W x_t + b + U h_{t-1}
 
-Texts repeat their words: 3,000 sentences of SICK have 27,000 words, 1,700 of them different. So W x
-+ b is computed once for each different word, and a step takes a row of this table. The states are
-added up as they come, in the order of the sentence, and no table has the states of all steps.
+Texts repeat their words: 3,000 sentences of SICK have 27,000 words, of which 1,700 are distinct. So
+W x + b is computed once for each distinct word, and a step reads a row of this table. The states
+are summed as they are computed, in the order of the sentence, without a table of all steps' states.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ from allennlp_sentmatch.nn.ops.common.gated_steps import GatedStep
 from allennlp_sentmatch.nn.ops.common.products import Products
 
 FEW_SENTENCES = 8
-"""So few sentences are multiplied by the weights as they are: packing these would take longer."""
+"""For at most this many sentences, packing the weights would take longer than it saves."""
 
 MANY_WORDS = 64
-"""From so many words on, the fastest product gains more than it takes to call."""
+"""With at least this many words, the fastest product gains more than its call costs."""
 
 
 class PackedWords(NamedTuple):
@@ -66,7 +66,7 @@ class MeanStates:
     """Computes the means of an LSTM's states over sentences of words from a table.
 
     For each direction, `tables` have W x + b of each word, (U, 4H), and `products` compute U h.
-    `few` are the products for few sentences, if they are others.
+    `few` are the products for few sentences, if they differ.
     """
 
     def __init__(
@@ -81,9 +81,8 @@ class MeanStates:
 
     @classmethod
     def of(cls, network: Any, vectors: Tensor) -> "Optional[MeanStates]":
-        """Return the means of a network's states over words with these vectors (U, D).
-
-        Return `None` if only a call of the network has them.
+        """Return a function for the means of a network's states over words with these vectors (U,
+        D). Returns `None` if only a call of the network can compute them.
         """
         backend = resolve_words(network, vectors)
         if backend is None:
@@ -115,7 +114,7 @@ class MeanStates:
 
 
 class _Prepacked:
-    """The product with a weight that is packed when it is first needed."""
+    """The product with a weight, which is packed on first use."""
 
     def __init__(self, products: type[Products], weight: Tensor) -> None:
         self._products = products

@@ -1,8 +1,8 @@
 """A multi-layer perceptron from features to label scores.
 
 BN is batch normalization and D is dropout. Both are applied to the input and after each hidden
-layer (thesis section 4.4.1, with dropout probability p_c; CAS-LSTM eq. 14), or to the input and
-after the last hidden layer only (section 3.5.1):
+layer (thesis section 4.4.1, with dropout probability p_c; CAS-LSTM eq. 14), or only to the input
+and after the last hidden layer (section 3.5.1):
 
     x_0 = D(BN(features))
     x_k = D(BN(ReLU(W_k x_{k-1} + b_k)))      k = 1 .. num_layers; ReLU, tanh or none
@@ -96,8 +96,8 @@ class MLPClassifier(torch.nn.Module):
 class BatchNorm(torch.nn.BatchNorm1d):
     """Batch normalization that also accepts a batch of one in training.
 
-    The last batch of an epoch may hold one example. It has no variance, and `torch.nn.BatchNorm1d`
-    raises an error; here it is normalized by the running averages, which it does not update.
+    The last batch of an epoch may have one example, which has no variance: `torch.nn.BatchNorm1d`
+    raises an error. Here, it is normalized by the running averages, which it does not update.
     """
 
     def forward(self, input: Tensor) -> Tensor:

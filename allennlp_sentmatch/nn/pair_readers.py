@@ -1,4 +1,4 @@
-r"""Networks that read a pair of sentences and make one vector of it.
+r"""Networks that read a pair of sentences as one vector.
 
 Ersü, "Long Short-Term Memory-Networks for Machine Reading", table 2. Two networks, each with its
 own weights, read the premise, of M tokens, and the hypothesis, of N tokens. Without attention
@@ -89,7 +89,7 @@ class PairReader(ConfiguredModule, ABC):
 
     @abstractmethod
     def read(self, premise: Padded, hypothesis: Padded) -> tuple[Tensor, PairAttention]:
-        """Return what `forward` does with `return_attention`."""
+        """Return the result of `forward` with `return_attention`."""
 
 
 class LSTMPair(PairReader):

@@ -1,4 +1,4 @@
-"""Poolings from one vector per step to one vector per sentence.
+"""Pool one vector per step into one vector per sentence.
 
 For a sentence with the steps h_1 .. h_N:
 
@@ -45,17 +45,17 @@ class Pooling(ConfiguredModule):
 
     Their `output_size` is `input_size` times the number of poolings. The vector of an empty
     sentence is zero. The parameters of "attention" are `attention_projection`, a
-    `torch.nn.Linear(E, E)`, and `attention_vector` (E). Under autocast it computes in the precision
-    of its parameters or, without any, in float32 at least.
+    `torch.nn.Linear(E, E)`, and `attention_vector` (E). Under autocast, it computes in the
+    precision of its parameters or, without any, in at least float32.
 
     # Parameters
 
     input_size : `int`
-        The size E of a step; even for "last" if `bidirectional`.
+        The size E of a step; it must be even for "last" if `bidirectional`.
     pooling : `Union[str, Sequence[str]]`, optional (default = `"max"`)
         One or more of `"max"`, `"mean"`, `"min"`, `"last"` and `"attention"`.
     bidirectional : `bool`, optional (default = `False`)
-        Whether a step is `[left-to-right; right-to-left]`. This affects "last" only.
+        Whether a step is `[left-to-right; right-to-left]`. This affects only "last".
 
     """
 
@@ -104,7 +104,7 @@ class Pooling(ConfiguredModule):
         inputs, mask = check_padded(inputs, mask, self.input_size, dtype)
         if not attends and is_autocast_enabled(inputs.device.type):
             inputs = at_least_float32(inputs)
-        if inputs.size(1) == 0:  # the maximum over no steps is an error in torch
+        if inputs.size(1) == 0:  # in torch, the maximum over no steps is an error
             pooled = zero_outputs(self, inputs, (inputs.size(0), self.output_size))
             return (pooled, zero_outputs(self, inputs, mask.shape)) if return_attention else pooled
         weights = mask  # unused without attention
@@ -144,8 +144,8 @@ def additive_attention(
     """Pool values (B, T, E), zero at padding, by the weights a = softmax(v . tanh(k)) of keys k
     (B, T, A), with v the `vector` (A,) and the `mask` (B, T).
 
-    Return their sums (B, E) and the weights (B, T), zero where all is masked, both in the precision
-    of `values`, also under autocast.
+    Return their sums (B, E) and the weights (B, T), zero if all steps are masked, both in the
+    precision of `values`, also under autocast.
     """
     with without_autocast(values.device):
         weights = masked_softmax(torch.tanh(keys.to(values.dtype)) @ vector, mask)
@@ -194,7 +194,7 @@ class AttentivePooling(ConfiguredModule):
         )
         with without_autocast(first.device):
             scores = torch.tanh(first.matmul(self.weight).bmm(second.transpose(1, 2)))  # (B, M, L)
-            # No score is less than -1, so padding is never the maximum. One more step of padding
+            # No score is below -1, so padding is never the maximum. An additional step of padding
             # gives sentences without tokens a maximum.
             is_pair = first_mask.unsqueeze(2) & second_mask.unsqueeze(1)
             scores = F.pad(scores.masked_fill(~is_pair, -1.0), (0, 1, 0, 1), value=-1.0)

@@ -42,11 +42,11 @@ class InferenceNetwork(torch.nn.Module):
         raise NotImplementedError
 
     def kl_divergence(self, posterior: Distribution) -> Tensor:
-        """KL(q(z | x) || p(z)), (B,), as it enters the loss."""
+        """Return KL(q(z | x) || p(z)), (B,), as used in the loss."""
         raise NotImplementedError
 
     def advance(self) -> None:
-        """Move annealed weights on by one training step; by default there are none."""
+        """Advance annealed weights by one training step; by default, there are none."""
 
 
 class GaussianInferenceNetwork(InferenceNetwork):
@@ -72,16 +72,18 @@ class GaussianInferenceNetwork(InferenceNetwork):
         self.kl_weight = LinearSchedule(start=0.0, end=1.0, rate=kl_annealing_rate)
 
     def forward(self, sentence: Tensor) -> Distribution:
-        """q(z | x) of `sentence` (B, input_size), with batch shape (B,) and event shape (m,)."""
+        """Return q(z | x) for `sentence` (B, input_size), with batch shape (B,) and event shape
+        (m,).
+        """
         # Half precision is too coarse for a divergence.
         mean = at_least_float32(self.mean_projection(sentence))
         scale = torch.exp(at_least_float32(self.log_variance_projection(sentence)) / 2)
         return Independent(Normal(mean, scale, validate_args=False), 1, validate_args=False)
 
     def kl_divergence(self, posterior: Distribution) -> Tensor:
-        """KL(q(z | x) || p(z)) times its current weight, (B,)."""
+        """Return KL(q(z | x) || p(z)) times its current weight, (B,)."""
         mean = posterior.mean
-        # Without validation, which would wait for a GPU.
+        # Validation would wait for a GPU.
         normal = Normal(torch.zeros_like(mean), torch.ones_like(mean), validate_args=False)
         prior = Independent(normal, 1, validate_args=False)
         divergence: Tensor = self.kl_weight() * kl_divergence(posterior, prior)
@@ -118,7 +120,9 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         self.register_buffer("concentration", torch.tensor([float(concentration)]))
 
     def forward(self, sentence: Tensor) -> VonMisesFisher:
-        """q(z | x) of `sentence` (B, input_size), with batch shape (B,) and event shape (m,)."""
+        """Return q(z | x) for `sentence` (B, input_size), with batch shape (B,) and event shape
+        (m,).
+        """
         # Half precision is too coarse for a unit vector.
         projected = at_least_float32(self.projection(sentence))
         # The arguments are valid by construction; a check would synchronize with the GPU.
@@ -126,7 +130,7 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         return VonMisesFisher(F.normalize(projected, dim=-1), concentration, validate_args=False)
 
     def kl_divergence(self, posterior: Distribution) -> Tensor:
-        """KL(q(z | x) || p(z)), (B,), eq. 6.3."""
+        """Return KL(q(z | x) || p(z)), (B,), eq. 6.3."""
         prior = HypersphericalUniform(self.latent_size, validate_args=False)
         divergence: Tensor = kl_divergence(posterior, prior)
         return divergence

@@ -19,7 +19,7 @@ from torch import Tensor
 def rank_order(scores: Tensor, mask: Tensor) -> Tensor:
     """Sort the candidates by score (B, K), the best first, and return their indices (B, K), int64.
 
-    Where the `mask` (B, K) is `False`, a question has no candidate: these come last.
+    Entries for which the `mask` (B, K) is `False` are not candidates, and come last.
     """
     # Both sorts are stable. The first one sorts the flipped scores, so that later candidates win.
     flipped = scores.flip(-1).sort(dim=-1, descending=True, stable=True).indices
@@ -79,8 +79,8 @@ def ranking_loss(scores: Tensor, pairs: AnswerPairs, margin: float, hardest: boo
     """Average the hinge loss max(0, margin - score(correct) + score(incorrect)); 0 without pairs.
 
     `scores` (B, K) are the scores of all candidates. With `hardest`, the average is over correct
-    answers, not over pairs. Of a correct answer's pairs, the one with the highest-scored incorrect
-    answer counts (dos Santos et al. 2016).
+    answers, not over pairs. Of a correct answer's pairs, only the one with the highest-scored
+    incorrect answer counts (dos Santos et al. 2016).
     """
     differences = scores[pairs.question, pairs.negative] - scores[pairs.question, pairs.positive]
     losses = (margin + differences).clamp(min=0)  # (N,)

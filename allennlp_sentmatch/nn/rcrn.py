@@ -8,7 +8,8 @@ outputs of the controller's two networks (eqs 1-9) and h3 the listener's (eqs 10
     h_t = o_t * c_t                                        (16)
 
 Equation 16 is printed without the sigmoid, but the text below it says that sigmoid(h2) acts as the
-output gate; both are implemented. Its printed c3_t, the listener's, would leave c_t unused.
+output gate; both are implemented. Its printed c3_t, which is the listener's, would leave c_t
+unused.
 """
 
 from typing import Literal, Optional, Union
@@ -78,7 +79,7 @@ class RecurrentlyControlledRNN(SequenceEncoder):
         h1, h2, h3 = run_networks(  # (B, T, output_size)
             (self.forget_controller, self.output_controller, self.listener), inputs, mask
         )
-        # The rest has no products, which are all that autocast would narrow.
+        # The rest has no products, and autocast narrows only products.
         with without_autocast(inputs.device):
             f = h1.sigmoid()
             c = controlled_recurrence(f, h3)  # (15)

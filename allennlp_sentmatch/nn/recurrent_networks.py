@@ -21,11 +21,11 @@ from allennlp_sentmatch.nn.padding import mask_of, zero_outputs
 
 Network = Union[torch.nn.LSTM, torch.nn.GRU]
 States = tuple[Tensor, Tensor]
-"""h and c."""
+"""The states h and c."""
 
 
 def precision_of(network: Network) -> torch.dtype:
-    """Return the type of the parameters, also of a replica, in which they are plain tensors."""
+    """Return the type of the parameters, which in a replica are plain tensors."""
     weights = getattr(network, "all_weights", None)  # a quantized network takes float32
     return weights[0][0].dtype if weights else torch.float32
 
@@ -80,7 +80,7 @@ def _run(
         return [(zero_outputs(x, inputs, (B, 0, E)), ()) for x, E in zip(networks, sizes)]
     dtype = precision_of(networks[0])
     inputs = inputs.to(dtype)
-    if mask is not None:  # Padding must not matter, not even NaN in a product with zero.
+    if mask is not None:  # Padding must have no effect, not even NaN in a product with zero.
         inputs = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
     packing: Optional[Packing] = None
     results: list[tuple[Tensor, Sequence[Tensor]]] = []
@@ -110,7 +110,7 @@ def _run_own(
     initial: Optional[States],
     needs_last: bool,
 ) -> tuple[Tensor, Sequence[Tensor]]:
-    """Do as `_run` by this package's recurrences; a GRU has no last states."""
+    """Implement `_run` by this package's recurrences; a GRU has no last states."""
     outputs = inputs
     last = []
     for layer, directions in enumerate(_layers(network)):
@@ -129,7 +129,7 @@ def _run_own(
 
 
 def _run_padded(network: Network, inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
-    """Return the outputs by torch, which also reads the padding and has no last states then."""
+    """Return the outputs by torch, which also reads the padding and so has no last states."""
     if mask is None or (has_values(mask) and mask.all()):
         outputs: Tensor = network(inputs)[0]
         return outputs
@@ -180,7 +180,7 @@ def _run_direction(network: Network, inputs: Tensor, weights: Sequence[Tensor]) 
 def _run_packed(
     network: Network, inputs: Tensor, packing: Packing, initial: Optional[States], needs_last: bool
 ) -> tuple[Tensor, Sequence[Tensor]]:
-    """Do as `_run` by torch without the padding; a GRU has no last states."""
+    """Implement `_run` by torch without the padding; a GRU has no last states."""
     B = len(inputs)
     H = network.hidden_size
     S = 1 + network.bidirectional

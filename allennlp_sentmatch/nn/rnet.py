@@ -1,7 +1,7 @@
 r"""The layers of R-NET.
 
 Wang et al., "Gated Self-Matching Networks for Reading Comprehension and Question Answering" (ACL
-2017). The paper's letters recur in several layers, where they are other parameters. With
+2017). The paper uses the same letters for different parameters in several layers. With
 u^Q_1, ..., u^Q_M and u^P_1, ..., u^P_T the encoded tokens of the question and the passage:
 
 `GatedMatching` (section 3.2) reads the passage with attention to the question, in both directions
@@ -59,7 +59,7 @@ class GatedMatching(RecurrentModule):
     Its parameters are `attention_question` (A, Q), `attention_passage` (A, P),
     `attention_previous` (A, H) and `attention_vector` (A), the paper's W_u^Q, W_u^P, W_v^P and v;
     `gate` (P + Q, P + Q), W_g; and `weight_ih_l0` (3H, P + Q), `weight_hh_l0` (3H, H),
-    `bias_ih_l0` (3H) and `bias_hh_l0` (3H), as `torch.nn.GRU` has them. The parameters of the
+    `bias_ih_l0` (3H) and `bias_hh_l0` (3H), as in `torch.nn.GRU`. The parameters of the
     second direction have the suffix `_reverse`; `bidirectional` says if there is one.
 
     P is `passage_size` and Q `question_size`, the sizes of a token's vector, and H `hidden_size`,
@@ -129,7 +129,7 @@ class GatedMatching(RecurrentModule):
         question = question.masked_fill(~question_mask.unsqueeze(-1), 0.0)
         with without_autocast(passage.device):
             states, attention = self._directions(passage, passage_mask, question, question_mask)
-        for results in (states, attention):  # each direction's, in its order
+        for results in (states, attention):  # for each direction, in its order
             results[1:] = [reverse_sentences(x, passage_mask) for x in results[1:]]
         return (
             torch.cat(states, -1).masked_fill(padding, 0.0),

@@ -1,12 +1,13 @@
-"""A score of the words that two texts share, with learned weights.
+"""A score from the words that two texts share, with learned weights.
 
 With x_w the vector of a word w, and v and b learned:
 
     score(q, a) = sum over the distinct words w that q and a share of softplus(v . x_w + b)
 
-It is the count of shared words if v is zero. Weights that depend on a word's vector are the term
-gates of Guo, Fan, Ai and Croft 2016 (arXiv:1711.08611), there normalized over the words of q. They
-replace the inverse document frequency of Yih, Chang, Meek and Pastusiak (2013).
+If v is zero, it is proportional to the number of shared words. Weights that depend on a word's
+vector are the term gates of Guo, Fan, Ai and Croft 2016 (arXiv:1711.08611), which are normalized
+over the words of q. They replace the inverse document frequency of Yih, Chang, Meek and Pastusiak
+(2013).
 """
 
 import torch
@@ -17,7 +18,7 @@ from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.configured_module import ConfiguredModule
 
 INITIAL_BIAS = -2.0
-"""The weight of a word is softplus(-2) = 0.127 at first, of the order of a hinge loss's margin."""
+"""The initial weight of a word is softplus(-2) = 0.127, comparable to a hinge loss's margin."""
 
 
 class SharedWords(ConfiguredModule):
@@ -39,7 +40,7 @@ class SharedWords(ConfiguredModule):
         """Score B pairs (B) by the words of the two texts, (B, M) and (B, L), int64.
 
         `vectors` (B, M, D) are the vectors of `words`. `counts` (B, M), bool, is false for padding,
-        and for unknown words, which all have one number.
+        and for unknown words, which all have the same number.
         """
         is_shared = (words.unsqueeze(2) == other_words.unsqueeze(1)).any(dim=2)  # (B, M)
         earlier = (words.unsqueeze(2) == words.unsqueeze(1)).tril(diagonal=-1)  # (B, M, M)

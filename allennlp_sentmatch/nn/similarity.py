@@ -1,4 +1,4 @@
-"""From a pair of sentences to a score between a lowest and a highest one.
+"""Scores of pairs of sentences, between a lowest and a highest one.
 
 Tai, Socher and Manning 2015 (https://arxiv.org/abs/1503.00075, section 4.2) predict a distribution
 q over the integer grades k = lowest .. highest. The score is its expectation,
@@ -13,7 +13,7 @@ and the loss of a pair with the score y is the divergence KL(p || q) from the ta
 
 the distribution over the two nearest grades whose expectation is y.
 
-`scaled_cosine` takes the cosine of two vectors for a score, from 0 (the lowest) to 1 (the highest).
+`scaled_cosine` maps the cosine of two vectors to a score, from 0 (the lowest) to 1 (the highest).
 """
 
 import torch
@@ -43,15 +43,15 @@ def grade_distribution(scores: Tensor, lowest: float, highest: float) -> Tensor:
 
 
 def expected_grade(logits: Tensor, lowest: float, highest: float) -> Tensor:
-    """Return the scores (...) of the distributions q that `logits` (..., K) are the logits of."""
+    """Return the scores (...) of the distributions q with the `logits` (..., K)."""
     logits = at_least_float32(logits)
     scores = (logits.softmax(dim=-1) * _grades(logits, lowest, highest)).sum(dim=-1)
-    return scores.clamp(lowest, highest)  # rounding
+    return scores.clamp(lowest, highest)  # corrects rounding
 
 
 def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: float) -> Tensor:
     """Return the mean of KL(p || q), a scalar, from q's `logits` (B, K) and true `scores` (B,)."""
-    if scores.shape != logits.shape[:-1]:  # the divergence would broadcast them
+    if scores.shape != logits.shape[:-1]:  # the divergence would broadcast other shapes
         raise ValueError(
             f"scores must have the shape of logits without the grades, {tuple(logits.shape[:-1])}, "
             f"got {tuple(scores.shape)}"
@@ -62,7 +62,7 @@ def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: flo
 
 
 def scaled_cosine(a: Tensor, b: Tensor, lowest: float, highest: float) -> Tensor:
-    """Return lowest + (highest - lowest) cos(a, b), (...), of vectors (..., d).
+    """Return lowest + (highest - lowest) cos(a, b), (...), for vectors (..., d).
 
     It is less than `lowest` if the cosine is negative. The cosine of a zero vector is 0.
     """

@@ -1,4 +1,4 @@
-"""Stacked LSTMs or GRUs: torch's modules, whose layers run as fast as they can on a CPU."""
+"""Stacked LSTMs or GRUs: torch's modules, with the fastest implementation on a CPU."""
 
 from typing import Literal, Optional, Union
 
@@ -14,10 +14,9 @@ from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, precisio
 class StackedRNN(LayeredEncoder):
     """A `torch.nn.LSTM` or `torch.nn.GRU`, its submodule `network`.
 
-    On a CPU it trains faster than the same network over packed batches, which is what AllenNLP's
-    `lstm` and `gru` are, by about 1.5 times for sentences and up to 9 times for passages of 200
-    tokens; without gradients it is faster on long inputs only. See
-    `allennlp_sentmatch.nn.ops.backends`.
+    On a CPU it trains faster than the same network over packed batches, as in AllenNLP's `lstm` and
+    `gru`, by about 1.5 times for sentences and up to 9 times for passages of 200 tokens. Without
+    gradients, it is faster only on long inputs. See `allennlp_sentmatch.nn.ops.backends`.
 
     # Parameters
 
@@ -74,7 +73,7 @@ class StackedRNN(LayeredEncoder):
     ) -> Union[Tensor, tuple[Tensor, Tensor, Tensor]]:
         """Encode a batch of sentences; see `SequenceEncoder`.
 
-        With `return_states`, return what `last_states` does. A `ValueError` if it is a GRU.
+        With `return_states`, return the result of `last_states`. Raises `ValueError` for a GRU.
         """
         inputs, _ = check_padded(inputs, mask, self.input_size, precision_of(self.network))
         if return_states:

@@ -61,7 +61,7 @@ class SuffixCell(ConfiguredModule):
         self.num_gates = num_gates
 
     def forward(self) -> SuffixWeights:
-        """Return the parameters. A call of the module, so that its hooks run, as of pruning."""
+        """Return the parameters; calling the module runs its hooks, such as pruning's."""
         return SuffixWeights(*handed_out(self, self.weight_ih_l0, self.weight_hh_l0, self.bias_l0))
 
 
@@ -92,7 +92,7 @@ class SuffixBiLSTM(SequenceEncoder):
     max_context : `int`, optional (default = `None`)
         k: each encoding sees at most the k tokens nearest to token i, including it; `None`: all.
     random_context : `bool`, optional (default = `False`)
-        Whether training draws another k, from 1 to `max_context`, for each batch. Evaluation has
+        Whether training draws a new k, from 1 to `max_context`, for each batch. Evaluation uses
         `max_context`. The paper names "suffixes of fixed or small random lengths" as future work,
         without saying how they are drawn.
     """
@@ -144,7 +144,7 @@ class SuffixBiLSTM(SequenceEncoder):
         dtype = self.forward_cell.bias_l0.dtype
         inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
         B, T = inputs.shape[:2]
-        if T > 0 and not has_values(full_mask):  # nor lengths as numbers
+        if T > 0 and not has_values(full_mask):  # lengths are not numbers either
             return self._encode_batch(inputs, full_mask, full_mask.t())
         if mask is None:
             sizes = [B] * T if B else []
@@ -162,7 +162,7 @@ class SuffixBiLSTM(SequenceEncoder):
     def _encode_batch(
         self, inputs: Tensor, mask: Tensor, sizes: Union[list[int], Tensor]
     ) -> Tensor:
-        """Encode sentences as `suffix_recurrence` takes them; `sizes` are its."""
+        """Encode sentences in the layout of `suffix_recurrence`, which documents `sizes`."""
         padding = ~mask.unsqueeze(-1)  # (B, T, 1)
         # Clear the padding: NaN in it would reach the weights' gradients.
         tokens = inputs.masked_fill(padding, 0.0)
@@ -194,14 +194,14 @@ class SuffixBiLSTM(SequenceEncoder):
         cells = (self.forward_cell, self.reverse_cell)
         if self.tied:
             return run(cells, T)
-        # The prefix at a token is the part so far of a suffix that began `window` tokens ago, or at
-        # the first token. If only prefixes are needed, no suffix needs to begin later than this.
+        # The prefix at a token is the current part of a suffix that began `window` tokens ago, or
+        # at the first token. If only prefixes are needed, no suffix needs to begin later.
         prefixes, _ = run(cells, T if is_exporting() else min(max(T - window, 0) + 1, T))
         _, suffixes = run((self.forward_suffix_cell, self.reverse_prefix_cell), T)
         return prefixes, suffixes
 
     def _context(self, max_context: int) -> int:
-        """Return the context of a batch, which training may draw."""
+        """Return the context of a batch, which may be drawn in training."""
         if not (self.training and self.random_context):
             return max_context
         drawn = torch.randint(1, max_context + 1, ())

@@ -1,10 +1,10 @@
-"""How well each of two sentences covers the words of the other.
+"""Compute how well each of two sentences covers the other one's words.
 
 With x_i and y_j the vectors of the words of two sentences, a word of the first one is covered to
 
     c_i = max(0, max_j cos(x_i, y_j)),
 
-and its weight is its length |x_i|. In vectors that were made for averages, frequent words are short
+and its weight is its length |x_i|. In vectors trained for averages, frequent words are short
 (Arora, Liang and Ma 2017, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings"). A
 sentence has the two figures
 

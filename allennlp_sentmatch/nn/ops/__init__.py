@@ -1,15 +1,14 @@
-"""The recurrences that the modules of `allennlp_sentmatch.nn` are made of.
+"""The recurrences of the modules of `allennlp_sentmatch.nn`. Each recurrence has a folder. `gru/`
+is the template, with a file for each role.
 
-There is a folder for each recurrence. `gru/` is the template: it has a file for each role.
-
-- `recurrence.py`: the function that an encoder calls, and `IMPLEMENTATIONS`, the backends that it
-  has. It calls `resolve` once and then `naive.py` or, without padding, the `forward` and the
-  `backward` of a backend, which `common.autograd.differentiable` makes one function.
+- `recurrence.py`: the function that an encoder calls, and `IMPLEMENTATIONS`, its backends. It calls
+  `resolve` once and then `naive.py` or, without padding, the `forward` and the `backward` of a
+  backend, which `common.autograd.differentiable` combines into one function.
 - `naive.py`: the parameters, and the equations as operations that autograd differentiates. Tests
   compare all backends with it. A step is one function. It runs in a loop over tokens or, for
   `torch.export`, by `common.scan` with tensors of fixed shapes.
-- `eager.py`, `cpu.py`: the steps of a backend and the tables that they read and write,
-  `forward` and `backward`, and nothing that decides. `cpu.py` fills a structure,
+- `eager.py`, `cpu.py`: the steps of a backend and the tables that they read and write, `forward`
+  and `backward`, without any choices. `cpu.py` fills a structure,
   `common.native.Arguments`, with addresses of tables, and calls a function of the C++ for a step.
 
 Some recurrences need more. `cas_lstm/layer.py` has what its backends share, and

@@ -1,4 +1,4 @@
-"""The choice of the implementation of a recurrence, made here and nowhere else.
+"""The choice of a recurrence's implementation, which is made only here.
 
 A recurrence has some of these implementations, its backends, which agree to rounding.
 
@@ -7,18 +7,18 @@ A recurrence has some of these implementations, its backends, which agree to rou
 - "scan": the same with tensors of fixed shapes, so that `torch.export` can record the loop over
   the tokens for any length. It runs there; elsewhere on request, for tests.
 - "eager": whole batches without their padding in a few operations of torch, with an analytic
-  backward pass; of CAS-LSTM and SuBiLSTM, for GPUs and where nothing is compiled.
+  backward pass; for CAS-LSTM and SuBiLSTM, on GPUs and without compiled steps.
 - "cpu": the same, with the element-wise part of each step compiled from C++.
 - "parallel": all tokens at once, in a number of operations that grows with the logarithm of their
   number; RCRN's own recurrence on GPUs.
 
-The default on a CPU is "cpu" where it can run, then "eager", then "naive"; elsewhere "parallel"
-takes the place of "cpu". To choose another one, for instance to take a gradient of a gradient:
+The default on a CPU is "cpu" if it can run, then "eager", then "naive"; on other devices,
+"parallel" replaces "cpu". To choose another one, for instance to take a gradient of a gradient:
 
     with use_backend("naive"):
         outputs = encoder(inputs, mask)
 
-An encoder's forward pass calls `resolve` once; the backward pass uses what the forward pass used.
+An encoder's forward pass calls `resolve` once; the backward pass uses the same backend.
 """
 
 import math
@@ -43,7 +43,7 @@ from allennlp_sentmatch.nn.ops.common.products import MKLProducts, Products, fas
 
 Name = Literal["naive", "scan", "eager", "cpu", "parallel"]
 
-#: What runs without a request: the first of these that can, on a CPU and elsewhere.
+#: The default backends, on a CPU and on other devices: the first one that can run.
 DEFAULTS: tuple[Name, ...] = ("cpu", "eager", "naive")
 DEFAULTS_ON_GPU: tuple[Name, ...] = ("parallel", "eager", "naive")
 
@@ -64,21 +64,21 @@ class Backend(NamedTuple):
 
 @contextmanager
 def use_backend(name: Optional[Name]) -> Iterator[None]:
-    """Within the context, run recurrences by this backend, or by the default one.
+    """Run recurrences by this backend, or by the default one, within the context.
 
     The choice holds for the calling thread. A backward pass uses what its forward pass used.
 
     Functions compiled by `torch.compile` ignore the choice: they run "naive", which the compiler
     records. `torch.utils.checkpoint` with `use_reentrant=False` repeats the forward pass during the
-    backward pass, where the context may have ended; let it enter the context both times:
+    backward pass, when the context may have ended; let it enter the context both times:
 
         checkpoint(
             encoder, inputs, mask, use_reentrant=False,
             context_fn=lambda: (use_backend("naive"), use_backend("naive")),
         )
 
-    `name` is one of this module's docstring or, for the default, `None`. Where the backend cannot
-    run for an encoder and its inputs, the encoder's call raises a `BackendError` with the reason.
+    `name` is one of this module's docstring or, for the default, `None`. If the backend cannot run
+    for an encoder and its inputs, the encoder's call raises `BackendError` with the reason.
     """
     if name is not None and name not in get_args(Name):
         raise ValueError(f"backend must be one of {get_args(Name)} or None, got {name!r}")
@@ -109,7 +109,7 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
             # torch 2.13 cannot differentiate an exported loop with outputs of integers.
             raise BackendError("export an encoder within torch.no_grad()")
         return Backend("scan")
-    if is_compiling_or_tracing():  # a compiler can read no context variable
+    if is_compiling_or_tracing():  # a compiler cannot read context variables
         return Backend("naive")
     requested = _requested.get()
     if requested is None:
@@ -135,7 +135,7 @@ def _backend(name: Name, like: torch.Tensor) -> Backend:
     return Backend(name, fastest_products(), tanh_by_sigmoid)
 
 
-#: Whether there are compiled steps, and with them the backend "cpu".
+#: Whether there are compiled steps, and so the backend "cpu".
 COMPILED = native.why_missing is None
 
 
@@ -167,7 +167,7 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
 #:
 #: This package trains GRUs in half to 0.7 of torch's time; without gradients they take 1.4 times as
 #: long with 100 units, two thirds with 300. It trains LSTMs in 0.6 to 0.9 of torch's time with 38 %
-#: of padding, which it skips, but in 1.0 to 1.3 without, and on Intel processors only: on an AMD
+#: of padding, which it skips, but in 1.0 to 1.3 without, and only on Intel processors: on an AMD
 #: EPYC it is not faster on one thread, and slower on more. oneDNN runs LSTMs over padded batches,
 #: faster than torch's steps of a packed batch until these are large. It does not run GRUs. In
 #: training, torch takes 1.5 times as long packed (150 or 300 units), and for passages of 150 to 200
@@ -183,9 +183,8 @@ NETWORK_SHARES: dict[tuple[str, str], tuple[float, float, float]] = {
 def resolve_words(network: torch.nn.Module, vectors: torch.Tensor) -> Optional[Backend]:
     """Return the backend that runs an LSTM over sentences of words with these `vectors` (U, D).
 
-    Return `None` for what needs a call of the network, word by word: gradients, another kind of
-    network, more layers than one, hooks, a GPU, a precision other than float32 and float64, and a
-    backend that was requested.
+    Returns `None` if the network must be called: for gradients, another kind of network, several
+    layers, hooks, a GPU, precisions other than float32 and float64, and a requested backend.
     """
     if type(network) is not torch.nn.LSTM or network.num_layers > 1 or network.proj_size > 0:
         return None
@@ -206,11 +205,11 @@ def resolve_network(
     mask: Optional[torch.Tensor],
     needs_last_states: bool = False,
 ) -> Literal["own", "packed", "padded"]:
-    """Decide if this package's recurrences run one of torch's networks, or torch does, and how.
+    """Decide whether this package's recurrences or torch run one of torch's networks, and how.
 
     The arguments are as in `run_networks`. Torch's networks over padded batches do not have the
     sentences' last states; cuDNN takes packed batches as they are. Forward hooks do not matter:
-    AllenNLP hooks every module for one batch, whose numbers must not differ from another run's.
+    AllenNLP hooks every module for one batch, whose numbers must be the same as without hooks.
     """
     if is_exporting() or is_transformed(inputs):
         return "own"
@@ -227,8 +226,8 @@ def resolve_network(
 
 
 def _must_be_called(network: torch.nn.Module) -> bool:
-    """Return whether only a call of the network computes it: it is quantized, or has a forward or
-    hooks of its own, as of pruning.
+    """Return whether the network must be called: it is quantized, or has its own forward or hooks,
+    such as pruning's.
     """
     if not isinstance(network, (torch.nn.LSTM, torch.nn.GRU)):
         return True

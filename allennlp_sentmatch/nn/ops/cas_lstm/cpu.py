@@ -12,7 +12,7 @@ from allennlp_sentmatch.nn.ops.common.native import num_threads
 
 
 def forward(backend: Backend, tables: LayerTables) -> None:
-    """As `eager.forward`."""
+    """Run the forward pass; see `eager.forward`."""
     sizes = tables.sizes
     hidden = tables.hidden
     layer = _layer(tables)
@@ -27,15 +27,15 @@ def forward(backend: Backend, tables: LayerTables) -> None:
 
 
 def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> None:
-    """As `eager.backward`."""
+    """Run the backward pass; see `eager.backward`."""
     sizes = tables.sizes
     gates = tables.gates
     S, _, H = tables.hidden.shape
     R = tables.parameters.weight_hh[0].size(0)
     grad_lower = grads.lower
     if grad_lower is None and tables.x.lower is not None:
-        grad_lower = torch.empty_like(tables.x.lower)  # always written, if not needed
-    # The gradients of the cells from the step after.
+        grad_lower = torch.empty_like(tables.x.lower)  # always written, even if not needed
+    # The gradients of the cells from the next step.
     carried = gates.new_zeros(S, sizes[0], H)
     grad_left_weight = gates.new_zeros(S, num_threads(), H)
     layer = _layer(

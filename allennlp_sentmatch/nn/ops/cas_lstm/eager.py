@@ -1,9 +1,8 @@
-r"""The steps of a layer as operations of torch, in place and on rows side by side.
-
-In the backward pass, the derivatives that do not depend on the gradients from outside are computed
-for several steps at once, a chunk. Then a step is a product and a few element-wise operations. Only
-the gates have a table of all steps; the other derivatives, and tanh(c), are recomputed chunk by
-chunk. The system would hand out the memory of further tables of all steps page by page.
+r"""The steps of a layer as operations of torch, in place and on adjacent rows. In the backward
+pass, derivatives that do not depend on incoming gradients are computed for several steps at once, a
+chunk. Then a step is a product and a few element-wise operations. Only the gates have a table of
+all steps; the other derivatives, and tanh(c), are recomputed chunk by chunk, since new memory for
+further tables would be slow.
 """
 
 from typing import NamedTuple, Optional
@@ -101,15 +100,15 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
 
 
 class _Step(NamedTuple):
-    """The gradients that the backward pass of a step passes to the step before it."""
+    """The gradients that a step's backward pass gives to the preceding step."""
 
     grad_gates: Tensor  # (S, n, GH)
     grad_cell: Tensor  # (S, n, H)
-    by_left_cell: Tensor  # (S, n, H): of its c, by c of the step before
+    by_left_cell: Tensor  # (S, n, H): the derivative of its c by the preceding c
 
 
 class _Factors(NamedTuple):
-    """Derivatives that do not depend on the gradients from outside, (S, rows of a chunk, H)."""
+    """Derivatives that do not depend on incoming gradients, (S, rows of a chunk, H)."""
 
     by_cell: Tensor  # dh_t / dc_t
     by_left_cell: Tensor  # dc_t / dc_{t-1}

@@ -1,9 +1,9 @@
 r"""A layer of an LSTM or a CAS-LSTM over packed sentences, with its gradient.
 
-W x + b is one product over all steps. A step, forward or backward, is one more product and an
-element-wise part, both on rows side by side; no autograd graph is built. The backward pass
-overwrites the gates with the gradients of their arguments; then the gradients of x, W and U are
-one product each over all steps. The backends differ in the steps only.
+W x + b is one product over all steps. A step, forward or backward, is another product and an
+element-wise part, both on adjacent rows; no autograd graph is built. The backward pass overwrites
+the gates with the gradients of their arguments; then the gradients of x, W and U are one product
+each over all steps. The backends differ only in the steps.
 """
 
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def _backward(
     grads = _new_gradients(x, parameters, hidden, gradients, needed)
     if hidden.size(1) > 0:
         STEPS[backend.name].backward(backend, tables, grads)
-    if x.initial_hidden is not None:  # no step was run in their rows
+    if x.initial_hidden is not None:  # no step was run for these rows
         first = packing.num_sentences
         tables.gates[:, :first] = 0
         if grads.lower is not None:
@@ -161,7 +161,7 @@ def _parameter_gradients(
         weight_hh=by_weight_hh,
         bias=grad_gates.sum(1),
         left_weight=grads.left_weight,
-        lower_weight=None,  # a number here
+        lower_weight=None,  # a weight that is a number
         peephole_left=by_left,
         peephole_lower=by_lower,
     )

@@ -1,6 +1,6 @@
 """The equations of CAS-LSTM in `nn/cas_lstm.py`, token by token.
 
-`left_weight` and `lower_weight` stand for 1 - lambda and lambda. An LSTM is a first layer.
+`left_weight` and `lower_weight` are 1 - lambda and lambda. An LSTM is a first layer.
 """
 
 from typing import NamedTuple, Optional
@@ -38,7 +38,7 @@ class LayerStates(NamedTuple):
 
 
 class LayerOutputs(NamedTuple):
-    """The states of a layer, zero at padding, and perhaps its gates in each direction."""
+    """The states of a layer, zero at padding, and possibly its gates in each direction."""
 
     hidden: Tensor  # (B, T, S * H)
     cell: Tensor  # (B, T, S * H)
@@ -51,7 +51,7 @@ def run_stack(
     """Return the outputs of each layer; the arguments are as in `lstm_recurrence`."""
     layers, dropout, training = stack
     num_tokens = inputs.size(1)
-    if num_tokens == 0:  # run one padded step instead, which `in_order` drops again
+    if num_tokens == 0:  # run one padded step instead, which `in_order` drops
         inputs = F.pad(inputs, (0, 0, 0, 1))
         mask = F.pad(mask, (0, 1))
     # Padding, NaN included, reaches neither outputs nor gradients.
@@ -102,7 +102,7 @@ def run_layer(
     `initial`, h and c before the first token (B, H), is zero by default.
     """
     if initial is None:
-        # The states keep the parameters' precision if autocast narrows the products.
+        # The states keep the parameters' precision even if autocast narrows the products.
         zeros = weights.weight_hh.new_zeros(inputs.size(0), weights.weight_hh.size(1))
         initial = (zeros, zeros)
 

@@ -26,7 +26,7 @@ def lstm_recurrence(
     first: int = 0,
     needs_gates: bool = False,
 ) -> list[LayerOutputs]:
-    """Run a stack of L layers over inputs (B, T, D); return the layers from number `first` on.
+    """Run a stack of L layers over inputs (B, T, D); return the layers from index `first` on.
 
     A single direction may start from `initial`: h and c before the first token, (B, L, H) each,
     zero by default. Only the backend "naive" has the gates.
@@ -43,7 +43,7 @@ def lstm_recurrence(
     backend = resolve(what, has, inputs, *parameters, *(initial or ()))
     if backend.name in ("naive", "scan"):
         return naive.run_stack(inputs, mask_of(inputs, mask), stack, initial)[first:]
-    if initial is not None:  # they replace a token before the first one
+    if initial is not None:  # they replace a step before the first token
         inputs = F.pad(inputs, (0, 0, 1, 0))
         mask = None if mask is None else F.pad(mask, (1, 0), value=True)
     packing = Packing.of(inputs, mask, bidirectional=len(layers[0]) == 2)

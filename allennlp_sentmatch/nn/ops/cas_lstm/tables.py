@@ -25,9 +25,9 @@ class LayerWeights(NamedTuple):
 
 
 class LayerStack(NamedTuple):
-    """Layers one above the other."""
+    """A stack of layers."""
 
-    #: Of each layer, the parameters of each of the S directions, left-to-right first.
+    #: For each layer, the parameters of its S directions, left-to-right first.
     layers: Sequence[Sequence[LayerWeights]]
     #: The dropout probability of the hidden states between two layers, if `training`.
     dropout: float = 0.0
@@ -37,7 +37,7 @@ class LayerStack(NamedTuple):
 class LayerParameters(NamedTuple):
     """The `LayerWeights` of a layer's S directions; vectors side by side, (S, GH) or (S, 1, H)."""
 
-    weight_ih: Sequence[Any]  # not stacked, which would be a copy: (GH, D) each
+    weight_ih: Sequence[Any]  # not stacked, to avoid a copy: (GH, D) each
     weight_hh: Sequence[Any]  # (R, H) each
     bias: Any
     left_weight: Any
@@ -91,10 +91,10 @@ class LayerTables(NamedTuple):
 class LayerGradients(NamedTuple):
     """The gradients of a layer's outputs, and buffers for the gradients of its arguments."""
 
-    hidden: Tensor  # (S, N, H): of h, from outside
-    cell: Optional[Tensor]  # (S, N, H): of c, from outside
+    hidden: Tensor  # (S, N, H): the incoming gradient of h
+    cell: Optional[Tensor]  # (S, N, H): the incoming gradient of c
     #: (S, N, H): to be filled with the gradient of `lower`, without what passes through a peephole.
     lower: Optional[Tensor]
-    left_weight: Optional[Tensor]  # (S, 1, H): zeros, to which its gradient is added
+    left_weight: Optional[Tensor]  # (S, 1, H): zeros, to which the gradient is added
     #: (S, B, H): to be filled with the gradient of the initial c.
     initial_cell: Optional[Tensor]

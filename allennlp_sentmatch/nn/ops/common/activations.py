@@ -4,7 +4,7 @@ from typing import Optional
 
 import torch
 
-#: A scalar tensor takes part in an operation whatever the others' device and precision.
+#: A scalar tensor can be combined with tensors of any device and precision.
 MINUS_ONE = torch.tensor(-1.0, device="cpu")
 
 

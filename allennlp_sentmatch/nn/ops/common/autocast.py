@@ -1,4 +1,4 @@
-"""Leaving `torch.autocast`, which narrows products to half precision.
+"""Leave `torch.autocast`, which narrows products to half precision.
 
 A recurrence feeds each step's rounding to the next, and its products are too small to gain much.
 Backends compute in the precision of the parameters, under autocast as well.
@@ -27,7 +27,7 @@ def cast_to_parameter(inputs: torch.Tensor, parameter: torch.Tensor) -> torch.Te
 
 def is_autocast_enabled(device_type: str) -> bool:
     """Return whether autocast is on for a type of device."""
-    if device_type == "meta":  # torch has none there
+    if device_type == "meta":  # torch has no autocast for this type
         return False
     try:
         return torch.is_autocast_enabled(device_type)

@@ -21,15 +21,14 @@ def differentiable(
 ) -> Any:
     """Call a function of tensors, without autocast, with `backward` as its derivative.
 
-    `forward(*fixed, arguments, keep)` returns the outputs, a tensor or a tuple of tensors, and what
-    `backward` needs in addition, which is ignored unless `keep` is true.
+    `forward(*fixed, arguments, keep)` returns the outputs, a tensor or a tuple of tensors, and
+    further values for `backward`, which are ignored unless `keep` is true.
 
     `backward(*fixed, arguments, kept, gradients, needed)` returns the gradients of `arguments` from
-    the `gradients` of the outputs, which may be `None`. `needed` says which are needed. It and the
-    result are in the form of `arguments`; other gradients may be anything.
-
-    The arguments, and what `forward` keeps, are tensors and other things in tuples, named tuples
-    and lists. `fixed` is not differentiated.
+    the `gradients` of the outputs, which may be `None`. `needed` says which gradients are needed;
+    the others may be anything. `needed` and the result have the structure of `arguments`. The
+    arguments, and the values that `forward` keeps, are tensors and other values in tuples, named
+    tuples and lists. `fixed` is not differentiated.
     """
     leaves, form = tree_flatten(arguments)
     if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in leaves):
@@ -58,10 +57,10 @@ class _Analytic(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-        # `torch.autograd.function.once_differentiable` complains only if the incoming gradient
-        # has a graph itself. Where it has none, it returns a gradient that is a constant to
-        # autograd, and a penalty on that gradient would silently train nothing.
-        # create_graph=True enables gradients in a backward pass; vectorize=True calls it by vmap.
+        # `torch.autograd.function.once_differentiable` raises an error only if the incoming
+        # gradient has a graph. Otherwise, its result is a constant for autograd, and a penalty on
+        # this gradient would silently have no effect. create_graph=True enables gradients in a
+        # backward pass; vectorize=True calls it by vmap.
         if torch.is_grad_enabled() or any(x is not None and is_transformed(x) for x in gradients):
             raise RuntimeError(
                 "This encoder's backward pass has no derivative itself and takes no batch of "
@@ -92,11 +91,11 @@ def zero_of(*tensors: Tensor) -> Tensor:
 def writable(saved: Tensor) -> Tensor:
     """Return a tensor of the same values that a backward pass may write to.
 
-    It is `saved` itself, a tensor that only the forward and the backward pass know, if the graph is
-    freed afterwards; with `retain_graph=True` it is a copy. Large new tensors cost a CPU more than
-    the arithmetic that fills them: the system hands out their memory page by page.
+    If the graph is freed afterwards, this is `saved` itself, which only the forward and the
+    backward pass use; with `retain_graph=True`, it is a copy. On a CPU, allocating a large tensor
+    takes longer than the arithmetic that fills it.
     """
-    # torch's own compiled backward passes ask the same before they overwrite their inputs.
+    # torch's compiled backward passes do the same check before overwriting their inputs.
     keeps_graph: Any = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)
     if keeps_graph is None or keeps_graph():
         return saved.clone()

@@ -1,4 +1,4 @@
-"""What runs operations: a device, or a compiler that records them."""
+"""Tells what runs operations: a device, or a compiler that records them."""
 
 import torch
 from torch import Tensor
@@ -8,7 +8,7 @@ CAN_RECORD = hasattr(getattr(torch, "compiler", None), "is_exporting")
 
 
 def is_on_gpu(x: Tensor) -> bool:
-    """Return whether a tensor is on a device with values other than a CPU."""
+    """Return whether a tensor is on a device other than a CPU, and has values."""
     return x.device.type not in ("cpu", "meta")
 
 
@@ -30,10 +30,9 @@ def is_compiling_or_tracing() -> bool:
 
 
 def is_transformed(x: Tensor) -> bool:
-    """Return whether operations do something else than compute values.
-
-    They do within `torch.func` and forward-mode differentiation, and on a CPU for a class of
-    tensors with operations of its own, such as `FakeTensor`.
+    """Return whether operations do more than compute values. This is true within `torch.func` and
+    forward-mode differentiation and, on a CPU, for tensor subclasses with their own operations,
+    such as `FakeTensor`.
     """
     return (
         _in_transform()
@@ -43,7 +42,7 @@ def is_transformed(x: Tensor) -> bool:
     )
 
 
-# Of an old torch, which has none
+# An old torch has none
 _functorch = getattr(torch._C, "_functorch", None)
 _is_batched = getattr(_functorch, "is_legacy_batchedtensor", lambda x: False)
 _in_transform = getattr(torch._C, "_are_functorch_transforms_active", lambda: False)

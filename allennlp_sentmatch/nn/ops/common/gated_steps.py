@@ -23,8 +23,8 @@ class GatedLayer:
     """The steps of a layer over tables of packed sentences, in S directions.
 
     `sizes` are the numbers of rows of the steps, and `left` (S, N, H) is the table in which a step
-    finds the state before it. `of_directions` are the fields of a step that are the same for all
-    steps of a direction, (S, ..., H) each; `of_tokens` have a row for each token, (S, N, width).
+    finds the state before it. `of_directions` are fields that are the same for all steps of a
+    direction, (S, ..., H) each; `of_tokens` have a row for each token, (S, N, width).
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class GatedLayer:
         self._left = Rows.of(left, left)
         self._of_directions = {name: Rows.of(x, left) for name, x in of_directions.items()}
         self._of_tokens = {name: Rows.of(x, left) for name, x in of_tokens.items()}
-        self._direction: Optional[int] = None  # the last step's
+        self._direction: Optional[int] = None  # the number of the last step
 
     def run(
         self, function: str, s: int, t: int, left: Optional[int], recurrent: Optional[Tensor]
@@ -49,9 +49,9 @@ class GatedLayer:
         """Run step `t` of direction `s`.
 
         `left` is the first row of the states before the step; they are zero if it is `None`.
-        `recurrent` is U h (n, R) in the forward pass, where its first columns are used, and in the
-        backward pass the gradients of h from the step after, for the first sentences. `None` is
-        zero.
+        `recurrent` is U h (n, R) in the forward pass, where its first columns are used; in the
+        backward pass, it has the gradients of h from the next step, for the first sentences. `None`
+        means zeros.
         """
         step = self._step
         step.n = step.block = self._sizes[t]

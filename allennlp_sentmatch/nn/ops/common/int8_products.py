@@ -2,7 +2,7 @@
 
 A row of a matrix is integers of at most 127 times a scale, as in an exported file of 8 bits. The
 other factor is integers of at most 63. Their products are sums of integers, which are exact on
-every processor and in every order, so that a row of a result does not depend on the other rows. (In
+every processor and in every order, so that a row of the result does not depend on other rows. (In
 8 bits, processors with AVX2 but without VNNI would clip sums of two products to 16 bits.)
 """
 
@@ -14,10 +14,10 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.common.products import find_operator
 
 LEVELS = 63
-"""The largest integer of the numbers in 7 bits."""
+"""The largest 7-bit integer."""
 
 LARGEST = 127
-"""The largest integer of a matrix."""
+"""The largest integer in a matrix."""
 
 _PREPACK = "onednn::qlinear_prepack(Tensor weight, int[]? x_shape) -> Tensor"
 _LINEAR = (
@@ -31,11 +31,11 @@ _prepack: Any = find_operator(_PREPACK)
 _linear: Any = find_operator(_LINEAR)
 
 HAS_INT8 = _prepack is not None and _linear is not None
-"""Whether this torch has the operators, which its compiler uses for quantized models."""
+"""Whether this torch has the operators that its compiler uses for quantized models."""
 
 
 class Int8Matrix:
-    """A matrix (N, K) whose rows are rounded to 8 bits, as oneDNN takes it fastest."""
+    """A matrix (N, K) with rows rounded to 8 bits, in oneDNN's fastest layout."""
 
     def __init__(self, weight: Tensor) -> None:
         weight = weight.detach().float()
@@ -69,12 +69,12 @@ class Int8Matrix:
         return self.product((x * LEVELS).round_()).mul_(1 / LEVELS)
 
     def product_of_rows(self, x: Tensor) -> Tensor:
-        """Return W x for rows of any size, each rounded to 7 bits of its own: (B, K) -> (B, N)."""
+        """Return W x for rows of any size, each rounded to 7 bits separately: (B, K) -> (B, N)."""
         scales = _scales(x)  # (B, 1)
         return self.product((x / scales).round_()).mul_(scales)
 
     def fine_product_of_rows(self, x: Tensor) -> Tensor:
-        """Return the same with 14 bits, in two products."""
+        """Return W x for rows rounded to 14 bits, by two products."""
         scales = _scales(x)
         steps = x / scales
         coarse = steps.round()

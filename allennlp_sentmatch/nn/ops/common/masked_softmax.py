@@ -8,7 +8,7 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """Compute the softmax of the unmasked scores over the last dimension, exactly zero elsewhere.
 
     The scores are (..., N), and the bool mask can be broadcast to their shape. Masked scores may
-    have any value, even NaN. A row that is masked entirely is zero.
+    have any value, even NaN. An entirely masked row is zero.
 
     AllenNLP's function of the same name is less precise: it renormalizes the softmax of
     `scores * mask`, whose rounding depends on the padding if all scores are far below zero.

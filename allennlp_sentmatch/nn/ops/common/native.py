@@ -1,8 +1,8 @@
 """The steps compiled from C++: their library, the arguments of its functions, and their threads.
 
-A function gets the address of a structure, whose fields have the same names here as in C++, in the
-same order. The C++ trusts them: `address` checks tables. A function runs without Python's lock,
-raises nothing and allocates nothing. It runs on torch's own threads if they belong to an OpenMP
+A function gets the address of a structure, whose fields have the same names and order here as in
+C++. The C++ code trusts them: `address` checks tables. Functions run without Python's lock, and
+neither raise errors nor allocate memory. It runs on torch's own threads if they belong to an OpenMP
 library with GNU's interface, as on Linux, and otherwise on one thread.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Optional, Union
 import torch
 from torch import Tensor
 
-#: Work on fewer elements is done by one thread, before others would have begun.
+#: A single thread processes fewer elements, faster than others could start.
 MIN_NUMBERS = 2**14
 
 
@@ -32,8 +32,7 @@ def fields(numbers: str, tables: str) -> list[tuple[str, Any]]:
 class Arguments(ctypes.Structure):
     """The arguments of a function; subclasses add `_fields_`.
 
-    `like` is a tensor of the tables' precision. Fields are set as by `set`; without a value
-    they are zero.
+    `like` is a tensor of the tables' precision. Fields are set as by `set`; unset fields are zero.
     """
 
     _fields_ = fields("parallel num_threads min_numbers", "")
@@ -59,12 +58,12 @@ class Arguments(ctypes.Structure):
             setattr(self, name, first and first + direction * by_direction + row * by_row)
 
     def run(self, function: str) -> None:
-        """Call a function of the library by its name without the precision."""
+        """Call a function of the library; its name lacks _float or _double."""
         getattr(_library, f"{function}_{self._precision}")(ctypes.byref(self))
 
 
 class Rows(NamedTuple):
-    """The addresses of the rows of a table, which is kept in memory; all zero without a table."""
+    """The addresses of a table's rows; keeps the table in memory. Without a table, all are zero."""
 
     first: int
     #: The distances between directions and between rows.
@@ -121,7 +120,7 @@ def _checksum(folder: Path) -> Optional[int]:
 
 
 def _load() -> tuple[Optional[ctypes.CDLL], Optional[str]]:
-    """Return the library; without one, the reason."""
+    """Return the library or, if there is none, the reason."""
     spec = find_spec("allennlp_sentmatch.nn.ops.native._steps")
     if spec is None or spec.origin is None:
         return None, "the package was installed without a C++ compiler"
@@ -130,7 +129,7 @@ def _load() -> tuple[Optional[ctypes.CDLL], Optional[str]]:
         checksum = _checksum(Path(spec.origin).parent)
         if checksum not in (None, ctypes.c_int64.in_dll(library, "sources").value):
             raise ValueError("they were compiled from other sources than the installed ones")
-    except (OSError, ValueError) as error:  # the latter after an update in a checkout
+    except (OSError, ValueError) as error:  # the latter after updating a checkout
         reason = f"its compiled steps cannot be loaded ({error}); reinstall the package"
         warnings.warn(f'There is no backend "cpu": {reason}', RuntimeWarning, stacklevel=2)
         return None, reason

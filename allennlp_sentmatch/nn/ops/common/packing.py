@@ -1,9 +1,9 @@
 """Sentences of different lengths without their padding, one time step after another.
 
-Sentences are ordered by their length, longest first, so that those that have a token at step t
-are the first `sizes[t]` of them, and their rows are side by side: a step is a slice of the packed
-rows, and no step computes anything for a sentence that has ended.
-`torch.nn.utils.rnn.PackedSequence` has the same layout for one direction.
+Sentences are sorted by length, longest first, so that the first `sizes[t]` of them have a token at
+step t, and their rows are adjacent: a step is a slice of the packed rows, and never computes
+anything for a sentence that has ended. `torch.nn.utils.rnn.PackedSequence` has the same layout for
+one direction.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class Packing(NamedTuple):
     sizes: list[int]
     #: Shape (S, N): a packed row's index among S * B * T padded rows.
     indices: Tensor
-    #: Shape (N - sizes[0]): the rows of the same sentences one step before; `None` if these are
+    #: Shape (N - sizes[0]): the rows of the same sentences one step earlier; `None` if these are
     #: the first ones.
     before: Optional[Tensor]
     #: B and T.
@@ -37,7 +37,7 @@ class Packing(NamedTuple):
 
         With `bidirectional` there are two directions, and the second one runs through each sentence
         from its last token to its first. Unless the mask is `None`, a program waits for its GPU
-        here, and nowhere else in a forward and backward pass.
+        here, and only here in a forward and backward pass.
         """
         B, T = inputs.shape[:2]
         device = inputs.device
@@ -75,7 +75,7 @@ class Packing(NamedTuple):
         return rows.index_select(0, self.indices.view(-1) % (B * T)).view(S, N, sequence.size(-1))
 
     def unpack(self, packed: Tensor) -> Tensor:
-        """Put the directions side by side, with zero at padding: (S, N, H) -> (B, T, S * H)."""
+        """Concatenate the directions, with zeros at padding: (S, N, H) -> (B, T, S * H)."""
         B, T = self.shape
         S, N, H = packed.shape
         rows = packed.new_zeros(S * B * T, H)
@@ -83,9 +83,8 @@ class Packing(NamedTuple):
         return rows.view(S, B, T, H).permute(1, 2, 0, 3).reshape(B, T, S * H)
 
     def previous(self, packed: Tensor) -> Tensor:
-        """Return the rows of the same sentences one step before: (S, N, H) -> (S, N - sizes[0], H).
-
-        The rows of the first step, which have no step before them, are left out.
+        """Return the rows of the same sentences one step earlier: (S, N, H) -> (S, N - sizes[0],
+        H). The first step, which has no preceding step, is left out.
         """
         if self.before is not None:
             return packed.index_select(1, self.before)
@@ -117,7 +116,7 @@ def steps(packed: Tensor, sizes: list[int]) -> Sequence[Tensor]:
 
 
 def order_by_length(mask: Tensor) -> tuple[Tensor, Tensor, list[int]]:
-    """Order sentences by their length, longest first.
+    """Sort sentences by length, longest first.
 
     Return the sorted lengths and the sentences' indices, (B) each, and the number of sentences that
     have a token t, for each t. Raise a `ValueError` if a token follows padding.

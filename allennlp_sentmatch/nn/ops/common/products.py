@@ -1,11 +1,11 @@
 """Matrix products and affine maps, by the fastest library for a processor.
 
 `torch.mm` computes in MKL, `torch.nn.LSTM` in oneDNN, whose product torch has as an operator for
-its compiler. MKL leaves half of the speed of processors other than Intel's unused (measured: 110
-against 240 GFLOP/s on one core of an AMD EPYC with AVX-512). On Intel's it is faster in the steps
-of a recurrence, if W^T is contiguous: for 32 rows and W of 1,200 x 300 it takes 144 microseconds
-against oneDNN's 177, for W of 300 x 75 11 against 28 (one core of a Xeon with AMX). Only oneDNN
-rounds the factors of products to bfloat16. Autograd does not differentiate the methods.
+its compiler. On processors other than Intel's, MKL uses half of their speed (measured: 110 against
+240 GFLOP/s on one core of an AMD EPYC with AVX-512). On Intel's processors, it is faster in the
+steps of a recurrence, if W^T is contiguous: for 32 rows and W of 1,200 x 300 it takes 144
+microseconds against oneDNN's 177, for W of 300 x 75 11 against 28 (one core of a Xeon with AMX).
+Only oneDNN rounds the factors of products to bfloat16. Autograd does not differentiate the methods.
 """
 
 import platform
@@ -25,7 +25,7 @@ _REORDER = "mkldnn::_reorder_linear_weight(Tensor self, int? batch_size=None) ->
 
 
 def find_operator(schema: str) -> Optional[Any]:
-    """Return the operator of exactly this schema, if this torch has it and oneDNN."""
+    """Return the operator with exactly this schema, if this torch has it, and oneDNN."""
     library, name = schema[: schema.index("(")].split("::")
     try:
         operator = getattr(getattr(torch.ops, library), name).default
@@ -48,18 +48,17 @@ def is_intel() -> bool:
     """Return whether the processor is Intel's."""
     try:
         return "GenuineIntel" in Path("/proc/cpuinfo").read_text()
-    except OSError:  # not Linux
+    except OSError:  # this is not Linux
         return "GenuineIntel" in platform.processor()
 
 
 class Products:
-    """Products by torch, of any precision and on any device."""
+    """Products by torch, in any precision and on any device."""
 
     @staticmethod
     def prepacked(weight: Tensor) -> Tensor:
-        """Return `weight` as `linear` takes it fastest; the copy pays from a few products on.
-
-        The result may be opaque: only `linear` can take it.
+        """Return `weight` in the fastest layout for `linear`; the copy pays off after a few
+        products. The result may be opaque, so that only `linear` can use it.
         """
         return weight
 
@@ -70,12 +69,12 @@ class Products:
 
     @classmethod
     def side_by_side(cls, weights: Sequence[Tensor]) -> Any:
-        """Return S weights (M, K) as `add_products` takes them fastest, as `prepacked` does."""
+        """Return S weights (M, K) in the fastest layout for `add_products`; see `prepacked`."""
         return torch.stack([weight.t() for weight in weights])
 
     @classmethod
     def add_products(cls, out: Tensor, x: Tensor, weights: Any) -> None:
-        """Add X W^T to (S, N, M) for S maps side by side: x (S, N, K)."""
+        """Add X W^T to (S, N, M) for S maps at once: x (S, N, K)."""
         out.baddbmm_(x, weights)
 
     @classmethod
@@ -100,7 +99,7 @@ class Products:
 
 
 class _CPUProducts(Products):
-    """Products of float32 on the CPU, where each map has its own."""
+    """Products of float32 on the CPU, one for each map."""
 
     @classmethod
     def side_by_side(cls, weights: Sequence[Tensor]) -> Any:
@@ -136,13 +135,13 @@ class OneDNNProducts(_CPUProducts):
         if x.numel() == 0 and not weight.is_mkldnn:  # oneDNN refuses products without rows
             return Products.linear(x, weight, bias)
         if bias is not None:
-            bias = bias.contiguous()  # oneDNN reads it without its strides
+            bias = bias.contiguous()  # oneDNN ignores the strides
         result: Tensor = _onednn_linear(x, weight, bias, "none", [], "")  # type: ignore[misc]
         return result
 
 
 def fastest_products() -> type[Products]:
-    """Return the fastest products of float32 on this processor, with torch's present settings."""
+    """Return the fastest float32 products on this processor, with torch's current settings."""
     is_exact = torch.get_float32_matmul_precision() == "highest"
     if is_exact and torch.backends.mkl.is_available() and is_intel():
         return MKLProducts
@@ -151,5 +150,5 @@ def fastest_products() -> type[Products]:
 
 
 def stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Do as `torch.stack`, without a copy of a single tensor."""
+    """Stack tensors as `torch.stack` does, without copying a single one."""
     return tensors[0].unsqueeze(0) if len(tensors) == 1 else torch.stack(list(tensors))

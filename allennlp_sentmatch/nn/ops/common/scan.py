@@ -28,7 +28,7 @@ def scan(
         return _record(step, initial, inputs)
     state = initial
     if not len(inputs[0]):
-        # Take the shapes and the gradients' graph from a step over zeros, the sums of nothing.
+        # A step over zeros, which are empty sums, gives the shapes and the gradients' graph.
         _, outputs = step(state, tuple(x.sum(0).to(x.dtype) for x in inputs))
         return state, tuple(x.unsqueeze(0)[:0] for x in outputs)
     steps = []
@@ -42,7 +42,7 @@ def _record(step: Any, initial: Tensors, inputs: Sequence[Tensor]) -> StepResult
     # The loop is a prototype in torch 2.13, without a public name.
     from torch._higher_order_ops.scan import scan as record
 
-    # It takes no tensor twice, in neither arguments nor results.
+    # It accepts no tensor twice, in arguments or in results.
     def without_aliases(state: Tensors, at_step: Tensors) -> StepResult:
         state, outputs = step(state, at_step)
         return state, tuple(x.clone() for x in outputs)

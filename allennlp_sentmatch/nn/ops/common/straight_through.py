@@ -9,10 +9,10 @@ def straight_through(
 ) -> torch.Tensor:
     """Return the argmax of `scores` as a one-hot vector with the gradient of their softmax.
 
-    The bool mask (..., K) has the entries that may be chosen. Other scores, including NaN, have no
-    effect and get no gradient. The result (..., K) is exactly one-hot, or zero with a zero gradient
-    in a row where no entry may be chosen. Of equal scores, the first is chosen. Infinite scores get
-    no gradient. The temperature divides the scores in the softmax.
+    The bool mask (..., K) is true at entries that may be chosen. Other scores, including NaN, have
+    no effect and get no gradient. The result (..., K) is exactly one-hot, or zero with a zero
+    gradient in a row where no entry may be chosen. Of equal scores, the first is chosen. Infinite
+    scores get no gradient. The temperature divides the scores in the softmax.
     """
     largest = torch.finfo(scores.dtype).max
     forbidden = ~mask
@@ -20,7 +20,7 @@ def straight_through(
     # be uniform. The gradient of `clamp` would take a GPU five launches.
     bounded = hardtanh(scores / temperature, -largest, largest)
     relaxed = bounded.masked_fill(forbidden, -largest).softmax(-1) * mask
-    # An entry that may be chosen, even at -inf, comes before all that may not.
+    # A permitted entry, even at -inf, comes before all others.
     best = scores.clamp(min=-largest).masked_fill(forbidden, -torch.inf).argmax(-1, keepdim=True)
     chosen = torch.zeros_like(scores).scatter(-1, best, 1.0) * mask
     # The difference is exactly zero, so the value is exactly one-hot.

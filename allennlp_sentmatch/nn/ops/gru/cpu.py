@@ -39,7 +39,7 @@ def forward(
     for s, weight in enumerate(map(backend.products.prepacked, weight_hh)):
         for t, n in enumerate(sizes):
             left = starts[t - 1] if t > 0 else None
-            if left is None:  # after the state zero
+            if left is None:  # the first step starts from zero
                 recurrent = bias_hh[s].repeat(n, 1)
             else:
                 recurrent = linear(hidden[s, left : left + n], weight, bias_hh[s])
@@ -62,7 +62,7 @@ def backward(
     sizes = packing.sizes
     by_input = writable(tables.gates)  # (S, N, 3H): the gates, replaced by gradients of W x + b
     by_state = torch.empty_like(by_input)  # (S, N, 3H): the gradients of U h + c
-    # The gradients of the states from the step after
+    # The gradients of the states from the next step
     carried = hidden.new_zeros(len(hidden), packing.num_sentences, hidden.size(2))
     layer = GatedLayer(
         sizes,

@@ -31,7 +31,7 @@ class GRUWeights(NamedTuple):
 
 
 def gru_recurrence(inputs: Tensor, mask: Tensor, directions: Sequence[GRUWeights]) -> Tensor:
-    """Compute the function of the same name in `ops.gru.recurrence`."""
+    """Implement the function of the same name in `ops.gru.recurrence`."""
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)
     # Clear the padding: NaN in it would reach the weights' gradients.
     inputs = inputs.masked_fill(padding, 0.0)

@@ -1,4 +1,4 @@
-"""A layer of a GRU over a batch of sentences; `naive` holds the equations."""
+"""A layer of a GRU over a batch of sentences; `naive` has the equations."""
 
 from collections.abc import Sequence
 from typing import Optional

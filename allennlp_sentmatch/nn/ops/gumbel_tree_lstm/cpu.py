@@ -13,11 +13,10 @@ of the nodes r' of the layer above, the choice y of a layer has the gradient
 
 and the gradient of candidate k's score, d_k, follows from the relaxation. A score q . h has one
 vector D_k for each child of the candidate, the product of q with the candidate's Jacobian, and adds
-d_k D_k to the child's gradient in every layer that the candidate is in.
-
-The derivatives of scores depend on no gradient, so that they are taken for all candidates at once.
-The sum of the pre-activations' gradients over all pairs of a node on either side is the gradient of
-its projection: the weights' gradient has a row for each node, not each candidate.
+d_k D_k to the child's gradient in every layer with this candidate. The derivatives of scores do not
+depend on gradients, and are computed for all candidates at once. The sum of the pre-activations'
+gradients over all pairs of a node on either side is the gradient of its projection: the weights'
+gradient has a row for each node, not each candidate.
 """
 
 from itertools import accumulate
@@ -37,7 +36,7 @@ from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import (
     rounding_of_scores,
 )
 
-#: The candidates whose derivatives are taken at once, so that they stay in the processor's caches.
+#: Candidates whose derivatives are computed at once: they must fit into the processor's caches.
 CHUNK = 512
 
 Leaves = tuple[Tensor, Tensor, TreeWeights]
@@ -47,7 +46,7 @@ Leaves = tuple[Tensor, Tensor, TreeWeights]
 class TreeTables(NamedTuple):
     """R nodes and K candidates; the tables from `gates` on are for a backward pass.
 
-    With them, there are rows for all nodes and candidates, else only for the remaining ones.
+    With them, there are rows for all nodes and candidates, otherwise only for the remaining ones.
     """
 
     merges: Tensor  # (B, T - 1)
@@ -93,7 +92,7 @@ def forward(
     tables = _tables(hidden, sizes, choices, keep)
     tables.hidden[:N] = hidden
     tables.cell[:N] = cell
-    # The roots of sentences whose last step has been run, and of sentences of one token.
+    # The roots of sentences that have finished their last step, and of sentences of one token.
     root_hidden = hidden[:B].clone()
     root_cell = cell[:B].clone()
     parents = hidden.new_empty(B, H)  # h of the last step's parents
@@ -169,7 +168,7 @@ def backward(
             step.run("tree_scores")
             by_hidden = linear(pre_activations[: step.n], transposed)
             score_by_hidden[first : first + step.n] = by_hidden
-    for number in range(T - 2, -2, -1):  # and the completion of the leaves
+    for number in range(T - 2, -2, -1):  # also completes the leaves
         step.step = number
         step.n = sizes[number + 1]
         step.run("tree_backward")
@@ -179,7 +178,7 @@ def backward(
         grad_query = grad_scores @ tables.candidate_hidden
     grad_weight: Optional[Tensor] = None
     if needed[2].weight:
-        # As its first argument is copied in another order, that should be the smaller one.
+        # The first argument is copied in another order, so it should be the smaller one.
         by_child = backend.products.product_over_rows(tables.hidden, grad_projections).t()
         grad_weight = torch.cat(by_child.chunk(2), 1)  # (10H, H) -> (5H, 2H)
     grad_bias = grad_projections[:, : 5 * H].sum(0)  # once for each pair
@@ -193,7 +192,7 @@ def _tables(hidden: Tensor, sizes: list[int], choices: Choices, keep: bool) -> T
     T = len(sizes)
     R = N
     K = N - B
-    if keep:  # Each merge but a sentence's last one makes two candidates.
+    if keep:  # Every merge except a sentence's last one makes two candidates.
         R = N + (N - B)
         K = (N - B) + 2 * (N - B - sizes[1])
     numbers = hidden.new_empty
@@ -218,7 +217,7 @@ def _num_relaxed(sizes: list[int]) -> list[int]:
 
 
 def _step(sizes: list[int], query: Tensor, temperature: float, tables: TreeTables) -> TreeStep:
-    """Return the arguments that both passes have."""
+    """Return the arguments of both passes."""
     B = sizes[0]
     T = len(sizes)
     H = tables.hidden.size(1)

@@ -26,7 +26,9 @@ class TreeWeights(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """How pairs are chosen: from given trees, else sampled with given noise, else greedily."""
+    """How pairs are chosen: by given trees, otherwise sampled with given noise, otherwise
+    greedily.
+    """
 
     merges: Optional[Tensor]  # (B, T - 1)
     #: Gumbel noise of each layer: (B, T - 1), (B, T - 2), ..., (B, 1)
@@ -45,7 +47,7 @@ class Choices(NamedTuple):
 def tree_recurrence(
     hidden: Tensor, cell: Tensor, mask: Tensor, weights: TreeWeights, choices: Choices
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute the function of the same name in `ops.gumbel_tree_lstm.recurrence`."""
+    """Implement the function of the same name in `ops.gumbel_tree_lstm.recurrence`."""
     allowed = _allowed_pairs(mask)  # (T, B, T)
     nodes = torch.cat([hidden, cell], -1)
     chosen: list[Tensor] = []
@@ -110,8 +112,8 @@ def _merge(
 ) -> tuple[Tensor, Tensor]:
     """Merge a pair of each sentence that has one.
 
-    `nodes` (B, M + 1, 2H) are [h; c]. `allowed` (B, M) is false in all of a row for a sentence that
-    is one node. `given` (B), `noise` (B, M) and `temperature` are the step's, as in `Choices`.
+    `nodes` (B, M + 1, 2H) are [h; c]. `allowed` (B, M) is false in the whole row of a sentence with
+    only one node. `given` (B), `noise` (B, M) and `temperature` belong to the step; see `Choices`.
     Return the next layer (3.14), (B, M, 2H), and the chosen indices (B) or -1.
     """
     H = weights.query.size(0)
@@ -144,7 +146,8 @@ def choose_greedily(scores: Tensor, allowed: Tensor, query: Tensor) -> Tensor:
     """Choose the best pair of each sentence, the leftmost among equally good ones.
 
     Pairs of the same words have equal scores up to rounding, which depends on the rest of the
-    batch. Scores within the rounding error count as equal, so that the tree does not depend on it.
+    batch. Scores within the rounding error count as equal, so that the tree does not depend on the
+    batch.
 
     The scores (B, M) are products of the query (H) with vectors whose elements are in [-1, 1].
     Return indices (B), 0 in a row where no pair is `allowed` (B, M).

@@ -1,10 +1,10 @@
 r"""The composition of each sentence's leaves into a tree.
 
-`naive` holds the equations. `cpu` needs only a linear number of cell evaluations: a merge changes
-two candidates, the parent's pairs with its neighbors, and all others are kept. As
-W_comp [h_l; h_r] = W_l h_l + W_r h_r, each node is projected once for either side, and a candidate
-costs only element-wise operations. A sentence leaves the batch after its last merge. The backward
-pass has the exact gradient of the naive form, in training through the copy masks of all layers.
+`naive` has the equations. `cpu` needs only a linear number of cell evaluations: a merge changes
+only two candidates, the parent's pairs with its neighbors. Since W_comp [h_l; h_r] = W_l h_l + W_r
+h_r, each node is projected once for each side, and a candidate costs only element-wise operations.
+A sentence leaves the batch after its last merge. The backward pass has the exact gradient of the
+naive form, in training through the copy masks of all layers.
 """
 
 from typing import Optional

@@ -6,7 +6,7 @@ once per step, for the gates of this step and the attention of the next. As tanh
 
     a_i = 2 v . sigmoid(2 W_h h_i + 2 (W_x x_t + W_h~ h~_{t-1}))
 
-Apart from the attention, a step is a step of an LSTM whose state is the summary. The backward pass
+Apart from the attention, this is a step of an LSTM whose state is the summary. The backward pass
 overwrites the gates with their gradients; a weight's gradient is one product over all steps.
 """
 
@@ -31,7 +31,7 @@ LSTMNArguments = tuple[Tensor, Optional[Tensor], LSTMNWeights]
 class LSTMNTables(NamedTuple):
     """The tables of S directions, N tokens, B sentences of at most T tokens, and A units.
 
-    Rows of N tokens are packed. In tapes, which a step reads, a sentence's rows are side by side.
+    Rows of N tokens are packed. In tapes, which a step reads, a sentence's rows are adjacent.
     """
 
     gates: Tensor  # (S, N, 4H): i, f, g, o
@@ -121,7 +121,7 @@ def _new_tables(
 
 
 class TapeGradients(NamedTuple):
-    """The gradients of what the tapes have for S directions and N tokens, and of the vector v."""
+    """The gradients of the tapes' contents, for S directions and N tokens, and of the vector v."""
 
     tapes: Tensor  # (2, S, N, H): h and c. The gradient of its summary overwrites a complete row.
     keys: Tensor  # (S, N, A)
@@ -149,7 +149,7 @@ def backward(
         grad_inputs = products.input_gradient(weights.weight_ih_l0, tables.gates)
         grad_inputs.add_(products.input_gradient(weights.attention_input, grad.queries))
     summary_hidden = tables.summary[0]
-    # Of each weight: what it was multiplied by, and the gradient of the product.
+    # For each weight: its factor, and the gradient of the product.
     factors = {
         "weight_ih_l0": (inputs, tables.gates),
         "weight_hh_l0": (summary_hidden, tables.gates),
@@ -207,7 +207,7 @@ def _retrace(
         gates_to_summary = _transposed(backend, weights.weight_hh_l0[s])
         query_to_summary = _transposed(backend, weights.attention_previous[s])
         key_to_hidden = _transposed(backend, weights.attention_hidden[s])
-        from_keys: Optional[Tensor] = None  # (n, H), from the step after
+        from_keys: Optional[Tensor] = None  # (n, H), from the next step
         for t in reversed(range(len(sizes))):
             n = sizes[t]
             start = starts[t]
@@ -265,7 +265,7 @@ def _attention_backward(
 def _attention(
     sizes: list[int], tables: LSTMNTables, vector: Tensor
 ) -> tuple[Attention, dict[str, Rows]]:
-    """Return the arguments of a step that both passes have, and the tables of the directions."""
+    """Return the arguments of a step in both passes, and the tables of the directions."""
     N, A = tables.queries.shape[1:]
     H = tables.cell.size(2)
     T = len(sizes)
@@ -279,7 +279,7 @@ def _attention(
         first=torch.tensor([0, *accumulate(sizes)], device="cpu"),
         start=lengths.cumsum(0) - lengths,
         lengths=lengths,
-        # Of one direction at a time
+        # For one direction at a time
         buffer=new(num_threads(), 2 * T + 2 * H + A),
         key_factors=new(N, A),
         keys_within=torch.empty(N, dtype=torch.int8, device="cpu"),

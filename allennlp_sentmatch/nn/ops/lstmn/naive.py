@@ -1,7 +1,7 @@
 """The LSTMN's equations token by token; the module's docstring in `nn/lstmn.py` has them.
 
-The S directions run side by side, the second one over the reversed sentences. A token attends to
-the tokens before it only, so no token attends to padding. The tapes are one table of [h; c; W_h h].
+The S directions run side by side, the second one over the reversed sentences. A token attends only
+to the tokens before it, and so never to padding. The tapes are one table of [h; c; W_h h].
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ def lstmn_recurrence(
     initial_state: Optional[Tensor],
     is_scanned: bool = False,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
-    """Compute the function of the same name in `allennlp_sentmatch.nn.ops.lstmn.recurrence`.
+    """Implement the function of the same name in `allennlp_sentmatch.nn.ops.lstmn.recurrence`.
 
     If `is_scanned`, the tapes have a fixed length, so that `scan` can make a loop of the steps.
     """
@@ -109,7 +109,7 @@ def _scanned_tapes(
         summary, from_summary, tapes = state
         gates, query, is_before, is_new = at_step
         s, new_summary = step.read(query + from_summary, tapes, is_before)
-        # Without a token before, the summary stays as it was.
+        # Without an earlier token, the summary does not change.
         summary = torch.where(is_before.any(), new_summary, summary)
         row, from_summary = step.write(gates, summary)
         tapes = torch.where(is_new.unsqueeze(1), row.unsqueeze(2), tapes)
@@ -141,8 +141,8 @@ class _Step:
     ) -> tuple[Tensor, Tensor]:
         """Read tapes (S, B, t, 2H + A) by the query W_x x_t + W_h~ h~_{t-1}, (S, B, A).
 
-        `is_before` (t) has the rows of tokens before this one; all rows if it is `None`. Return the
-        attention (S, B, t), and h~ and c~ (S, B, 2H).
+        `is_before` (t) is true for rows of tokens before this one; `None` means all rows. Return
+        the attention (S, B, t), and h~ and c~ (S, B, 2H).
         """
         A = self._sizes[1]
         states, keys = tapes.split([tapes.size(3) - A, A], 3)

@@ -1,4 +1,4 @@
-"""The LSTMN's recurrence over a batch of sentences; `naive` holds the equations."""
+"""The LSTMN's recurrence over a batch of sentences; `naive` has the equations."""
 
 from collections.abc import Sequence
 from typing import Optional
@@ -35,7 +35,7 @@ def lstmn_recurrence(
     packing = None
     if backend.name == "cpu":
         packing = Packing.of(inputs, mask, bidirectional=len(directions) == 2)
-    if packing is None or not packing.sizes:  # no token in the batch
+    if packing is None or not packing.sizes:  # the batch has no token
         with without_autocast(inputs.device):
             return naive.lstmn_recurrence(
                 inputs, mask_of(inputs, mask), directions, initial_state, backend.name == "scan"

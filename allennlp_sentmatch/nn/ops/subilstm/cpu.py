@@ -15,11 +15,11 @@ from allennlp_sentmatch.nn.ops.subilstm.steps import Cell, SuffixTables
 class NativeCell(Cell):
     """A cell whose tables are checked when it takes them, not at each step.
 
-    A step that is not within the tables raises an `IndexError`.
+    A step that lies outside the tables raises `IndexError`.
     """
 
     #: A product of this many rows is as fast as a larger one, and its result is still in the
-    #: processor's caches for the next pass. Larger results would be new memory from the system.
+    #: processor's caches for the next pass. Larger results would need new memory from the system.
     max_rows = 1024
     #: The compiled step and its derivative.
     functions: tuple[str, str]
@@ -67,7 +67,7 @@ class NativeCell(Cell):
             self._run(self.functions[1], s, step, None)
 
     def _begin(self, step: Step, num_tokens: int) -> None:
-        """Check that a step is within its tables, and set its sizes."""
+        """Check that a step lies within its tables, and set its sizes."""
         _, num_starts, B, num_rows = self._sizes
         t, first, R, N, offset = step
         if (
@@ -92,7 +92,7 @@ class NativeCell(Cell):
 
 
 class NativeLSTMCell(NativeCell):
-    """An LSTM's."""
+    """An LSTM's cell."""
 
     num_gates = 4
     num_states = 2
@@ -106,7 +106,7 @@ class NativeLSTMCell(NativeCell):
 
 
 class NativeGRUCell(NativeCell):
-    """A GRU's; it keeps u_n, and the gates have n in its block."""
+    """A GRU's cell; it keeps u_n, and the gates have n in its block."""
 
     num_gates = 3
     num_states = 1

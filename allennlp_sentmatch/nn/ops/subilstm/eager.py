@@ -15,7 +15,7 @@ from allennlp_sentmatch.nn.ops.subilstm.steps import Cell
 
 
 class _EagerCell(Cell):
-    #: What the arguments of each gate are multiplied by.
+    #: The factors of the arguments of each gate.
     scales: tuple[float, ...]
 
     def _prepare(self, weights: Sequence[Tensor]) -> None:
@@ -41,7 +41,9 @@ class _EagerCell(Cell):
         self._finish(x, gates, states, kept)
 
     def _begin(self, x: Tensor, gates: Tensor) -> None:
-        """Fill the gates (S, R, N, GH) with what U h is to be added to; x may be (S, 1, N, GH)."""
+        """Fill the gates (S, R, N, GH) with the values to which U h is added; x may be (S, 1, N,
+        GH).
+        """
         raise NotImplementedError
 
     def _finish(self, x: Tensor, gates: Tensor, states: Tensor, kept: Optional[Tensor]) -> None:

@@ -1,6 +1,6 @@
-r"""The recurrence of SuBiLSTM over the suffixes that have tokens left, and no others.
+r"""The recurrence of SuBiLSTM, only over the suffixes that have tokens left.
 
-`naive` holds the equations. In the other backends all suffixes begin at once; their first tokens
+`naive` has the equations. In the other backends all suffixes begin at once; their first tokens
 need no product, because their states are zero. Then, at token t, a single product advances the
 suffixes that began at the tokens `first` ... t - 1. The sentences are sorted by length, longest
 first, so that these suffixes and sentences are slices of the states. A sentence of T tokens costs
@@ -10,8 +10,8 @@ encoding. The directions advance side by side and share everything except their 
 Evaluation keeps nothing else. In training, the analytic backward pass goes through the same steps
 in reverse and needs each step's gates and previous states. These grow with the square of T. Unless
 they are small, only the states before every few steps are saved, and the backward pass computes
-these steps once more, in one direction after the other. That takes a third more products, but
-memory that grows with T sqrt(T), or only with T if there is a window.
+these steps again, in one direction after the other. This takes a third more products, but the
+memory grows only with T sqrt(T), or with T if there is a window.
 """
 
 from collections.abc import Sequence
@@ -35,8 +35,8 @@ CELLS: dict[tuple[str, str], type[steps.Cell]] = {
     ("cpu", "gru"): cpu.NativeGRUCell,
 }
 
-#: Larger tables are computed again in the backward pass. 32 sentences of 75 tokens or 128 of 37,
-#: with 300 units, have tables of this size; smaller ones are faster to save.
+#: Larger tables are recomputed in the backward pass. 32 sentences of 75 tokens or 128 of 37, with
+#: 300 units, have tables of this size; smaller ones are faster to save.
 MAX_SAVED_BYTES = 1536 * 2**20
 
 
@@ -70,7 +70,7 @@ def suffix_recurrence(
     recomputes = numbers * tokens.element_size() > MAX_SAVED_BYTES and torch.is_grad_enabled()
     if recomputes:
         schedule = schedule.for_recomputation()
-    # To recompute, one direction after the other.
+    # To recompute one direction after the other.
     parts = [slice(s, s + 1) for s in range(len(directions))] if recomputes else [slice(None)]
     encodings: list[tuple[Tensor, Tensor]] = [
         differentiable(

@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 from torch import Tensor
 
 #: The approximate number of rows of the steps that share tables, and one product for the gradient
-#: of each weight. Larger tables would be new memory from the system, page by page, each time.
+#: of each weight. Larger tables would need new memory from the system each time.
 ROWS_PER_CHUNK = 512
 
 
@@ -23,7 +23,7 @@ class Step(NamedTuple):
 
     @property
     def num_rows(self) -> int:
-        """Return the number of rows of the step's products, one for each suffix of a sentence."""
+        """Return the number of rows of the step's products: one for each suffix of a sentence."""
         return self.suffixes * self.sentences
 
     def of_states(self, states: Tensor) -> Tensor:
@@ -87,11 +87,11 @@ class Schedule(NamedTuple):
         return cls(Step(0, 0, num_starts, batch_size, 0), _chunks(steps, ROWS_PER_CHUNK))
 
     def for_recomputation(self) -> "Schedule":
-        """Regroup the steps so that the tables of a chunk and the states before all are small.
+        """Regroup the steps so that a chunk's tables and the states before all chunks are small.
 
-        A chunk of c rows needs about 11 numbers a row and unit in its tables; of the states before
-        the chunks, a step of r rows needs 2 r * r / c in a direction. Together they are smallest if
-        both are equal.
+        A chunk of c rows needs about 11 numbers a row and unit in its tables; for the states before
+        the chunks, a step of r rows needs 2 r * r / c in a direction. The sum is smallest if both
+        are equal.
         """
         squares = sum(step.num_rows**2 for step in self.steps[1:])
         rows = max(ROWS_PER_CHUNK, int(math.sqrt(4 / 11 * squares)))
@@ -126,7 +126,7 @@ def of_chunk(chunk: list[Step], states: Tensor) -> Tensor:
 
 
 def _chunks(steps: list[Step], rows_per_chunk: int) -> list[list[Step]]:
-    """Group steps until they have that many rows."""
+    """Group steps until they have this many rows."""
     chunks: list[list[Step]] = []
     offset = rows_per_chunk
     for step in steps:

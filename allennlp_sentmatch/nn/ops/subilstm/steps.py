@@ -32,11 +32,11 @@ class SuffixTables(NamedTuple):
 
 
 class Cell:
-    """A cell that advances suffixes, as a backend implements it, or that goes back.
+    """A backend's cell, which advances suffixes or goes back.
 
     `states` (num_states, S, num_starts, B, H) are the states of all suffixes, h first, which steps
     overwrite. `projected` (S, T, B, GH) is W x + b, and `weights` are the U (GH, H) of the
-    directions. To go back, `states` are the gradients, and the others are left out.
+    directions. When going back, `states` are the gradients, and the other arguments are left out.
     """
 
     num_gates: int
@@ -60,7 +60,7 @@ class Cell:
         self._prepare(weights)
 
     def _prepare(self, weights: Sequence[Tensor]) -> None:
-        """Make what all steps need."""
+        """Make the values that all steps need."""
         raise NotImplementedError
 
     @classmethod
@@ -118,9 +118,9 @@ def forward(
 ) -> tuple[tuple[Tensor, Tensor], Any]:
     """Run the steps.
 
-    Return the encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H); and to keep,
-    the tables of the beginning and of each chunk or, if `recomputes`, W x + b and the states before
-    each chunk that it advances.
+    Return the encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H), and the values
+    to keep: the tables of the beginning and of each chunk or, if `recomputes`, W x + b and the
+    states that each chunk advances, before the chunk.
     """
     tokens, directions = arguments
     weight_ih, weights, bias = zip(*directions)
@@ -156,9 +156,8 @@ def _recomputed_tables(
     projected: Tensor,
     kept: Sequence[Tensor],
 ) -> Iterator[SuffixTables]:
-    """Compute the tables from the states that `forward` kept, the last tables first.
-
-    Each overwrites the one before.
+    """Compute the tables from the states that `forward` kept, the last ones first. Each table
+    overwrites the one before.
     """
     suffixes = cell.of(backend, projected, weights, schedule.num_starts)
     sizes = [schedule.beginning.num_rows, *map(num_rows, schedule.chunks)]
@@ -206,7 +205,7 @@ def backward(
         for weight, needs in zip(weights, needed[1])
     ]
     grad_prefixes, grad_suffixes = gradients
-    # Before the backward pass of its last step, a suffix has the gradient of its encoding.
+    # Before a suffix's last step is undone, its gradient is the gradient of its encoding.
     grads = tokens.new_zeros(cell.num_states, S, schedule.num_starts, B, H)
     grad_hidden = grads[0]
     if grad_suffixes is not None:
