@@ -89,10 +89,11 @@ def patch_recovery() -> None:
 
 
 def patch_validation_interval() -> None:
-    """Keep the best weights if `should_validate_callback` skips validations. The callback decided
-    on the next epoch before this epoch's weights were saved as the best, and the weights of an
-    epoch without validation counted as the best: the archive contained other weights than those of
-    `best_epoch`. After `--recover`, other epochs were validated.
+    """Keep the best weights if `should_validate_callback` skips validations.
+
+    The callback decided on the next epoch before this epoch's weights were saved as the best, and
+    the weights of an epoch without validation counted as the best: the archive contained other
+    weights than those of `best_epoch`. After `--recover`, other epochs were validated.
     """
     callback: Any = ShouldValidateCallback
 
@@ -218,8 +219,9 @@ def patch_data_of_the_vocabulary() -> None:
 
 
 def patch_overrides() -> None:
-    """Let `allennlp build-vocab` and `count-instances` apply their `--overrides`. Both ignored them
-    silently.
+    """Let `allennlp build-vocab` and `count-instances` apply their `--overrides`.
+
+    Both ignored them silently.
     """
 
     # The parser gets both functions before plugins are imported: replacing them has no effect.
@@ -274,8 +276,9 @@ def patch_training_data() -> None:
 
 
 def patch_prediction_input() -> None:
-    """Read the input of `allennlp predict` like every other file, and count all of its lines. A
-    byte order mark became part of the first word, or made the JSON invalid, and other encodings
+    """Read the input of `allennlp predict` like every other file, and count all of its lines.
+
+    A byte order mark became part of the first word, or made the JSON invalid, and other encodings
     ended in a traceback. AllenNLP leaves blank lines out without counting them: the translations
     were no longer aligned with the file, and errors could not name a line by its number.
     """

@@ -2,19 +2,19 @@
 
     python -m benchmarks.calibrated_similarity ../shared/data
 
-The encoder is the package's. Pairs are of SICK (entailment against the rest), MSRP (paraphrases)
-and BANKING77 (whether two questions have the same intent: half of the pairs, at random). Each of
-ten draws has some pairs at random, with at least two of each label, from 1,000 of the training set.
-All are tested on the same 1,000 test pairs. Of the probabilities, the table has the expected
-calibration error (15 bins) and the Brier score, the mean squared error of the probability of the
-second label: for the cosine itself, cut off at 0, and for `PairClassifier(matcher="cosine")`.
+The encoder is the package's. The pairs are from SICK (entailment against the rest), MSRP
+(paraphrases) and BANKING77 (whether two questions have the same intent: half of the pairs, at
+random). Each of ten draws has some random pairs, at least two of each label, from 1,000 pairs of
+the training set. All are tested on the same 1,000 test pairs. For the probabilities, the table has
+the expected calibration error (15 bins) and the Brier score, the mean squared error of the second
+label's probability: for the cosine itself, cut off at 0, and for
+`PairClassifier(matcher="cosine")`.
 
-From the draws come thresholds for a precision of 80 %: the table has how many draws reach it in
-cross-validation, the mean precision on the test pairs, and how many of the intervals contain it.
-The last two columns have how many draws reach it if they have to be sure, and how many of those
-reach it on the test pairs.
-
-Results are saved one by one, and what is in the file already is not computed again.
+For each draw, a threshold for a precision of 80 % is chosen: the table has the number of draws that
+reach it in cross-validation, the mean precision on the test pairs, and how many intervals contain
+that precision. The last two columns have the number of draws that reach it with `sure`, and how
+many of these reach it on the test pairs. Results are saved one by one, and existing results are not
+computed again.
 """
 
 import argparse
@@ -147,7 +147,7 @@ def _mean_and_deviation(figures: list[tuple[float, float]]) -> tuple[Any, Any]:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Run the measurements and write the results."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("data", type=Path)
     data = parser.parse_args().data

@@ -47,7 +47,7 @@ class Case:
         return f"{self.baseline_layers}-layer {kind}"
 
     def baseline(self) -> nn.LSTM:
-        """Return a new baseline."""
+        """Construct the baseline."""
         return nn.LSTM(
             self.input_size,
             self.hidden_size,
@@ -102,7 +102,7 @@ CASES = [
     Case(
         name="subilstm",
         encoder=lambda: SuffixBiLSTM(300, 300),
-        # In each direction a token is projected once, and read by (T + 1) / 2 suffixes on average.
+        # In each direction, a token is projected once, and read by (T + 1) / 2 suffixes on average.
         products=lambda T: 2 * 4 * 300 * (300 + 300 * (T + 1) / 2),
         memory=(250, 0.2),
         naive_memory=(100, 21),
@@ -115,7 +115,7 @@ CASES = [
         products=lambda T: (
             2 * 4 * 300 * (300 + 300 * sum(min(t, CONTEXT) for t in range(1, T + 1)) / T)
         ),
-        memory=(100, 0),  # of a long sentence, whose steps are computed twice
+        memory=(100, 0),  # for long sentences, whose steps are computed twice
         naive_memory=(100, 21),
         baseline_bidirectional=True,
     ),

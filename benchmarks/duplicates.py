@@ -1,4 +1,4 @@
-r"""Measure `find_duplicates`: whether it is exact, its time, and which pairs it merges.
+r"""Measure `find_duplicates`: its exactness, its time, and the pairs that it merges.
 
 The texts are the sentences of the data sets for learning (`scripts/encoder/data_sets.py`), in
 random order. The result for the first of them is compared with the result of all their cosines,
@@ -35,9 +35,9 @@ from scripts.encoder.data_sets import FREE, RESTRICTED
 THRESHOLD = 0.9
 NUM_COMPARED = 20_000
 NUM_TEXTS = 160_000
-"""The number of texts in which words are changed."""
+"""How many texts have their words changed."""
 NUM_TRAINING_PAIRS = 600, 400, 400
-"""Of MSRP, Quora and WikiFactCheck."""
+"""Pairs of MSRP, Quora and WikiFactCheck, each."""
 NUM_PAIRS = 1000
 
 PAIR_COLUMNS = {
@@ -58,14 +58,14 @@ TIME_COLUMNS = {
 
 
 class Encoded:
-    """Gives texts the vectors that they have been encoded to, once."""
+    """Gives texts the vectors that were computed once."""
 
     def __init__(self, texts: list[str], vectors: Any) -> None:
         self._rows = {text: row for row, text in enumerate(texts)}
         self._vectors = vectors
 
     def encode(self, texts: list[str]) -> Any:
-        """Return (N, E)."""
+        """Return the vectors (N, E) of N texts."""
         return self._vectors[[self._rows.get(text, 0) for text in texts]]
 
 
@@ -127,7 +127,7 @@ def pairs_of(data: Path, texts: list[str]) -> dict[str, tuple[bool, list[tuple[s
 
 
 def same_words(pairs: list[tuple[str, str]]) -> Any:
-    """Return whether the words of P pairs let them be duplicates, (P,)."""
+    """Return whether the words of P pairs permit duplicates, (P,)."""
     words = [[decisive_words(text) for text in pair] for pair in pairs]
     equal = [first.must_be_equal == second.must_be_equal for first, second in words]
     opposites = OppositeWords([one.poles for pair in words for one in pair])
@@ -181,7 +181,7 @@ def measure_time(
 def measure_pairs(
     data: Path, texts: list[str], encoder: SentenceEncoder, info: dict[str, Any]
 ) -> None:
-    """Write the table of the pairs that are merged, some of them made from the texts."""
+    """Write the table of merged pairs, some of which are made from the texts."""
     tested = pairs_of(data, texts)
     with open(data / "msrp/msr_paraphrase_train.txt", encoding="utf-8-sig") as file:
         msrp = [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]

@@ -35,7 +35,7 @@ from benchmarks.report import RESULTS, machine, plot, save, write
 
 #: Largest relative difference in norm between the default and the naive backend, in float32.
 TOLERANCE = 1e-3
-NUM_COMPARED = 4  # the sentences whose results are compared, where the naive ones fit
+NUM_COMPARED = 4  # the sentences whose results are compared, if the naive ones fit
 
 #: Column titles, each with the key of a record.
 COLUMNS = {
@@ -69,8 +69,8 @@ def measure(
 ) -> dict[str, Any]:
     """Measure one row of the table.
 
-    A step is left out if `shorter`, the record of shorter sentences, has no time of it, or if that
-    time would exceed `longest` seconds here if it grew with the square of the length.
+    A step is left out if `shorter`, the record of shorter sentences, has no time for it, or if this
+    time, growing with the square of the length, would exceed `longest` seconds.
     """
     record: dict[str, Any] = {
         "encoder": case.name,
@@ -191,13 +191,13 @@ def main(arguments: Optional[list[str]] = None) -> None:
     info["run once, warm"] = f"what takes longer than {options.seconds:g} seconds"
     output = options.output or RESULTS / f"encoders_{device.type}"
     records: list[dict[str, Any]] = []
-    last: dict[tuple[str, int], dict[str, Any]] = {}  # of the same series
+    last: dict[tuple[str, int], dict[str, Any]] = {}  # shorter sentences of the same series
     for case, num_tokens, batch_size in tqdm(grid):
         settings = (case, num_tokens, batch_size, device, options.seconds, options.longest)
         series = (case.name, batch_size)
         last[series] = measure(*settings, last.get(series))
         records.append(last[series])
-        save(output, info, records, COLUMNS)  # the run may be interrupted
+        save(output, info, records, COLUMNS)  # saved here, since the run may be interrupted
     write(output, info, records, COLUMNS)
     if options.plot is not None:
         plot(options.plot, info, records)

@@ -1,9 +1,9 @@
-"""Measure the stages of encoding sentences: what is not the network's time.
+"""Measure the stages of encoding sentences other than the network.
 
     python -m benchmarks.encoding_stages model.tar.gz ../shared/data/sick --threads 1
 
-The distinct sentences of SICK are encoded by a `ArchiveEncoder`, in its usual form and with
-AllenNLP's instances in place of remembered indices. CPU time, the median over the rounds.
+The distinct sentences of SICK are encoded by a `ArchiveEncoder`, in its usual form, and with
+AllenNLP's instances instead of remembered indices. Times are CPU times, the median over the rounds.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main() -> None:
     sentences = list(dict.fromkeys(s for column in columns for s in read_sentences(*column)))
     info["sentences"] = len(sentences)
     encoder, slow = (ArchiveEncoder.from_archive(options.archive) for _ in range(2))
-    slow.__dict__["indexer"] = None  # the cached property: no short cut
+    slow.__dict__["indexer"] = None  # sets the cached property: without the shortcut
     model: Any = encoder._model
     indexer: Any = encoder.indexer
     rows = sorted(map(indexer.indices, sentences), key=len)

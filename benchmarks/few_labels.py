@@ -1,24 +1,24 @@
-"""Compare classifiers of pairs that have learned from few labels.
+"""Compare classifiers of pairs that learned from few labels.
 
     python -m benchmarks.few_labels ../shared/data all-MiniLM-L6-v2 package
 
 The classifiers are `PairClassifier` with the encoder of the package, and logistic regression of
-MiniLM's [u; v; |u - v|; u * v], its penalty chosen in the same way. Each of ten draws has as many
-pairs of each label, taken from at most 600 of each label of the training set; "all" is the whole
+MiniLM's [u; v; |u - v|; u * v], its penalty chosen in the same way. Each of ten draws has equally
+many pairs of each label, from at most 600 of each label in the training set; "all" is the whole
 training set, once. All are tested on the whole test set. WikiQA's figure is the area under the ROC
-curve, as 5 % of its pairs are right; the others' is accuracy. p is of a paired t-test over the
-draws.
+curve, since 5 % of its pairs are right; the others' figure is accuracy. p is from a paired t-test
+over the draws.
 
-A second table has pairs whose meaning a word or two decide (`meaning_pairs.py`): the area under the
-ROC curve of the cosine, and of a classifier that has learned from the pairs of other scenes, in
+A second table has pairs whose meaning depends on a word or two (`meaning_pairs.py`): the area under
+the ROC curve of the cosine, and of a classifier that learned from the pairs of other scenes, in
 five folds. SICK's test pairs with the labels contradiction and entailment are added, for which the
 classifier has learned from SICK's training pairs. `--meaning` names further encoders for this
 table.
 
-A third table is of other data than the classifiers have learned from: 20,000 pairs of
+A third table is for other data than the classifiers' training data: 20,000 pairs of
 Linguist-in-the-loop, tested on its validation set and on SNLI's test set.
 
-Results are saved one by one, and what is in the files already is not computed again.
+Results are saved one by one, and existing results are not computed again.
 """
 
 import argparse
@@ -98,7 +98,7 @@ def read(path: Path, columns: tuple[str, ...]) -> tuple[Pairs, Pairs]:
             else csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         )
         table = numpy.array([[row[name] for name in columns] for row in rows], dtype=object)
-    table = table[table[:, 2] != "-"]  # pairs of SNLI on whose label people did not agree
+    table = table[table[:, 2] != "-"]  # pairs of SNLI without an agreed label
     return table[:, :2], table[:, 2].astype(str)
 
 
@@ -125,7 +125,7 @@ def few_labels(
                 if size == "all"
                 else numpy.concatenate([rng.permutation(pool)[:size] for pool in pools])
             )
-            vectors.encode(pairs[drawn].ravel().tolist())  # not part of the seconds
+            vectors.encode(pairs[drawn].ravel().tolist())  # not included in the seconds
             start = time.process_time()
             classifier = PairClassifier(vectors, compare_words=words)
             classifier.fit(pairs[drawn], labels[drawn])
@@ -191,7 +191,7 @@ def other_data(data: Path, classifier: PairClassifier) -> dict[str, float]:
 
 
 def describe(record: dict[str, Any], names: list[str]) -> None:
-    """Add what the table shows of the scores."""
+    """Add the table's summary of the scores."""
     scores = {name: record[f"scores_{name}"] for name in names if f"scores_{name}" in record}
     for name, own in scores.items():
         spread = f" ± {100 * numpy.std(own, ddof=1):.1f}" if len(own) > 1 else ""
@@ -201,7 +201,7 @@ def describe(record: dict[str, Any], names: list[str]) -> None:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Run the measurements and write the results."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("encoders", nargs="+", help=f"{PACKAGE}, or as distillation.py takes them")

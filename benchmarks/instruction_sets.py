@@ -1,12 +1,13 @@
-"""Measure how much faster than MiniLM the encoder of the package is, by the CPU's instructions.
+"""Measure how much faster the package's encoder is than MiniLM, by the CPU's instructions.
 
     python -m benchmarks.instruction_sets ../shared/data     # half an hour on a quiet core
 
 In each run, the libraries (torch, oneDNN, MKL) use the instructions of one generation of CPUs, as
 in `scripts/run_portable_tests.py`, and both encoders take turns on the distinct sentences of SICK,
 from strings to vectors, on one thread. The times are the processor's, and a ratio is the median
-over the rounds. The compiled steps, which take a sixth of the time, use what the CPU has. Another
-generation also has other caches and clocks: only a run on such a machine is a measurement of it.
+over the rounds. The compiled steps, which take a sixth of the time, use all of the CPU's
+instructions. Another generation also has other caches and clock rates: only a run on such a machine
+measures it.
 """
 
 import argparse
@@ -40,7 +41,7 @@ COLUMNS = {
 RUNS = {"AVX2": INSTRUCTIONS["AVX2"], "AVX-512": INSTRUCTIONS["AVX512"], "all that it has": UNSET}
 """The values of the libraries' variables."""
 
-NUM_SINGLE = 20  # the sentences that are encoded one by one
+NUM_SINGLE = 20  # sentences that are encoded one by one
 
 
 def measure(data: Path, count: int, rounds: int) -> dict[str, Any]:

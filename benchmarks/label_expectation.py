@@ -27,7 +27,7 @@ EXPECTATIONS = ("enumeration", "sampling_without_score", "sampling")
 
 
 def training_step(model: Model, batch: TensorDict) -> None:
-    """A forward and a backward pass."""
+    """Run a forward and a backward pass."""
     model.zero_grad(set_to_none=True)
     model(**batch)["loss"].backward()
 

@@ -2,9 +2,9 @@
 
     python -m benchmarks.languages ../shared/data
 
-FarsTail's test pairs (accuracy) and JSTS's validation pairs (Pearson's correlation) are given to
-the English encoder of the package and to counts of character n-grams: their cosines, and what
-`PairClassifier` and `PairRegressor` learn from the training pairs.
+On FarsTail's test pairs (accuracy) and JSTS's validation pairs (Pearson's correlation), it compares
+the package's English encoder with counts of character n-grams: their cosines, and `PairClassifier`
+and `PairRegressor` trained on the training pairs.
 """
 
 import argparse
@@ -97,7 +97,7 @@ def records(data: Path) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Run the measurements and write the results."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("data", type=Path)
     made = [*records(parser.parse_args().data)]

@@ -1,9 +1,9 @@
 r"""Measure training on as many pairs as SNLI has: memory, and the time of the input pipeline.
 
-The data are a small file of pairs, repeated. With fewer pairs than SNLI has, the memory for SNLI's
-is extrapolated: what the pairs take grows in proportion to their number. The input pipeline is
-measured over all batches of an epoch, the model (forward, backward, optimizer) on some of them.
-Times are the processor's on one thread. The results are written to benchmarks/results/.
+The data are a small file of pairs, repeated. With fewer pairs than SNLI has, the memory is
+extrapolated to SNLI's, in proportion to the number of pairs. The input pipeline is measured over
+all batches of an epoch, the model (forward, backward, optimizer) on some of them. Times are the
+processor's on one thread. The results are written to benchmarks/results/.
 
     python -m benchmarks.large_training training_config/snli/cas_lstm.jsonnet \
         path/to/snli_1.0_dev.jsonl.gz --overrides training_config/local/from_scratch.json
@@ -36,7 +36,7 @@ COLUMNS = {
     "memory afterwards, MB": "megabytes",
 }
 SNLI = 549_367
-"""The number of its training pairs with a label."""
+"""The number of SNLI's training pairs with a label."""
 WARM_UP = 3
 
 

@@ -1,12 +1,12 @@
-"""Project the time of encoders on a GPU from what they launch there; print one table.
+"""Project the time of encoders on a GPU from their launches; print one table.
 
 The device is the tests' simulated one. Sentences have up to 25 tokens and are read in both
 directions. The networks of `torch.nn`, which cuDNN runs in a few launches, are left out. The
 results are written to benchmarks/results/.
 
-The projection is the sum over launches of the longest of three times, with an H100's figures: the
+The projection is the sum, over launches, of the longest of three times with an H100's figures: the
 launch itself, the bytes of all operands and results in memory, and the products in float32. It
-leaves out caches, and whatever keeps a kernel from these rates.
+ignores caches, and everything that keeps a kernel from these rates.
 
     python -m benchmarks.launches     # a minute
 """
@@ -42,7 +42,7 @@ class Launch(NamedTuple):
     operations: int
 
     def seconds(self) -> float:
-        """Project the time it takes."""
+        """Project its time."""
         products = self.operations / OPERATIONS_PER_SECOND
         return max(SECONDS_OF_A_LAUNCH, self.bytes / BYTES_PER_SECOND, products)
 

@@ -1,8 +1,9 @@
-"""Make pairs of sentences whose meaning hangs on a word or two, the same in every run.
+"""Make pairs of sentences whose meaning depends on a word or two, the same in every run.
 
-A pair means the same or not, and both share most of their words: a negation and the opposite word,
-the active and the passive voice, a number as a word and in digits. Each scene has two pairs of
-either label. `scene` numbers the scenes, so that training and test pairs need not share one.
+A pair means the same or not, and its sentences share most of their words: a negation and the
+opposite word, the active and the passive voice, a number as a word and in digits. Each scene has
+two pairs of either label. `scene` numbers the scenes, so that training and test pairs need not
+share one.
 """
 
 from collections.abc import Iterator

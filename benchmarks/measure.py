@@ -1,4 +1,4 @@
-"""Time and memory of callables, interleaved so that a busy moment affects all of them."""
+"""Measure the time and memory of callables, interleaved so that other load affects all of them."""
 
 import ctypes
 import gc
@@ -61,10 +61,10 @@ class Candidate:
 
 
 def disagreement(module: nn.Module, inputs: Tensor, mask: Tensor) -> float:
-    """Return the default backend's largest difference from the naive one, relative and in norm.
+    """Return the default backend's largest relative difference, in norm, from the naive backend.
 
     Outputs and all gradients are compared, in training mode from the same random state. Single
-    elements may differ by more than rounding: where two values are almost equal, rounding decides
+    elements may differ by more than rounding: if two values are almost equal, rounding decides
     which of them is the maximum and receives the gradient.
     """
     results = []
@@ -93,7 +93,7 @@ def interleave(
     """Time the steps in turn until `seconds` have passed; return the seconds of every run.
 
     The first run of each step is a warm-up and does not count. There are at least three rounds. A
-    step whose warm-up takes longer than `seconds` takes part in the first round only, and one whose
+    step whose warm-up takes longer than `seconds` runs only in the first round, and a step whose
     warm-up takes longer than `longest` seconds in none.
     """
     warm_ups = {name: _run(step, device) for name, step in steps.items()}
@@ -119,7 +119,7 @@ def _run(step: Callable[[], object], device: torch.device) -> float:
 
 
 def processor_seconds(step: Callable[[], object]) -> float:
-    """Return a step's processor time, which other processes lengthen less than wall-clock time."""
+    """Return a step's processor time, which other processes affect less than wall-clock time."""
     start = time.process_time()
     step()
     return time.process_time() - start
@@ -128,7 +128,7 @@ def processor_seconds(step: Callable[[], object]) -> float:
 def processor_times(
     steps: Mapping[Step, Callable[[], object]], rounds: int
 ) -> dict[Step, list[float]]:
-    """Run the steps in turn; return the processor's seconds of every run but the first."""
+    """Run the steps in turn; return the processor seconds of every run except the first."""
     runs = [
         {name: processor_seconds(step) for name, step in steps.items()} for _ in range(1 + rounds)
     ]
@@ -143,8 +143,8 @@ def median_ratio(times: list[float], others: list[float]) -> float:
 def keep_freed_memory() -> None:
     """Make the GNU C library keep freed memory, as torch does on a GPU.
 
-    Otherwise the larger steps, ours and the baselines', would mostly measure how fast the system
-    provides new pages, which is slow in a virtual machine. Other C libraries are left as they are.
+    Otherwise, the larger steps, ours and the baselines', would mostly measure how fast the system
+    provides new pages, which is slow in a virtual machine. Other C libraries are not changed.
     """
     with suppress(OSError, AttributeError):  # another C library
         mallopt = ctypes.CDLL(None).mallopt
@@ -153,7 +153,7 @@ def keep_freed_memory() -> None:
 
 
 def return_freed_memory() -> None:
-    """Return freed memory to the system, where the C library can."""
+    """Return freed memory to the system, if the C library can do so."""
     gc.collect()
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
@@ -168,7 +168,7 @@ def peak_memory(step: Callable[[], None], device: torch.device) -> Optional[int]
         step()
         return torch.cuda.max_memory_allocated(device) - before
     try:
-        Path("/proc/self/clear_refs").write_text("5")  # reset the peak
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     except OSError:
         return None  # not Linux
     before = status("VmRSS")

@@ -1,11 +1,11 @@
 r"""Measure the kinds of indexes on up to a million vectors: recall, time and memory.
 
-The vectors are averages of word vectors over real sentences, and as many more as are wanted: a
-random one of them plus 0.3 times the difference of two others. The queries are sentences that are
-not among them. Recall is the share of the 10 nearest vectors, found by comparing all of them, that
-an index finds. Times are the processor's on one thread. The last rows are projections: times grow
-with the exponent between the two largest sizes, the index as the number of vectors. The results are
-written to benchmarks/results/ after each size.
+The vectors are averages of word vectors over real sentences. Further vectors are a random one of
+them plus 0.3 times the difference of two others. The queries are other sentences. Recall is the
+share of the 10 nearest vectors, found by comparing all of them, that an index finds. Times are the
+processor's on one thread. The last rows are projections: times grow with the exponent between the
+two largest sizes, and the index with the number of vectors. The results are written to
+benchmarks/results/ after each size.
 
     python -m benchmarks.nearest_neighbors glove.6B.100d.txt.gz sentences.txt [more.txt ...]
 """
@@ -77,7 +77,7 @@ def write_perturbed(path: Path, real: Array, number: int) -> None:
 
 
 def measure(kind: str, vectors: Array, queries: Array, expected: Array, folder: Path) -> Any:
-    """Return the record of an index, which is built, saved, mapped and searched."""
+    """Build, save, map and search an index; return its record."""
     path = folder / "index.faiss"
     built: list[SentenceIndex] = []
     seconds: list[float] = []
@@ -89,7 +89,7 @@ def measure(kind: str, vectors: Array, queries: Array, expected: Array, folder: 
     peak = peak_memory(build, torch.device("cpu"))
     built.pop().save(path)
     index = SentenceIndex.load(path, vectors=vectors)
-    _, found = index.search(queries, K)  # which also reads the file once
+    _, found = index.search(queries, K)  # this also reads the file once
     alone = queries[:NUM_SINGLE_QUERIES]
     query_seconds = processor_seconds(lambda: [index.search(q[None], K) for q in alone])
     batches = numpy.split(queries, NUM_QUERIES // 128)
@@ -110,7 +110,7 @@ def measure(kind: str, vectors: Array, queries: Array, expected: Array, folder: 
 
 
 def projected(smaller: dict[str, Any], larger: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of more vectors than are measured."""
+    """Return a projected record for more vectors than were measured."""
     step = math.log(larger["vectors"] / smaller["vectors"])
     factor = PROJECTED / larger["vectors"]
 
@@ -129,7 +129,7 @@ def projected(smaller: dict[str, Any], larger: dict[str, Any]) -> dict[str, Any]
 
 
 def with_projections(records: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the records of all kinds, with a projection where a kind has several."""
+    """Return the records of all kinds, with a projection if a kind has several."""
     joined = []
     for kind_records in records.values():
         joined += kind_records + ([projected(*kind_records[-2:])] if len(kind_records) > 1 else [])

@@ -1,4 +1,4 @@
-"""Measure each own_* configuration beside the simplest method, by the number of examples.
+"""Compare each own_* configuration with the simplest method, by the number of examples.
 
     python -m benchmarks.own_data ../shared/data out/own_data --sizes 500 2000 --seeds 1
 
@@ -14,7 +14,7 @@ test data:
 
 The figure is the accuracy of labels, Pearson's correlation of scores, and the mean average
 precision of answers, over the questions with a right answer. A seed draws the examples and seeds
-the training. Figures are saved one by one, and what is in the file already is not measured again.
+the training. Figures are saved one by one, and existing figures are not measured again.
 """
 
 import argparse
@@ -219,7 +219,7 @@ def describe(record: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Measure what is not in the file yet."""
+    """Run the measurements that are not in the file yet."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("output", type=Path)

@@ -1,4 +1,4 @@
-"""Labeled examples of public data sets, as somebody would have them in one file of their own."""
+"""Labeled examples of public data sets, in the form of a user's single file."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,9 +12,9 @@ from allennlp_sentmatch.transfer.tasks import SST_SENTENCES, TASKS, Splits
 from benchmarks.few_labels import read as read_pairs
 
 MOST = 8_000
-"""The largest number of examples that are learned."""
+"""The most examples to learn from."""
 NUM_TESTED = 2_000
-"""How many examples are for testing if the data set has no division."""
+"""The number of test examples if the data set has no division."""
 ANSWER_COLUMNS = ["question", "candidate", "label"]
 
 
@@ -132,4 +132,4 @@ DATA_SETS: dict[str, dict[str, Callable[[Path], DataSet]]] = {
     },
     "answers": {"WikiQA": wikiqa, "TrecQA": trecqa},
 }
-"""What reads each data set from the folder of all of them, for each configuration `own_<kind>`."""
+"""The reader of each data set, for each configuration `own_<kind>`."""

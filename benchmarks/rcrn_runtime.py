@@ -1,11 +1,11 @@
-"""Time RCRN and BiLSTMs of one and three layers, as table 10 of its paper does; print one table.
+"""Time RCRN and BiLSTMs of one and three layers, as in table 10 of RCRN's paper; print one table.
 
 A pass is a forward pass, or a training step (forward and backward), over 32 sentences of the same
 length, with 200 dimensions in each direction over vectors of 300. The BiLSTMs are torch.nn.LSTM,
 which computes in oneDNN on a CPU as in cuDNN on a GPU. On a CPU, times are the processor's, on one
-thread: other processes do not lengthen them as they do wall-clock times. The paper measured seconds
-an epoch of IMDb on a GTX 1070 and wrote optimized kernels for RCRN; compared are ratios. The
-results are written to benchmarks/results/.
+thread: other processes lengthen them less than wall-clock times. The paper measured seconds for an
+epoch of IMDb on a GTX 1070, with optimized kernels for RCRN; ratios are compared. The results are
+written to benchmarks/results/.
 
     python -m benchmarks.rcrn_runtime     # two minutes
 """
@@ -96,7 +96,9 @@ def candidates(num_tokens: int, device: torch.device) -> dict[str, Candidate]:
 
 
 def measure(kind: str, num_tokens: int, rounds: int, device: torch.device) -> dict[str, Any]:
-    """Measure one row of the table; `rounds` are of a CPU, and tenths of a second on a GPU."""
+    """Measure one row of the table; `rounds` are rounds on a CPU, and tenths of a second on a
+    GPU.
+    """
     torch.manual_seed(0)
     inputs = torch.randn(BATCH_SIZE, num_tokens, INPUT_SIZE, device=device)
     steps = {

@@ -2,7 +2,7 @@
 
 A training step is a forward and a backward pass over 32 questions of 10 to 12 tokens about passages
 of 167 to 200; the model is the paper's with 75 dimensions and reads vectors of 175. Times are the
-processor's, on one thread: other processes do not lengthen them as they do wall-clock times. The
+processor's, on one thread: other processes lengthen them less than wall-clock times. The
 results are written to benchmarks/results/.
 
     python -m benchmarks.reading_comprehension     # two minutes
@@ -56,7 +56,7 @@ Case = tuple[torch.nn.Module, Callable[[], None]]
 
 
 class RNet(torch.nn.Module):
-    """All of R-NET that follows the embeddings."""
+    """R-NET after the embeddings."""
 
     def __init__(self, encoder: dict[str, Any]) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ def cases() -> Iterator[tuple[str, Case]]:
     gru = StackedRNN(2 * E, H, cell="gru", bidirectional=True)
     matching = GatedMatching(E, E, H)
     self_matching = GatedSelfMatching(E, H)
-    gated = tokens(PASSAGE_LENGTH, 2 * E)  # of the size that the layers' GRUs read
+    gated = tokens(PASSAGE_LENGTH, 2 * E)  # has the input size of the layers' GRUs
     reference = "torch's BiGRU, as in both matching layers"
     yield reference, (gru, training_step(gru, *gated, backend="naive"))
     yield "the same BiGRU, compiled", (gru, training_step(gru, *gated))

@@ -24,7 +24,7 @@ RESULTS = REPOSITORY / "benchmarks" / "results"
 
 
 def machine(device: torch.device) -> dict[str, Any]:
-    """Return the facts about the machine and the moment that the speed depends on."""
+    """Return facts about the machine and the run on which the speed depends."""
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "commit": _commit(),
@@ -53,7 +53,7 @@ def _program() -> str:
 def save(
     path: Path, info: dict[str, Any], records: list[dict[str, Any]], columns: dict[str, str]
 ) -> dict[str, Any]:
-    """Write the results to `path` with the ending .json; return what was written."""
+    """Write the results to `path` with the suffix .json; return them."""
     info["load_after"] = os.getloadavg()[0]
     path.parent.mkdir(parents=True, exist_ok=True)
     data = {"machine": info, "columns": columns, "records": records}
@@ -125,7 +125,7 @@ def plot(picture: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> 
 
 
 def _commit() -> Optional[str]:
-    """Return the commit, with "-dirty" where files other than pages and results differ from it."""
+    """Return the commit, with "-dirty" if files other than pages and results differ from it."""
     try:
         commit = _git("rev-parse", "--short", "HEAD").strip()
         changed = _git("status", "--porcelain", "--", ".", ":!docs", ":!benchmarks/results")

@@ -1,7 +1,7 @@
 """Compare the speed of encoding sentences with a small transformer's.
 
-A trained model of this package and sentence-transformers' all-MiniLM-L6-v2 encode the distinct
-sentences of SICK in turns, from strings to vectors. The quality of the vectors is reported, too, as
+A trained model of this package and sentence-transformers' all-MiniLM-L6-v2 take turns to encode the
+distinct sentences of SICK, from strings to vectors. The quality of the vectors is also reported, as
 the accuracy on SICK's test pairs. The results are written to benchmarks/results/.
 
     python -m benchmarks.sentence_encoding model.tar.gz path/to/sick --threads 2
@@ -111,7 +111,7 @@ def main() -> None:
     }
     for encode in encoders.values():  # warm up, even if one pass takes longer than --seconds
         encode(sentences[::10])
-    # Each encoder gets the batch size with which it is fastest.
+    # Each encoder gets its fastest batch size.
     steps = {
         (name, batch_size): partial(encode, sentences, batch_size=batch_size)
         for name, encode in encoders.items()

@@ -1,9 +1,9 @@
-"""Measure `allennlp serve` with many clients at a time.
+"""Measure `allennlp serve` with many concurrent clients.
 
-Each archive is served by a process of its own, one after the other, and answers clients that send
-one request each, wait for its answer and send the next. A request has one sentence, which no other
-request has. Beside the time, the server's processor time is reported, which other programs on the
-machine change less.
+Each archive is served by its own process, one after another. Each client sends a request, waits for
+the answer and sends the next one. A request has one sentence, which no other request has. In
+addition to the time, the server's processor time is reported, which other programs on the machine
+affect less.
 
     python -m benchmarks.serving sentences.txt bilstm=a/model.tar.gz minilm=b/model.tar.gz
 """
@@ -24,7 +24,7 @@ HEADERS = "POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {length}
 
 
 async def client(port: int, bodies: Iterator[bytes], until: float, seconds: list[float]) -> None:
-    """Ask one thing after the other, and append the times of the answers."""
+    """Send one request after another, and append the times of the answers."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     while time.monotonic() < until:
         start = time.monotonic()
@@ -47,7 +47,7 @@ async def answers(port: int, bodies: Iterator[bytes], number: int, period: float
 
 
 def processor_seconds(process: "subprocess.Popen[str]") -> float:
-    """Return the processor time that a process has used."""
+    """Return the processor time of a process."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -1,4 +1,4 @@
-"""Measure training runs side by side on the same cores, with different settings of their threads.
+"""Measure concurrent training runs on the same cores, with different numbers of threads.
 
 Two processes train the same encoder at the same time. The results are written to
 benchmarks/results/.
@@ -38,7 +38,7 @@ SIZE = 300
 
 
 def train(encoder: str, seconds: float, folder: Path, processes: int) -> None:
-    """Print the milliseconds of a training step, once all processes have begun."""
+    """Print the milliseconds of a training step, after all processes have started."""
     if encoder == "lstm":
         lstm = torch.nn.LSTM(SIZE, SIZE, num_layers=2, batch_first=True)
         candidate = Candidate.lstm(lstm)
@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--processes", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.encoder:  # one of the processes that are measured
+    if options.encoder:  # this is one of the measured processes
         train(options.encoder, options.seconds, options.folder, options.processes)
         return
     info = machine(torch.device("cpu"))

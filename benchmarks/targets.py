@@ -1,4 +1,4 @@
-"""Measure the speed for which there are targets; print one table of figures and targets.
+"""Measure the speeds that have targets; print one table of figures and targets.
 
 The results are written to benchmarks/results/.
 
@@ -30,7 +30,7 @@ def suffixes_one_by_one(device: torch.device, seconds: float, num_tokens: int = 
 
     def one_by_one(sentence: torch.Tensor) -> torch.Tensor:
         directions = zip(lstms, (sentence, sentence.flip(1)))
-        # In the tied model the states of the first suffix are the encodings of the prefixes.
+        # In the tied model, the states of the first suffix are the encodings of the prefixes.
         return torch.stack(
             [lstm(x[:, i:])[0][:, -1] for lstm, x in directions for i in range(num_tokens)]
         )

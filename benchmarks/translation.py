@@ -2,8 +2,8 @@
 
 A training step is a forward and a backward pass over 160 pairs of 12 to 16 tokens, and decoding is
 the time of 100 sentences by the configurations' beam search of 10, 20 steps long. Source and target
-have 6,000 subwords each. Times are the processor's, on one thread: other processes do not lengthen
-them as they do wall-clock times. The results are written to benchmarks/results/.
+have 6,000 subwords each. Times are the processor's, on one thread: other processes lengthen them
+less than wall-clock times. The results are written to benchmarks/results/.
 
     python -m benchmarks.translation     # three minutes
 """
@@ -51,19 +51,19 @@ COLUMNS = {
 
 
 def build(name: str) -> Model:
-    """Return the model of a configuration for a vocabulary that is made up."""
+    """Return a configuration's model with a made-up vocabulary."""
     vocabulary = Vocabulary()
     subwords = [str(index) for index in range(NUM_SUBWORDS)]
     vocabulary.add_tokens_to_namespace(subwords, "source_tokens")
     vocabulary.add_tokens_to_namespace([START_SYMBOL, END_SYMBOL, *subwords], "target_tokens")
-    # Nothing is turned back into text, which takes the byte pair encoding.
+    # Nothing is converted to text, so no byte pair encoding is needed.
     overrides = {"model.target_tokenizer": None, "model.beam_search.max_steps": NUM_STEPS}
     params = Params.from_file(CONFIGURATIONS / f"{name}.jsonnet", overrides)
     return Model.from_params(params["model"], vocab=vocabulary)
 
 
 def batch(num_pairs: int) -> dict[str, Any]:
-    """Pairs of 12 to 16 tokens."""
+    """Return a batch of pairs of 12 to 16 tokens."""
     lengths = torch.linspace(LENGTH - LENGTH // 4, LENGTH, num_pairs).long()
     inside = torch.arange(LENGTH) < lengths.unsqueeze(1)  # (B, T)
     tokens = torch.randint(10, NUM_SUBWORDS, (2, num_pairs, LENGTH)) * inside

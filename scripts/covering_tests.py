@@ -1,4 +1,4 @@
-"""Run the tests that run a line, in forks of a process that has imported the libraries."""
+"""Run the tests that cover a line, in forks of a process that has imported the libraries."""
 
 import ast
 import gc
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Optional
 import pytest
 
 GRACE = 15
-"""Seconds of the CPU that tests may take more than three times what they took at first."""
+"""Additional CPU seconds that tests may take, beyond three times their first duration."""
 
 OPTIONS = ("-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=line")
 
@@ -41,10 +41,10 @@ class Recorder:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
-        """Record a test with the fixtures that are made for it."""
+        """Record a test, including its fixtures."""
         self._lines.clear()
         start = sum(os.times()[:4])
-        threading.settrace(self._record)  # of the servers that tests start
+        threading.settrace(self._record)  # also in threads of servers that tests start
         sys.settrace(self._record)
         yield
         sys.settrace(None)
@@ -68,7 +68,7 @@ class Selection:
         self._order = {name: order for order, name in enumerate(names)}
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Drop and sort."""
+        """Drop and sort the collected tests."""
         items[:] = [item for item in items if item.nodeid in self._order]
         items.sort(key=lambda item: self._order[item.nodeid])
 
@@ -76,7 +76,7 @@ class Selection:
 class CoveringTests:
     """The tests in some folders of a repository, and the lines that each of them runs.
 
-    The package of the repository `root` may not have been imported yet; `libraries` are imported
+    The package of the repository `root` must not have been imported yet; `libraries` are imported
     once. `tests` are folders and files, relative to the root. If the tests of a line take more than
     `seconds` of the CPU, the quickest of them are selected, at least one.
 
@@ -101,7 +101,7 @@ class CoveringTests:
         for library in libraries:
             importlib.import_module(library)
         gc.collect()
-        gc.freeze()  # a collection in a fork would copy all of the memory
+        gc.freeze()  # a garbage collection in a fork would copy all of the memory
         arguments = [*tests, "-m", "not slow and not browser"]
         passed, output = self._run(arguments, Recorder(root / package), limit=3600)
         if not passed:
@@ -127,7 +127,7 @@ class CoveringTests:
     def run(self, tests: Sequence[RecordedTest]) -> tuple[bool, str]:
         """Run tests on the files as they are now: `True` if they pass, and pytest's output.
 
-        They fail, too, if they take much longer than they took at first.
+        They also fail if they take much longer than at first.
         """
         files = dict.fromkeys(test.name.partition("::")[0] for test in tests)
         limit = GRACE + 3 * int(sum(test.seconds for test in tests))
@@ -142,7 +142,7 @@ class CoveringTests:
                 os.setsid()
                 os.chdir(self._root)
                 resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-                signal.alarm(10 * limit)  # for what waits without using the CPU
+                signal.alarm(10 * limit)  # for tests that wait without using the CPU
                 output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
                 os.dup2(output, 1)
                 os.dup2(output, 2)
@@ -155,7 +155,7 @@ class CoveringTests:
         try:
             os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
         finally:
-            os.killpg(child, signal.SIGKILL)  # with what the tests have left running
+            os.killpg(child, signal.SIGKILL)  # including processes that the tests left running
         return os.waitpid(child, 0)[1] == 0, log.read_text(errors="replace")
 
 

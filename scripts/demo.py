@@ -28,7 +28,7 @@ def start(*arguments: object) -> "subprocess.Popen[bytes]":
     words = [str(argument) for argument in arguments]
     print(f"   $ allennlp {shlex.join(words)}", flush=True)
     command = [str(Path(sys.executable).with_name("allennlp")), *words]
-    # The model is small: on a busy machine, more threads would only wait for each other.
+    # The model is small: on a busy machine, several threads would only wait for each other.
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
     with LOG.open("ab") as log:
         return subprocess.Popen(command, stdout=log, stderr=log, env=environment)
@@ -49,11 +49,11 @@ def bar(fraction: float) -> str:
 
 
 def finished_epochs(folder: Path, first: int) -> Iterator[str]:
-    """Yield a line for each epoch, from the `first` on (counted from 0), that has ended."""
+    """Yield a line for each finished epoch from the `first` on, counted from 0."""
     while (file := folder / f"metrics_epoch_{first}.json").exists():
         try:
             metrics = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:  # it is being written
+        except ValueError:  # the file is being written
             return
         first += 1
         yield (
@@ -94,7 +94,7 @@ def main() -> None:
     started = time.monotonic()
     OUTPUT.parent.mkdir(exist_ok=True)
     LOG.unlink(missing_ok=True)
-    # An earlier run's metrics would be mistaken for this one's.
+    # Metrics of an earlier run would be mistaken for this run's.
     for file in OUTPUT.glob("metrics_epoch_*.json"):
         file.unlink()
     print("This trains a classifier over the sentence encoder in the package: does one sentence")

@@ -70,7 +70,7 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
     def target(link: "re.Match[str]") -> str:
         path = posixpath.normpath(posixpath.join(folder, link[1]))
         if not (REPOSITORY / path).exists():
-            return link[0]  # which the build refuses
+            return link[0]  # the build refuses unknown links
         site = OUTSIDE.get(path, path[len("docs/") :] if path.startswith("docs/") else "")
         if files.get_file_from_path(site) is None:
             assert _HOME is not None
@@ -81,7 +81,7 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
 
 
 def documented(part: str) -> list[str]:
-    """Return the modules that document a part: packages, and files that these list or all."""
+    """Return the modules that document a part: packages, and files, either listed ones or all."""
     names: list[str] = []
     for folder in sorted(path.parent for path in (REPOSITORY / PACKAGE / part).rglob("*.py")):
         name = ".".join(folder.relative_to(REPOSITORY).parts)
@@ -97,8 +97,8 @@ def documented(part: str) -> list[str]:
 
 
 class AllenNLPDocstrings(Extension):  # type: ignore[misc]
-    """Turns the headings and parameters of AllenNLP's docstrings into Markdown, and adds the name
-    that a class is registered with.
+    """Turns the headings and parameters of AllenNLP's docstrings into Markdown, and adds a class's
+    registered name.
     """
 
     def on_object(self, *, obj: Object, **others: Any) -> None:

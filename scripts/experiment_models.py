@@ -2,10 +2,10 @@
 
 The parameters are counted, without the word embeddings, in the model that a configuration makes on
 the fixture data of fixtures/training_config/ (`<folder>.json`, one for each folder of
-configurations). No pretrained weights are read and nothing is downloaded. Of a translation model
-the output matrix, whose size depends on the vocabulary, is left out too. What else depends on the
-data's characters, tags and words (embeddings of the first two, a generator's output bias) is
-smaller there than on the published data.
+configurations). No pretrained weights are read and nothing is downloaded. A translation model's
+output matrix, whose size depends on the vocabulary, is also left out. Other parts that depend on
+the data's characters, tags and words (embeddings of the first two, a generator's output bias) are
+smaller than on the published data.
 """
 
 import json
@@ -26,7 +26,7 @@ from scripts.experiments import CONFIGURATIONS, REPOSITORY, configurations
 
 FIXTURES = REPOSITORY / "fixtures" / "training_config"
 
-# The environment variables that configurations read; fixtures replace what they name.
+# The environment variables that configurations read; fixtures replace the files that they name.
 _VARIABLES = {"CS_LVM_ARCHIVE": "model.tar.gz"}
 
 _IMPORT = re.compile(r"\bimport '([^']+)'")
@@ -59,8 +59,8 @@ def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[
 def evaluated() -> dict[Path, dict[str, Any]]:
     """Return all configurations, as `Params.from_file` would read them one by one.
 
-    jsonnet prepares its standard library for each file that it reads, which takes most of the time.
-    Therefore all files and their imports are joined into one.
+    For each file, jsonnet prepares its standard library, which takes most of the time. So all files
+    and their imports are joined into one.
     """
     names: dict[Path, str] = {}
     locals_ = ["local call(x) = if std.isFunction(x) then x() else x;"]
@@ -80,7 +80,7 @@ def evaluated() -> dict[Path, dict[str, Any]]:
     try:
         together = json.loads(evaluate_snippet("training_config", source, ext_vars=_VARIABLES))
     except RuntimeError:
-        for path in configurations():  # with an error that names the file
+        for path in configurations():  # this raises an error that names the file
             Params.from_file(str(path), ext_vars=_VARIABLES)
         raise
     return dict(zip(configurations(), together))
@@ -93,7 +93,7 @@ def _forget_pretrained(configuration: Any) -> None:
             configuration["pretrained_file"] = None
         if "model_name" in configuration:
             configuration["model_name"] = str(FIXTURES / "transformer")
-        if "train_parameters" in configuration:  # of an embedder
+        if "train_parameters" in configuration:  # an embedder's setting
             configuration["load_weights"] = False
         configuration = list(configuration.values())
     if isinstance(configuration, list):

@@ -1,8 +1,8 @@
-"""The experiments under training_config/, as their files state them.
+"""The experiments under training_config/, from the first lines of their files.
 
-The first line of a configuration says what it is, in the form
+The first line of a configuration has the form
 
-    // <row>: <paper> table <number>[, <number>][; <paper> section ...]. Published: <figure>.
+// <row>: <paper> table <number>[, <number>][; <paper> section ...]. Published: <figure>.
 """
 
 import re
@@ -51,8 +51,8 @@ def configurations() -> list[Path]:
 def described(path: Path) -> Experiment:
     """Return the experiment that a configuration states, without counting its parameters.
 
-    A configuration that is not from a paper has a comment of another form: the comment becomes the
-    row, and paper, table and published figure are dashes.
+    For a configuration that is not from a paper, the comment becomes the row, and paper, table and
+    published figure are dashes.
 
     # Raises
 
@@ -82,10 +82,10 @@ def described(path: Path) -> Experiment:
 
 
 def is_chosen(listed: Experiment, paper: str = "", data_set: str = "", model: str = "") -> bool:
-    """Check that an experiment is one of a paper, on a data set and with a model.
+    """Return whether an experiment has this paper, data set and model.
 
-    `paper` and `model` are parts of names in upper or lower case, `model` of the name of the
-    configuration or of the table's row; `data_set` is the beginning of the configuration's folder.
+    `paper` and `model` are parts of names, in upper or lower case; `model` is part of the
+    configuration's or the row's name. `data_set` is the beginning of the configuration's folder.
     """
     folder, _, name = listed.configuration.rpartition("/")
     return (

@@ -1,7 +1,7 @@
 """List the experiments under training_config/: what `make experiments` prints.
 
 Their parameters are counted by `scripts/experiment_models.py`. Without AllenNLP, the list has
-dashes in their place. Tables that a benchmark repeats follow the configurations.
+dashes instead. Tables that a benchmark repeats follow the configurations.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def with_parameters(listed: list[Experiment]) -> list[Experiment]:
     from scripts.experiment_models import build_model, count_parameters
 
     os.chdir(REPOSITORY)
-    torch.set_num_threads(1)  # more would wait for each other: there are only small matrices here
+    torch.set_num_threads(1)  # more threads would wait for each other: all matrices are small
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     counted = []
@@ -65,7 +65,7 @@ def with_parameters(listed: list[Experiment]) -> list[Experiment]:
 
 
 def evaluated(name: str) -> str:
-    """One configuration as JSON, with its imports and functions evaluated. Needs AllenNLP."""
+    """Return a configuration as JSON, with its imports and functions evaluated. Needs AllenNLP."""
     from allennlp_sentmatch.files.messages import did_you_mean
     from scripts import experiment_models
 
@@ -103,8 +103,8 @@ def _print(lines: Iterable[str]) -> None:
         for line in lines:
             print(line)
         sys.stdout.flush()
-    except BrokenPipeError:  # of `make experiments | head`
-        # Python would report another one when it flushes the standard output at its end.
+    except BrokenPipeError:  # as in `make experiments | head`
+        # Otherwise, Python would report another error when it flushes the standard output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

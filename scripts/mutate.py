@@ -4,13 +4,13 @@
     python -m scripts.mutate data training --sample 60 --seed 1 --output result.json
 
 The mutations are Cosmic Ray's, made in a copy of the repository. Its test command asks this process
-to run the tests, in a fork that need not import AllenNLP again. The tests of models/ are those in
+to run the tests, in a fork that need not import AllenNLP again. The tests of models/ are in
 tests/models/. They run once without mutations; each mutation is then tested by the quickest tests
-that run the mutated line, or else the function around it, or else its module. A test that does so
-in another process only does not count.
+that run the mutated line, otherwise the function around it, otherwise its module. Tests that run it
+only in another process do not count.
 
-`--sample` draws places in the code, then one mutation for each: the operator `+` alone has eleven
-mutations, and every test notices most of them.
+`--sample` draws places in the code, then one mutation for each: a single `+` has eleven mutations,
+most of which every test notices.
 """
 
 import argparse
@@ -67,7 +67,7 @@ exclude-operators = [  # which change nothing for None and small numbers
 """
 
 NOT_PYTHON = "this is not Python"
-"""The output for mutations that do not compile, as of the `*` in a list of parameters."""
+"""The output for mutations that do not compile, such as those of `*` in a parameter list."""
 
 CLIENT = """import socket, sys
 connection = socket.socket(socket.AF_UNIX)
@@ -79,7 +79,7 @@ sys.exit(answer[0])
 
 
 def main() -> None:
-    """Mutate modules and print what survives."""
+    """Mutate modules and print the mutations that survive."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("paths", nargs="+", help=f"modules or folders under {PACKAGE}/")
     parser.add_argument("--sample", type=int, help="mutate this many places, drawn at random")
@@ -94,7 +94,7 @@ def main() -> None:
         copy = Path(folder, "repository").resolve()
         ignored = shutil.ignore_patterns(".git", ".venv*", ".*_cache", "out", "__pycache__")
         shutil.copytree(REPOSITORY, copy, ignore=ignored)
-        # By hash: a mutation may leave a file's size as it is, and its time to the second.
+        # By hash: a mutation may change neither a file's size nor its time, to the second.
         compileall.compile_dir(copy, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
         tests = CoveringTests(copy, PACKAGE, [f"tests/{path}" for path in folders], LIBRARIES)
         found = [copy / PACKAGE / path for path in paths]
@@ -173,7 +173,7 @@ def run_tests(tests: CoveringTests, module: Path, source: str, mutated: str) -> 
 
 
 def keep_a_sample(session: Path, size: Optional[int], seed: int) -> None:
-    """Remove all mutations but one for each of `size` places, and those that a filter skips."""
+    """Keep one mutation for each of `size` places, without those that a filter skips."""
     with sqlite3.connect(session) as database:
         places = defaultdict(list)
         for job, *place, operator, occurrence in database.execute(

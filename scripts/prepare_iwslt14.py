@@ -1,4 +1,4 @@
-"""Prepare IWSLT 2014, German to English, as fairseq's recipe for it does.
+"""Prepare IWSLT 2014, German to English, like fairseq's recipe.
 
     python -m scripts.prepare_iwslt14 path/to/de-en data/iwslt14
 
@@ -45,7 +45,7 @@ def segments(file: Path) -> list[str]:
 
 
 def clean(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs whose numbers of words are as the module's docstring says."""
+    """Yield the pairs whose numbers of words are within the limits."""
     tokenizers = [MosesTokenizer(language) for language in LANGUAGES]
     for pair in pairs:
         sizes = [len(tokenizer.tokenize(text)) for tokenizer, text in zip(tokenizers, pair)]

@@ -1,11 +1,11 @@
-"""Run the test suite as CPUs with other instructions, and other numbers of threads, would run it.
+"""Run the test suite with other CPUs' instructions, and other numbers of threads.
 
     python -m scripts.run_portable_tests                # everything; over an hour
     python -m scripts.run_portable_tests tests/modules tests/models -k contract
 
-How a CPU rounds depends on the instructions that torch, oneDNN and MKL use, and on how the work is
-split over threads. Each run makes all three libraries use the instructions of one generation of
-CPUs. Arguments go to pytest. A table ends the output, and the status is 1 if any run failed.
+A CPU's rounding depends on the instructions that torch, oneDNN and MKL use, and on the division of
+work among threads. Each run makes all three libraries use the instructions of one generation of
+CPUs. Arguments go to pytest. The output ends with a table, and the status is 1 if any run failed.
 """
 
 import argparse
@@ -27,9 +27,9 @@ INSTRUCTIONS = {
     "AVX2": ("avx2", "AVX2", "AVX2"),
     "AVX512": ("avx512", "AVX512_CORE", "AVX512"),
 }
-"""The values of `VARIABLES` for what torch calls the capability of a CPU, the oldest first."""
+"""The values of `VARIABLES` for each of torch's CPU capabilities, the oldest first."""
 UNSET = (None, None, None)
-"""The libraries use all that the CPU has."""
+"""The libraries use all of the CPU's instructions."""
 
 Run = tuple[tuple[Optional[str], ...], int, bool]
 """The values of `VARIABLES`, the number of threads, and whether other processes use the cores."""

@@ -27,8 +27,9 @@ FIELDS: dict[type[Model], str] = {
 
 
 def item_scores(archive: Archive, data_path: Any) -> Any:
-    """Return the rounded scores of the items of some data; `None` for other kinds of models. The
-    archive's validation reader reads the data.
+    """Return the rounded scores of the items of some data; `None` for other kinds of models.
+
+    The archive's validation reader reads the data.
 
     # Raises
 

@@ -278,6 +278,7 @@ def lines(
     knows_no_word: bool = False,
 ) -> Iterator[str]:
     """Yield the lines of a table of queries with their neighbors, as in table 3.3 of Choi's thesis.
+
     It also has the cosine, the label with its probability or the score, and the unknown words.
     """
     yield f"#\t{query}"

@@ -117,9 +117,10 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 class VectorsFile(NamedTuple):
     """A `.npy` file of vectors (N, E), float32, and the digest of their sentences at its end, after
-    which `complete` writes a digest of the whole content. It is not memory-mapped: every page ever
-    touched would count as this process's memory, and pages that two machines write to would be
-    lost.
+    which `complete` writes a digest of the whole content.
+
+    It is not memory-mapped: every page ever touched would count as this process's memory, and pages
+    that two machines write to would be lost.
     """
 
     path: Path

@@ -125,8 +125,9 @@ class Division(NamedTuple):
 
 
 def repeating_side(examples: Iterable[Texts]) -> Optional[int]:
-    """Return the side of pairs that has more sentences in several different pairs. It is `None` if
-    no sentence repeats, and for examples of one text.
+    """Return the side of pairs that has more sentences in several different pairs.
+
+    It is `None` if no sentence repeats, and for examples of one text.
     """
     distinct = set(examples)
     repeated = []

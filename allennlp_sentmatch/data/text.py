@@ -39,6 +39,7 @@ def check_text(text: Any, name: str) -> str:
 
 def unescape(text: str) -> str:
     r"""Undo the Penn Treebank's escapes, such as `-LRB-` for brackets, and `\/` and `\*` for marks.
+
     Takes a token, or a text of several. Quotation marks stay as they are: the treebank's (two
     backquotes, two apostrophes) distinguish left and right, and word vectors include them.
     """

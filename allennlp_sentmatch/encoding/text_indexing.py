@@ -16,8 +16,9 @@ from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 
 def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
-    """Return an indexer that gives a text the indices that the reader's instance would get. Raises
-    `ConfigurationError`, with the reason, if the reader cannot be replaced.
+    """Return an indexer that gives a text the indices that the reader's instance would get.
+
+    Raises `ConfigurationError`, with the reason, if the reader cannot be replaced.
     """
     is_own = type(reader).__module__.startswith("allennlp_sentmatch.")
     if not isinstance(reader, TokenizingReader) or not is_own:

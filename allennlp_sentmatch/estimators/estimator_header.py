@@ -46,8 +46,9 @@ def header_of(estimator: Any) -> dict[str, Any]:
 def estimator_of(
     kind: type[Estimator], header: dict[str, Any], encoder: SentenceEncoder, is_numeric: bool
 ) -> Estimator:
-    """Return a fitted estimator whose head has yet to load its tensors. Raises `ValueError` or
-    `TypeError` for settings that `header_of` never gives.
+    """Return a fitted estimator whose head has yet to load its tensors.
+
+    Raises `ValueError` or `TypeError` for settings that `header_of` never gives.
     """
     check_names("setting", header, ("format", *SETTINGS))
     name, parameters, classes, names, head = (header[setting] for setting in SETTINGS)

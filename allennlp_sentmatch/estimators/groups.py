@@ -1,5 +1,6 @@
-"""Groups of examples that stay together when some are held out, and divisions that respect them. An
-estimate on held-out examples is too good if equal examples were learned. So equal examples (for
+"""Groups of examples that stay together when some are held out, and divisions that respect them.
+
+An estimate on held-out examples is too good if equal examples were learned. So equal examples (for
 pairs, in either order) form a group, which is learned or held out as a whole.
 """
 
@@ -104,8 +105,9 @@ def divide(
 
 
 def _learnable(held_out: Array, groups: Array, labels: Array) -> Array:
-    """Return the held-out positions, without groups that are the last ones of a label. Only a label
-    whose groups also have other labels can be lost by a division.
+    """Return the held-out positions, without groups that are the last ones of a label.
+
+    Only a label whose groups also have other labels can be lost by a division.
     """
     lost = numpy.setdiff1d(labels[held_out], labels[~held_out])
     needed = groups[numpy.isin(labels, lost)]

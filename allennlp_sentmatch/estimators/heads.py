@@ -42,9 +42,10 @@ MARGIN = 1e-4  # the share of a range, at either end, in which `within` compress
 
 
 def within(scores: Array, low: float, high: float) -> Array:
-    """Return scores between `low` and `high`, in the same order as the given ones. Scores inside
-    are unchanged, except in the `MARGIN`, into which scores beyond an end are compressed. Infinite
-    scores stay infinite.
+    """Return scores between `low` and `high`, in the same order as the given ones.
+
+    Scores inside are unchanged, except in the `MARGIN`, into which scores beyond an end are
+    compressed. Infinite scores stay infinite.
     """
     unit = max(abs(low), abs(high)) or 1.0  # differences of large scores may overflow
     low = low / unit

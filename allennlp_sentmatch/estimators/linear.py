@@ -133,6 +133,7 @@ def fit_linear(
 
 def best_penalty(losses: Iterable[tuple[float, float]], stop_early: bool = False) -> float:
     """Return the penalty with the lowest loss, from (penalty, loss), the strongest penalty first.
+
     In ties, the strongest one wins. With `stop_early`, the search ends when the loss rises.
     """
     best = DEFAULT_L2
@@ -156,7 +157,9 @@ def _fitted_scaler(features: Array, weights: Optional[Array] = None) -> Standard
 
 def _divisions(targets: Array, groups: Array, random_state: Optional[int]) -> list[Array]:
     """Return the positions that each fold holds out: a single fold of a fifth, if there are many
-    groups. A label with fewer groups than folds is never held out.
+    groups.
+
+    A label with fewer groups than folds is never held out.
     """
     labels = numpy.zeros(len(targets), int) if targets.dtype.kind == "f" else targets
     divisions = divide(groups, labels, NUM_FOLDS, random_state)

@@ -191,9 +191,10 @@ def _sure_position(pairs: Judged, curve: Curve, aim: str, wanted: float) -> int:
 
 
 def _spread(counts: Array, precision: float) -> Array:
-    """Return the positions of a few of the ascending `counts` (T,), including the last one. The
-    first is the smallest count at which the lower end can reach the precision, if all are right;
-    each of the others is larger by a quarter.
+    """Return the positions of a few of the ascending `counts` (T,), including the last one.
+
+    The first is the smallest count at which the lower end can reach the precision, if all are
+    right; each of the others is larger by a quarter.
     """
     wanted = numpy.inf if precision == 1 else Z**2 * precision / (1 - precision)
     positions = [len(counts) - 1]

@@ -32,8 +32,9 @@ def write_header(path: Path, header: dict[str, Any], files: Iterable[str]) -> No
 
 
 def read_header(path: Path) -> dict[str, Any]:
-    """Read a header, compare it and its files with its digests, and return it without them. Raises
-    `ValueError` for a file that has changed, and `FileNotFoundError` for a missing one.
+    """Read a header, compare it and its files with its digests, and return it without them.
+
+    Raises `ValueError` for a file that has changed, and `FileNotFoundError` for a missing one.
     """
     content = read_file(path)
     try:

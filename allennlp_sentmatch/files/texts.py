@@ -1,6 +1,7 @@
-"""Checks of users' texts, the same for every entry point. Anything but a string is refused, and so
-is a blank text. Texts that are cut, or have no known word, are encoded, and one warning for each
-call names them.
+"""Checks of users' texts, the same for every entry point.
+
+Anything but a string is refused, and so is a blank text. Texts that are cut, or have no known word,
+are encoded, and one warning for each call names them.
 """
 
 import re
@@ -130,8 +131,9 @@ def noting(
     name: Callable[[int], str] = "sentence {}".format,
     warn: Callable[[str], object] = _warn,
 ) -> Iterator[None]:
-    """Warn once, at the end, about a call's texts; `name` turns a position into a name. Within
-    another `noting`, nothing happens: the outer call knows the positions.
+    """Warn once, at the end, about a call's texts; `name` turns a position into a name.
+
+    Within another `noting`, nothing happens: the outer call knows the positions.
     """
     if _notes.get() is not None:
         yield

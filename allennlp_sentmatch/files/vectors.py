@@ -74,8 +74,9 @@ def save_array(path: Path, array: "numpy.ndarray[Any, Any]") -> None:
 def check_sentences(
     sentences: Iterable[str], file_path: PathOrStr, remedy: str = "encode them again"
 ) -> None:
-    """Compare sentences with the digest in a file of vectors, or in an index of them. Files from
-    other programs and earlier versions have no digest, and are not checked.
+    """Compare sentences with the digest in a file of vectors, or in an index of them.
+
+    Files from other programs and earlier versions have no digest, and are not checked.
 
     Raises a `ValueError`, which ends with the `remedy`, if they differ in any character or
     in their order, or if the digest is damaged.

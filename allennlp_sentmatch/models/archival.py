@@ -324,8 +324,9 @@ def _max_expansion() -> float:
 
 @contextmanager
 def extracted_archive(resolved_archive_file: AnyPath, cleanup: bool = True) -> Iterator[str]:
-    """Return a temporary folder with an archive's members; replaces AllenNLP's function. With
-    `cleanup`, and after an error, the folder is removed at the end.
+    """Return a temporary folder with an archive's members; replaces AllenNLP's function.
+
+    With `cleanup`, and after an error, the folder is removed at the end.
     """
     folder = tempfile.mkdtemp()
     try:

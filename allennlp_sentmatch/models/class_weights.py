@@ -57,8 +57,9 @@ def balanced_weights(counts: Mapping[str, int], labels: Sequence[str]) -> Tensor
 
 
 def count_labels(instances: Iterable[Instance], field: str) -> Counter[str]:
-    """Count the labels of instances; unlabeled instances are ignored. In distributed training,
-    where each process reads a share of the data, the counts are summed.
+    """Count the labels of instances; unlabeled instances are ignored.
+
+    In distributed training, where each process reads a share of the data, the counts are summed.
     """
     counts: Counter[str] = Counter()
     for instance in instances:

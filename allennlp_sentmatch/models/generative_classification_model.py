@@ -26,6 +26,7 @@ from allennlp_sentmatch.nn.checks import check_at_least
 
 class GenerativeClassificationModel(ClassificationModel):
     """A classifier of pairs that also learns to generate their sentences, including unlabeled ones.
+
     The word embeddings are also the generator's output matrix: `text_field_embedder` must consist
     of one `Embedding` without a projection. The vocabulary must have the symbols of a sentence's
     ends: `"vocabulary": {"tokens_to_add": {"tokens": ["@start@", "@end@"]}}`. Not registered

@@ -18,6 +18,7 @@ from allennlp_sentmatch.modules.parts import check_fit
 
 class SiameseModel(TextModel):
     """A model with one encoder for both sentences, whose vectors can be stored and compared later.
+
     A subclass also inherits from the base class of its output: `class
     SiameseClassifier(SiameseModel, ClassificationModel)`. Not registered itself.
     """

@@ -1,6 +1,7 @@
-"""Classes that construct a module of `allennlp_sentmatch.nn` from a configuration. A model takes
-such a class as a `Lazy`, fills in the sizes that it knows, and keeps the `module`. A configuration
-has the other settings of the module's class.
+"""Classes that construct a module of `allennlp_sentmatch.nn` from a configuration.
+
+A model takes such a class as a `Lazy`, fills in the sizes that it knows, and keeps the `module`. A
+configuration has the other settings of the module's class.
 """
 
 from allennlp.common import FromParams, Registrable

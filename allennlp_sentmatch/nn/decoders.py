@@ -43,8 +43,9 @@ class DecoderState(NamedTuple):
 
 
 class RecurrentDecoder(nn.Module, ABC):
-    """Recurrent layers that read one input after another. `lstm` are the layers, which hold the
-    parameters: an encoder's weights can be loaded into them.
+    """Recurrent layers that read one input after another.
+
+    `lstm` are the layers, which hold the parameters: an encoder's weights can be loaded into them.
     """
 
     def __init__(self, lstm: Union[nn.LSTM, CellAwareLSTM]) -> None:

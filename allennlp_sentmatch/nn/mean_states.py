@@ -82,7 +82,9 @@ class MeanStates:
     @classmethod
     def of(cls, network: Any, vectors: Tensor) -> "Optional[MeanStates]":
         """Return a function for the means of a network's states over words with these vectors (U,
-        D). Returns `None` if only a call of the network can compute them.
+        D).
+
+        Returns `None` if only a call of the network can compute them.
         """
         backend = resolve_words(network, vectors)
         if backend is None:

@@ -108,9 +108,10 @@ class _Waiting:
 
 
 class _Pace:
-    """The number of words, including padding, that a job computes in a turn. A turn should take
-    `TURN_SECONDS`, or twice the job's shortest turn: a model that is as fast for several inputs as
-    for one computes several.
+    """The number of words, including padding, that a job computes in a turn.
+
+    A turn should take `TURN_SECONDS`, or twice the job's shortest turn: a model that is as fast for
+    several inputs as for one computes several.
     """
 
     def __init__(self) -> None:
@@ -185,9 +186,11 @@ class Batcher:
     async def __call__(
         self, job: Job, inputs: Sequence[Any], sizes: Sequence[int], names: Sequence[str]
     ) -> list[Any]:
-        """Return the results of some inputs of `sizes` characters, in order. Raises `RequestError`
-        if too many inputs are waiting, if one cannot be read or costs too much, if the model fails,
-        and if nothing was computed for `STALLED_SECONDS`. It uses the inputs' `names`.
+        """Return the results of some inputs of `sizes` characters, in order.
+
+        Raises `RequestError` if too many inputs are waiting, if one cannot be read or costs too
+        much, if the model fails, and if nothing was computed for `STALLED_SECONDS`. It uses the
+        inputs' `names`.
         """
         if not inputs:
             return []

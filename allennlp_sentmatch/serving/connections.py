@@ -93,10 +93,12 @@ class Connection:
 
 
 class Connections:
-    """The open connections of a server, at most `most`. A connection is closed if it sends no
-    headers for `REQUEST_SECONDS`, or does not read an answer for twice as long. If there are too
-    many, the oldest one without a whole request is closed. Uvicorn itself closes only connections
-    that send nothing after an answer, and refuses requests if there are too many.
+    """The open connections of a server, at most `most`.
+
+    A connection is closed if it sends no headers for `REQUEST_SECONDS`, or does not read an answer
+    for twice as long. If there are too many, the oldest one without a whole request is closed.
+    Uvicorn itself closes only connections that send nothing after an answer, and refuses requests
+    if there are too many.
     """
 
     def __init__(self, app: Any, most: int) -> None:

@@ -153,7 +153,10 @@ class Ranked(Texts):
 
 
 class EncodingRoute(Route[T]):
-    """Answers from vectors of texts. `model` is the encoder's name in requests."""
+    """Answers from vectors of texts.
+
+    `model` is the encoder's name in requests.
+    """
 
     def __init__(self, job: EncodingJob, model: str, vector_size: int) -> None:
         self.job = job
@@ -161,8 +164,10 @@ class EncodingRoute(Route[T]):
         self._vector_size = vector_size
 
     def _check_keys(self, body: dict[str, Any], required: Sequence[str], others: str = "") -> None:
-        """Check a request's keys and its model. Keys with the value null, which some clients send
-        for everything that is not set, are removed.
+        """Check a request's keys and its model.
+
+        Keys with the value null, which some clients send for everything that is not set, are
+        removed.
         """
         for key in [key for key, value in body.items() if value is None]:
             del body[key]
@@ -321,8 +326,9 @@ def _vectors(results: list[Encoding]) -> FloatArray:
 
 
 def _distinct(texts: list[Text], names: Sequence[str]) -> tuple[list[Text], list[str], list[int]]:
-    """Return the distinct texts, their names, and the position of each text among them. Raises
-    `RequestError` for a text that cannot be encoded, before any is encoded.
+    """Return the distinct texts, their names, and the position of each text among them.
+
+    Raises `RequestError` for a text that cannot be encoded, before any is encoded.
     """
     rows: dict[Text, int] = {}
     kept = []

@@ -211,8 +211,9 @@ def _best_known(predictor: EchoingPredictor, task: Task) -> list[JsonDict]:
 
 
 class SearchJob(Job):
-    """The search for the sentences nearest to one, by the cosine of their vectors. Raises
-    `ConfigurationError` for a model without a sentence encoder.
+    """The search for the sentences nearest to one, by the cosine of their vectors.
+
+    Raises `ConfigurationError` for a model without a sentence encoder.
     """
 
     plural = "searches"

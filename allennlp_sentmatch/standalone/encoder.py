@@ -103,8 +103,9 @@ class StandaloneEncoder(nn.Module):
 
     @classmethod
     def load(cls, folder: Union[str, "os.PathLike[str]"]) -> "StandaloneEncoder":
-        """Read an encoder from a folder written by `save` or `allennlp export`. The folder need not
-        be trusted: nothing in it is run.
+        """Read an encoder from a folder written by `save` or `allennlp export`.
+
+        The folder need not be trusted: nothing in it is run.
 
         # Raises
 
@@ -158,8 +159,9 @@ class StandaloneEncoder(nn.Module):
             self._write_card(path)
 
     def _write_files(self, folder: Path, int8: bool = False, int4_words: bool = False) -> None:
-        """Write the files of `save` into a folder that may have others. `int4_words` rounds the
-        words' vectors to 4 bits, and other matrices to 8.
+        """Write the files of `save` into a folder that may have others.
+
+        `int4_words` rounds the words' vectors to 4 bits, and other matrices to 8.
         """
         state = self.state_dict()
         check_finite(state)
@@ -275,9 +277,10 @@ class StandaloneEncoder(nn.Module):
         return encode
 
     def int8(self) -> "StandaloneEncoder":
-        """Let `encode` compute in 8 bits from now on; see `int8_network`. Returns this encoder. The
-        weights are rounded when the first sentence is encoded; later changes to them have no
-        effect. Raises `ValueError` for a network without an 8-bit form.
+        """Let `encode` compute in 8 bits from now on; see `int8_network`.
+
+        Returns this encoder. The weights are rounded when the first sentence is encoded; later
+        changes to them have no effect. Raises `ValueError` for a network without an 8-bit form.
         """
         from allennlp_sentmatch.standalone.int8_network import check_int8
 

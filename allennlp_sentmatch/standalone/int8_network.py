@@ -34,6 +34,7 @@ def check_int8(encoder: nn.Module) -> None:
 
 class Int8Network:
     """A `Pooled` network that shares words, and the projection after it, with the current weights.
+
     `check_int8` must accept the encoder.
     """
 

@@ -74,8 +74,9 @@ class Pooled(nn.Module):
 
     @property
     def shares_words(self) -> bool:
-        """Return whether `of_words` supports this network, unless something else forbids it. It
-        must be the mean of the states of a one-layer LSTM, with compiled steps.
+        """Return whether `of_words` supports this network, unless something else forbids it.
+
+        It must be the mean of the states of a one-layer LSTM, with compiled steps.
         """
         return (
             COMPILED
@@ -87,7 +88,9 @@ class Pooled(nn.Module):
 
     def of_words(self, vectors: Tensor) -> Optional["PooledWords"]:
         """Return the same network for sentences of words with these vectors (U, D), without
-        gradients. Returns `None` if only `forward` can compute this network.
+        gradients.
+
+        Returns `None` if only `forward` can compute this network.
         """
         if not self.shares_words:
             return None

@@ -50,8 +50,9 @@ def quantized(tensors: Mapping[str, Tensor], int4: Collection[str] = ()) -> dict
 
 
 def dequantized(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Undo `quantized`, up to rounding, for the tensors of an untrusted file. Raises `ValueError`
-    for integers without a scale for each row.
+    """Undo `quantized`, up to rounding, for the tensors of an untrusted file.
+
+    Raises `ValueError` for integers without a scale for each row.
     """
     restored = dict(tensors)
     for name, tensor in tensors.items():

@@ -164,9 +164,10 @@ class RuleSplitter(Splitter):
         yield text[start:]
 
     def words_of_chunk(self, chunk: str) -> Optional[Words]:
-        """Return the chunk's words; `None` if special cases were joined again. This may depend on
-        the neighboring chunks: a special case that would include whitespace is not joined, and
-        neither is any case that overlaps it.
+        """Return the chunk's words; `None` if special cases were joined again.
+
+        This may depend on the neighboring chunks: a special case that would include whitespace is
+        not joined, and neither is any case that overlaps it.
         """
         words = self.split_affixes(chunk)
         return None if next(self._apart(words), None) else tuple(words)

@@ -71,8 +71,9 @@ class TextIndexer:
         return self.unknown in indices and self._wordless.issuperset(indices)
 
     def unknown_words(self, texts: Iterable[str]) -> Iterator[list[str]]:
-        """Return, for each text, the parts between spaces with an unknown or a spelled word. A word
-        is spelled if two adjacent word pieces are single non-ASCII characters: the model has
+        """Return, for each text, the parts between spaces with an unknown or a spelled word.
+
+        A word is spelled if two adjacent word pieces are single non-ASCII characters: the model has
         learned no words of that script.
         """
         # The single non-ASCII characters, and whether each continues a word.

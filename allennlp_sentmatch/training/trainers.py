@@ -52,10 +52,11 @@ class Bfloat16Trainer(GradientDescentTrainer):
 
 @TrainerCallback.register("bfloat16_products")
 class Bfloat16ProductsCallback(TrainerCallback):
-    """Lets torch round the factors of float32 products to bfloat16 while a model is trained. Unlike
-    the trainer "bfloat16", which leaves the recurrences in float32, it affects all products, while
-    everything else stays in float32: sums, states, gradients, gates. Recurrent encoders and large
-    output layers train faster on a CPU with AMX and on a GPU since Ampere; elsewhere nothing
+    """Lets torch round the factors of float32 products to bfloat16 while a model is trained.
+
+    Unlike the trainer "bfloat16", which leaves the recurrences in float32, it affects all products,
+    while everything else stays in float32: sums, states, gradients, gates. Recurrent encoders and
+    large output layers train faster on a CPU with AMX and on a GPU since Ampere; elsewhere nothing
     changes (`allennlp_sentmatch.nn.precision`). Validation during training has the same precision;
     the evaluation after it is in float32.
     """

@@ -1,1 +1,1 @@
-"""What needs a GPU: `bash benchmarks/gpu.sh OUT` runs all of it in five minutes."""
+"""Measurements that need a GPU: `bash benchmarks/gpu.sh OUT` runs all of them in five minutes."""

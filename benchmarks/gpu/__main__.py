@@ -1,11 +1,11 @@
-"""Measure on a GPU whatever needs one, part by part, each within its own limit of time.
+"""Measure on a GPU what needs one, in parts, each with its own time limit.
 
     bash benchmarks/gpu.sh OUT                 # on a machine with a GPU: at most five minutes
     bash benchmarks/gpu.sh OUT --device cpu    # a rehearsal in small sizes, without a GPU
 
-Each part is a process, which writes its results to OUT as they come. A part that fails, or that
-takes longer than its limit, leaves what it has written, and the others run nevertheless.
-OUT/all.txt has the output of all parts, and OUT/parts.json what became of each. The parts are
+Each part is a process, which writes its results to OUT as they come. If a part fails, or exceeds
+its limit, its results so far remain, and the other parts still run. OUT/all.txt has the output of
+all parts, and OUT/parts.json their outcomes. The parts are
 
 - tests: `pytest -m gpu` on the tests that need no AllenNLP;
 - contracts: values and gradients of every encoder against float64 on the CPU (contracts.py);
@@ -32,7 +32,7 @@ from benchmarks.report import machine
 from scripts.experiments import REPOSITORY
 
 SECONDS = 290.0
-"""The time of all parts on a GPU."""
+"""The total time of all parts on a GPU."""
 
 REHEARSAL = 6
 """A rehearsal may take this many times as long: its compiler may have to share one core."""
@@ -50,7 +50,7 @@ class Part(NamedTuple):
 
 
 def parts(output: Path, device: str) -> list[Part]:
-    """Return the parts in their order: what says whether results are right comes first."""
+    """Return the parts in order: first those that check whether results are right."""
     is_rehearsal = device == "cpu"
 
     def ours(name: str, *arguments: str) -> list[str]:
@@ -78,7 +78,7 @@ def parts(output: Path, device: str) -> list[Part]:
 
 
 def run(part: Part, seconds: float, log: TextIO) -> str:
-    """Run a part for at most this long; return what became of it."""
+    """Run a part for at most this long; return its outcome."""
     log.write(f"\n== {part.name}: python -m {' '.join(part.command)}\n")
     log.flush()
     process = subprocess.Popen(
@@ -86,7 +86,7 @@ def run(part: Part, seconds: float, log: TextIO) -> str:
         cwd=REPOSITORY,
         stdout=log,
         stderr=subprocess.STDOUT,
-        start_new_session=True,  # so that the processes that it starts end with it
+        start_new_session=True,  # so that its child processes end with it
     )
     try:
         status = process.wait(seconds)
@@ -100,7 +100,7 @@ def run(part: Part, seconds: float, log: TextIO) -> str:
 
 
 def run_all(chosen: list[Part], seconds: float, output: Path) -> list[dict[str, Any]]:
-    """Run the parts while there is time; return what became of each, and its time."""
+    """Run the parts while there is time; return each part's outcome and time."""
     end = time.monotonic() + seconds
     records: list[dict[str, Any]] = []
     with (output / "all.txt").open("w", encoding="utf-8") as log:

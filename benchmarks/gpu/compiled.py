@@ -1,12 +1,12 @@
-"""Time encoders compiled by torch.compile, beside the backend that runs by default.
+"""Time encoders compiled by torch.compile, and the default backend.
 
     python -m benchmarks.gpu.compiled --device cuda --output out/compiled
 
 A batch has 64 sentences of 25 tokens. Under `torch.compile` an encoder runs its equations
-("naive"), from which Inductor makes kernels, and with the mode "reduce-overhead" CUDA graphs. The
+("naive"), from which Inductor makes kernels and, with the mode "reduce-overhead", CUDA graphs. The
 gain is the compiled form's time divided by the default backend's, which is "eager" for CAS-LSTM and
-SuBiLSTM on a GPU: where it is below 1.1, the backend is not worth its code. Each encoder and mode
-has a process of its own, since compiling takes long; only one of them measures at a time.
+SuBiLSTM on a GPU: if it is below 1.1, the backend is not worth its code. Each encoder and mode has
+its own process, since compiling takes long; only one of them measures at a time.
 """
 
 import argparse
@@ -103,7 +103,7 @@ def measure(
 
 
 def measure_in_process(case: Case, mode: str, arguments: list[str], lock: Path) -> dict[str, Any]:
-    """Return the row of an encoder and a mode, which a process of their own measures."""
+    """Return the row of an encoder and a mode, measured in a separate process."""
     command = [sys.executable, "-m", "benchmarks.gpu.compiled", *arguments]
     run = subprocess.run(
         [*command, "--only", case.name, mode, "--lock", str(lock)],
@@ -140,7 +140,7 @@ def main() -> None:
     info = machine(device)
     records: list[dict[str, Any]] = []
     jobs = [(case, mode) for mode in MODES for case in CASES]
-    if is_rehearsal:  # compiling takes a core half a minute for each
+    if is_rehearsal:  # compiling takes half a minute of a core for each
         jobs = [(cases["cas_lstm"], "default")]
     arguments = ["--device", options.device, "--output", str(options.output)]
     arguments += ["--seconds", str(options.seconds)]

@@ -1,11 +1,11 @@
-"""Check what every encoder guarantees on a device, against float64 on the CPU; print one table.
+"""Check every encoder's guarantees on a device, against float64 on the CPU; print one table.
 
     python -m benchmarks.gpu.contracts --device cuda --output out/contracts
 
 For each encoder, the outputs and all gradients of a batch whose padding is NaN are compared with
 the equations ("naive") in float64 on the CPU: in float32, without TF32, and under autocast to
 bfloat16. Errors are relative, in norm, and the largest of them is reported. Empty sentences must
-have zeros and gradients of zero, and a sentence the same outputs within a batch and by itself.
+have outputs and gradients of zero, and a sentence must have the same outputs in a batch and alone.
 A check that fails makes the exit status 1.
 """
 
@@ -31,7 +31,7 @@ from benchmarks.report import machine, save, write
 
 SIZE = 100
 LENGTHS = (25, 1, 0, 13, 7)
-NUM_TOKENS = 27  # no sentence is as long as the batch
+NUM_TOKENS = 27  # no sentence fills the batch's length
 
 ENCODERS: dict[str, Callable[[], nn.Module]] = {
     "cas_lstm": lambda: CellAwareLSTM(SIZE, SIZE),
@@ -69,13 +69,13 @@ COLUMNS = {
 
 
 class Checks:
-    """The checks of one encoder on a device, each with a method of its name."""
+    """The checks of one encoder on a device, one method for each."""
 
     def __init__(self, build: Callable[[], nn.Module], device: torch.device) -> None:
         torch.manual_seed(0)
         self.reference = build().double().eval()
         torch.manual_seed(0)
-        self.encoder = build().to(device).eval()  # in training, the noise of trees would differ
+        self.encoder = build().to(device).eval()  # in training mode, the trees' noise would differ
         self.device = device
         steps = torch.arange(NUM_TOKENS)
         self.mask = steps < torch.tensor(LENGTHS).unsqueeze(1)  # (B, T)
@@ -159,7 +159,7 @@ class Checks:
 
 
 def _distance(actual: Tensor, expected: Tensor) -> float:
-    """Return the distance relative to the norm; infinite for what is not finite."""
+    """Return the distance relative to the norm, or infinity if it is not finite."""
     if not actual.isfinite().all():
         return float("inf")
     distance = (actual - expected).norm() / expected.norm().clamp(min=1e-12)
@@ -177,7 +177,7 @@ def measure(name: str, device: torch.device) -> dict[str, Any]:
             record[check] = error
             if not error <= limit:
                 failed.append(check)
-    except Exception as error:  # the other encoders are checked nevertheless
+    except Exception as error:  # the other encoders are still checked
         failed.append(f"{type(error).__name__}: {error}")
     record["failed"] = "; ".join(failed)
     return record

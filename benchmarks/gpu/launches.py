@@ -1,11 +1,11 @@
-"""Count what encoders launch on a GPU and how often they wait, beside what the simulation says.
+"""Count encoders' launches and waits on a GPU, and compare them with the simulation.
 
     python -m benchmarks.gpu.launches --device cuda --output out/launches
 
 The encoders and their batch are those of `benchmarks.launches`, and its committed counts are the
-simulated ones. Launches are the profiler's kernels and copies, waits are the warnings of torch's
-mode for finding them. A training step without padding is captured in a CUDA graph, replayed,
-compared with the step as it is, and timed beside it. On a CPU, as a rehearsal, launches are the
+simulated ones. Launches are the profiler's kernels and copies; waits are the warnings of torch's
+synchronization debug mode. A training step without padding is captured in a CUDA graph, replayed,
+and compared with the plain step in results and time. On a CPU, as a rehearsal, launches are the
 profiler's operations, and nothing is captured.
 """
 
@@ -46,7 +46,7 @@ COLUMNS = {
 
 
 class Step:
-    """A training step of an encoder, whose inputs and gradients stay where they are."""
+    """A training step of an encoder, with inputs and gradients at fixed addresses."""
 
     def __init__(self, build: Callable[[], torch.nn.Module], device: torch.device) -> None:
         torch.manual_seed(0)
@@ -110,7 +110,9 @@ def waits(step: Callable[[], object], device: torch.device) -> int:
 
 
 def captured(step: Step) -> torch.cuda.CUDAGraph:
-    """Return the graph of a training step without padding, after a warm-up as torch asks for."""
+    """Return the graph of a training step without padding, after the warm-up that torch
+    requires.
+    """
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -118,7 +120,7 @@ def captured(step: Step) -> torch.cuda.CUDAGraph:
             step.forget()
             step.full()
     torch.cuda.current_stream().wait_stream(stream)
-    step.forget()  # so that the graph owns the memory of the gradients
+    step.forget()  # lets the graph own the gradients' memory
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         step.full()
@@ -126,7 +128,7 @@ def captured(step: Step) -> torch.cuda.CUDAGraph:
 
 
 def compare_graph(step: Step, device: torch.device, seconds: float) -> dict[str, Any]:
-    """Capture a training step, and return its time, the graph's, and the error of the latter."""
+    """Capture a training step; return its time, the graph's time, and the graph's error."""
     step.forget()
     step.full()
     expected = step.gradients()
@@ -147,7 +149,7 @@ def measure(
 ) -> dict[str, Any]:
     """Return one row of the table; `simulated` is the row of the simulation."""
     step = Step(ENCODERS[name], device)
-    step.padded()  # a warm-up, which loads the kernels
+    step.padded()  # a warm-up loads the kernels
     with torch.no_grad():
         forward = launches(step.forward, device)
     forward_waits = waits(step.forward, device)
@@ -166,7 +168,7 @@ def measure(
         return {**record, "no_graph": "this device is a CPU"}
     try:
         return {**record, **compare_graph(step, device, seconds)}
-    except RuntimeError as error:  # the others are captured nevertheless
+    except RuntimeError as error:  # the other encoders are still captured
         return {**record, "no_graph": f"{error!s:.200}"}
 
 

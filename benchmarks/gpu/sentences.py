@@ -1,10 +1,9 @@
-"""Time `SentenceEncoder` on a device, beside MiniLM if its package is installed; print one table.
+"""Time `SentenceEncoder` on a device, and MiniLM if its package is installed; print one table.
 
     python -m benchmarks.gpu.sentences --device cuda --output out/sentences
 
-The texts are the distinct sentences of the quick start's pairs, several times over. Each encoder
-takes turns with the others, from strings to vectors. The vectors of the device are compared with
-the CPU's.
+The texts are the distinct sentences of the quick start's pairs, repeated several times. The
+encoders take turns, from strings to vectors. The vectors of the device are compared with the CPU's.
 """
 
 import argparse

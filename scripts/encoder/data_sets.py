@@ -1,8 +1,8 @@
-"""The data sets that the sentence encoder learns from, and those that it never sees.
+"""The data sets from which the sentence encoder learns, and those that it never sees.
 
-`FREE` have licences that allow any use, `RESTRICTED` have not: they only serve to measure what is
-lost without them. No sentence of `TEST` may be learned. A data set without a division is divided by
-digests of its texts (`held_out`).
+The licences of `FREE` allow any use, and those of `RESTRICTED` do not: these only serve to measure
+the loss without them. No sentence of `TEST` may be learned. A data set without a division is
+divided by digests of its texts (`held_out`).
 """
 
 import csv
@@ -39,7 +39,7 @@ class DataSet(NamedTuple):
 
 
 def held_out(text: str, share: float) -> bool:
-    """Return whether a text belongs to the test part, about such a share of all."""
+    """Return whether a text belongs to the test part, which is about this share of all texts."""
     return hashlib.sha256(text.encode()).digest()[0] < int(256 * share)
 
 
@@ -95,7 +95,7 @@ def table(file: Path, delimiter: str = ",") -> list[dict[str, str]]:
 
 
 def scopes(files: Path) -> Iterator[str]:
-    """Yield ScoNe's sentences, of all files of a pattern."""
+    """Yield ScoNe's sentences from all files that match a pattern."""
     for file in sorted(files.parent.glob(files.name)):
         for row in table(file):
             for name in ("sentence1", "sentence2", "sentence1_edited", "sentence2_edited"):

@@ -1,19 +1,19 @@
-r"""Gather the sentences that the encoder learns from, without any test sentence.
+r"""Gather the sentences from which the encoder learns, without any test sentence.
 
     python -m scripts.encoder.gather_sentences ../shared/data data/encoder/texts \
         data/encoder/sentences.txt
 
 DATA is the folder of the data sets (data_sets.py). TEXTS gets the free texts (text_sources.json),
-which are downloaded and checked against their digests. The sentences come from both, and some
-that are made of them: with words exchanged (minimal_pairs.py) or of parts
+which are downloaded and checked against their digests. The sentences come from both, with
+additional ones made from them: with words exchanged (minimal_pairs.py) or of parts
 (recombine_sentences.py).
 
-A sentence is left out if it occurs in a data set that sentence vectors are evaluated on (TEST) or
-in a restricted one (AVOIDED). Two sentences are the same if they are without case, spaces and
-punctuation, and with one digit for each number. Of each kind of text there are at most as many
-sentences as LIMITS says, of all its sources alike as far as they have them. The order is random.
+A sentence is left out if it occurs in a data set for evaluating sentence vectors (TEST) or in a
+restricted one (AVOIDED). Sentences count as equal regardless of case, spaces, punctuation and the
+values of numbers. LIMITS has the most sentences for each kind of text; its sources contribute
+equally, as far as they can. The order is random.
 
-Next to the sentences are written
+It also writes, next to the sentences,
 
     sources.json     the number of sentences, licence, version and SHA-256 of each source
     copyleft.txt     the numbers, from 0, of the lines whose licences are copyleft
@@ -60,10 +60,10 @@ LIMITS = {
     "software": 70_000,
     "reviews": 15_000,
 }
-"""How many sentences of a kind are taken. Of kinds that are not here, all are."""
+"""The most sentences of each kind; other kinds are not limited."""
 
 AVOIDED = ("SICK train", "MSRP train", "TREC train", "WikiQA train", "Quora duplicates")
-"""Restricted data sets whose sentences are not taken from other sources either."""
+"""Restricted data sets, whose sentences are also not taken from other sources."""
 
 CAPTIONS = (
     "SNLI dev",
@@ -78,7 +78,7 @@ QUESTIONS = ("RQE, training part", "CLINC150", "query well-formedness", "Taskmas
 
 
 class Collection:
-    """Distinct sentences, by their sources.
+    """Distinct sentences, by source.
 
     # Parameters
 
@@ -99,7 +99,7 @@ class Collection:
         limit: Optional[int] = None,
         words: int = MAX_WORDS,
     ) -> int:
-        """Add at most `limit` sentences of at most so many words, and tell how many were left."""
+        """Add at most `limit` sentences of at most this many words; return how many remained."""
         taken = self.sentences[name] = []
         for sentence in sentences:
             if len(taken) == limit:
@@ -116,7 +116,7 @@ class Collection:
         return len(taken)
 
     def of(self, names: Iterable[str], limit: Optional[int] = None) -> list[str]:
-        """Return the sentences of some sources, of each at most `limit`."""
+        """Return the sentences of some sources, at most `limit` of each."""
         return [sentence for name in names for sentence in self.sentences[name][:limit]]
 
 
@@ -126,7 +126,7 @@ def keys(sentences: Iterable[str]) -> set[str]:
 
 
 def end_with_parent() -> None:
-    """End this process when its parent ends, even if that was killed."""
+    """End this process when its parent ends, even if the parent is killed."""
 
     def wait() -> None:
         parent = parent_process()
@@ -138,7 +138,7 @@ def end_with_parent() -> None:
 
 
 def read(source: Source, texts: Path, repositories: Optional[Path]) -> list[str]:
-    """Fetch a source and read its sentences, which are kept for the next time."""
+    """Fetch a source and read its sentences, which are cached for later runs."""
     kept = texts / "sentences" / f"{source.file_name}.txt"
     if not kept.exists():
         source.fetch(texts, repositories)
@@ -158,7 +158,7 @@ def add_texts(collection: Collection, texts: dict[str, list[str]]) -> dict[str, 
         kinds[source.kind].append(source.name)
     for kind, names in kinds.items():
         left = LIMITS.get(kind)
-        # Small sources first: the others share what they leave.
+        # Small sources first: the others share the remaining number.
         ordered = sorted(names, key=lambda name: len(texts[name]))
         for i, name in enumerate(ordered):
             share = None if left is None else left // (len(ordered) - i)
@@ -170,7 +170,7 @@ def add_texts(collection: Collection, texts: dict[str, list[str]]) -> dict[str, 
 def add_made(
     collection: Collection, everyday: list[str], wordnet: Path, generator: random.Random
 ) -> dict[str, tuple[str, bool]]:
-    """Add sentences made of others. Returns each kind's licence, and whether it is copyleft."""
+    """Add sentences made from others. Returns each kind's licence, and whether it is copyleft."""
     copyleft = {name: data_set.copyleft for name, data_set in FREE.items()}
     copyleft.update((source.name, source.copyleft) for source in SOURCES)
     share_alike = {
@@ -277,7 +277,7 @@ def main() -> None:
     options.output.parent.mkdir(parents=True, exist_ok=True)
 
     def save(name: str, made: Iterable[str]) -> None:
-        """Write the lines of a file beside the sentences, all of them or none."""
+        """Write the lines of a file next to the sentences, all of them or none."""
         partial = options.output.with_name(f"{name}.part")
         partial.write_text("".join(f"{line}\n" for line in made), "utf-8")
         partial.rename(options.output.with_name(name))
@@ -291,7 +291,7 @@ def main() -> None:
         sentences = restricted.of(RESTRICTED)
         generator.shuffle(sentences)
         save("restricted.txt", sentences)
-    save("sources.json", [json.dumps(report, indent=1)])  # the last one: all are there
+    save("sources.json", [json.dumps(report, indent=1)])  # written last, when all other files exist
     print({name: number for name, number in report.items() if name != "sources"})
 
 

@@ -1,6 +1,6 @@
-"""Make sentences that mean something else, or the same, by changing a word or the word order.
+"""Make sentences with another meaning, or the same, by changing a word or the word order.
 
-`Substitution.negatives` gives sentences of nearly the same words and another meaning:
+`Substitution.negatives` gives sentences with nearly the same words and another meaning:
 
     negation   "not" (or "no", "don't") is added, or taken away
     antonym    an adjective, adverb or noun becomes its antonym in WordNet
@@ -73,7 +73,7 @@ Tom Mary John
 doctor teacher lawyer nurse engineer
 table chair bed desk sofa""".splitlines()
 ]
-"""Words of one kind, apart from those that WordNet has."""
+"""Words of one kind, in addition to WordNet's."""
 
 NUMBERS = SETS[1]
 
@@ -114,9 +114,9 @@ patting:patted tapping:tapped wrapping:wrapped stopping:stopped hurting:hurt mee
 losing:lost lighting:lit laying:laid grinding:ground flying:flown""",
     )
 )
-"""Those of irregular verbs, by the form in -ing."""
+"""Past participles of irregular verbs, by the form in -ing."""
 HAS = r"(?! (?:[a-z]+ )?(?:been|got|had|gone|done|made|seen|[a-z]+(?:ed|en))\b)"
-"""Words that do not follow "'s" where it is "is"."""
+"""Words that do not follow "'s" if it means "is"."""
 
 WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?|[0-9]+|[^A-Za-z0-9]+")
 COMMON_VERBS = frozenset(
@@ -135,14 +135,14 @@ CONCRETE = frozenset(("05", "06", "08", "13", "15", "18", "20"))
 
 
 class WordNet:
-    """Words of WordNet that nearly always have one part of speech, and their substitutes.
+    """WordNet's words that nearly always have one part of speech, with their substitutes.
 
     # Parameters
 
     folder : `Path`
         The folder of WordNet's files.
     counts : `Counter[str]`
-        How often words occur: only words that occur stand for others.
+        Word frequencies: only words that occur are used as substitutes.
     """
 
     def __init__(self, folder: Path, counts: "Counter[str]") -> None:
@@ -240,7 +240,7 @@ class Substitution:
     # Parameters
 
     sentences : `Iterable[str]`
-        Their words stand for others.
+        Sentences whose words are used as substitutes.
     wordnet : `Path`
         The folder of WordNet's files.
     generator : `random.Random`
@@ -260,7 +260,7 @@ class Substitution:
                 self.sets[word] += [other for other in kind if other != word]
 
     def negatives(self, sentence: str) -> dict[str, str]:
-        """Return sentences of other meanings, by the way in which they are made."""
+        """Return sentences with another meaning, by the kind of change."""
         made = {
             "negation": self.negation(sentence),
             "roles": self.roles(sentence),
@@ -271,7 +271,7 @@ class Substitution:
         return {way: new for way, new in made.items() if new is not None and new != sentence}
 
     def positives(self, sentence: str) -> dict[str, str]:
-        """Return sentences of the same meaning, by the way in which they are made."""
+        """Return sentences with the same meaning, by the kind of change."""
         made = {
             "passive": self.passive(sentence),
             "existence": self.existence(sentence),
@@ -416,7 +416,7 @@ class Substitution:
         """Return the sentence with a contraction written out, or made."""
         question = sentence.endswith("?")
         for short, long in CONTRACTIONS.items():
-            # "Why don't you go?" has another order, and "she's gone" is "she has gone".
+            # "Why don't you go?" has another word order, and "she's gone" means "she has gone".
             unclear = HAS if short.endswith("'s") else ""
             found = re.search(rf"\b{short}\b{unclear}", sentence)
             if found and not (question and long.endswith("not")):

@@ -1,8 +1,8 @@
 """Read English sentences from files: pages, manuals, dictionaries, games' texts, data sets.
 
-`READERS` names a function for each form of file, which yields its paragraphs. `split` makes
-sentences of them, `is_english` tells those from tables, code and other languages, and `is_prose`
-those of running text from headings and captions.
+`READERS` names a function for each file format, which yields paragraphs. `split` divides them into
+sentences, `is_english` distinguishes these from tables, code and other languages, and `is_prose`
+distinguishes running text from headings and captions.
 """
 
 import bz2
@@ -32,7 +32,7 @@ def _words(text: str) -> frozenset[str]:
 
 MIN_WORDS = 3
 MAX_WORDS = 60
-"""How many words a sentence has."""
+"""The least and the largest number of words of a sentence."""
 
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]*[A-Z0-9])")
 NO_END = re.compile(
@@ -70,7 +70,7 @@ PACKED: dict[bytes, Callable[[bytes], bytes]] = {
     b"BZh": bz2.decompress,
     b"\xfd7zXZ": lzma.decompress,
 }
-"""How packed files start, whatever their names."""
+"""The first bytes of packed files, regardless of their names."""
 
 WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
 
@@ -115,7 +115,7 @@ def is_english(sentence: str) -> bool:
 
 
 def detokenize(text: str) -> str:
-    """Return a text whose punctuation was split off, as it is written."""
+    """Return a tokenized text in its usual spelling."""
     text = re.sub(r"''\s*(.*?)\s*''", r'"\1"', text)
     text = re.sub(r" ([.,;:?!')\]%])", r"\1", text)
     text = re.sub(r" (n't|'s|'re|'ve|'m|'ll|'d)\b", r"\1", text)
@@ -123,7 +123,7 @@ def detokenize(text: str) -> str:
 
 
 def tokenized(read: Reader) -> Reader:
-    """Return another reader's texts as they are written."""
+    """Return another reader's texts, detokenized."""
     return lambda file: map(detokenize, read(file))
 
 
@@ -156,7 +156,7 @@ NO_TEXT = "|".join(
         _words("script style pre programlisting screen math svg nav footer synopsis metadata")
     )
 )
-"""Elements that are taken out of a page."""
+"""Elements that are removed from a page."""
 
 
 def pages(file: Path) -> Iterator[str]:
@@ -167,7 +167,7 @@ def pages(file: Path) -> Iterator[str]:
         return
     try:
         root = html.fromstring(text)
-    except Exception:  # lxml's errors are of many classes
+    except Exception:  # lxml raises errors of many classes
         return
     for element in root.xpath(NO_TEXT):
         parent = element.getparent()
@@ -182,12 +182,12 @@ def pages(file: Path) -> Iterator[str]:
     for element in root.iter():
         inner = (child.tag for child in element.iterdescendants())
         if element.tag in BLOCKS and BLOCKS.isdisjoint(inner):
-            # "&dolphin;" is the name of a program: its entity is defined elsewhere.
+            # "&dolphin;" is a program's name, an entity that is defined elsewhere.
             yield re.sub(r"&(\w+);", lambda found: found[1].capitalize(), element.text_content())
 
 
 def blocks(text: str) -> Iterator[str]:
-    """Yield the lines of a plain text up to an empty one, but for single indented lines."""
+    """Yield blocks of a plain text between empty lines, without single indented lines."""
     for block in re.split(r"\n\s*\n|\n%+\n", text):
         lines = block.strip("\n").split("\n")
         if len(lines) > 1 or not lines[0].startswith(("    ", "\t")):
@@ -286,7 +286,7 @@ def dictionary(file: Path) -> Iterator[str]:
 
 
 def glosses(file: Path) -> Iterator[str]:
-    """Yield the glosses of WordNet, each definition and each example by itself."""
+    """Yield the glosses of WordNet, each definition and each example separately."""
     for line in text_of(file).split("\n"):
         if not line.startswith("  "):
             for part in re.split(r"; (?=\")|;? --", line.partition(" | ")[2]):
@@ -430,7 +430,7 @@ def zipped_lines(file: Path) -> Iterator[str]:
                     continue
                 line = re.sub(r"<[^>]*>", " ", line.rpartition("##")[2])
                 words = line.split()
-                if all("_" in word for word in words):  # with parts of speech
+                if all("_" in word for word in words):  # these texts have parts of speech
                     words = [word.rpartition("_")[0] for word in words]
                     words = " ".join(words).replace("` `", '"').replace("' '", '"').split()
                 line = re.sub(r'(^| )" ([^"]*?) "(?= |$)', r'\1"\2"', " ".join(words))
@@ -438,13 +438,13 @@ def zipped_lines(file: Path) -> Iterator[str]:
 
 
 def days(file: Path) -> Iterator[str]:
-    """Yield what happened on one day of each year, without the year."""
+    """Yield events by day of the year, without their years."""
     for line in text_of(file).split("\n"):
         yield re.sub(r"^[\d\w ]+ - ", "", line)
 
 
 def chats(file: Path) -> Iterator[str]:
-    """Yield the messages of conversations, but of those that a program wrote for the most part."""
+    """Yield the messages of conversations, except those that a program mostly wrote."""
     for conversation in json.loads(text_of(file)).values():
         texts = [message["text"] for turn in conversation["messages"] for message in turn]
         starts = Counter(text.split(" ")[0] for text in texts)
@@ -519,7 +519,7 @@ def joined_texts(file: Path) -> Iterator[str]:
 
 
 def wikitext(file: Path) -> Iterator[str]:
-    """Yield the paragraphs of WikiText as they are written."""
+    """Yield the paragraphs of WikiText, detokenized."""
     for line in text_of(file).splitlines():
         if not line.startswith(" ="):
             line = re.sub(r" @([-,.])@ ", r"\1", line).replace(' " ', ' "')
@@ -627,9 +627,9 @@ BY_NAME = [
     (r"\.(cfg|lua|dialog|po)$", quoted),
     (r"\.(txt|text|rst|md|des|TXT)(\.gz)?$|README[^/]*$", paragraphs),
 ]
-"""The readers of files by regular expressions of their names."""
+"""The readers of files, by regular expressions for file names."""
 
 
 def reader_of(name: str) -> Optional[Reader]:
-    """Return the reader of a file by its name."""
+    """Return the reader for a file's name."""
     return next((read for form, read in BY_NAME if re.search(form, name)), None)

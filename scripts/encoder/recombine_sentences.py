@@ -1,6 +1,6 @@
-"""New sentences from parts of given ones, for distillation: a teacher has a vector of any sentence.
+"""New sentences from parts of given ones, for distillation.
 
-Each is made in one of these ways, the first and the second more often than the others:
+A teacher can encode any sentence. Each is made in one of these ways, the first two most often:
 
     exchange     some words of a sentence are replaced by others of the same kind (`kind_of`)
     predicate    the subject of one sentence, up to " is " or " are ", and the predicate of another
@@ -9,8 +9,8 @@ Each is made in one of these ways, the first and the second more often than the 
     part         some words in a row, from or up to a preposition or a comma
     question     the beginning of a question, up to its first preposition, and the end of another
 
-Exchanged words are drawn from the words of the sentences, by the square root of their number, or
-with probability 0.3 from all of WordNet's, so that rare words occur in common sentences.
+Words are drawn from the sentences, in proportion to the square root of their frequency, or, with
+probability 0.3, from all of WordNet, so that rare words occur in common sentences.
 """
 
 import random
@@ -37,7 +37,7 @@ KEPT = _words(
     should not no a an the this that these those it he she they we you i his her their its our my
     your who what which where why how"""
 )
-"""Words that are not exchanged, beside prepositions and conjunctions."""
+"""Words that are not exchanged, in addition to prepositions and conjunctions."""
 
 WORD = re.compile(r"[A-Za-z]+|\d+|[^A-Za-z\d]+")
 
@@ -94,7 +94,7 @@ class Recombination:
         return kinds
 
     def kind_of(self, word: str) -> Optional[str]:
-        """Return the words that may be exchanged, by their only part of speech."""
+        """Return the words that may be exchanged, by part of speech, if they have only one."""
         if word in KEPT or word in PREPOSITIONS or word in CONJUNCTIONS:
             return None
         if word in NUMBERS:

@@ -1,13 +1,13 @@
-r"""Make the vectors that `train_sentence_encoder.py` learns from.
+r"""Make the vectors from which `train_sentence_encoder.py` learns.
 
     python -m scripts.encoder.teacher_vectors SENTENCES VOCABULARY OUTPUT TEACHER [TEACHER ...]
 
 encodes each line of SENTENCES as sentence-transformers does with all-mpnet-base-v2 and
-all-MiniLM-L6-v2: the mean over all word pieces, scaled to length 1. Of several teachers, the
-vectors are joined, so that the cosine is the mean of the teachers' cosines. They are then reduced
-to `--size` dimensions, the directions in which most of the length of the first sentences' vectors
-lies, the most important first; cosines keep nearly their values. OUTPUT/vectors.npy (float16) has a
-row for each sentence, and OUTPUT/pieces.npy a row for each word piece alone, a line of VOCABULARY.
+all-MiniLM-L6-v2: the mean over all word pieces, scaled to length 1. The vectors of several teachers
+are concatenated, so that the cosine is the mean of the teachers' cosines. They are then reduced to
+`--size` dimensions, the directions with most of the length of the first sentences' vectors, in
+order of importance. Cosines hardly change. OUTPUT/vectors.npy (float16) has a row for each
+sentence, and OUTPUT/pieces.npy a row for each single word piece, a line of VOCABULARY.
 
 On a GPU, and on processors with AMX or AVX512-BF16, products are rounded to bfloat16. The vectors
 are saved after each block, in a folder named after the digest of the sentences and the teachers;
@@ -88,7 +88,7 @@ class Teacher:
 
 
 def directions(vectors: Tensor, size: int) -> Tensor:
-    """Return the directions (E, size) in which most of the length of the vectors (N, E) lies."""
+    """Return the directions (E, size) with most of the length of the vectors (N, E)."""
     _, found = torch.linalg.eigh(vectors.double().t() @ vectors.double())
     largest: Tensor = found.flip(1)[:, :size].float()
     return largest
@@ -112,7 +112,7 @@ def main() -> None:
     start_time = time.monotonic()
 
     def reduced(encode: Callable[[Teacher], Tensor]) -> Array:
-        """Return the vectors (N, size) of all teachers, reduced as those of the first block."""
+        """Return the vectors (N, size) of all teachers, with the first block's reduction."""
         joined = torch.cat([encode(one) for one in teachers], 1) / len(teachers) ** 0.5
         if not is_whole(folder / "basis.npy"):
             save_array(folder / "basis.npy", directions(joined, options.size).cpu().numpy())
@@ -130,7 +130,7 @@ def main() -> None:
             print(f"{start + len(some)} sentences, {seconds:.0f} s", flush=True)
     pieces = options.vocabulary.read_text("utf-8").split("\n")[:-1]
     save_array(options.output / "pieces.npy", reduced(methodcaller("piece_vectors", pieces)))
-    # The last one: all are there.
+    # Written last, when all other files exist.
     whole = numpy.concatenate([numpy.load(file) for file in blocks])
     save_array(options.output / "vectors.npy", whole)
     shutil.rmtree(folder)

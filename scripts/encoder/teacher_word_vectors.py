@@ -39,7 +39,7 @@ def read_words(file: Path) -> list[str]:
 
 
 def frequency_weights(words: list[str], sentences: list[str]) -> Array:
-    """Return the weights (V,) of words, 1 for those that are not in the sentences."""
+    """Return the weights (V,) of words, 1 for words that do not occur in the sentences."""
     splitter = SpacyBlankTokenizer().splitter()
     counts = Counter(word.lower() for text in sentences for word in splitter.words(text))
     total = max(counts.total(), 1)

@@ -1,7 +1,7 @@
-"""The free texts that the sentence encoder learns from: where they are, and what is read of them.
+"""The free texts from which the sentence encoder learns: their sources, and how to read them.
 
-`text_sources.json` lists them with their licences and digests. `Source.fetch` brings one into a
-folder and `Source.read` reads its sentences.
+`text_sources.json` lists them with their licences and digests. `Source.fetch` downloads one into a
+folder, and `Source.read` reads its sentences.
 """
 
 import csv
@@ -31,13 +31,13 @@ SERVERS = (
     "http://deb.debian.org/{}/{}",
     "https://snapshot.debian.org/archive/{}/20261126T000000Z/{}",
 )
-"""Where an archive of Debian's has a file: now, and on one day."""
+"""URLs of a file in Debian's archives: the current one, and one day's snapshot."""
 
 LARGEST_BLOB = 4 << 20
-"""Larger files of repositories are not read."""
+"""The size above which files of repositories are not read."""
 
 SAME_START = 25
-"""How many sentences of prose of one source may start with the same four words."""
+"""How many sentences of prose from one source may start with the same four words."""
 
 SKIPPED = re.compile(
     r"changelog|copyright|NEWS\.Debian|/lintian/|genindex|/_sources/|COPYING|LICENSE|py-modindex"
@@ -82,25 +82,25 @@ class Source:
     version : `str`
         The version or the commit.
     sha256 : `str`
-        The digest of the package or the index; of a repository, the digest of the digests of all
-        files that are read.
+        The digest of the package or the index; for a repository, the digest of the digests of all
+        files read.
     licence : `str`
     copyleft : `bool`
-        Whether the licence asks for the same licence of what is made of the text.
+        Whether the licence requires the same licence for derived works.
     kind : `str`
-        What the text is about.
+        The topic of the text.
     limit : `int`
-        How many sentences are taken at most.
+        The maximum number of sentences.
     files : `str`, optional (default = `''`)
-        A regular expression of the paths to read. By default, all that `reader_of` knows.
+        A regular expression of the paths to read. By default, all paths that `reader_of` knows.
     reader : `str`, optional (default = `''`)
         The name of the reader of all files, in `READERS`.
     prose : `bool`, optional (default = `True`)
         Whether sentences must start and end as in running text.
     path : `str`, optional (default = `''`)
         The path on Debian's servers. An index is of the stable release: it keeps its digest until
-        the next point release, and the snapshot has it afterwards. The index of security updates
-        changes on any day, and the snapshot need not have the one that was read.
+        the next point release; afterwards, the snapshot has it. The index of security updates may
+        change on any day, and the snapshot may lack the version that was read.
     """
 
     name: str
@@ -123,24 +123,24 @@ class Source:
         return re.sub(r"[^A-Za-z0-9]+", "_", self.name)
 
     def folder(self, texts: Path) -> Path:
-        """Where the text is, unpacked."""
+        """Return the folder of the unpacked text."""
         return texts / "sources" / self.file_name
 
     def fetch(self, texts: Path, repositories: Optional[Path] = None) -> None:
-        """Bring the text into a folder, unless it is there.
+        """Download the text into a folder, unless it exists.
 
         # Parameters
 
         texts : `Path`
         repositories : `Path`, optional (default = `None`)
-            A folder of clones, owner+name/repo, that are there already.
+            A folder of existing clones, owner+name/repo.
         """
         folder = self.folder(texts)
         if folder.exists():
             return
         partial = folder.with_name(f".{folder.name}")
         shutil.rmtree(partial, ignore_errors=True)
-        partial.unlink(missing_ok=True)  # an index is a file
+        partial.unlink(missing_ok=True)  # an index is a single file
         partial.mkdir(parents=True)
         if self.origin == "git":
             self._check_out(partial, repositories)
@@ -165,7 +165,7 @@ class Source:
             )
 
     def _from_debian(self) -> bytes:
-        """The file on Debian's servers."""
+        """Return the file from Debian's servers."""
         digest = ""
         for server in SERVERS:
             try:
@@ -181,7 +181,7 @@ class Source:
         )
 
     def _from_index(self, folder: Path) -> bytes:
-        """A package of npm's or Python's index."""
+        """Return a package from npm's or Python's index."""
         command = {
             "npm": ["npm", "pack", "--silent", "--pack-destination", str(folder)],
             "pip": [
@@ -202,7 +202,7 @@ class Source:
         return data
 
     def _check_out(self, folder: Path, repositories: Optional[Path]) -> None:
-        """Write the files of the commit that are read."""
+        """Write the files of the commit that will be read."""
         clone = folder / ".git"
         repository = clone
         if repositories is not None:
@@ -237,7 +237,7 @@ class Source:
                 process.stdin.flush()
                 header = process.stdout.readline().split()
                 if len(header) < 3:
-                    continue  # a large file, which was not cloned
+                    continue  # a large file that was not cloned
                 content = process.stdout.read(int(header[2]) + 1)[:-1]
                 if len(content) < LARGEST_BLOB:
                     (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -255,7 +255,7 @@ class Source:
             if self.files:
                 wanted = bool(re.search(self.files, name))
             elif name.endswith(".mo"):
-                wanted = "/de/" in name  # its original messages are English in each language
+                wanted = "/de/" in name  # a catalogue's original messages are English
             else:
                 wanted = not (SKIPPED.search(name) or OTHER_LANGUAGE.search(name))
             if wanted and (self.files or (path.stat().st_size < 9e6 and reader_of(name))):
@@ -263,7 +263,7 @@ class Source:
         return found
 
     def read(self, texts: Path) -> list[str]:
-        """Return sentences in random order, at most `limit`, none like another."""
+        """Return at most `limit` sentences in random order, no two of them similar."""
         generator = random.Random(self.name)
         folder = self.folder(texts)
         files = self.files_in(folder)
@@ -311,7 +311,7 @@ def _digest_of_files(files: list[Path], folder: Path) -> str:
 
 
 def _download(server: str, path: str) -> bytes:
-    """Return a file of a server of Debian's; an index is unpacked."""
+    """Download a file from one of Debian's servers; unpack an index."""
     archive, _, rest = path.partition("/")
     with urllib.request.urlopen(server.format(archive, rest)) as answer:
         data: bytes = answer.read()

@@ -3,28 +3,29 @@ r"""Train the sentence encoder of the package from its teachers' vectors.
     python -m scripts.encoder.train_sentence_encoder SENTENCES VECTORS VOCABULARY OUTPUT \
         --validation ../shared/data/stsb/sts-dev.csv
 
-VECTORS is the folder that `teacher_vectors.py` has written, and VOCABULARY has one word piece a
+VECTORS is the folder that `teacher_vectors.py` has written, and VOCABULARY has a word piece on each
 line. The first dimensions of a word piece's vector, `--input-size`, feed a BiLSTM, and the mean of
 the whole vectors follows the mean of its states. The vectors start as principal components of the
 teachers' vectors of single word pieces, shortened for frequent ones (see teacher_word_vectors.py).
 
-Sentences of similar numbers of word pieces share a batch. A batch consists of groups of
+Sentences with similar numbers of word pieces share a batch. A batch consists of groups of
 `GROUP_SIZE` sentences whose teacher's vectors are near each other (see `near_order`). The loss is
-the distillation's and `--near` times the mean squared difference of the student's and the teacher's
-cosines of the pairs in a group, of whole vectors and, at `NESTED_WEIGHT`, of their first 64, 128
-and 256 dimensions, so that these can be used by themselves (Kusupati et al., 2022, "Matryoshka
-Representation Learning", https://arxiv.org/abs/2205.13147). The last `NUM_HELD_OUT` sentences are
-not learned from.
+the distillation loss, plus `--near` times the mean squared difference of the student's and the
+teacher's cosines of the pairs in a group, of whole vectors and, at `NESTED_WEIGHT`, of their first
+64, 128 and 256 dimensions, so that these can be used separately (Kusupati et al., 2022,
+"Matryoshka Representation Learning", https://arxiv.org/abs/2205.13147). The last `NUM_HELD_OUT`
+sentences are not learned from.
 
 `--initial` starts from the mean of the weights of trained students (Wortsman et al., 2022, "Model
 Soups", https://arxiv.org/abs/2203.05482), and `--scored` adds, in each step, `--weight` times
 CoSENT's loss of 32 pairs of STS-B's training set, log(1 + sum of exp(20 (cos_i - cos_j)) over i and
 j where pair j has the higher score (Su, 2022, https://kexue.fm/archives/8847). Pairs with a
-sentence that is not among SENTENCES are left out: no test sentence is (see gather_sentences.py).
-`--bits 4` rounds the word pieces' vectors to 4 bits in each forward pass, as they are stored.
+sentence that is not in SENTENCES are left out: SENTENCES contain no test sentence (see
+gather_sentences.py). `--bits 4` rounds the word pieces' vectors to 4 bits in each forward pass, as
+in the saved file.
 
 Adam's rate rises for 2 % of the training and falls to 0 along a cosine. The state is saved after
-each `--save-every` steps; the same command continues from it, and another one is refused.
+each `--save-every` steps; the same command continues from it, and a different one is refused.
 OUTPUT/encoder is the encoder.
 """
 
@@ -57,13 +58,13 @@ from scripts.encoder.teacher_word_vectors import SMOOTHING, reduce_vectors
 from scripts.encoder.text_sources import key
 
 MAX_LENGTH = 64
-"""Word pieces of a sentence that are learned from."""
+"""The most word pieces of a sentence for training."""
 
 EMPTY = "[CLS]"
-"""The word piece of a text without any."""
+"""The word piece of an empty text."""
 
 LENGTHS = (5, 7, 9, 11, 13, 15, 17, 20, 23, 27, 32, 38, 46, MAX_LENGTH)
-"""The largest numbers of word pieces of the sentences that share batches."""
+"""Sentences share a batch up to each of these numbers of word pieces."""
 
 GROUP_SIZE = 16
 BLOCK = 500_000
@@ -90,7 +91,7 @@ Array = numpy.ndarray[Any, Any]
 
 
 class Sentences:
-    """The word pieces of sentences, one after the other, on a device."""
+    """The word pieces of sentences, one after another, on a device."""
 
     def __init__(self, indexer: TextIndexer, texts: Sequence[str], device: str) -> None:
         splitter: Any = indexer.splitter
@@ -106,7 +107,7 @@ class Sentences:
         self.pieces = torch.from_numpy(pieces).to(device)
 
     def batch(self, rows: Array) -> Tensor:
-        """The word pieces (B, T) of sentences, padded."""
+        """Return the padded word pieces (B, T) of sentences."""
         places = torch.from_numpy(rows).to(self.pieces.device)
         steps = torch.arange(int(self.lengths[rows].max()), device=places.device)
         is_padding = steps >= torch.from_numpy(self.lengths[rows]).to(places.device)[:, None]
@@ -118,7 +119,7 @@ class Sentences:
     ) -> list[tuple[Array, Array]]:
         """Return the rows (B) of batches and the groups (B) that they belong to, in random order.
 
-        The vectors of the `teacher`, (N, E), are of the first N sentences.
+        The `teacher` has vectors (N, E) of the first N sentences.
         """
         generator = numpy.random.default_rng(seed)
         number = torch.Generator(teacher.device).manual_seed(int(generator.integers(1 << 62)))
@@ -138,7 +139,7 @@ class Sentences:
 
 
 def near_order(vectors: Tensor, generator: torch.Generator) -> Tensor:
-    """Order the rows of (N, E) so that neighbours in the order are near each other.
+    """Order the rows of (N, E) so that neighbors in the order are near each other.
 
     The vectors are divided into halves by the median of a projection, and each half again, down to
     `GROUP_SIZE`: a tree of random projections (Dasgupta and Freund, 2008,
@@ -176,7 +177,7 @@ def forward(model: StandaloneEncoder, indices: Tensor, bits: int) -> Tensor:
     """Return the vectors (B, E) of sentences (B, T)."""
     weight = model.embedding.weight
     embedded = F.embedding(indices, weight)  # (B, T, D)
-    if bits:  # the gradient is the one of the vectors before rounding
+    if bits:  # the gradient is taken for the vectors before rounding
         integers, scales = rounded_rows(weight.detach(), LARGEST_OF_4_BITS)
         embedded = embedded + F.embedding(indices, integers * scales[:, None] - weight.detach())
     with fast_products(indices.device.type):
@@ -231,7 +232,7 @@ def correlation(model: StandaloneEncoder, file: Path) -> float:
 
 @torch.no_grad()
 def scale_to_unit_length(model: StandaloneEncoder, texts: Sequence[str]) -> None:
-    """Scale the projection: the mean length of the texts' vectors becomes 1."""
+    """Scale the projection so that the mean length of the texts' vectors is 1."""
     scale = 1 / float(numpy.linalg.norm(model.encode(texts), axis=1).mean())
     assert model.projection is not None
     for parameter in model.projection.parameters():

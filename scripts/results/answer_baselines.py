@@ -3,12 +3,12 @@
     python -m scripts.results.answer_baselines training_config/fairytaleqa/rnet.jsonnet \
         --overrides training_config/local/fairytaleqa.json --record docs/results/fairytaleqa.json
 
-- The sentence of the passage that has the most of the question's words (of several the first).
-- A random span, as long as the spans of the training set are on average, for each of several seeds.
+- The passage's sentence with the most words of the question (in ties, the first one).
+- A random span, with the average length of the training set's spans, for each of several seeds.
 - The span that the reader would train on. No model that answers with spans can do much better.
 
-The metric is `answer_overlap`. `--record` puts them into the rows of a table
-for `fill_tables.py`.
+The metric is `answer_overlap`. `--record` writes them into the rows of a table for
+`fill_tables.py`.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def best_sentence(instance: Instance) -> str:
 
 
 def random_span(length: int, seed: int) -> Answerer:
-    """Chooses spans of `length` tokens, or whole passages that have fewer."""
+    """Choose spans of `length` tokens, or whole passages that are shorter."""
     generator = random.Random(seed)
 
     def answer(instance: Instance) -> str:
@@ -109,7 +109,7 @@ def sentencizer() -> Language:
 
 
 def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, Any]]:
-    """Yield a row of figures, on the validation and any test set, for each way to answer."""
+    """Yield a row of figures, on the validation set and any test set, for each way to answer."""
     settings = configuration["dataset_reader"]
     reader = DatasetReader.from_params(Params(settings.copy()))
     spans = map(target, reader.read(configuration["train_data_path"]))
@@ -140,7 +140,7 @@ def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, 
 
 
 def record(path: Path, made: list[dict[str, Any]]) -> None:
-    """Put the rows first in a file of results; they replace rows of the same name."""
+    """Put the rows first in a file of results; they replace rows with the same names."""
     table = read_table(path, {"data": "", "vectors": "", "metrics": TITLES, "rows": []})
     names = {row["model"] for row in made}
     table["rows"] = made + [row for row in table["rows"] if row["model"] not in names]

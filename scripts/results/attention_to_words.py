@@ -1,13 +1,13 @@
-"""What an LSTMN attends to in sentences with a word, such as "but" (LSTMN, section 4.1).
+"""Measure an LSTMN's attention in sentences with a word, such as "but" (LSTMN, section 4.1).
 
     python -m scripts.results.attention_to_words out/lstmn/model.tar.gz \
         ../shared/data/sst/test.txt but not
 
 Prints a Markdown table. "before", "itself" and "after" are the shares of the attention that the
 words after the given one pay to the words before it, to itself and to the words between; "at the
-end", the shares of the last word, whose state is classified. In parentheses is what even attention
-would give. The last column has the words that the given word itself attends to most, and how often.
-`allennlp inspect` draws single sentences.
+end", the shares of the last word, whose state is classified. Parentheses contain the shares of
+uniform attention. The last column has the words to which the given word itself attends most, and
+how often. `allennlp inspect` draws single sentences.
 """
 
 import argparse
@@ -27,7 +27,7 @@ BATCH_SIZE = 64
 
 
 def shares(attention: Sequence[float], position: int) -> list[float]:
-    """How much of a later word's attention is before, at and after a position."""
+    """Return the shares of a later word's attention before, at and after a position."""
     before = attention[:position]
     here = attention[position]
     after = attention[position + 1 :]
@@ -35,7 +35,7 @@ def shares(attention: Sequence[float], position: int) -> list[float]:
 
 
 def row_of(outputs: Iterable[tuple[dict[str, Any], bool]], word: str) -> dict[str, str]:
-    """Return the row of a word; an output has the tokens and the attention, and is right or not."""
+    """Return the row of a word, from outputs with tokens and attention that are right or not."""
     read: list[list[float]] = []
     last: list[list[float]] = []
     with_it: list[bool] = []

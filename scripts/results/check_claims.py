@@ -1,24 +1,24 @@
-"""Compare the rows that the papers' claims are about: does X score higher than Y here?
+"""Compare the rows of the papers' claims: does X score higher than Y here?
 
     python -m scripts.results.check_claims docs/results/claims.json
     python -m scripts.results.fill_tables
 
 `claims` in that file names, for each claim, a file of results and two of its rows, X (`higher`) and
-Y (`lower`): by the configuration, or by the model where several rows have one configuration. They
-are compared by `metric`; `"in_percent": true` says that the file has it in percent. This script
+Y (`lower`): by the configuration, or by the model if several rows have the same configuration. They
+are compared by `metric`; `"in_percent": true` means that the file has it in percent. This script
 writes `records`, from which the page's table is made:
 
 - X and Y: the means over the seeds, each with the standard deviation.
 - The difference, with the standard deviation of a difference of two single runs, and the difference
   of the published figures of the two configurations.
 - The 95 % interval of the difference over test sets and seeds (`allennlp_sentmatch.comparison`): a
-  bootstrap of the items' scores, the same ones for X and Y, and of the seeds of either row; and its
-  p, corrected for the number of lines that are tested.
+  bootstrap of the items' scores, with the same items for X and Y, and of each row's seeds; and its
+  p, corrected for the number of lines tested.
 - The smallest difference that so many items and seeds would find in 80 % of cases, and the number
   of seeds with which the difference would be found, if it is as large as it seems.
-- The seeds. All of a line is about the same runs: the runs of the seeds that both rows have, with
-  items' scores in both, or without scores if no seed has them. The others are listed as left out;
-  seeds that today's command does not train again do not count.
+- The seeds. A line is always about the same runs: those of the seeds that both rows have, with
+  items' scores in both, or without scores if no seed has them. Other seeds are listed as left out;
+  seeds that today's command would not reproduce do not count.
 
 A claim holds if the whole interval is above zero, does not hold if it is below, and is open
 otherwise, or with fewer than three seeds. A row that has not been trained is named as missing.
@@ -38,7 +38,7 @@ from allennlp_sentmatch.comparison.statistics import Comparison, compare, figure
 from scripts.results.fill_tables import published
 from scripts.results.tables import read_items, read_table, write_table
 
-# With fewer seeds, their spread is not known.
+# With fewer seeds, the spread is unknown.
 MIN_SEEDS = 3
 
 COLUMNS = {
@@ -62,24 +62,24 @@ class Row(NamedTuple):
     """The recorded runs of a configuration on some data."""
 
     figures: dict[int, float]
-    """Of the metric, by seed; not in percent."""
+    """Figures of the metric, by seed; not in percent."""
     items: dict[int, numpy.ndarray]
     """Keyed by seed: (items, 1), scores whose mean is the figure, or (items, 2), predicted and true
     scores whose correlation is the figure. Seeds without recorded scores are missing.
     """
     published: Optional[float] = None
-    """The paper's figure of the configuration, in percent, if it has one."""
+    """The paper's figure for the configuration, in percent, if there is one."""
 
 
 def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional[Row]:
     """Return the newest row of a model or configuration in a file, `None` if there is none.
 
-    Seeds that today's command does not train again (`outdated`) are left out. `unit` is what the
-    file has for a figure of 1.
+    Seeds that today's command would not reproduce (`outdated`) are left out. `unit` is the file's
+    value for a figure of 1.
 
     # Raises
 
-    `ValueError` if the scores of a seed's items do not make its figure.
+    `ValueError` if the scores of a seed's items do not give its figure.
     """
     table = read_table(results, {"rows": []})
     rows = [row for row in table["rows"] if name in (row["model"], row.get("configuration"))]
@@ -97,7 +97,7 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
     key = (row.get("configuration"), row.get("overrides"), data)
     made = Row(figures, {}, published_figure(row))
     for line in read_items(results):
-        # Lines without `data` are from a time when there were only scores of test data.
+        # Lines without `data` are from when only test data had scores.
         if (line["configuration"], line["overrides"], line.get("data", "test")) != key:
             continue
         if line["seed"] not in figures:
@@ -123,7 +123,7 @@ def published_figure(row: dict[str, Any]) -> Optional[float]:
 
 
 def tested_seeds(higher: Row, lower: Row) -> tuple[list[int], bool]:
-    """Return the seeds that a line is about, and whether their items' scores are recorded.
+    """Return the seeds of a line, and whether their items' scores are recorded.
 
     They are the seeds of both rows with scores; all seeds of both rows if none has scores.
     """
@@ -144,7 +144,7 @@ def comparison_of(higher: Optional[Row], lower: Optional[Row]) -> Optional[Compa
 
 
 def described(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]) -> dict[str, str]:
-    """Return a line of the table without what `tested` adds."""
+    """Return a line of the table without the columns that `tested` adds."""
     record = {key: claim[key] for key in ("claim", "source", "data")}
     if higher is None or lower is None:
         sides = {claim["higher"]: higher, claim["lower"]: lower}
@@ -174,7 +174,7 @@ def described(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]
 
 
 def tested(record: dict[str, str], found: Comparison) -> dict[str, str]:
-    """Return a line of the table with its interval and verdict and, from three seeds, its power."""
+    """Return a line of the table with its interval and verdict and, with three seeds, its power."""
     interval = f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"
     seeds = record["seeds"].split(" (")[0]
     if len(seeds.split(", ")) < MIN_SEEDS:
@@ -190,9 +190,9 @@ def tested(record: dict[str, str], found: Comparison) -> dict[str, str]:
 
 
 def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
-    """Return the lines of the table that a file of claims makes.
+    """Return the lines of a file of claims' table.
 
-    Without the bootstrap, the lines that it would test have nothing that `tested` adds.
+    Without the bootstrap, they lack the columns that `tested` adds.
     """
     records: list[dict[str, str]] = []
     comparisons: dict[int, Comparison] = {}

@@ -1,4 +1,4 @@
-"""The commands that made results, as files record them and as pages show them."""
+"""The commands that made results, in the form of files and of pages."""
 
 import re
 import shlex
@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any
 
 WIDTH = 96
-"""Longer lines are broken."""
+"""The width at which lines are broken."""
 
 OPTIONS = re.compile(r" (?=--[a-z]|-[so] )")
 TERMS = re.compile(r" (?=\+ )|(?<=\))(?=\(+import)")
 
 
 def quoted(argument: str) -> str:
-    """Quote an argument for a shell; by double quotes if it has single ones, as Jsonnet does."""
+    """Quote an argument for a shell; with double quotes if it has single ones, as Jsonnet has."""
     if "'" in argument and not set('"$`\\!') & set(argument):
         return f'"{argument}"'
     return shlex.quote(argument)
 
 
 def present(command: str) -> str:
-    """Return a recorded command with the names that the scripts have now."""
+    """Return a recorded command with the scripts' current names."""
     command = re.sub(r"python scripts/(\w+)\.py", r"python -m scripts.results.\1", command)
     return re.sub(r"python (?:benchmarks/)?(\w+)\.py", r"python -m benchmarks.\1", command)
 
@@ -44,7 +44,7 @@ def commonest(rows: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
 
 
 def wrapped(command: str) -> str:
-    """Break a command before its options where it is long, and then between terms of Jsonnet."""
+    """Break a long command before its options, and then between terms of Jsonnet."""
     for places, broken in ((OPTIONS, " \\\n    "), (TERMS, "\n        ")):
         lines = command.split("\n")
         lines = [broken.join(places.split(x)) if len(x) > WIDTH else x for x in lines]
@@ -62,7 +62,7 @@ def _template(row: Mapping[str, Any]) -> str:
     command = present(row["command"])
     name = Path(row.get("configuration") or "").name
     made = re.sub(rf"/{re.escape(name)}(?![\w-])", "/$model", command) if name else command
-    # A shell replaces no variable between single quotes, unless these are between double ones.
+    # Shells replace variables between single quotes only if these are within double quotes.
     if re.search(r"'[^']*\$model", re.sub(r'"[^"]*"', "", made)):
         return command
     return re.sub(r"--seeds( \d+)+", "--seeds $seeds", made)

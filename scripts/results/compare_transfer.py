@@ -4,13 +4,14 @@
     python -m scripts.results.fill_tables
 
 `comparisons` in that file names two rows (`higher` and `lower`) of the file `results`, each with a
-figure for each seed. They are compared over the seeds that both have. This script writes `records`,
+figure for each seed. They are compared over their common seeds. This script writes `records`,
 from which the page's table is made:
 
 - The averages of X and Y over the ten tasks: the means over the seeds, each with the standard
   deviation.
 - The difference, with the standard deviation of a difference of two single runs.
-- On how many tasks X is higher, and the two-sided p of Wilcoxon's signed-rank test over the tasks
+- The number of tasks on which X is higher, and the two-sided p of Wilcoxon's signed-rank test over
+  the tasks
   (for each, a pair of means over the seeds): the test that Demšar (2006), "Statistical
   Comparisons of Classifiers over Multiple Data Sets", recommends for two classifiers.
 """
@@ -43,7 +44,7 @@ def compare(higher: dict[str, Any], lower: dict[str, Any]) -> dict[str, str]:
 
     # Raises
 
-    `ValueError` for rows with less than two seeds in common.
+    `ValueError` for rows with fewer than two common seeds.
     """
     seeds = sorted({*higher["seeds"]} & {*lower["seeds"]})
     if len(seeds) < 2:

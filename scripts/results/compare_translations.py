@@ -3,19 +3,19 @@
     python -m scripts.results.compare_translations comparison.json
 
 `data` in that file is a path for the reader `parallel_text`, and `systems` has, for each system and
-each of its seeds, an archive or a file of translations (one per line). An archive is translated,
-and its translations are written beside it, to `translations_<name of the data>.txt`; where that
-file exists it is read instead. `comparisons` names two systems each (`higher` and `lower`),
-`lowercase`, false by default, says whether BLEU ignores case, and `overrides`, such as
-`{"model.beam_search.beam_size": 10}`, changes the archives' settings. This script writes
-`signature`, SacreBLEU's, and `records`, from which `fill_tables.py` makes a table:
+each of its seeds, an archive or a file of translations (one per line). An archive's translations
+are written next to it, to `translations_<name of the data>.txt`; if this file exists, it is read
+instead. `comparisons` names two systems each (`higher` and `lower`), `lowercase`, false by default,
+says whether BLEU ignores case, and `overrides`, such as `{"model.beam_search.beam_size": 10}`,
+changes the archives' settings. This script writes `signature`, SacreBLEU's, and `records`, from
+which `fill_tables.py` makes a table:
 
 - The BLEU of X and Y and the difference, for each seed that both have.
-- The p of SacreBLEU's paired bootstrap for that seed (1,000 resamples of the sentences): for these
-  two translations of the test set, whatever another seed would give.
+- The p of SacreBLEU's paired bootstrap for that seed (1,000 resamples of the sentences): this is
+  only about these two translations of the test set, not about other seeds.
 - With several seeds, the means over them, each with the standard deviation, and the p of a
-  one-tailed paired t-test over the seeds, as in table 5 of the paper of CAS-LSTM: how probable so
-  large a gain is if X is not better on average.
+  one-tailed paired t-test over the seeds, as in table 5 of the paper of CAS-LSTM: the probability
+  of such a gain if X is not better on average.
 
 X is better if each seed has a positive difference and p < 0.05, not if each has a negative one and
 p < 0.05; otherwise the question is open.
@@ -65,7 +65,7 @@ def read_pairs(path: str) -> tuple[list[str], list[str]]:
 def translations_of(
     path: Path, sources: Sequence[str], data: str, overrides: dict[str, Any]
 ) -> list[str]:
-    """Return the translations in a file, or an archive's translations, written beside it.
+    """Return the translations in a file, or an archive's translations, written next to it.
 
     # Raises
 
@@ -96,7 +96,7 @@ def compare(
     references: list[str],
     lowercase: bool,
 ) -> tuple[list[dict[str, str]], str]:
-    """Return the lines of the table for X and Y, with each seed's translations, and the signature.
+    """Return the table's lines for X and Y, from each seed's translations, and the signature.
 
     # Raises
 
@@ -118,7 +118,8 @@ def compare(
         results: Any = scores["BLEU"]  # instances of sacrebleu.significance.Result
         baseline, system = results
         difference = system.score - baseline.score
-        # SacreBLEU's p of two equal translations is small: all resamples have their difference.
+        # SacreBLEU's p for equal translations is small, since all resamples have the same
+        # difference.
         significant = system.p_value < LEVEL and difference != 0
         outcomes.append(("yes" if difference > 0 else "no") if significant else "open")
         figures.append((system.score, baseline.score))
@@ -142,7 +143,7 @@ def compare(
                 "bleu_higher": f"{means[0]:.2f} ± {spreads[0]:.2f}",
                 "bleu_lower": f"{means[1]:.2f} ± {spreads[1]:.2f}",
                 "difference": f"{means[0] - means[1]:+.2f}",
-                # Without a difference at any seed there is no p.
+                # If no seed has a difference, there is no p.
                 "t_test": "" if math.isnan(t_test.pvalue) else f"{t_test.pvalue:.2g}",
                 "better": outcomes[0] if len(set(outcomes)) == 1 else "open",
             }

@@ -3,15 +3,14 @@
     python -m scripts.results.fill_tables            # rewrites the pages
     python -m scripts.results.fill_tables --check    # fails if a page is out of date
 
-In a page, a table is what lies between two comments:
+In a page, a table lies between two comments:
 
     <!-- table docs/results/sick.json -->
     <!-- end of table -->
 
-A file under docs/results/ has a row for each configuration that was trained on some data
-(`run_seeds.py --record` writes rows); claims.json has the claims that
-`check_claims.py` tested with them; a file of a study has its trials
-(`record.py`). A file under benchmarks/results/ has what a benchmark measured.
+A file under docs/results/ has a row for each configuration trained on some data (`run_seeds.py
+--record` writes rows); claims.json has the claims that `check_claims.py` tested on them; a study's
+file has its trials (`record.py`). A file under benchmarks/results/ has a benchmark's measurements.
 """
 
 import argparse
@@ -39,7 +38,7 @@ def pages() -> list[Path]:
 
 
 def fill(text: str) -> str:
-    """Return the text of a page with every table made again."""
+    """Return the text of a page with all tables regenerated."""
     return _TABLE.sub(lambda match: match[1] + blocks(match[2]) + match[3], text)
 
 
@@ -96,7 +95,9 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def what_differs(row: Mapping[str, Any]) -> str:
-    """Return what differs from the paper, and which seeds today's command does not train again."""
+    """Return the differences from the paper, and the seeds that today's command would not
+    reproduce.
+    """
     by_reason: dict[str, list[str]] = {}
     for seed, reason in row.get("outdated", {}).items():
         by_reason.setdefault(reason, []).append(seed)
@@ -227,12 +228,12 @@ def machine(facts: Mapping[str, Any]) -> str:
 
 
 def code(text: Any) -> str:
-    """Return a text as code, nothing as nothing."""
+    """Return a text as code, or an empty string for none."""
     return f"`{text}`" if text else ""
 
 
 def minutes(run: Mapping[str, Any]) -> str:
-    """Return the minutes of a run, or of several on average."""
+    """Return the minutes of a run, or the average of several runs."""
     value = run.get("minutes")
     if value is None:
         return ""
@@ -240,7 +241,7 @@ def minutes(run: Mapping[str, Any]) -> str:
 
 
 def cell(value: Any) -> str:
-    """Return a value with three digits; of several values, the smallest and the largest."""
+    """Return a value with three digits; for several values, the smallest and the largest."""
     if value is None:
         return ""
     if isinstance(value, list):

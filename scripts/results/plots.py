@@ -8,10 +8,10 @@
 - `accuracies`: a point for each seed of a configuration and a bar for their mean.
 - `curves`: the validation accuracy in each `metrics_epoch_*.json` of some training runs, by epochs
   and by minutes of training (thesis, figure 3.3).
-- `gains`: what SuBiLSTM gains over a BiLSTM (SuBiLSTM, figures 2 and 3). Left, the tasks of the
+- `gains`: the gains of SuBiLSTM over a BiLSTM (SuBiLSTM, figures 2 and 3). Left, the tasks of the
   first file and their average, with the published gains; right, the accuracy of the other files in
   order of their training data, and that average. A bar is the difference of the means over the
-  seeds, in points; its line, with two seeds at least, the standard error.
+  seeds, in points; its line is the standard error, if there are at least two seeds.
 """
 
 import argparse
@@ -37,7 +37,7 @@ WIDTH = 0.4
 
 
 def accuracy_figure(results: Mapping[str, Any]) -> Figure:
-    """Draw the rows that were trained, from top to bottom."""
+    """Draw the trained rows, from top to bottom."""
     rows = [row for row in reversed(results["rows"]) if "configuration" in row]
     figure = Figure(figsize=(7, 0.4 * len(rows)), layout="constrained")
     axes = figure.subplots()
@@ -89,8 +89,8 @@ def gain(
 ) -> Optional[tuple[float, float]]:
     """Return the gain of an encoder in the first metric that its row has, and the standard error.
 
-    The rows are the first ones with the configurations FOLDER/ENCODER and FOLDER/bilstm; `None`
-    where one is missing. With one seed in a row, the error is 0.
+    The rows are the first ones with the configurations FOLDER/ENCODER and FOLDER/bilstm; `None` if
+    one is missing. If a row has only one seed, the error is 0.
     """
     names = [f"{folder}/{name}" for name in (encoder, "bilstm")]
     rows: list[Any] = [

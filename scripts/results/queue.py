@@ -4,30 +4,30 @@
     python -m scripts.results.queue out/queue --list
 
 The queue asks which run decides most per minute, trains it, records it as `run_seeds.py` does, and
-commits the files of results, until no run is left. It can be stopped at any moment, even by
-`kill -9`, and started again: an interrupted run continues from its last epoch. If its training is
-still running, the queue waits for it. Use a worktree of its own, since it refuses to record from
+commits the files of results, until no run is left. It can be stopped at any moment, even by `kill
+-9`, and started again: an interrupted run continues from its last epoch. If its training is still
+running, the queue waits for it. Use a separate worktree, since it refuses to record from
 uncommitted changes.
 
-**The order.** An interval from fewer than three seeds decides nothing; it counts as `UNDECIDED`
-points wide. The part of an interval that n seeds make has the width
+**The order.** An interval from fewer than three seeds decides nothing, and counts as `UNDECIDED`
+points wide. With n seeds, their part of an interval has the width
 
     2 * 1.96 * sqrt((s_X^2 + s_Y^2) / n)
 
 with the standard deviations s over the seeds of X and Y. The next step of a claim is its third
-seed, or one more. Its value is by how much it narrows the interval, divided by the minutes of the
-runs that it needs. A step with an even chance to decide (`needed` in claims.json) narrows
-`UNDECIDED`. Decided claims, and those with `ENOUGH_SEEDS`, have none. The seeds whose settings were
-others than today's, or are not known, come last.
+seed, or one more. Its value is the reduction of the interval's width, divided by the minutes of its
+runs. A step that will probably decide the claim (`needed` in claims.json) counts as a reduction by
+`UNDECIDED`. Decided claims, and those with `ENOUGH_SEEDS`, have no next step. Seeds with other
+settings than today's, or unknown ones, come last.
 
-**The rows.** A row that has been recorded says itself how it is trained. wanted.json beside this
-file describes the others: for each file of results, their configurations, with overrides in which
-`CONFIGURATION` is replaced, and how long a run takes.
+**The rows.** A recorded row says how it is trained. wanted.json, next to this file, describes the
+others: for each file of results, their configurations, with overrides in which `CONFIGURATION` is
+replaced, and how long a run takes.
 
-**Changes of the code.** A recorded seed counts for its claims unless its settings are known to have
-been others than those to which its configuration evaluates today. An interrupted run is continued
-if, besides, nn/, models/ and training/ are as they were when it began (`run_seeds.can_continue`);
-otherwise it begins again.
+**Changes of the code.** A recorded seed counts for its claims unless its settings are known to
+differ from those of today's configuration. An interrupted run is continued if, in addition, nn/,
+models/ and training/ have not changed since it began (`run_seeds.can_continue`); otherwise, it
+starts again.
 """
 
 import argparse
@@ -54,21 +54,21 @@ WANTED = Path(__file__).with_name("wanted.json")
 ENOUGH_SEEDS = 5
 UNDECIDED = 10.0  # percentage points
 USUAL_SPREAD = 0.7
-"""Percentage points, the standard deviation over seeds of a row with fewer than three."""
+"""The assumed standard deviation, in percentage points, of a row with fewer than three seeds."""
 
 
 class Wanted(NamedTuple):
     """A row that the queue can train."""
 
     file: str
-    """Of results, under docs/results/."""
+    """The file of results, under docs/results/."""
     model: str
     configuration: str
     overrides: str
     differs: str
     minutes: float
     digest: str
-    """Of what the configuration evaluates to now."""
+    """The digest of the configuration's current settings."""
 
     def series(self) -> Series:
         """Return the row's place in its file."""
@@ -96,7 +96,7 @@ class Step(NamedTuple):
 
     claim: str
     value: float
-    """Percentage points per minute."""
+    """The value of the step, in percentage points per minute."""
     runs: list[Run]
 
 
@@ -111,7 +111,9 @@ def wanted_rows() -> list[Wanted]:
 
 
 def recorded_rows() -> Iterator[dict[str, Any]]:
-    """Yield the fields of `Wanted`, but the digest, of each row that `run_seeds.py` recorded."""
+    """Yield the fields of `Wanted`, except the digest, for each row that `run_seeds.py`
+    recorded.
+    """
     for path in sorted(RESULTS.glob("*.json")):
         for row in read_table(path).get("rows", ()):
             if seeds_in(row):
@@ -126,7 +128,7 @@ def recorded_rows() -> Iterator[dict[str, Any]]:
 
 
 def described_rows() -> Iterator[dict[str, Any]]:
-    """Yield the fields of `Wanted`, but the digest, of each row of wanted.json."""
+    """Yield the fields of `Wanted`, except the digest, for each row of wanted.json."""
     for file, group in json.loads(WANTED.read_text(encoding="utf-8")).items():
         for row in group["rows"]:
             template = row.get("overrides", group["overrides"])
@@ -140,7 +142,7 @@ def _digests(experiments: tuple[tuple[str, str], ...]) -> list[str]:
 
 
 def find_row(rows: list[Wanted], file: str, name: str) -> Optional[Wanted]:
-    """Return the row of a claim, which names the model or the configuration; the last one."""
+    """Return the last row of a claim, which names the model or the configuration."""
     found = [row for row in rows if row.file == file and name in (row.model, row.configuration)]
     return found[-1] if found else None
 
@@ -155,7 +157,7 @@ def figures_of(row: Wanted) -> dict[int, dict[str, Any]]:
 
 
 def valid_figures(row: Wanted) -> dict[int, dict[str, Any]]:
-    """Return the figures of a row's seeds but those that had other settings."""
+    """Return the figures of a row's seeds, without those that had other settings."""
     figures = figures_of(row)
     return {seed: one for seed, one in figures.items() if has_settings(one, row.digest)}
 
@@ -168,7 +170,7 @@ def steps() -> list[Step]:
 
 
 def next_step(claim: dict[str, Any], rows: list[Wanted]) -> Optional[Step]:
-    """Return the next step of a claim; `None` if it is decided, or has seeds enough."""
+    """Return the next step of a claim; `None` if it is decided, or has enough seeds."""
     sides = [find_row(rows, claim["results"], claim[side]) for side in ("higher", "lower")]
     pair = [row for row in sides if row is not None]
     if len(pair) < len(sides):
@@ -191,14 +193,14 @@ def next_step(claim: dict[str, Any], rows: list[Wanted]) -> Optional[Step]:
         for recorded in figures
     ]
     narrowed = interval_width(spreads, len(seeds)) - interval_width(spreads, number)
-    if needed_seeds(claim, seeds) <= 2 * number:  # half of them have about an even chance
+    if needed_seeds(claim, seeds) <= 2 * number:  # with half of them, the chance is about even
         narrowed = UNDECIDED
     minutes = sum(run.row.minutes for run in runs)
     return Step(f"{claim['claim']} ({claim['data']})", narrowed / minutes, runs)
 
 
 def choose_seeds(figures: list[dict[int, Any]], number: int) -> list[int]:
-    """Return `number` seeds, those of both rows first, then those of one, then new ones."""
+    """Return `number` seeds: first those of both rows, then those of one row, then new ones."""
     both = sorted(figures[0].keys() & figures[1].keys())
     one = sorted(figures[0].keys() ^ figures[1].keys())
     known = [*both, *one]
@@ -207,19 +209,19 @@ def choose_seeds(figures: list[dict[int, Any]], number: int) -> list[int]:
 
 
 def spread(figures: list[float]) -> float:
-    """Return the standard deviation of figures, or the usual one of fewer than three."""
+    """Return the standard deviation of figures, or the usual one for fewer than three."""
     return statistics.stdev(figures) if len(figures) >= MIN_SEEDS else USUAL_SPREAD
 
 
 def interval_width(spreads: list[float], seeds: int) -> float:
-    """Return the width that this number of seeds gives a 95 % interval, in percentage points."""
+    """Return the width of a 95 % interval with this number of seeds, in percentage points."""
     if seeds < MIN_SEEDS:
         return UNDECIDED
     return 2 * 1.96 * math.hypot(*spreads) / math.sqrt(seeds)
 
 
 def is_decided(claim: dict[str, Any], seeds: list[int]) -> bool:
-    """Check that the interval of a claim, over these seeds, is above or below zero."""
+    """Return whether a claim's interval over these seeds excludes zero."""
     if len(seeds) < MIN_SEEDS:
         return False
     record = record_of(claim, seeds)
@@ -229,13 +231,15 @@ def is_decided(claim: dict[str, Any], seeds: list[int]) -> bool:
 
 
 def needed_seeds(claim: dict[str, Any], seeds: list[int]) -> float:
-    """Return the seeds that would decide a claim, as claims.json says; infinity if unknown."""
+    """Return the number of seeds that would decide a claim, from claims.json; infinity if
+    unknown.
+    """
     needed = record_of(claim, seeds).get("needed", "")
     return int(needed) if needed.isdigit() else math.inf
 
 
 def record_of(claim: dict[str, Any], seeds: list[int]) -> dict[str, str]:
-    """Return the line of claims.json about a claim, if it is about these seeds."""
+    """Return the line of a claim in claims.json, if it is about these seeds."""
     table = read_table(RESULTS / "claims.json")
     for known, record in zip(table["claims"], table["records"]):
         if known == claim and record.get("seeds") == ", ".join(map(str, seeds)):
@@ -265,7 +269,7 @@ def _with_seeds(row: Optional[Row], seeds: tuple[int, ...]) -> Optional[Row]:
 
 
 def outdated_runs() -> list[Run]:
-    """Return the runs whose settings were others or are not known, the shortest one first."""
+    """Return the runs whose settings have changed or are unknown, the shortest one first."""
     runs = [
         Run(row, seed)
         for row in wanted_rows()
@@ -319,13 +323,13 @@ def commit_results(message: str) -> None:
 
 
 def new_table(file: str) -> dict[str, Any]:
-    """Return a file of results without rows, with what wanted.json says of its data."""
+    """Return a file of results without rows, with the description of its data in wanted.json."""
     described = json.loads(WANTED.read_text(encoding="utf-8"))[file]
     return {**empty_table(), **{key: described[key] for key in ("data", "vectors", "metrics")}}
 
 
 def name_model(row: Wanted) -> None:
-    """Give a row that has just been added the name of its model, and what differs."""
+    """Give a new row the name of its model, and its differences from the paper."""
     path = RESULTS / row.file
     table = read_table(path)
     for one in table["rows"]:
@@ -337,7 +341,7 @@ def name_model(row: Wanted) -> None:
 
 
 def lock_output(output: Path) -> IO[str]:
-    """Wait until no other queue, nor a training that a killed one has left, uses the folder."""
+    """Wait until no other queue, or a killed queue's training, uses the folder."""
     output.mkdir(parents=True, exist_ok=True)
     lock = (output / "lock").open("w")
     try:

@@ -1,4 +1,4 @@
-"""Put the report of a command into a table of the documentation.
+"""Write a command's report into a table of the documentation.
 
     allennlp calibrate model.tar.gz dev.tsv out/calibrated --test-file test.tsv
     python -m scripts.results.record calibration docs/results/calibration.json SICK out/calibrated
@@ -11,9 +11,9 @@
     python -m scripts.results.record transfer docs/results/transfer.json BiLSTM 1.json 2.json \
         --configuration allnli_small/bilstm --revision 7883536d --command "allennlp transfer ..."
 
-Rows of the same name are replaced. A study has a file of its own. The reports of a transfer are one
-for each seed; the fields of the row that are not set here remain. `fill_tables.py` makes the tables
-of the pages.
+Rows with the same name are replaced. A study has its own file. A transfer has a report for each
+seed; fields of the row that are not set here remain. `fill_tables.py` makes the tables of the
+pages.
 """
 
 import argparse
@@ -44,7 +44,7 @@ CALIBRATION_COLUMNS = {
 
 
 def record_calibration(path: Path, name: str, report: dict[str, Any]) -> None:
-    """Put the measures on the test data before and after a calibration into two rows."""
+    """Write the measures on the test data, before and after a calibration, into two rows."""
     test = report["test"]
     temperatures = {"before": report["previous_temperature"], "after": report["temperature"]}
     made = [
@@ -85,7 +85,7 @@ def record_study(path: Path, metric_title: str, report: dict[str, Any]) -> None:
 
 
 def record_transfer(path: Path, model: str, reports: list[dict[str, Any]], **fields: Any) -> None:
-    """Put the figures of reports, a list of one for each seed, and other fields into a row.
+    """Write the figures of reports, one for each seed, and other fields into a row.
 
     # Raises
 

@@ -7,12 +7,12 @@ them, in this order:
 - `revisions`: the commit that trained it. A run that was interrupted and continued at another
   commit names both.
 - `processors`: name, family, model and instruction set, as `python -m allennlp_sentmatch` prints
-  them. Runs from before 2026-11-28 have the name only.
+  them. Runs from before 2026-11-28 have only the name.
 - `digests`: the digest of the evaluated configuration (`settings.py`).
 
-A value that is not known is `null`. `machine` has what else the latest run depended on. `outdated`
-says, for seeds that today's command does not make again, why: their settings were others or are not
-known.
+An unknown value is `null`. `machine` has the other facts about the latest run's machine. `outdated`
+gives the reason for seeds that today's command would not reproduce: their settings were different,
+or are unknown.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ OF_EACH_SEED = ("epochs", "minutes", "revisions", "processors", "digests")
 
 
 class Origin(NamedTuple):
-    """What made a run."""
+    """The origin of a run."""
 
     revision: Optional[str]
     processor: str
@@ -48,7 +48,7 @@ class Series(NamedTuple):
     """Jsonnet, without line breaks."""
 
     def key(self, seed: int) -> dict[str, Any]:
-        """Return what identifies the scores of a seed's items."""
+        """Return the fields that identify the scores of a seed's items."""
         return {
             "configuration": name_of(self.config),
             "overrides": self.overrides,
@@ -74,11 +74,11 @@ def record(
     origin: Origin,
     threads: Optional[int] = None,
 ) -> None:
-    """Put the figures of a run into the row of its series.
+    """Write the figures of a run into the row of its series.
 
-    The file is made if it does not exist. The row keeps fields such as `model` and `differs`, and
-    its other seeds unless they are known to have been trained with other settings: a row has runs
-    of one configuration. `command` trains the seed; the row's command has all of its seeds.
+    The file is created if it does not exist. The row keeps fields such as `model` and `differs`,
+    and its other seeds unless they are known to have been trained with other settings: a row has
+    runs of one configuration. `command` trains the seed; the row's command has all of its seeds.
     """
     table = read_table(series.results, empty_table())
     row = row_of(table, series)
@@ -106,7 +106,7 @@ def record(
 
 
 def forget_outdated(row: dict[str, Any], seeds: Sequence[int]) -> None:
-    """Remove from a row why today's command does not make some of its seeds."""
+    """Remove the reasons why some seeds of a row are outdated."""
     outdated = row.get("outdated", {})
     for seed in seeds:
         outdated.pop(str(seed), None)
@@ -115,7 +115,7 @@ def forget_outdated(row: dict[str, Any], seeds: Sequence[int]) -> None:
 
 
 def has_settings(figures: dict[str, Any], digest: str) -> bool:
-    """Return `False` if a recorded run is known to have had other settings than `digest`."""
+    """Return `False` if a recorded run is known to have had settings other than `digest`."""
     return figures["digests"] in (None, digest)
 
 
@@ -184,9 +184,9 @@ def common_figures(runs: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def record_items(series: Series, seed: int, archive: Path, data: str, again: bool) -> None:
-    """Put the scores of the items, if the model has them, into the line of a seed.
+    """Write the scores of the items, if the model has them, into the line of a seed.
 
-    `data` is "test" or "validation"; a line that is there is replaced only `again`.
+    `data` is "test" or "validation"; an existing line is replaced only with `again`.
     """
     key = series.key(seed)
     lines = read_items(series.results)

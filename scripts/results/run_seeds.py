@@ -5,20 +5,20 @@
 
 Each seed is one `allennlp train` into OUTPUT/SEED. A seed that has finished is not trained again,
 so an interrupted series can be resumed; `--recover` continues the seed that was interrupted, too,
-with the result that it would have had (docs/recovery.md). It begins again if its settings, nn/,
+with the result that it would have had (docs/recovery.md). It starts again if its settings, nn/,
 models/ or training/ have changed since. `--jobs 2` trains two seeds at a time, which share the
 cores: on two cores, each has one thread.
 
 `--record docs/results/sick.json` puts the figures of each seed, as soon as it has finished, into
 the row of the configuration and the overrides in that file; `fill_tables.py` makes the tables of
-the documentation from such files. Seeds of the row are neither trained nor recorded again, whether
-or not OUTPUT is still there, if their settings are known to be those to which the configuration and
-its overrides evaluate today. `rows.py` says what a row has. The figures must come back: nothing is
-recorded from a tree with uncommitted changes, from a commit that no branch holds, without the
-compiled steps, whose rounding differs, or of a seed that was trained without `--record` or with
-other settings or mathematics (`is_same_experiment`). How the models do on each item of the test
-data goes into docs/results/items/sick.jsonl.gz; without test figures, how they do on the validation
-data. `data` says which of the two.
+the documentation from such files. Seeds of the row are neither trained nor recorded again, even if
+OUTPUT no longer exists, if their settings are known to equal those of today's configuration and
+overrides. `rows.py` describes a row. The figures must be reproducible: nothing is recorded from a
+tree with uncommitted changes, from a commit that is on no branch, without the compiled steps, whose
+rounding differs, or for a seed that was trained without `--record` or with other settings or
+mathematics (`is_same_experiment`). The models' scores on each item of the test data go into
+docs/results/items/sick.jsonl.gz; without test figures, the scores on the validation data. `data`
+says which of the two.
 """
 
 import argparse
@@ -49,17 +49,17 @@ from scripts.results.rows import (
 from scripts.results.settings import digest_of
 
 MATHEMATICS = tuple(f"allennlp_sentmatch/{name}" for name in ("nn", "models", "training"))
-"""What computes the figures: with the same settings, a change elsewhere leaves a run as it is."""
+"""The code that computes the figures: changes elsewhere do not affect a run with equal settings."""
 
 
 class Training(NamedTuple):
-    """What is trained: a configuration with overrides, into a folder for each seed."""
+    """A configuration with overrides to train, into a folder for each seed."""
 
     config: Path
     overrides: dict[str, Any]
     output: Path
     threads: Optional[int] = None
-    """`None`: as the environment says."""
+    """The threads of each run; `None` uses the environment's number."""
     commit: Optional[str] = None
     """The commit that the file OUTPUT/SEED.started names, if any."""
 
@@ -68,7 +68,7 @@ class Training(NamedTuple):
         return self.output / str(seed)
 
     def started(self, seed: int) -> Path:
-        """Return the file that has the origin of a run from its beginning."""
+        """Return the file with the origin of a run, written when it starts."""
         return self.output / f"{seed}.started"
 
     def origin(self, seed: int) -> Optional[Origin]:
@@ -115,15 +115,15 @@ def train(
 
 
 def can_continue(training: Training, seed: int, digest: str) -> bool:
-    """Check that an interrupted run has a checkpoint, and that it is still the same experiment."""
+    """Return whether an interrupted run has a checkpoint, and is still the same experiment."""
     has_checkpoint = any(training.folder(seed).glob("*state_*.th"))
     return has_checkpoint and is_same_experiment(training.origin(seed), digest)
 
 
 def is_same_experiment(origin: Optional[Origin], digest: str) -> bool:
-    """Check that a run was begun with these settings, and with the mathematics of today.
+    """Return whether a run began with these settings, and with today's mathematics.
 
-    The mathematics are the files of `MATHEMATICS`: a run stays as it is when others change.
+    The mathematics are the files of `MATHEMATICS`: changes to other files do not affect a run.
     """
     if origin is None or origin.revision is None or origin.digest != digest:
         return False
@@ -131,7 +131,7 @@ def is_same_experiment(origin: Optional[Origin], digest: str) -> bool:
 
 
 def continued(before: Optional[Origin], now: Origin) -> Origin:
-    """Return the origin of a run that is continued, with all of its commits and processors."""
+    """Return the origin of a continued run, with all of its commits and processors."""
     if before is None:
         return now
     revisions = [*(before.revision or "").split(", "), now.revision]
@@ -144,13 +144,13 @@ def continued(before: Optional[Origin], now: Origin) -> Origin:
 
 
 def has_same_mathematics(commit: str) -> bool:
-    """Check that the files of `MATHEMATICS` are as they were at a commit."""
+    """Return whether the files of `MATHEMATICS` are the same as at a commit."""
     difference = ["git", "diff", "--quiet", commit, "--", *MATHEMATICS]
     return subprocess.run(difference, cwd=REPOSITORY, capture_output=True).returncode == 0
 
 
 def summarize(values: list[float]) -> str:
-    """Return the mean, and the standard deviation over the seeds where there are several."""
+    """Return the mean and, with several seeds, the standard deviation."""
     text = f"{statistics.mean(values):.4f}"
     if len(values) > 1:
         text += f" +- {statistics.stdev(values):.4f}"
@@ -158,7 +158,7 @@ def summarize(values: list[float]) -> str:
 
 
 def command_without_seeds(arguments: argparse.Namespace) -> list[str]:
-    """Return the words of this command, all but `--seeds`."""
+    """Return the words of this command, without `--seeds`."""
     words = ["python", "-m", "scripts.results.run_seeds", arguments.config, arguments.output]
     if arguments.overrides:
         words += ["--overrides", arguments.overrides]
@@ -168,11 +168,11 @@ def command_without_seeds(arguments: argparse.Namespace) -> list[str]:
 
 
 def revision() -> str:
-    """Find the commit from which figures come back: the latest one that changed more than docs/.
+    """Find the commit that reproduces the figures: the latest one that changed more than docs/.
 
     # Raises
 
-    `SystemExit` if files outside docs/ differ from the commit or are new, no branch holds it, or
+    `SystemExit` if files outside docs/ differ from the commit or are new, no branch contains it, or
     the steps of the recurrences are not compiled.
     """
     changed = git("status", "--porcelain", "--", ".", ":!docs")
@@ -186,9 +186,9 @@ def revision() -> str:
 
 
 def check_origin(training: Training, seed: int, digest: str) -> Origin:
-    """Return the origin of a finished run; exit unless today's command would train it again.
+    """Return the origin of a finished run; exit unless today's command would reproduce it.
 
-    `digest` is of the settings to which the configuration evaluates now.
+    `digest` is the digest of the configuration's current settings.
     """
     origin = training.origin(seed)
     if origin is not None and is_same_experiment(origin, digest):
@@ -200,7 +200,7 @@ def check_origin(training: Training, seed: int, digest: str) -> Origin:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file that is whole or missing, whenever the process ends."""
+    """Write a file atomically: it is complete or missing, even if the process is killed."""
     temporary = path.with_name(f"{path.name}.new")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)
@@ -246,12 +246,12 @@ def read_metrics(output: Path) -> dict[str, Any]:
 
 
 def is_finished(output: Path) -> bool:
-    """Check that the training into a folder has ended."""
+    """Return whether the training into a folder has ended."""
     return (output / "metrics.json").is_file()
 
 
 def parsed(overrides: str) -> tuple[dict[str, Any], str]:
-    """Return what overrides evaluate to, and the Jsonnet that a row has of them.
+    """Return the evaluated overrides, and their Jsonnet for a row.
 
     `overrides` are Jsonnet, or the name of a JSON or Jsonnet file.
     """
@@ -284,7 +284,7 @@ def main() -> None:
     """Train every seed of the command line and print the figures."""
     arguments = parse_arguments()
     overrides, text = parsed(arguments.overrides)
-    # More threads than cores would wait for each other: all runs would be slower.
+    # More threads than cores would wait for each other, and slow down all runs.
     cores = os.cpu_count() or 1
     threads = None if arguments.jobs == 1 else max(1, cores // arguments.jobs)
     commit = None if arguments.record is None else revision()
@@ -296,7 +296,7 @@ def main() -> None:
         digest = digest_of(arguments.config, overrides)
         series = Series(arguments.record, arguments.config, text)
         recorded = valid_seeds(series, digest)
-        for seed in finished:  # refuse earlier runs before others are trained
+        for seed in finished:  # refuse earlier runs before training others
             if seed not in recorded:
                 check_origin(training, seed, digest)
     known = {*finished, *recorded}
@@ -315,7 +315,7 @@ def main() -> None:
                 if series is not None:
                     command = command_without_seeds(arguments)
                     finish(training, series, seed, command, is_new=seed in missing)
-        finally:  # if one fails, start no more
+        finally:  # if one fails, start no others
             executor.shutdown(cancel_futures=True)
     trained = [seed for seed in arguments.seeds if seed in finished or seed in missing]
     print_summary(arguments, [read_metrics(training.folder(seed)) for seed in trained])

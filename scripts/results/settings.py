@@ -1,7 +1,7 @@
-"""The settings of a run: what a configuration and its overrides evaluate to, and their digest.
+"""The settings of a run, evaluated from a configuration and its overrides, and their digest.
 
-A row of results names a configuration and overrides. Both are code: the same names may evaluate to
-other settings after a change of a file that they import. The digest tells whether they do.
+A row of results names a configuration and overrides. Both are code: after a change to a file that
+they import, the same names may evaluate to other settings. The digest detects this.
 """
 
 import hashlib
@@ -29,7 +29,8 @@ def digest_of(config: Path, overrides: dict[str, Any]) -> str:
 def digests_of(experiments: Sequence[tuple[str, str]]) -> list[str]:
     """Return the digest of each pair of a configuration's name and the Jsonnet of its overrides.
 
-    All are evaluated together, which takes a tenth of the time: they share most of their imports.
+    Evaluating all of them together takes a tenth of the time, since they share most of their
+    imports.
     """
     return [
         _digest(with_overrides(configuration, overrides) if overrides else configuration)
@@ -40,7 +41,7 @@ def digests_of(experiments: Sequence[tuple[str, str]]) -> list[str]:
 def _evaluated(
     experiments: Sequence[tuple[str, str]],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return what configurations and overrides evaluate to, as two lists."""
+    """Return the evaluated configurations and overrides, as two lists."""
     files = [str(CONFIGURATIONS / f"{name}.jsonnet") for name, _ in experiments]
     imports = ", ".join(f"complete(import {json.dumps(file)})" for file in files)
     texts = ", ".join(f"({text or '{}'})" for _, text in experiments)
@@ -54,7 +55,7 @@ def _evaluated(
 
 
 def _digest(settings: dict[str, Any]) -> str:
-    """Return 16 hexadecimal digits, the same ones for the same settings whatever the seeds."""
+    """Return 16 hexadecimal digits, which depend on the settings except the seeds."""
     without_seeds = {name: value for name, value in settings.items() if name not in SEEDS}
     text = json.dumps(without_seeds, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The files under docs/results: tables, and the scores of test items beside them in `items/`."""
+"""The files under docs/results: tables, and the scores of test items in `items/`."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ def write_items(results: Path, lines: Iterable[dict[str, Any]]) -> None:
     path = _items_path(results)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    path.write_bytes(gzip.compress(text.encode(), mtime=0))  # the same bytes for the same scores
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))  # equal scores give equal bytes
 
 
 def _items_path(results: Path) -> Path:

@@ -178,8 +178,9 @@ class SentencePairReader(FormattedReader):
         id: Optional[str] = None,
         source: Optional[Source] = None,
     ) -> Instance:
-        """Make the instance of one pair, with the fields listed above. The `id` comes from the data
-        set; `source` is the pair's file and line, for errors.
+        """Make the instance of one pair, with the fields listed above.
+
+        The `id` comes from the data set; `source` is the pair's file and line, for errors.
         """
         texts = {"premise": premise, "hypothesis": hypothesis}
         metadata: dict[str, Any] = {**texts, "id": id, "score": score}

@@ -99,7 +99,8 @@ class SingleSentenceReader(FormattedReader):
         id: Optional[str] = None,
         source: Optional[Source] = None,
     ) -> Instance:
-        """Make the instance of one text, with the fields listed above. The `id` comes from the data
-        set; `source` is the text's file and line, for errors.
+        """Make the instance of one text, with the fields listed above.
+
+        The `id` comes from the data set; `source` is the text's file and line, for errors.
         """
         return sentence_instance(text, self._text_field(text, "text"), label, source, id)

@@ -18,9 +18,11 @@ logger = logging.getLogger(__name__)
 
 @TokenEmbedder.register("pretrained_embedding")
 class PretrainedEmbedding(Embedding):
-    """AllenNLP's "embedding", initialized with word vectors. It logs how many tokens have a vector.
-    Words that are not in the file get zeros or, as in AllenNLP, vectors from a normal distribution
-    with the mean and the standard deviation of the file's vectors.
+    """AllenNLP's "embedding", initialized with word vectors.
+
+    It logs how many tokens have a vector. Words that are not in the file get zeros or, as in
+    AllenNLP, vectors from a normal distribution with the mean and the standard deviation of the
+    file's vectors.
 
     Raises a `ConfigurationError` if the file has no such word, another size or a damaged line.
 

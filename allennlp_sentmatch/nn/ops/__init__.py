@@ -1,5 +1,6 @@
-"""The recurrences of the modules of `allennlp_sentmatch.nn`. Each recurrence has a folder. `gru/`
-is the template, with a file for each role.
+"""The recurrences of the modules of `allennlp_sentmatch.nn`.
+
+Each recurrence has a folder. `gru/` is the template, with a file for each role.
 
 - `recurrence.py`: the function that an encoder calls, and `IMPLEMENTATIONS`, its backends. It calls
   `resolve` once and then `naive.py` or, without padding, the `forward` and the `backward` of a

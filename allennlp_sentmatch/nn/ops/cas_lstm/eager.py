@@ -1,8 +1,9 @@
-r"""The steps of a layer as operations of torch, in place and on adjacent rows. In the backward
-pass, derivatives that do not depend on incoming gradients are computed for several steps at once, a
-chunk. Then a step is a product and a few element-wise operations. Only the gates have a table of
-all steps; the other derivatives, and tanh(c), are recomputed chunk by chunk, since new memory for
-further tables would be slow.
+r"""The steps of a layer as operations of torch, in place and on adjacent rows.
+
+In the backward pass, derivatives that do not depend on incoming gradients are computed for several
+steps at once, a chunk. Then a step is a product and a few element-wise operations. Only the gates
+have a table of all steps; the other derivatives, and tanh(c), are recomputed chunk by chunk, since
+new memory for further tables would be slow.
 """
 
 from typing import NamedTuple, Optional

@@ -30,9 +30,10 @@ def is_compiling_or_tracing() -> bool:
 
 
 def is_transformed(x: Tensor) -> bool:
-    """Return whether operations do more than compute values. This is true within `torch.func` and
-    forward-mode differentiation and, on a CPU, for tensor subclasses with their own operations,
-    such as `FakeTensor`.
+    """Return whether operations do more than compute values.
+
+    This is true within `torch.func` and forward-mode differentiation and, on a CPU, for tensor
+    subclasses with their own operations, such as `FakeTensor`.
     """
     return (
         _in_transform()

@@ -84,7 +84,9 @@ class Packing(NamedTuple):
 
     def previous(self, packed: Tensor) -> Tensor:
         """Return the rows of the same sentences one step earlier: (S, N, H) -> (S, N - sizes[0],
-        H). The first step, which has no preceding step, is left out.
+        H).
+
+        The first step, which has no preceding step, is left out.
         """
         if self.before is not None:
             return packed.index_select(1, self.before)

@@ -58,7 +58,9 @@ class Products:
     @staticmethod
     def prepacked(weight: Tensor) -> Tensor:
         """Return `weight` in the fastest layout for `linear`; the copy pays off after a few
-        products. The result may be opaque, so that only `linear` can use it.
+        products.
+
+        The result may be opaque, so that only `linear` can use it.
         """
         return weight
 

@@ -156,8 +156,9 @@ def _recomputed_tables(
     projected: Tensor,
     kept: Sequence[Tensor],
 ) -> Iterator[SuffixTables]:
-    """Compute the tables from the states that `forward` kept, the last ones first. Each table
-    overwrites the one before.
+    """Compute the tables from the states that `forward` kept, the last ones first.
+
+    Each table overwrites the one before.
     """
     suffixes = cell.of(backend, projected, weights, schedule.num_starts)
     sizes = [schedule.beginning.num_rows, *map(num_rows, schedule.chunks)]
