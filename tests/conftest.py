@@ -1,4 +1,4 @@
-"""Fixtures that every test may use."""
+"""Fixtures for all tests."""
 
 import gc
 import json
@@ -45,7 +45,7 @@ LARGE_WEIGHTS = {"model.initializer": {"regexes": [["weight", {"type": "normal",
 def pytest_configure() -> None:
     """Let SIGINT raise `KeyboardInterrupt`: shells start background commands with it ignored.
 
-    Search no garbage while modules are imported: nearly all of what they make stays.
+    Switch off garbage collection during imports: nearly all of their objects stay.
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -53,9 +53,8 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector look only at what tests make: the libraries' objects stay.
-
-    Each complete search would walk over two million of them, which takes half a second.
+    """Let the garbage collector ignore the libraries' objects. Each full collection would visit two
+    million of them, which takes half a second.
     """
     gc.collect()
     gc.freeze()
@@ -82,7 +81,7 @@ def train_quick_start(
 
 @pytest.fixture(scope="session", autouse=True)
 def _plugins_are_imported_once() -> Iterator[None]:
-    """AllenNLP looks for all modules of all plugins in each command, which takes a second."""
+    """AllenNLP searches all modules of all plugins in each command, which takes a second."""
     if "allennlp.commands" not in sys.modules:  # no test needs it
         yield
         return
@@ -98,8 +97,8 @@ def _plugins_are_imported_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _logs_end_with_a_test() -> Iterator[None]:
-    """`allennlp train` logs to a file and to the streams of the moment, which pytest closes, until
-    the process ends.
+    """`allennlp train` logs to a file and to the current streams until the process ends, but pytest
+    closes these.
     """
     _remove_log_handlers()
     yield
@@ -109,7 +108,7 @@ def _logs_end_with_a_test() -> Iterator[None]:
 def _remove_log_handlers() -> None:
     for logger in (logging.getLogger(), logging.getLogger("tqdm")):
         for handler in logger.handlers[:]:
-            # pytest's own handlers are of subclasses.
+            # pytest's own handlers belong to subclasses.
             if type(handler) in (logging.StreamHandler, logging.FileHandler):
                 logger.removeHandler(handler)
                 handler.close()
@@ -129,7 +128,7 @@ def fixtures() -> Path:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of public data sets next to the repository, where there is one."""
+    """The folder of public data sets next to the repository, if there is one."""
     folder = REPOSITORY.parent / "shared" / "data"
     if not folder.is_dir():
         pytest.skip(f"the public data sets were not found (looked for {folder})")

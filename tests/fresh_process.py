@@ -1,7 +1,7 @@
 """Python processes that have not imported AllenNLP or this package yet.
 
-Most of the time of importing AllenNLP goes into the libraries that it needs. A server imports them
-once; the processes are forks of it.
+Most of AllenNLP's import time goes into its libraries. A server imports them once, and the
+processes are its forks.
 """
 
 import multiprocessing
@@ -32,7 +32,7 @@ def run_python(
     cwd: Path = REPOSITORY,
     environment: Optional[Mapping[str, str]] = None,
 ) -> "CompletedProcess[str]":
-    """Run Python code as a program of its own, by default in the environment of the tests.
+    """Run Python code as a separate program, by default in the tests' environment.
 
     `program` and `arguments` are its `sys.argv`.
     """
@@ -59,7 +59,7 @@ def run_allennlp(
 
 
 def _installed() -> list[str]:
-    """The folders that Python finds modules in, without those that only these tests add."""
+    """The folders in which Python finds modules, without those that only these tests add."""
     added = {str(REPOSITORY), "", *os.environ.get("PYTHONPATH", "").split(os.pathsep)}
     return [path for path in sys.path if path not in added]
 
@@ -86,5 +86,5 @@ def _run(
     try:
         exec(compile(code, argv[0], "exec"), {"__name__": "__main__"})
     except Exception:
-        sys.excepthook(*sys.exc_info())  # which a program may have replaced
+        sys.excepthook(*sys.exc_info())  # a program may have replaced it
         sys.exit(1)

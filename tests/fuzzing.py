@@ -1,4 +1,4 @@
-"""Strategies of hypothesis for broken input, which the tests share."""
+"""Shared strategies of hypothesis for broken input."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -101,7 +101,7 @@ values = st.recursive(
 
 @st.composite
 def changed_bytes(draw: Any, content: bytes) -> bytes:
-    """The bytes of a right file after a few changes."""
+    """The bytes of a valid file after a few changes."""
     for _ in range(draw(st.integers(1, 3))):
         start = draw(st.integers(0, len(content)))
         end = start + draw(st.sampled_from([0, 1, 2, 50]))
@@ -117,9 +117,9 @@ def changed_bytes(draw: Any, content: bytes) -> bytes:
 
 @st.composite
 def damaged(draw: Any, content: bytes) -> Optional[bytes]:
-    """A right file after damage as by a bad disk; `None`, no file, in one case of twenty.
+    """A valid file after damage as by a bad disk; `None`, no file, in one case of twenty.
 
-    Most changes are in its first bytes, which say what the others are.
+    Most changes affect the first bytes, which determine the meaning of the others.
     """
     kind = draw(st.integers(0, 19))
     if kind == 0:
@@ -138,7 +138,7 @@ def damaged(draw: Any, content: bytes) -> Optional[bytes]:
 
 @st.composite
 def changed_json(draw: Any, value: Any) -> Any:
-    """A value of JSON of which a few parts are removed, replaced or added."""
+    """A JSON value with a few parts removed, replaced or added."""
     root = [deepcopy(value)]
     for _ in range(draw(st.integers(1, 3))):
         places = list(_places(root))
@@ -181,13 +181,13 @@ def cases(few: int, many: int) -> pytest.MarkDecorator:
 
 
 def check_refusal(error: Exception, name: str, most_bytes: int = 5000) -> None:
-    """Check that the message of an error has a name in it, and is not too long."""
+    """Check that an error's message contains a name, and is not too long."""
     assert name in str(error)
     assert len(str(error).encode("utf-8", "replace")) < most_bytes
 
 
 def check_sentence(error: Exception, *parts: str, most_bytes: int = 5000) -> None:
-    """Check that the program `allennlp` has a sentence for an error, not a long one, with parts."""
+    """Check that the program `allennlp` reports an error in a short sentence with these parts."""
     sentence = mistake(error)
     if sentence is None:
         raise error
@@ -196,7 +196,9 @@ def check_sentence(error: Exception, *parts: str, most_bytes: int = 5000) -> Non
 
 
 def check_cases(check: Callable[[Any], None], strategy: Any, num_cases: int) -> None:
-    """Call `check` with that many examples of a strategy; in a slow test, none may take 5 s."""
+    """Call `check` with this many examples of a strategy; in a slow test, each must take under 5
+    s.
+    """
     deadline = timedelta(seconds=5) if num_cases >= 1000 else None
     run = settings(
         max_examples=num_cases,
@@ -209,7 +211,9 @@ def check_cases(check: Callable[[Any], None], strategy: Any, num_cases: int) -> 
 
 
 def replace(path: Path, content: Optional[bytes]) -> None:
-    """Give a path a new file, since the old one may be mapped; none where the content is `None`."""
+    """Replace the file at a path, since the old one may be mapped; remove it if the content is
+    `None`.
+    """
     path.unlink(missing_ok=True)
     if content is not None:
         path.write_bytes(content)

@@ -1,6 +1,7 @@
-"""New virtual environments for tests, which link to packages of the environment that runs them.
+"""New virtual environments for tests, with links to packages of the current environment.
 
-So nothing as large as torch is installed again, and what a test leaves out is really missing.
+So nothing as large as torch is installed again, and packages that a test leaves out are really
+missing.
 """
 
 import os
@@ -48,7 +49,7 @@ class LinkedEnvironment:
 
 
 def with_requirements(name: str) -> set[str]:
-    """The names of a distribution and of all that it requires, as far as they are installed."""
+    """The names of a distribution and its installed requirements."""
     found: set[str] = set()
     waiting = [name]
     while waiting:

@@ -1,4 +1,4 @@
-"""An accelerator that is simulated in this process, to find on a CPU what would fail on a GPU.
+"""An accelerator simulated in this process, to find on a CPU what would fail on a GPU.
 
     with SimulatedDevice() as device:
         encoder.to("simulated")(inputs.to("simulated"))
@@ -86,8 +86,9 @@ RAISED = (
     "sum",
     "sum.dim_IntList",
 )
-"""Of what this package calls, the operations to which CUDA's autocast gives half precision and
-float32."""
+"""The operations, of those that this package calls, that CUDA's autocast runs in half precision and
+in float32.
+"""
 
 
 class SimulatedTensor(Tensor):
@@ -194,8 +195,8 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], device: SimulatedDevice) 
     if not has_simulated and (target is None or target.type != NAME):
         return func(*args, **kwargs)
     name = func._schema.name.partition("::")[2]
-    # As on a GPU, a number on the CPU is no operand of another device, except where tensors are
-    # put together.
+    # As on a GPU, a CPU scalar cannot be combined with another device's tensors when tensors are
+    # joined.
     min_dim = 0 if name in ("cat", "stack") else 1
     has_cpu = any(not isinstance(x, SimulatedTensor) and x.dim() >= min_dim for x in tensors)
     if has_simulated and has_cpu and name not in TAKING_CPU_TENSORS:
@@ -216,7 +217,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], device: SimulatedDevice) 
         return args[0]
     if name == "_local_scalar_dense" or (target is not None and target.type != NAME):
         return output
-    if name == "_pack_padded_sequence":  # CUDA's leaves the sizes of the steps on the CPU
+    if name == "_pack_padded_sequence":  # CUDA's version leaves the sizes of the steps on the CPU
         return SimulatedTensor(output[0]), output[1]
     output = tree_map(lambda x: SimulatedTensor(x) if isinstance(x, Tensor) else x, output)
     return return_and_correct_aliasing(func, args, kwargs, output)
@@ -325,7 +326,9 @@ FORMULAS: dict[str, Callable[..., Any]] = {
 
 
 class _DeviceModule(_DummyBackendModule):
-    """What torch asks of a device, `torch.simulated`: its precisions and its generator."""
+    """The interface that torch requires of a device, `torch.simulated`: its precisions and
+    generator.
+    """
 
     _random_state = torch.get_rng_state()
 

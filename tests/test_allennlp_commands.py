@@ -63,7 +63,7 @@ def number_of_updates(folder: Path) -> int:
 
 @pytest.mark.slow
 def test_distributed_training_with_two_processes(allennlp, tmp_path):
-    """With half the batch size, there are as many updates. All of the test data are read."""
+    """With half the batch size, there are as many updates. All test data are read."""
     alone = tmp_path / "alone"
     out = tmp_path / "out"
     changes = {"test_data_path": TEST, "evaluate_on_test": True}
@@ -81,7 +81,7 @@ def test_distributed_training_with_two_processes(allennlp, tmp_path):
 
 @pytest.mark.parametrize("name", Subcommand.list_available())
 def test_no_patch_replaces_a_command_that_the_parser_has_before_plugins_are_imported(name):
-    """`allennlp` would still run AllenNLP's function, unlike the tests here."""
+    """Unlike these tests, `allennlp` would still run AllenNLP's function."""
     parsers = argparse.ArgumentParser().add_subparsers()
     function = Subcommand.by_name(name)().add_subparser(parsers).get_default("func")
     assert not hasattr(function, "__wrapped__")

@@ -1,4 +1,4 @@
-"""Rooms that do not need AllenNLP never import it; no module imports it for an exception alone."""
+"""Rooms that do not need AllenNLP never import it; no module imports it only for an exception."""
 
 import ast
 
@@ -75,7 +75,7 @@ def imported_from_allennlp(tree):
     "room", ["files", "corpora", "standalone", "estimators", "serving", "nn", "commands"]
 )
 def test_the_rooms_do_not_import_allennlp_at_the_top(room):
-    """Also where it is installed: it takes seconds to import."""
+    """This also holds if it is installed, since it takes seconds to import."""
     for path in sorted((PACKAGE / room).rglob("*.py")):
         if str(path.relative_to(PACKAGE)) not in NEEDED:
             _, lines = imported_from_allennlp(ast.parse(path.read_text("utf-8")))
@@ -83,7 +83,7 @@ def test_the_rooms_do_not_import_allennlp_at_the_top(room):
 
 
 def test_no_module_imports_allennlp_for_an_exception_alone():
-    """Nor for its progress bar, or to group what it iterates over."""
+    """Nor is it imported for its progress bar, or for grouping iterables."""
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.name == "errors.py":
             continue

@@ -1,4 +1,4 @@
-"""The defaults that docstrings state are those of the signatures."""
+"""The defaults in docstrings equal those of the signatures."""
 
 import ast
 import re
@@ -21,7 +21,7 @@ def functions(source):
 
 
 def different_defaults(source):
-    """The literal defaults that are not what a docstring states."""
+    """The literal defaults that differ from a docstring."""
     different = []
     for docstring, function in functions(source):
         arguments = function.args
@@ -36,7 +36,7 @@ def different_defaults(source):
                 value = ast.literal_eval(default)
             except ValueError:  # a name or a call
                 continue
-            # None may stand for what the docstring states.
+            # None may represent the documented default.
             if value is not None and ast.literal_eval(stated) != value:
                 different.append(f"{function.name}: {name} = {value!r}, not {stated}")
     return different

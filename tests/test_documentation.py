@@ -123,7 +123,7 @@ os.chdir({folder!r})
 
 @pytest.mark.parametrize("with_allennlp", [False, True])
 def test_the_python_page_runs(tmp_path, with_allennlp):
-    """All of it but fine-tuning without AllenNLP."""
+    """Everything except fine-tuning runs without AllenNLP."""
     tiny_encoder().save(tmp_path / "encoder")
     program = USE_TINY_ENCODER.format(encoder=str(tmp_path / "encoder"), folder=str(tmp_path))
     for block in blocks(read("docs/python.md"), "python"):
@@ -155,7 +155,7 @@ def test_the_configurations_of_transformers_make_models(monkeypatch):
 
 
 def model_and_instances(configuration: dict) -> tuple[Model, list[Instance]]:
-    """The model of a configuration, and two pairs of which its vocabulary is made."""
+    """The model of a configuration, and the two pairs from which its vocabulary is made."""
     reader = DatasetReader.from_params(Params(configuration["dataset_reader"]))
     instances = [reader.text_to_instance("A man sleeps.", "Is he?", label, 3.0) for label in "01"]
     for instance in instances:
@@ -236,8 +236,8 @@ def package_words() -> set[str]:
 
 
 def names_that_do_not_exist(page: str) -> list[str]:
-    """What a page names in backticks or in code and the repository lacks: attributes and functions
-    of the package, files, targets of `make`, subcommands, and registered names after `type:`.
+    """Names in a page's code that the repository lacks: attributes and functions of the package,
+    files, targets of `make`, subcommands, and registered names after `type:`.
     """
     block = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
     spans = re.findall(r"`[^`]+`", block.sub("", page))
@@ -268,7 +268,7 @@ def test_the_names_of_the_pages_exist():
     )
     assert len(names_that_do_not_exist(wrong)) == 7
     for page in PAGES:
-        if page.name != "readings.md":  # which names the files of the authors' code
+        if page.name != "readings.md":  # it names files of the authors' code
             assert names_that_do_not_exist(page.read_text(encoding="utf-8")) == [], page.name
 
 
@@ -292,7 +292,7 @@ def test_the_configurations_and_settings_of_the_readings_exist():
 
 
 def test_prose_fits_100_columns():
-    """Unlike tables, code and links."""
+    """Tables, code and links may be wider."""
     long = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
@@ -312,7 +312,7 @@ def test_links_lead_to_files():
 
 
 def test_the_figures_of_the_encoders_are_those_of_the_measurement():
-    """In the hand-written tables of README.md and docs/alternatives.md."""
+    """Check the hand-written tables of README.md and docs/alternatives.md."""
     names = {
         "allennlp_sentmatch": "package",
         "this package": "package",

@@ -21,7 +21,7 @@ EARLIER = REPOSITORY / "fixtures" / "earlier"
 
 
 def predictions(path: Path, inputs: Any) -> Any:
-    """What the archive or encoder at a path predicts."""
+    """The predictions of the archive or encoder at a path."""
     if path.suffix == ".gz":
         predictor = Predictor.from_archive(load_archive(path))
         several = isinstance(inputs, list)
@@ -30,7 +30,7 @@ def predictions(path: Path, inputs: Any) -> Any:
 
 
 def check_refusal(path: Path) -> None:
-    """An estimator's error says what to do."""
+    """An estimator's error names the remedy."""
     estimator = getattr(allennlp_sentmatch, path.name.partition("-")[0])
     with pytest.raises(ValueError, match="so that the estimator must be fitted and saved again"):
         estimator.load(path)

@@ -37,7 +37,7 @@ def test_settings_that_are_handed_on_to_the_base_class():
 
 
 class Elsewhere(Derived):
-    """As people write a subclass, without the decorator."""
+    """A user's subclass, without the decorator."""
 
     def __init__(self, width: int, height: float = 1.0, **settings: Any) -> None:
         super().__init__(width, **settings)
@@ -72,7 +72,7 @@ def test_a_mistake_of_a_subclass_that_hands_nothing_on():
 
 
 def test_every_component_names_its_settings_and_fields():
-    """But for "cached", which reads what the embedder in it reads."""
+    """The exception is "cached", which reads its embedder's input."""
     checked = []
     for components in Registrable._registry.values():
         for name, (kind, constructor) in components.items():

@@ -33,7 +33,7 @@ PAIRS = [
 
 @pytest.fixture
 def pairs(write) -> Path:
-    """Ten pairs, of which each begins with its number."""
+    """Ten pairs, each of which begins with its number."""
     return write("sentence1\tsentence2\tlabel\n" + "\n".join(PAIRS) + "\n", "pairs.tsv")
 
 

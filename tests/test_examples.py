@@ -1,4 +1,4 @@
-"""The files in examples/ run, print what they announce, and draw their pictures."""
+"""The files in examples/ run, print their announced output, and draw their pictures."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ def test_every_example_is_tested_and_in_the_readme():
 
 @pytest.mark.slow
 def test_the_package_trains_predicts_and_names_a_misspelt_setting(tmp_path):
-    """As its docstring says, from the folder of the examples."""
+    """Run it from the folder of the examples, as its docstring says."""
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     assert "(examples/own_package/__init__.py)" in readme
 

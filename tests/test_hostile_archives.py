@@ -1,4 +1,4 @@
-"""Every entry point that opens an archive, against archives that were made to do harm.
+"""Every entry point that opens an archive, against malicious archives.
 
 `python -m tests.test_hostile_archives` prints the table of SECURITY.md.
 """
@@ -118,7 +118,7 @@ def marker(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory, small_archive, marker) -> dict[str, Path]:
-    """An archive for each attack; apart from that, they are the small archive."""
+    """An archive for each attack, otherwise equal to the small archive."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "secret").write_text("labels")
     with tarfile.open(small_archive) as archive:
@@ -192,7 +192,7 @@ def _no_marker(marker) -> Iterator[None]:
 
 
 def skip_what_torch_cannot_refuse(attack: str) -> None:
-    """Before torch 2.6, weights are unpickled whatever they are: SECURITY.md says so."""
+    """Before torch 2.6, any weights are unpickled, as SECURITY.md says."""
     if attack == "pickle" and not hasattr(torch.serialization, "add_safe_globals"):
         pytest.skip("this torch unpickles anything")
 
@@ -235,9 +235,9 @@ def test_allennlp_extracts_safely_and_trusts_the_configuration(
         else partial(allennlp, *arguments(line, hostile[attack]))
     )
     if attack in ("import", "nested"):
-        run()  # it fails without the file's content, or the other archive's weights
+        run()  # it fails, without the file's content or the other archive's weights
     elif attack == "class":
-        with suppress(Exception):  # of the part that the class was called in place of
+        with suppress(Exception):  # an error about the part that the class replaced
             run()
     else:
         with pytest.raises((ConfigurationError, UnpicklingError)):

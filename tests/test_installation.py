@@ -1,4 +1,4 @@
-"""The errors, plans and messages of `install-allennlp`, which tests/test_package.py runs."""
+"""Errors, plans and messages of `install-allennlp`; tests/test_package.py runs it."""
 
 import re
 import subprocess
@@ -59,7 +59,7 @@ def test_refuses_a_folder_that_cannot_be_written(versions, monkeypatch, tmp_path
 def test_refuses_the_operating_system_s_python(versions, monkeypatch, tmp_path):
     (tmp_path / "EXTERNALLY-MANAGED").touch()
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
-    check_environment()  # a virtual environment of it
+    check_environment()  # a virtual environment of conda's Python
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
     with pytest.raises(InstallationError, match="belongs to the operating system"):
         check_environment()
@@ -148,7 +148,7 @@ def test_the_package_in_which_an_import_failed_is_named(monkeypatch, tmp_path):
 
 
 def test_the_program_needs_no_numpy():
-    """As before its first `install-allennlp`, in an environment that has torch alone."""
+    """The state before the first `install-allennlp`, in an environment with only torch."""
     code = "import runpy, sys; sys.modules['numpy'] = None; "
     code += "sys.argv[1:] = ['install-allennlp', '-h']; "
     code += "runpy.run_module('allennlp_sentmatch', run_name='__main__')"

@@ -36,7 +36,7 @@ def run(*arguments: object) -> None:
 
 
 def test_describing_the_commands_imports_no_library():
-    """Each of them takes longer to import than a second."""
+    """Each of them takes more than a second to import."""
     program = [sys.executable, "-c", HELP]
     result = subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "[]"

@@ -1,4 +1,4 @@
-"""The interpreter that `make` takes, with fake ones."""
+"""The interpreter that `make` chooses, among fake ones."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from tests.conftest import REPOSITORY
 
 
 def dry_run(folder, pythons):
-    """Run `make --dry-run install` where only these interpreters are: the ones with True run."""
+    """Run `make --dry-run install` with only these interpreters, of which those with True run."""
     for name in ("env", "find", "getconf", "make", "sh"):  # what make and the recipes call
         (folder / name).symlink_to(shutil.which(name))
     for name, runs in pythons.items():
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is no
     ("pythons", "taken"),
     [
         ({"python3.11": True, "python3.12": True}, "python3.11"),
-        ({"python3.11": False, "python3.12": True}, "python3.12"),  # as pyenv's shims
+        ({"python3.11": False, "python3.12": True}, "python3.12"),  # like pyenv's shims
         ({"python3.10": True, "python3.13": True, "python3.12": False}, "python3.13"),
     ],
 )

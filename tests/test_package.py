@@ -1,4 +1,4 @@
-"""The package as its users meet it: imported, built and installed."""
+"""The package as users see it: imported, built and installed."""
 
 import json
 import re
@@ -41,7 +41,7 @@ assert len(at_first) > 50 and at_first == registered(), registered() - at_first
 
 
 def test_importing_the_package_registers_every_name(tmp_path):
-    """As `--include-package` does, whatever optional libraries are missing."""
+    """Like `--include-package`, even if optional libraries are missing."""
     environment = {"PYTHONPATH": str(REPOSITORY), "HOME": str(tmp_path)}
     result = run_python(IMPORT, cwd=tmp_path, environment=environment)
     assert result.returncode == 0, result.stderr
@@ -102,7 +102,7 @@ def test_the_page_on_a_package_index_has_absolute_links(described):
 
 
 def test_installs_into_an_environment_of_its_own(wheel, tmp_path):
-    """As docs/install.md says: install, add AllenNLP, train. Nothing is taken from here."""
+    """Follow docs/install.md: install, add AllenNLP, train. Nothing comes from this environment."""
     ours = {"allennlp", "allennlp-sentmatch", "allennlp-torch-support", "torchvision-stand-in"}
     reinstalled = "base58"  # small, and without requirements
     try:

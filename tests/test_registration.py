@@ -1,4 +1,4 @@
-"""Components are registered whatever is imported first; `nn` needs nothing but torch."""
+"""Components are registered in any order of imports; `nn` needs only torch."""
 
 import pytest
 
@@ -28,7 +28,7 @@ for encoder in (LSTMN, CellAwareLSTM, GumbelTreeLSTM, RecurrentlyControlledRNN, 
 
 @pytest.fixture(scope="module")
 def torch_alone(tmp_path_factory):
-    """An environment that has torch, this package, and no AllenNLP."""
+    """An environment with torch and this package, but without AllenNLP."""
     folder = tmp_path_factory.mktemp("torch_alone") / "environment"
     environment = LinkedEnvironment(folder, with_requirements("torch"))
     (environment.site_packages / "repository.pth").write_text(f"{REPOSITORY}\n")

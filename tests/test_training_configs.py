@@ -37,7 +37,7 @@ def by_folder(text: str) -> list[str]:
     return names
 
 
-# As the papers print them, without word embeddings: thesis tables 3.1, 4.3, 4.4 (CAS-LSTM tables 1
+# The papers' numbers, without word embeddings: thesis tables 3.1, 4.3, 4.4 (CAS-LSTM tables 1
 # and 2), 5.1, 5.2 and 5.3.
 PUBLISHED_PARAMETERS = dict(
     name.split("=")
@@ -62,7 +62,7 @@ PUBLISHED_PARAMETERS = dict(
 
 def sizes_of_subilstm() -> dict[str, int]:
     """The parameters of SuBiLSTM's sentence encoders and their classifier, whose input is 4 vectors
-    of 4,096 numbers. A tied SuBiLSTM has as many parameters as a BiLSTM, but for torch's second
+    of 4,096 numbers. A tied SuBiLSTM has as many parameters as a BiLSTM, except for torch's second
     bias; an untied one has twice as many (SuBiLSTM, "Baselines").
     """
     gates = 4 * 2048
@@ -82,8 +82,8 @@ def sizes_of_subilstm() -> dict[str, int]:
 
 SIZES_OF_SUBILSTM = sizes_of_subilstm()
 
-# Together they train every registered part with each model that has it. A list, and not computed,
-# so that tests are collected without evaluating every configuration.
+# Together, they train every registered part with each model that has it. This is a fixed list, so
+# that tests are collected without evaluating every configuration.
 TRAINED = by_folder(
     """
     allnli: bilstm
@@ -174,8 +174,8 @@ def test_configuration_is_listed_with_all_fields_and_its_published_size(path: Pa
     [
         "sick/cas_lstm",
         "reviews/rcrn",  # a function
-        "quora_semi_fine_tuning/cs_lvm_1k_z",  # of an environment variable
-        "sst2/bcn_subilstm_cove",  # whose library refers to its own fields
+        "quora_semi_fine_tuning/cs_lvm_1k_z",  # needs an environment variable
+        "sst2/bcn_subilstm_cove",  # its library refers to its own fields
     ],
 )
 def test_configurations_are_evaluated_together_as_alone(name: str):
@@ -254,7 +254,7 @@ def test_every_part_is_trained_with_its_models():
     trained = set().union(*(parts_of(CONFIGURATIONS / f"{name}.jsonnet") for name in TRAINED))
     for path in CONFIGURATION_PATHS:
         # The configurations in no folder are those of `make demo` and docs/own_data.md.
-        if path.parent != CONFIGURATIONS and path.stem != "teacher":  # which is not trained
+        if path.parent != CONFIGURATIONS and path.stem != "teacher":  # this one is not trained
             assert parts_of(path) <= trained, name_of(path)
 
 
@@ -353,7 +353,7 @@ def test_esim_is_trained_as_in_its_authors_code():
     callback = TrainerCallback.from_params(Params(settings), serialization_dir="")
     tracker = SimpleNamespace(_patience=None)
     training = SimpleNamespace(optimizer=optimizer, _metric_tracker=tracker)
-    # Accuracies of SNLI's 9,842 validation pairs: one pair less is worse, an equal number is not.
+    # Accuracies on SNLI's 9,842 validation pairs: one pair less is worse, an equal number is not.
     right = [8000, 7999, 8000, 8001, 8001, 7000, 8000, 8500, 1, 2, 3, 4, 8501, 5]
     worse = 0
     for epoch, number in enumerate(right):
@@ -372,7 +372,7 @@ def with_local(library: str, name: str) -> Any:
     return json.loads(evaluate_snippet("", f"{function}(import 'training_config/{name}.jsonnet')"))
 
 
-# Configurations whose word vectors stand in different places.
+# Configurations with word vectors in different places.
 @pytest.mark.parametrize(
     "name",
     [
@@ -398,7 +398,7 @@ def test_one_override_puts_glove_6b_100d_into_a_configuration(name: str):
         assert tokens == {"type": "single_id", "lowercase_tokens": True}
     pretrained_files = configuration.get("vocabulary", {}).get("pretrained_files", {"tokens": file})
     assert pretrained_files == {"tokens": file}
-    # A model whose parts do not fit together cannot be made.
+    # A model whose parts do not fit together cannot be constructed.
     model = experiment_models.build_model(path, overrides)
     weight = model.get_parameter("_text_field_embedder.token_embedder_tokens.weight")
     assert weight.size(1) == 100

@@ -72,7 +72,7 @@ def tensors_of(texts, kind, folder, **settings):
 
 
 def embedder_of(kind, folder, **settings):
-    # AllenNLP's cache does not tell transformers of different settings apart.
+    # AllenNLP's cache does not distinguish transformers with different settings.
     cached_transformers._clear_caches()
     return TokenEmbedder.from_params(Params({"type": kind, "model_name": folder, **settings}))
 

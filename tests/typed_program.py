@@ -1,4 +1,4 @@
-"""What a user writes, with the types that py.typed promises. `make lint` checks it by mypy."""
+"""A user's program, with the types that py.typed promises. `make lint` checks it with mypy."""
 
 from typing import Any
 

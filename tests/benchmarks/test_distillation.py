@@ -1,4 +1,4 @@
-"""Against average precision and V-measure by hand, and the bounds of the drawn labels."""
+"""Compare with average precision and V-measure by hand, and check the bounds of drawn labels."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ def write(path, *rows):
 
 
 def test_the_mean_average_precision_is_over_questions_with_right_and_wrong_answers(tmp_path):
-    """Of question q, the first and the third answer are right: (1 / 1 + 2 / 3) / 2."""
+    """For question q, the first and the third answer are right: (1 / 1 + 2 / 3) / 2."""
     rows = [("q", "a", "1"), ("q", "b", "0"), ("q", "c", "1"), ("r", "a", "0"), ("s", "b", "1")]
     write(tmp_path / "x/y.tsv.gz", ("Q", "A", "L"), *rows)
     of = {"q": [2, 0], "r": [0, 1], "s": [0, 1], "a": [9, 0], "b": [1, 1], "c": [1, 3]}
@@ -62,7 +62,7 @@ def record(name, speed, mean, megabytes=10):
 
 
 def test_labels_touch_nothing(tmp_path, monkeypatch):
-    """Points in a row, two of them nearly the same, and one that is not measured."""
+    """Points in a row, two of them nearly equal, and one without a measurement."""
     records = [record("a" * 12, 100 * 2**i, 0.7) for i in range(4)]
     records += [record("b" * 12, 101, 0.7), record("large", 90, 0.6, 400), {"encoder": "none"}]
     boxes = []

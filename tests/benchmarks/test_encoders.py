@@ -83,7 +83,7 @@ def test_the_arithmetic_is_what_torch_counts(name, T):
     with use_backend(backend), torch.no_grad(), flops:
         encoder(inputs, torch.ones(1, T, dtype=torch.bool))
     products = flops.get_total_flops() / 2  # a multiplication and an addition
-    if backend == "eager":  # which leaves out the products of each suffix's first state, zero
+    if backend == "eager":  # without the products of each suffix's first state, which is zero
         products += 2 * T * 4 * case.hidden_size**2
     assert products == T * case.products(T)
 

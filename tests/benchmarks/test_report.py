@@ -1,4 +1,4 @@
-"""Where the results of benchmarks say that they come from."""
+"""The origin that results of benchmarks state."""
 
 import subprocess
 

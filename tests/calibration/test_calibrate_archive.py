@@ -87,12 +87,12 @@ def test_evaluate_gives_the_reported_likelihood_and_accuracy(allennlp, calibrate
     allennlp("evaluate", folder / "model.tar.gz", report.test.data, "--output-file", metrics)
     evaluated = json.loads(metrics.read_text())
     assert evaluated["accuracy"] == pytest.approx(report.test.accuracy)
-    # The mean over batches, which here have the same size.
+    # The mean over batches, which have the same size here.
     assert evaluated["loss"] == pytest.approx(report.test.after.negative_log_likelihood, abs=1e-4)
 
 
 def test_a_second_calibration_replaces_the_first(calibrated, drawn, tmp_path, caplog, monkeypatch):
-    """Here without a diagram, for the libraries are missing."""
+    """There is no diagram here, since the libraries are missing."""
     folder, first = calibrated
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     second = calibrate_archive(folder / "model.tar.gz", drawn[0], tmp_path / "out")
@@ -103,16 +103,14 @@ def test_a_second_calibration_replaces_the_first(calibrated, drawn, tmp_path, ca
     assert second.temperature == pytest.approx(first.temperature, rel=1e-4)
     model = load_archive(tmp_path / "out" / "model.tar.gz").model
     assert model.temperature.item() == pytest.approx(first.temperature, rel=1e-4)
-    # The probabilities of an ensemble's one member are calibrated already.
+    # The probabilities of the ensemble's only member are already calibrated.
     ensemble = ensemble_archives([str(folder / "model.tar.gz")], str(tmp_path / "ensemble.tar.gz"))
     third = calibrate_archive(ensemble, drawn[0], tmp_path / "again")
     assert third.temperature == pytest.approx(1.0, rel=1e-3)
 
 
 def test_everything_else_in_the_archive_stays(small_archive, calibrated, drawn, tmp_path):
-    """Other files of a serialization directory are taken over as the configuration says, from this
-    folder only.
-    """
+    """Other files of a serialization directory are copied as configured, only from this folder."""
     folder = tmp_path / "model"
     shutil.copytree(small_archive.parent, folder)
     (folder / "extra..json").write_text("{}")
@@ -154,7 +152,7 @@ def test_the_files(calibrated):
 
 def test_the_threshold_does_what_the_report_says(calibrated):
     folder, report = calibrated
-    (chosen,) = report.thresholds  # of three labels, there is none for F1
+    (chosen,) = report.thresholds  # with three labels, there is no label for F1
     assert (chosen.aim, chosen.positive_label) == ("precision", "neutral")
     assert chosen.wanted_precision == 0.7
     assert chosen.calibration.precision >= 0.7
@@ -274,7 +272,7 @@ def test_data_that_were_seen_before_are_noticed(
 def test_a_copy_of_training_examples_is_noticed(
     small_archive, drawn, tmp_path, caplog, monkeypatch, num_lines, is_noticed
 ):
-    """Or of some, in a file of their own."""
+    """Only some examples are the same, in a separate file."""
     monkeypatch.chdir(REPOSITORY)
     header, *lines = Path(TRAINING).read_text().splitlines()
     others = Path(drawn[0]).read_text().splitlines()[1:]
@@ -333,7 +331,7 @@ def test_calibration(small_archive, tmp_path, monkeypatch, num_cases):
         try:
             report = calibrate_archive("archive", path, output, test_path, **options)
         except Exception as error:
-            check_sentence(error, most_bytes=20_000)  # values may be shown whole
+            check_sentence(error, most_bytes=20_000)  # values may be shown in full
             return
         json.dumps(asdict(report), allow_nan=False)
         assert archive.model.temperature.item() > 0

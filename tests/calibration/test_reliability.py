@@ -46,7 +46,7 @@ def test_measures_of_three_labels(predictions):
 
 
 def test_fewer_examples_than_bins():
-    """A confidence on an edge is in the bin below it, and empty bins have zeros."""
+    """A confidence on an edge belongs to the bin below it, and empty bins have zeros."""
     confidences = numpy.array([0.6, 0.7, 1.0])
     measured = measure_reliability(
         numpy.stack([confidences, 1 - confidences], 1), numpy.eye(3, dtype=int)[1]
@@ -69,7 +69,7 @@ def test_a_label_that_no_example_has_counts(predictions):
 
 
 def measured(confidence):
-    """Of 20 examples with one confidence, 15 are right."""
+    """15 of 20 examples with the same confidence are right."""
     labels = numpy.array([0] * 15 + [1] * 5)
     return measure_reliability(numpy.tile([confidence, 1 - confidence], (20, 1)), labels)
 

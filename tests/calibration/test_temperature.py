@@ -21,7 +21,7 @@ def overconfident(seed, num_examples=400, num_labels=4):
 
 @pytest.mark.parametrize(("margin", "num_right"), [(4.0, 7), (0.5, 9), (3.0, 6)])
 def test_one_margin_has_a_closed_form(margin, num_right):
-    """With logits (m, 0) for all of 10 examples, softmax(m / T) is the share of right ones."""
+    """If all 10 examples have the logits (m, 0), softmax(m / T) is the accuracy."""
     logits = numpy.tile([margin, 0.0], (10, 1))
     labels = numpy.array([0] * num_right + [1] * (10 - num_right))
     expected = margin / math.log(num_right / (10 - num_right))
@@ -58,7 +58,7 @@ def test_it_is_proportional_to_the_logits():
 
 @pytest.mark.parametrize("logits", [(0.5, 0.2, 0.1), (0.0, 0.0, 0.0), (1e20, 1.0, -1e20)])
 def test_one_pair_with_each_label_is_refused(logits):
-    """Its probabilities are the labels' frequencies at infinite temperature only."""
+    """Only at infinite temperature are its probabilities the labels' frequencies."""
     for repeats in (1, 3):
         labels = numpy.array([0, 1, 2] * repeats)
         with pytest.raises(ConfigurationError, match="no larger than those of the wrong ones"):
@@ -107,7 +107,7 @@ def test_a_label_of_another_reader(archive):
     ],
 )
 def test_every_classifier_has_logits(untrained_predictor, fixtures, name, file):
-    """As its predictor gives them, which knows no label, and not divided by a temperature."""
+    """The logits are the predictor's, which has no labels, without a temperature."""
     predictor = untrained_predictor(name)
     data = str(fixtures / "data" / file)
     instances = list(predictor._dataset_reader.read(data))

@@ -1,4 +1,4 @@
-"""AllenNLP's own commands on the input that users get wrong; an error names the file and line."""
+"""AllenNLP's own commands with invalid input; errors name the file and line."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def test_train(allennlp, write, tmp_path, content, message):
 
 @pytest.fixture
 def pipe():
-    """Makes the path of a pipe with some text in it, as of `<(...)` in a shell."""
+    """Makes the path of a pipe that contains some text, like `<(...)` in a shell."""
 
     def make(text):
         read, write = os.pipe()
@@ -56,7 +56,7 @@ def pipe():
 def test_a_pipe_is_refused_where_it_would_be_read_twice(
     allennlp, small_archive, pipe, tmp_path, command, named
 ):
-    """Report F23. Nobody writes to the named pipe: opening it would wait for ever."""
+    """Report F23: nobody writes to the named pipe, so opening it would wait forever."""
     path = pipe(HEADER + "a\tb\tneutral\n")
     if named:
         os.mkfifo(path := tmp_path / "pipe")

@@ -55,7 +55,7 @@ def test_a_table_with_another_delimiter(allennlp, small_archive, tmp_path):
 def test_an_interrupted_run_is_not_continued_with_another_model(
     allennlp, small_archive, tmp_path, monkeypatch
 ):
-    """With another digest of the archive, see tests/models/test_archival.py, or other options."""
+    """The archive's digest differs (see tests/models/test_archival.py), or the options."""
     (tmp_path / "s.txt").write_text("A man is asleep.\nA dog.\nTwo dogs run.\n")
     arguments = [tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 1]
 

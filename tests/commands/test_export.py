@@ -39,7 +39,7 @@ def test_the_folder_has_the_vectors_of_the_archive(
 
 
 def test_the_card_names_the_archive_s_metrics_but_no_folder(allennlp, distilled_archive, tmp_path):
-    """And no metrics if an override cuts the projection, which the vectors show."""
+    """There are no metrics if an override cuts the projection, which the vectors show."""
     cut = ["--overrides", '{"model.cut_projection": true}']
     for name, options in {"same": [], "changed": cut}.items():
         allennlp("export", distilled_archive, tmp_path / name, *options)

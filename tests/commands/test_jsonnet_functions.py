@@ -26,7 +26,7 @@ def test_names_of_parameters():
 
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "training_config").glob("own_*.jsonnet")))
 def test_the_parameters_of_our_configurations(path):
-    """Jsonnet takes all of them by their names."""
+    """Jsonnet accepts all of them by name."""
     names = parameters(path.read_text("utf-8"))
     assert "train" in names
     arguments = ", ".join(f"{name}=null" for name in names)

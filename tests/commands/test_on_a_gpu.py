@@ -1,4 +1,4 @@
-"""Commands with `--cuda-device 0`, on a simulated GPU: they write what they write on a CPU."""
+"""Commands with `--cuda-device 0`, on a simulated GPU, have the same output as on a CPU."""
 
 import json
 from pathlib import Path
@@ -47,7 +47,7 @@ def inputs(small_archive, generator_archives, fixtures, tmp_path) -> dict[str, P
 
 
 def numbers(x: Any) -> list[float]:
-    """All numbers in what JSON gave, in order, other than times."""
+    """All numbers in a JSON value except times, in order."""
     if isinstance(x, dict):
         return [n for key, value in x.items() if "second" not in key for n in numbers(value)]
     if isinstance(x, list):

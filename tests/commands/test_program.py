@@ -1,4 +1,4 @@
-"""How the `allennlp` program prints with this package loaded."""
+"""The output of the `allennlp` program with this package loaded."""
 
 import copy
 import errno
@@ -50,7 +50,7 @@ for name in ("serve", "tune", "other"):
 
 
 def run(*arguments: object, **environment: str) -> "CompletedProcess[str]":
-    """The program in a process of its own, without allennlp-models, which prints when it loads."""
+    """Run the program in a separate process, without allennlp-models, which prints on import."""
     unset = {"PYTHONPATH", "ALLENNLP_DEBUG", "ALLENNLP_LOG_LEVEL", "TQDM_DISABLE"}
     inherited = {name: value for name, value in os.environ.items() if name not in unset}
     return run_allennlp(
@@ -75,7 +75,7 @@ def test_own_subcommands_print_results_and_progress_alone(small_archive, tmp_pat
 
 
 def test_another_plugin_has_commands_of_the_same_names():
-    """It registers "serve" before this package does, "tune" and its own one later."""
+    """It registers "serve" before this package does, and "tune" and its own command later."""
     result = run_python(COMMANDS_OF_OTHER_PLUGINS)
     own = [f"allennlp_sentmatch.commands.{name}" for name in ("serve", "tune")]
     assert result.stdout.splitlines() == [*own, "__main__"]
@@ -170,7 +170,7 @@ class TestMistake:
 
     @pytest.mark.parametrize("matcher", ["heuristc", {"type": "heuristc"}])
     def test_of_a_component_says_where_it_is(self, matcher):
-        """Also of one that a model makes later."""
+        """This also holds for a configuration that a model constructs later."""
         vocab = Vocabulary(tokens_to_add={"labels": ["no", "yes"]})
 
         def sentence(**parts):

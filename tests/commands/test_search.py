@@ -221,7 +221,7 @@ def test_search(allennlp, small_archive, tmp_path, monkeypatch, num_cases):
         search(kind, "--index-kind", settings)
     files = [corpus, vectors, queries, *indexes.values()]
     before = {path: path.read_bytes() for path in files}
-    # A file of another program or of an earlier version has no digest.
+    # A file from another program or an earlier version has no digest.
     undigested = {**before, vectors: before[vectors].partition(MARK)[0]}
     endings = {"found": 0, "refused": 0}
 

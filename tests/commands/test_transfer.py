@@ -51,13 +51,13 @@ def test_an_archive_and_its_vectors_on_disk(allennlp, small_archive, folder, tmp
         "--output-file", tmp_path / "b.json",
     )  # fmt: skip
     again = json.loads((tmp_path / "b.json").read_text())
-    # The batches differ, and with them the vectors' last digits.
+    # The batches differ, and so do the vectors' last digits.
     assert again["metrics"] == pytest.approx(report["metrics"], abs=0.1)
 
 
 @pytest.fixture
 def report(allennlp, folder, tmp_path):
-    """Runs the command in three folds; what it writes, or its metrics in one task with a cache."""
+    """Runs the command with three folds; returns its output, or a task's metrics with a cache."""
 
     def run(*arguments, data=("--data", folder)):
         output = tmp_path / "out.json"
@@ -75,7 +75,7 @@ def figures(report, tmp_path):
 
 
 class _FakeTransformer:
-    """Reads what its folder says a sentence's vector is."""
+    """Reads a sentence's vector from its folder."""
 
     def __init__(self, name, device):
         self._words = json.loads((Path(name) / "module" / "words.json").read_text())
@@ -99,7 +99,7 @@ def test_the_cache_is_of_a_folders_contents(figures, tmp_path, monkeypatch):
 
 
 def test_the_cache_is_of_the_same_sentences_and_vectors(allennlp, folder, tmp_path, figures):
-    """Vectors that tell the labels, first in the order of other sentences."""
+    """Vectors that determine the labels, first in the order of other sentences."""
     allennlp("transfer", "--list-sentences", tmp_path / "s.txt", "--data", folder, "--tasks", "MR")
     sentences = (tmp_path / "s.txt").read_text().splitlines()
     numpy.save(tmp_path / "v.npy", [[float("good" in s), float("bad" in s)] for s in sentences])

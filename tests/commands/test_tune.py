@@ -42,7 +42,7 @@ def test_a_trial_is_a_training(allennlp, space, tmp_path, capsys, monkeypatch):
 
 
 class StandIn:
-    """Records how it was made and called; finds a failed and a complete trial."""
+    """Records its construction and its calls; finds a failed and a complete trial."""
 
     calls = []
 

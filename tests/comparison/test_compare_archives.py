@@ -14,14 +14,14 @@ from allennlp_sentmatch.models import (
     ScoreModel,
 )
 
-# The package has a function of the module's name.
+# The package has a function with the module's name.
 module = import_module("allennlp_sentmatch.comparison.compare_archives")
 MODELS = {"c": ClassificationModel, "r": AttentiveRanker, "s": ScoreModel, "q": RNet}
 
 
 @pytest.fixture
 def scores(monkeypatch) -> dict:
-    """The scores of archives by their names, which begin with the kind of the model."""
+    """The scores of archives by name, which begins with the kind of model."""
     known: dict[str, object] = {}
 
     def load_archive(path, cuda_device, trust):

@@ -28,20 +28,20 @@ def digits(text: str) -> numpy.ndarray:
 
 
 def test_the_bootstrap_is_paired():
-    """The same differences everywhere have no spread, however much the items differ."""
+    """Equal differences have no spread, however much the items differ."""
     items = numpy.arange(20.0).reshape(1, 20, 1) / 20
     assert interval(items + 0.1, items) == pytest.approx((0.1, 0.1))
 
 
 def test_the_interval_of_correlations():
-    """Fisher's: the inverse hyperbolic tangent of r has the standard error 1 / sqrt(n - 3)."""
+    """Fisher's transformation: the standard error of artanh(r) is 1 / sqrt(n - 3)."""
     generator = numpy.random.default_rng(0)
     true = generator.normal(size=(1, 400))
     predicted = 0.8 * true + 0.6 * generator.normal(size=(2, 400))  # two seeds
     higher = numpy.stack([predicted, true.repeat(2, axis=0)], axis=-1)  # (2, 400, 2)
     r = pearsonr(predicted[0], true[0])[0]
     assert figure_of(higher) == pytest.approx([r, pearsonr(predicted[1], true[0])[0]], abs=1e-12)
-    # The lower row predicts its true scores, so that the higher row alone makes the interval.
+    # The lower row predicts its true scores, so that only the higher row determines the interval.
     lower = numpy.stack([true, true], axis=-1)  # (1, 400, 2)
     low, high = interval(higher[:1], lower)
     error = 1.96 / math.sqrt(397)
@@ -77,7 +77,7 @@ def test_exchanging_scores_is_mcnemars_test_for_right_and_wrong_answers():
 
 
 def test_exchanging_scores_compares_correlations():
-    """A model that predicts better, and one that is another's copy."""
+    """A model that predicts better than another, and a copy of a model."""
     generator = numpy.random.default_rng(1)
     true = generator.normal(size=100)
     runs = [true + noise * generator.normal(size=100) for noise in (0.5, 3.0)]
@@ -146,7 +146,7 @@ def test_more_seeds_leave_the_variance_of_the_items(runs):
 
 
 def test_holm():
-    """The second of three: twice its p, but no less than the first one, corrected."""
+    """The second of three has twice its p, but at least the corrected p of the first."""
     assert holm([0.01, 0.04, 0.012]) == pytest.approx([0.03, 0.04, 0.03])
     assert holm([0.6, 0.5]) == [1.0, 1.0]
     assert holm([]) == []

@@ -49,7 +49,7 @@ def encode(encoder, output, *corpora, **settings):
 
 
 def encode_until(number, output, *corpora):
-    """Leave an interrupted run that has encoded so many sentences, which are returned."""
+    """Interrupt a run after it encoded this many sentences, and return them."""
 
     def interrupt(encoded):
         if len(encoded) >= number:
@@ -131,7 +131,7 @@ def test_any_change_of_the_finished_file_is_found(tmp_path):
         path.write_bytes(flipped(position)(content))
         with pytest.raises(ValueError, match=r"v\.npy is not as it was written"):
             map_vectors(path)
-    # As an earlier version wrote it.
+    # The form of an earlier version.
     path.write_bytes(content[:-ENDING_LENGTH])
     numpy.testing.assert_array_equal(map_vectors(path), vectors_of(SENTENCES))
     check_sentences(SENTENCES, path)
@@ -189,7 +189,7 @@ def shortened(length):
 
 @pytest.fixture
 def folder(tmp_path):
-    """The work of a run that was interrupted after four blocks."""
+    """A work folder of a run that was interrupted after four blocks."""
     encode_until(28, tmp_path / "v.npy")
     assert numpy.load(tmp_path / "v.npy.partial" / "vectors.npy")[20].any()
     assert (tmp_path / "v.npy.partial" / "digests").stat().st_size == 4 * 32
@@ -200,12 +200,12 @@ def folder(tmp_path):
     ("name", "change", "encoded_again", "log"),
     [
         ("digests", bytes, 0, ""),
-        # The block of a vector is encoded again, and no other.
+        # Only the block of the changed vector is encoded again.
         ("vectors.npy", flipped(128 + 8 * 6), 7, "damaged: rows 0 to 6 "),
         ("vectors.npy", flipped(128 + 8 * 7), 7, "damaged: rows 7 to 13 "),
         *(("vectors.npy", shortened(length), 28, "rows 21 to 27 ") for length in (0, 20, 130)),
         ("vectors.npy", shortened(-2), 0, ""),
-        # Bytes that are not of a vector are written again.
+        # Bytes outside the vectors are written again.
         *(("vectors.npy", flipped(at), 0, "") for at in (1, 50, 126, -1, -70)),
         ("vectors.npy", None, 28, "rows 21 to 27 "),
         ("digests", flipped(33), 7, "damaged: rows 7 to 13 "),
@@ -217,7 +217,7 @@ def folder(tmp_path):
 def test_a_damaged_file_of_an_interrupted_run(
     folder, tmp_path, caplog, name, change, encoded_again, log
 ):
-    """What it had is encoded again, and all bytes are right."""
+    """The damaged part is encoded again, and all bytes are right."""
     content = (folder / name).read_bytes()
     (folder / name).unlink()
     if change is not None:
@@ -233,7 +233,7 @@ def test_a_damaged_file_of_an_interrupted_run(
 
 @cases(60, 2000)
 def test_any_damage(folder, tmp_path, num_cases):
-    """The same bytes at the end, or an error with a remedy."""
+    """The final bytes are the same, or an error names the remedy."""
     output = tmp_path / "v.npy"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     encode(FakeEncoder(), output)
@@ -284,7 +284,7 @@ def test_a_run_that_died_while_it_wrote_its_settings(tmp_path):
 
 
 def test_an_edit_that_is_taken_back_after_an_interruption(tmp_path):
-    """What was encoded in between is not kept."""
+    """Vectors that were encoded in between are not kept."""
     edited = ["edited", *SENTENCES[1:3], SENTENCES[1], *SENTENCES[4:]]
     encode_until(20, tmp_path / "v.npy", SENTENCES, edited)
     encode(FakeEncoder(), tmp_path / "v.npy")
@@ -292,7 +292,7 @@ def test_an_edit_that_is_taken_back_after_an_interruption(tmp_path):
 
 
 def test_a_damaged_page_of_the_database(tmp_path):
-    """It is named, and the same call goes on."""
+    """The error names it, and the same call continues."""
     database = tmp_path / "v.npy.partial" / "seen.sqlite"
 
     def damage(encoded):
@@ -317,7 +317,7 @@ def test_a_folder_that_vanishes(tmp_path):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
 def test_a_full_disk(tmp_path, monkeypatch, number):
-    """The work so far is kept, and the same call goes on with it."""
+    """The work so far is kept, and the same call continues with it."""
     calls = []
 
     def fsync(descriptor):
@@ -342,7 +342,7 @@ def test_only_the_lines_that_are_new_are_encoded(tmp_path, number):
     encode(FakeEncoder(), output, SENTENCES[:number])
     encoder = FakeEncoder()
     append(encoder, output, SENTENCES)
-    sample = encoder.encoded[: min(number, 32)]  # is compared with the vectors
+    sample = encoder.encoded[: min(number, 32)]  # this row is compared with the vectors
     assert {*sample} <= {*SENTENCES[:number]}
     assert sorted(encoder.encoded[len(sample) :]) == sorted({*SENTENCES} - {*SENTENCES[:number]})
     assert_encoded(output)
@@ -397,7 +397,7 @@ def test_a_killed_run_leaves_the_file_as_it_was_and_goes_on(tmp_path):
 def test_a_run_that_was_killed_while_its_folder_was_deleted(
     tmp_path, monkeypatch, num_deleted, sentences
 ):
-    """Its vectors are at their place already; some of the other files are gone."""
+    """The vectors are already in place; some of the other files are gone."""
     output = tmp_path / "v.npy"
     folder = tmp_path / "v.npy.partial"
     deleted = ["settings.json", "digests", "seen.sqlite", "lock", "-"][:num_deleted]
@@ -465,7 +465,7 @@ def test_a_file_of_another_model_is_found_by_a_sample(tmp_path):
 
 
 def test_the_corpus_is_read_twice(tmp_path):
-    """Once to count it, and once to encode it, also where vectors are there already."""
+    """It is read once to count it, and once to encode it, even if vectors exist."""
     readings = []
 
     def read(number):

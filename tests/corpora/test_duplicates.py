@@ -20,7 +20,7 @@ TEXT = "I have 3 cards."
 
 
 class Table:
-    """Encodes texts as vectors around a few centers, the same each time, and zeros."""
+    """Encodes texts as vectors around a few fixed centers, and as zeros."""
 
     def __init__(self, size=24, num_centers=30, spread=0.45):
         generator = numpy.random.default_rng(0)
@@ -53,7 +53,7 @@ def by_definition(texts, threshold, vectors, against=None):
         score, place = reasons.get(text) or max(scores, default=(0, 0))
         if score >= threshold:
             removed.append((position, -place, score))
-            reasons[text] = score, place  # also of later texts that are equal
+            reasons[text] = score, place  # also for later equal texts
         elif against is None:
             kept.append((position, text))
     return removed
@@ -94,14 +94,14 @@ def fitted(encoder, labels=(0, 1)):
 
 
 def test_texts_with_one_vector_reach_every_threshold():
-    """Their cosine is 1 but for rounding."""
+    """Their cosine is 1 up to rounding."""
     texts = [name for i in range(1, len(NAMES), 50) for name in NAMES[i : i + 2]]
     result = find_duplicates(texts, 1, encoder=Table(), compare_words=False)
     assert result.selected == texts[::2]
 
 
 def test_a_classifier_decides_for_the_nearest_kept_texts(shipped, monkeypatch):
-    """Here by scores at random, the higher one for either of two texts."""
+    """Scores are random here; the higher one may belong to either text."""
     monkeypatch.setattr(duplicates, "BLOCK_SIZE", 3)
     monkeypatch.setattr(duplicates, "CANDIDATE_COSINE", 0.3)
     monkeypatch.setattr(duplicates, "NUM_CANDIDATES", 2)
@@ -262,13 +262,13 @@ def test_the_kept_texts_with_their_duplicates(shipped):
 
 
 def test_the_doubtful_removals_are_first():
-    """Where one word takes the place of another, a person sees more than the cosine."""
+    """If one word replaces another, a person sees more than the cosine."""
     kept = "The red dog sleeps in the garden"
     texts = [
         kept,
         "the red dog sleeps in the garden.",  # the same words
         "The red dog sleeps in a garden",  # another function word
-        "The red dog sleeps in the large garden",  # a word more
+        "The red dog sleeps in the large garden",  # an additional word
         "The blue cat sleeps in the garden",  # two words
         "The red cat sleeps in the garden",  # one word
     ]

@@ -17,7 +17,7 @@ class Counts:
 
 
 class Prompted(Counts):
-    """An encoder that reads queries in another way than documents."""
+    """An encoder that encodes queries and documents differently."""
 
     def encode_query(self, sentences):
         return self.encode([f"query {text}" for text in sentences])

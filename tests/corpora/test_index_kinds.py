@@ -20,7 +20,7 @@ EXHAUSTIVE = {
     "ivf": {"nlist": 9, "nprobe": 9},
     "ivfpq": {"nlist": 9, "nprobe": 9, "refine_factor": 600},
 }
-"""Settings with which each kind compares a query with all of 600 vectors."""
+"""Settings with which each kind compares a query with all 600 vectors."""
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def exact(vectors, queries, k):
 @pytest.mark.parametrize("rows", [None, range(599, 99, -1)])
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_a_search_of_everything_is_exact(vectors, queries, name, rows):
-    """Chosen rows have positions of their own."""
+    """Chosen rows have their own positions."""
     index = SentenceIndex.build(vectors, rows, 100, IndexKind(name, EXHAUSTIVE[name]))
     assert (len(index), index.vector_size) == (500 if rows else 600, SIZE)
     cosines, positions = index.search(queries, k=7)
@@ -71,9 +71,9 @@ def tied():
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, name):
-    """Report F12: FAISS's order of ties, and its choice among those with the last, are its own."""
+    """Report F12: FAISS orders ties in its own way, and chooses among ties with the last result."""
     queries = numpy.array([[2, 1, 1, 0, 0, 0, 0, 0], [1, -1, 0, 0, 0, 0, 0, 3]], "f4")
-    # All lengths are equal, but for the zero vectors.
+    # All lengths are equal, except the zero vectors'.
     expected = numpy.argsort(-(queries @ numpy.sign(tied).T), axis=1, kind="stable")
     index = SentenceIndex.build(tied, kind=IndexKind(name, EXHAUSTIVE[name]), block_size=90)
     index.save(tmp_path / "s.faiss")
@@ -98,7 +98,7 @@ def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, nam
     ],
 )
 def test_fewer_neighbors_are_the_beginning_of_more(vectors, queries, name, settings):
-    """Also of an index that misses many, and finds others if it is asked for more."""
+    """This also holds for an index that misses many, and finds others if asked for more."""
     index = SentenceIndex.build(vectors, kind=IndexKind(name, settings))
     cosines, positions = index.search(queries, 600)
     for k in (*range(1, 20), 63, 64, 65, 255, 256, 257):
@@ -148,7 +148,7 @@ def test_a_saved_index_is_extended(vectors, queries, tmp_path, name):
     with pytest.raises(ValueError, match="load it with mapped=False"):
         again.extended(grown, rows)
     changed = grown.copy()
-    changed[2] = changed[4]  # were two vectors
+    changed[2] = changed[4]  # these were two vectors
     with pytest.raises(ValueError, match="the first vectors are not those that the index"):
         again.load(tmp_path / "s.faiss", kind, mapped=False).extended(changed, rows)
 
@@ -174,7 +174,7 @@ def test_a_saved_index_is_mapped_and_finds_the_same(vectors, queries, tmp_path, 
 
 
 def without_digest(content):
-    """A file as earlier versions wrote it, which FAISS checks alone."""
+    """A file of earlier versions, which only FAISS checks."""
     return content.partition(MARK)[0]
 
 
@@ -186,7 +186,7 @@ def test_numbers_of_vectors_that_do_not_exist_are_refused(vectors, tmp_path, nam
     numbers = numpy.arange(600, dtype="i8")
     wrong = numpy.where(numbers == 300, 10**6, numbers)
     assert content.count(numbers.tobytes()) == 1
-    # After the kind's four bytes and four of the vectors' size.
+    # After four bytes for the kind, and four for the vectors' size.
     assert content[8:16] == (600).to_bytes(8, "little")
     for changed in (
         content.replace(numbers.tobytes(), wrong.tobytes()),

@@ -1,4 +1,4 @@
-"""Numbers as people write them, with the values that a reader gives them."""
+"""Numbers as people write them, with their values for a reader."""
 
 import pytest
 

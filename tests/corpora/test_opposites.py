@@ -1,4 +1,4 @@
-"""Words that exclude each other, by what a reader would say of the texts."""
+"""Words that exclude each other, judged by a reader of the texts."""
 
 import numpy
 import pytest

@@ -15,7 +15,7 @@ from tests.estimators.tiny_encoder import tiny_encoder
 
 WORDS = ["a", "man", "is", "asleep", "two", "dogs", "run", "in", "the", "park"]
 SENTENCES = [" ".join(WORDS[i % 7 : i % 7 + 1 + i % 5]) + " ." * (i % 3) for i in range(60)] + [""]
-SENTENCES += SENTENCES[:50]  # so that there are blocks with nothing new
+SENTENCES += SENTENCES[:50]  # so that some blocks contain nothing new
 
 SIZES = {"batch_size": 4, "block_size": 20, "show_progress_bar": False}
 
@@ -83,7 +83,7 @@ def busy_workers(node):
     (raylet,) = node.all_processes["raylet"]
     found = []
     for status in Path("/proc").glob("[0-9]*/status"):
-        with suppress(OSError):  # it has just ended
+        with suppress(OSError):  # the process has just ended
             is_child = f"\nPPid:\t{raylet.process.pid}\n" in status.read_text()
             if is_child and b"ray::_encode" in status.with_name("cmdline").read_bytes():
                 found.append(status.parent.name)
@@ -91,7 +91,7 @@ def busy_workers(node):
 
 
 class RaysTaskError(Exception):
-    """Stands in for `ray.exceptions.RayTaskError`."""
+    """Replaces `ray.exceptions.RayTaskError`."""
 
     def __init__(self, cause):
         super().__init__("a long traceback")
@@ -99,7 +99,7 @@ class RaysTaskError(Exception):
 
 
 class PretendedRay:
-    """Stands in for Ray: a task runs, in this process, when it is waited for, the last one first.
+    """Replaces Ray: a task runs in this process when its result is requested, the last one first.
 
     `dies_at` is the number of the task at which the process is interrupted.
     """
@@ -172,7 +172,7 @@ def ray(monkeypatch):
 
 @pytest.mark.parametrize("interrupted_first", [True, False])
 def test_a_run_continues_with_the_other_engine(ray, small_archive, tmp_path, interrupted_first):
-    """Blocks that were encoded ahead of an unfinished one are encoded again."""
+    """Blocks encoded ahead of an unfinished one are encoded again."""
     local = ArchiveEncoder.from_archive(small_archive)
     on_ray = RayEncoder(small_archive, num_workers=2, num_threads=1)
     expected = encoded(local, tmp_path / "whole.npy")
@@ -212,7 +212,7 @@ def test_how_much_is_encoded_at_a_time(ray, small_archive, num_workers):
 
 
 def test_other_encoders(ray, tmp_path):
-    """The one in the package, an exported folder, and an object."""
+    """The encoders are the package's, an exported folder, and an object."""
     tiny_encoder().save(tmp_path / "tiny")
     sentences = [text for text in SENTENCES if text]
     for number, encoder in enumerate(("package", str(tmp_path / "tiny"), tiny_encoder())):
@@ -235,7 +235,7 @@ def test_a_worker_loads_the_archive_once(ray, small_archive, monkeypatch, capsys
 
     monkeypatch.setattr(ArchiveEncoder, "from_archive", load)
     list(encoder.encode_blocks([["a"], ["man"]]))
-    # Ray shows it one GPU, which is number 0.
+    # Ray makes one GPU visible, as number 0.
     assert chosen == [(0, False, '{"a": 1}', True)]
     assert capsys.readouterr() == ("", "")
 
@@ -276,7 +276,7 @@ def test_the_cluster(
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     if variable is not None:
         monkeypatch.setenv("RAY_ADDRESS", variable)
-    for _ in range(2):  # the second encoder finds it started
+    for _ in range(2):  # Ray is running when the second encoder needs it
         RayEncoder(small_archive, device, address, num_workers=3, num_threads=2)
     quiet = {"log_to_driver": False, "include_dashboard": False}
     assert ray.starts == [(started, {**quiet, **options})]

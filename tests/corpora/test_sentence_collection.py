@@ -29,7 +29,7 @@ def test_equal_sentences_are_told_apart_by_their_positions(encoder):
 
 
 def test_a_search_takes_little_memory(encoder, tmp_path):
-    """200,000 vectors took four copies of them in each call."""
+    """Each call copied 200,000 vectors four times."""
     rows = numpy.resize(encoder.encode(SENTENCES), (20_000, 16))
     numpy.save(tmp_path / "vectors.npy", rows / numpy.linalg.norm(rows, axis=1, keepdims=True))
     vectors = numpy.load(tmp_path / "vectors.npy", mmap_mode="r")

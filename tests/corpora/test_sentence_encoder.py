@@ -291,7 +291,7 @@ def test_cosines_are_at_most_1(shipped):
 
 
 def test_copies_that_are_sent_to_another_process_or_of_another_type(shipped):
-    """scikit-learn's `n_jobs` sends them."""
+    """scikit-learn's `n_jobs` pickles encoders."""
     expected = shipped.encode(SENTENCES)
     again = pickle.loads(pickle.dumps(shipped))
     numpy.testing.assert_array_equal(again.encode(SENTENCES), expected)
@@ -314,7 +314,7 @@ def test_tensors_that_need_gradients_are_vectors():
 
 
 def test_the_defaults_of_a_program_change_nothing(shipped):
-    """In a process of its own: other threads see the defaults, too."""
+    """A separate process, since other threads see the defaults, too."""
     code = """
 import sys, numpy, torch
 from allennlp_sentmatch.__main__ import main

@@ -70,7 +70,7 @@ def test_rescoring_is_the_predictors_prediction_of_the_pair(encoder, vectors, sm
 
 
 def assert_alike(found, expected):
-    """The same labels and probabilities of the same sentences."""
+    """The labels and probabilities of the same sentences are equal."""
     for near, others in zip(found, expected):
         assert [(n.row, n.label) for n in near] == [(n.row, n.label) for n in others]
         for neighbor, same in zip(near, others):
@@ -152,7 +152,7 @@ def test_what_does_not_belong_together_is_refused(encoder, vectors, tmp_path):
 
 
 def test_an_index_without_a_digest_is_compared_by_a_sample(encoder, vectors, tmp_path):
-    """As earlier versions wrote it."""
+    """The form of earlier versions."""
     SentenceSearch(encoder, CORPUS[1:], vectors[1:], tmp_path / "s.faiss")
     content = (tmp_path / "s.faiss").read_bytes()
     (tmp_path / "s.faiss").write_bytes(content[: -2 * ENDING_LENGTH])
@@ -192,7 +192,7 @@ def test_the_table_has_a_line_for_each_rank():
 
 
 def test_the_sample_that_is_compared_is_not_warned_of(encoder, recwarn):
-    """Its positions are not the corpus's."""
+    """The index's positions are not those of the corpus."""
     corpus = ["A dog.", "Xyzzy."]
     vectors = encoder.encode(corpus)
     assert "(sentence 1)" in str(recwarn.pop(UserWarning).message)
@@ -223,9 +223,9 @@ def test_sentences_that_are_new_are_added_to_a_saved_index(
     monkeypatch.setattr(SentenceIndex, "build", None)
     assert SentenceSearch(encoder, CORPUS, vectors, path).search(QUERIES, k=9) == found
     assert path.read_bytes() == content
-    assert capsys.readouterr() == ("", "")  # no progress
+    assert capsys.readouterr() == ("", "")  # no progress is shown
     assert [file.name for file in tmp_path.iterdir()] == ["s.faiss"]
-    # An index of more sentences, of the last or of changed ones is refused, and stays.
+    # An index of more, of the last or of changed sentences is refused, and not modified.
     for corpus, rows in ((CORPUS[:number], vectors[:number]), (CORPUS[1:], vectors[1:])):
         with pytest.raises(ValueError, match="was made from other sentences"):
             SentenceSearch(encoder, corpus, rows, path)

@@ -61,7 +61,7 @@ def test_one_file_is_split(data_path):
     first_pass = flat(labeled[:3])
     assert len(set(first_pass)) == 7
     assert set(flat(labeled[3:])) < set(first_pass)
-    # Each unlabeled pair once; together, all of them.
+    # Every unlabeled pair occurs exactly once.
     assert Counter(flat(unlabeled)) == Counter(set(range(20)) - set(first_pass))
 
 
@@ -94,7 +94,7 @@ def test_labels_of_unlabeled_pairs_are_unknown_to_the_vocabulary(tmp_path):
 def test_two_files(tmp_path, data_path):
     unlabeled = write(tmp_path / "unlabeled.jsonl", range(100, 107), labeled=False)
     made = loader(data_path, unlabeled_data_path=unlabeled, batch_size=5, unlabeled_batch_size=2)
-    assert len(made) == 4  # either has four batches
+    assert len(made) == 4  # both have four batches
     first, second = epoch(made)
     assert sorted(flat(first)) == list(range(20))
     assert sorted(flat(second)) == list(range(100, 107))
@@ -107,7 +107,7 @@ def test_the_longer_or_the_labeled_set_makes_the_epoch(data_path):
     assert len(loader(data_path, num_labeled=18, batch_size=1)) == 18
     assert len(set(flat(labeled))) == 18
     assert Counter(flat(unlabeled)).most_common(1)[0][1] == 6
-    # Three passes over the labeled pairs; the unlabeled ones go on meanwhile.
+    # Three passes over the labeled pairs, while the pass over unlabeled ones continues.
     made = loader(data_path, num_labeled=7, epoch="labeled", seed=3)
     assert len(made) == 3
     epochs = [epoch(made) for _ in range(3)]
@@ -146,7 +146,7 @@ def test_labeled_pairs_depend_on_the_seed_alone(data_path):
     assert {i for batch in batches for i in numbers(only, batch, "premise")} == chosen[0]
     assert all(not name.startswith("unlabeled_") for batch in batches for name in batch)
     epochs = []
-    for random_seed in (1, 1, 2):  # the configuration's, the default
+    for random_seed in (1, 1, 2):  # the configuration's seed, the default
         random.seed(random_seed)
         epochs.append(epoch(loader(data_path, num_labeled=6)))
     assert epochs[0] == epochs[1] != epochs[2]

@@ -1,4 +1,4 @@
-"""Loaders for evaluation: every example once, in the file's order, whatever they are made from."""
+"""Loaders for evaluation yield every example once, in the file's order."""
 
 from itertools import chain
 
@@ -44,7 +44,7 @@ def file(write):
         ({"batch_sampler": {**TOKENS, "max_tokens": 1}}, [1] * 10),
         ({"type": "semi_supervised", "batch_size": 6, "num_labeled": 99}, [6, 4]),
         ({"type": "simple", "batch_size": 6, "shuffle": True}, [6, 4]),
-        # Deliberate: the first ones, every time, none twice.
+        # Intended: always the first batches, without repetition.
         ({"batch_size": 4, "shuffle": True, "batches_per_epoch": 2}, [4, 4]),
         ({"batch_size": 4, "batches_per_epoch": 5}, [4, 4, 2]),
     ],

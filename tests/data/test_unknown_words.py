@@ -11,7 +11,7 @@ from allennlp_sentmatch.data.unknown_words import unknown_words
         ("esim", {"premise": "Qqq KNOWN qqq", "hypothesis": "KNOWN zzz"}, ["Qqq", "qqq", "zzz"]),
         # Tags and characters are not words.
         ("rcrn_entailment", {"premise": "qqq", "hypothesis": "KNOWN"}, ["qqq"]),
-        # The words of lists are searched.
+        # Words in lists are found, too.
         ("attentive_ranker", {"question": "qqq", "candidates": ["zzz", "qqq"]}, ["qqq", "zzz"]),
     ],
 )

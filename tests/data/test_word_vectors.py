@@ -57,7 +57,7 @@ def test_some_words(tmp_path: Path):
 )
 @pytest.mark.parametrize("name", ["v.txt", "v.zip"])
 def test_marks_and_separators_of_other_programs(tmp_path: Path, name: str, content: str):
-    """Also in AllenNLP's embedder and vocabulary."""
+    """This also holds for AllenNLP's embedder and vocabulary."""
     path = write(tmp_path / name, content)
     words = ["the", "à\xa0b"]
     for chosen in (None, set(words)):

@@ -46,7 +46,7 @@ def test_a_model_in_training_is_evaluated(small_archive):
     encoder = ArchiveEncoder.from_archive(small_archive)
     model = encoder._model
     for module in model.modules():
-        module.p = 0.5  # of dropout
+        module.p = 0.5  # the dropout layer
     expected = encoder.encode(SENTENCES)
     (prediction,) = encoder.match(expected[:1], expected[1:2])
     model.train()
@@ -85,7 +85,7 @@ def test_products_in_bfloat16(small_archive, encoder, monkeypatch):
 
 
 def test_instances_give_the_same_vectors(encoder, small_archive, monkeypatch):
-    """They are made for tokenizers and indexers that have no short cut."""
+    """Instances are made for tokenizers and indexers without a shortcut."""
     slow = ArchiveEncoder.from_archive(small_archive)
     monkeypatch.setitem(slow.__dict__, "indexer", None)
     made = []

@@ -57,7 +57,7 @@ def make(encoder, words=WORDS, **settings):
     torch.manual_seed(0)
     embedder = {"text_field_embedder": {"token_embedders": {"tokens": words}}}
     params = {"type": "distilled_encoder", "encoder": encoder, **embedder, **settings}
-    # A copy, for AllenNLP takes apart what it reads.
+    # A copy, since AllenNLP consumes its input.
     model = Model.from_params(Params(deepcopy(params)), vocab=VOCAB)
     with torch.no_grad():  # larger parameters make differences visible
         for parameter in model.parameters():
@@ -70,7 +70,7 @@ def check(model, reader, folder):
     exported = export_encoder(model, reader, folder)
     loaded = StandaloneEncoder.load(folder)
     for encoder in (exported, loaded):
-        indices = padded(encoder.indexer.rows(SENTENCES))  # `encode` takes no blank sentence
+        indices = padded(encoder.indexer.rows(SENTENCES))  # `encode` refuses blank sentences
         vectors = encoder(indices).detach().numpy()
         numpy.testing.assert_allclose(vectors, expected, atol=1e-6)
     assert loaded.vector_size == expected.shape[1]

@@ -1,4 +1,4 @@
-"""The indices of a text are those of an instance."""
+"""A text's indices equal an instance's."""
 
 import pytest
 from allennlp.common.checks import ConfigurationError

@@ -33,7 +33,7 @@ class OtherEncoder:
 @pytest.fixture
 def folder(tmp_path):
     PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS).save(tmp_path / "classifier")
-    remove_digests(tmp_path / "classifier" / HEADER)  # what is changed is read, not refused
+    remove_digests(tmp_path / "classifier" / HEADER)  # changed files are read, not refused
     return tmp_path / "classifier"
 
 
@@ -237,7 +237,7 @@ def test_a_folder_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
 
 
 def test_another_process_predicts_the_same(folder):
-    """Up to rounding: nothing depends on the process that fitted the estimator."""
+    """Up to rounding, nothing depends on the process that fitted the estimator."""
     program = (
         "import sys\nfrom allennlp_sentmatch import PairClassifier\n"
         f"print(PairClassifier.load(sys.argv[1]).predict_proba([{PAIRS[0]}])[0, 0])\n"

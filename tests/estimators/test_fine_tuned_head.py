@@ -34,7 +34,7 @@ def test_the_encoder_is_trained_and_the_given_one_is_not():
 
 
 def test_scores_keep_their_scale():
-    """Whatever it is; the classifier's grades are from 0 to 5."""
+    """The range may be arbitrary; the classifier's grades are from 0 to 5."""
     scores = [100 * score - 300 for score in SCORES]  # from -200 to 0
     regressor = PairRegressor(tiny_encoder(), matcher="symmetric", **MANY).fit(
         PAIRS * 2, scores * 2
@@ -48,7 +48,7 @@ def test_scores_keep_their_scale():
 
 @pytest.mark.parametrize("num_rare", [1, 2])
 def test_a_label_of_one_pair_is_learned_and_never_held_out(monkeypatch, num_rare):
-    """Of two such labels, too."""
+    """This also works for two such labels."""
     labels = [f"rare {i}" if i < num_rare else label for i, label in enumerate(LABELS)]
     held_out = []
     train = fine_tuned_head._train
@@ -94,7 +94,7 @@ def test_the_seed_decides(monkeypatch):
 @pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64, None])
 def test_encoders_of_every_precision_are_tuned(kind, dtype):
-    """In float32; `None` stands for a process whose default is float64."""
+    """Training is in float32; `None` means a process whose default is float64."""
     targets = LABELS if kind is PairClassifier else SCORES
     before = torch.get_default_dtype()
     given = tiny_encoder().to(dtype or torch.float32)

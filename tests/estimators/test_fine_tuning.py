@@ -1,4 +1,4 @@
-"""The settings of fine-tuning, in the hands of scikit-learn."""
+"""The settings of fine-tuning, as scikit-learn uses them."""
 
 import inspect
 

@@ -22,7 +22,7 @@ from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 
 
 class Numbers:
-    """Sentences that end in a number, which decides their vectors."""
+    """Encodes sentences that end in a number, which determines the vectors."""
 
     def encode(self, sentences):
         seeds = [int(text.split()[-1]) for text in sentences]
@@ -30,7 +30,7 @@ class Numbers:
 
 
 def by_chance(count=60):
-    """Pairs of sentences that occur once, with labels that nothing tells."""
+    """Pairs of sentences that occur once, with random labels."""
     pairs = [(f"a {2 * i}", f"b {2 * i + 1}") for i in range(count)]
     return pairs, numpy.random.default_rng(0).integers(0, 2, count).tolist()
 
@@ -42,7 +42,7 @@ def test_equal_texts_in_any_order_are_one_group():
 
 
 def test_joined_groups_are_connected():
-    """By 0 and 1 of the first division, and 5 of the second."""
+    """The groups 0 and 1 of the first division, and 5 of the second, are joined."""
     first = numpy.array([0, 0, 1, 2, 3])
     second = numpy.array([0, 1, 1, 2, 2])
     assert joined_groups(first, second).tolist() == [0, 0, 0, 1, 1]
@@ -80,7 +80,7 @@ MATCHERS = ("heuristic", "symmetric", "concat", "cosine")
 @pytest.mark.parametrize("matcher", MATCHERS)
 @pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
 def test_pairs_twice_are_pairs_of_weight_two(kind, matcher):
-    """With all that cross-validation chooses, and for other numbers of copies, too."""
+    """This includes all choices of cross-validation, and other numbers of copies."""
     targets = LABELS if kind is PairClassifier else SCORES
     counts = [3 if i % 7 == 0 else 1 for i in range(len(PAIRS))]
     several = [i for i, count in enumerate(counts) for _ in range(count)]
@@ -138,7 +138,7 @@ def test_what_cannot_be_learned_is_not_learned(again, matcher):
 
 
 def test_pairs_with_two_labels_are_learned():
-    """A pair that bears both labels is one pair; the folds hold out both."""
+    """A pair with both labels is one pair; the folds hold out both."""
     pairs, labels = by_chance()
     both = pairs + pairs[:30], labels + [1 - label for label in labels[:30]]
     classifier = PairClassifier(Numbers(), compare_words=False).fit(*both)
@@ -154,7 +154,7 @@ def test_pairs_with_two_labels_are_learned():
 
 
 def near_copies(num_documents=30, each=4):
-    """Pairs of a document are nearly the same, and have its label, which is by chance."""
+    """Pairs of a document are nearly equal, and share its random label."""
     labels = numpy.random.default_rng(1).integers(0, 2, num_documents)
     documents = [i for i in range(num_documents) for _ in range(each)]
     pairs = [(f"{n} a {2 * i}", f"b {2 * i + 1}") for n, i in enumerate(documents)]
@@ -205,7 +205,7 @@ def test_groups_are_numbered():
 
 
 def test_scikit_learn_passes_groups_on():
-    """To the splitter and to `fit`, by metadata routing."""
+    """Metadata routing passes groups to the splitter and to `fit`."""
     pairs, labels, groups = near_copies()
     model = PairClassifier(Numbers(), compare_words=False)
     plain = cross_val_score(model, pairs, labels, groups=groups, cv=GroupKFold(3))

@@ -13,7 +13,7 @@ from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 
 
 class Client:
-    """An encoder with a lock, as a client of a server has one."""
+    """An encoder with a lock, like a client of a server."""
 
     def __init__(self):
         self.lock = threading.RLock()
@@ -26,7 +26,7 @@ class Client:
 
 def test_an_encoder_that_cannot_be_copied_is_evaluated():
     client = Client()
-    plain = SimpleNamespace(encode=client.network.encode)  # it covers no words either
+    plain = SimpleNamespace(encode=client.network.encode)  # this encoder covers no words either
     expected = cross_val_score(PairClassifier(plain, l2=0.1), PAIRS, LABELS, cv=2)
     found = cross_val_score(PairClassifier(client, l2=0.1), PAIRS, LABELS, cv=2)
     assert found.tolist() == pytest.approx(expected.tolist())
@@ -49,7 +49,7 @@ def test_a_clone_has_the_same_encoder_and_equal_parameters(kind):
 
 
 def test_scikit_learn_before_1_3_keeps_encoders_too(monkeypatch):
-    """It deep-copies each parameter, and compares those of the clone with what it gave."""
+    """It deep-copies each parameter, and compares the clone's parameters with these copies."""
     monkeypatch.delattr(sklearn.base.BaseEstimator, "__sklearn_clone__")
     clone_of_before = sklearn.base._clone_parametrized
     for encoder in (Client(), SentenceEncoder(Client()), None, "package"):

@@ -1,4 +1,4 @@
-"""The minimum that linear models reach, against scikit-learn's, and the choice of the penalty."""
+"""The minimum of linear models, against scikit-learn's, and the choice of the penalty."""
 
 import numpy
 import pytest
@@ -15,7 +15,7 @@ from allennlp_sentmatch.estimators import heads, linear
 
 
 class Numbers:
-    """Sentences that end in a number, which decides their vectors."""
+    """Encodes sentences that end in a number, which determines the vectors."""
 
     def encode(self, sentences):
         seeds = [int(text.split()[-1]) for text in sentences]
@@ -53,7 +53,7 @@ def test_rare_labels_do_not_change_the_choice_of_the_penalty(count, labels, each
 @pytest.mark.parametrize("l2", [1, 0.01, 0.001])
 @pytest.mark.parametrize("labels", [2, 3])
 def test_the_minimum_is_reached(count, l2, labels):
-    """Whatever the order of the pairs is. The reference needs thousands of steps."""
+    """The order of the pairs does not matter. The reference needs thousands of steps."""
     pairs, targets = numbered(count + 100)
     targets = [label if i % labels < 2 else "maybe" for i, label in enumerate(targets)]
     model = PairClassifier(Numbers(), l2=l2).fit(pairs[:count], targets[:count])
@@ -73,7 +73,7 @@ def test_the_minimum_is_reached(count, l2, labels):
 
 @pytest.mark.parametrize("labels", [2, 3])
 def test_the_penalty_has_the_lowest_loss_of_examples_held_out(labels, monkeypatch):
-    """By scikit-learn's folds and losses. The candidates are close to each other."""
+    """Compare with scikit-learn's folds and losses. The candidates are close to each other."""
     monkeypatch.setattr(linear, "L2_PENALTIES", numpy.geomspace(10, 0.001, 9).tolist())
     generator = numpy.random.default_rng(2)
     targets = numpy.repeat(numpy.arange(labels), 20)
@@ -101,7 +101,7 @@ def test_the_penalty_has_the_lowest_loss_of_examples_held_out(labels, monkeypatc
     [(True, 0.0, 1), (True, 0.5, 1), (True, 3.0, 12), (False, 0.0, 1), (False, 3.0, 12)],
 )
 def test_the_strongest_feature_is_taken_without_the_others(is_score, share, number):
-    """If the others do not help: with scores, if they do not halve the squared error."""
+    """The other features do not help: for scores, they do not halve the squared error."""
     generator = numpy.random.default_rng(3)
     x = generator.standard_normal((60, 12))
     scores = 3 * x[:, 4] + share * x[:, 7] + generator.standard_normal(60)
@@ -114,7 +114,7 @@ def test_the_strongest_feature_is_taken_without_the_others(is_score, share, numb
 
 
 def test_the_folds_models_are_exact():
-    """With the weakest penalty of the cosine, which 256 labels need."""
+    """The penalty is the weakest one of the cosine, which 256 labels need."""
     generator = numpy.random.default_rng(0)
     x = generator.standard_normal((256, 1))
     targets = (generator.uniform(size=256) < 1 / (1 + numpy.exp(-4 * x[:, 0]))).astype(int)

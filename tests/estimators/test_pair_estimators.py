@@ -78,7 +78,7 @@ def test_the_features_of_the_words_follow_with_a_weaker_penalty():
 
 @pytest.mark.parametrize("matcher", PARTS)
 def test_a_classifier_is_a_logistic_regression(encoder, matcher):
-    """With three labels and with two; the loss is the mean loss + l2 / 2 ||W||^2."""
+    """There are two or three labels; the objective is the mean loss + l2 / 2 ||W||^2."""
     x = features(encoder, matcher)
     for labels in (LABELS, [int(score) for score in SCORES]):
         regression = LogisticRegression(C=1 / (0.05 * len(x)), max_iter=9999, tol=1e-9)
@@ -104,7 +104,7 @@ def test_a_regressor_is_a_ridge_regression(encoder):
 
 
 def test_without_a_penalty_the_best_one_is_chosen(encoder, monkeypatch):
-    """Here one of them is much too strong, and the other one right."""
+    """One of the penalties is much too strong here, and the other one is right."""
     right = PairClassifier(encoder, l2=0.01).fit(PAIRS, LABELS).predict_proba(PAIRS)
     scores = PairRegressor(encoder, l2=0.01).fit(PAIRS, SCORES).predict(PAIRS)
     monkeypatch.setattr(linear, "L2_PENALTIES", (1e6, 0.01))
@@ -133,7 +133,7 @@ OTHERS = [*product([f"{start} {end}" for start in STARTS for end in ENDS], repea
 @pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
 @pytest.mark.parametrize("matcher", ["cosine", "symmetric", "sum_difference"])
 def test_a_symmetric_matcher_does_not_see_the_order(encoder, tmp_path, kind, matcher):
-    targets = [len(first) / 10 for first, _ in OTHERS]  # only the order tells them
+    targets = [len(first) / 10 for first, _ in OTHERS]  # only the order distinguishes them
     if kind is PairClassifier:
         targets = [first.split()[0] for first, _ in OTHERS]
     fitted = kind(encoder, matcher=matcher, compare_words=True, l2=1e-3).fit(OTHERS, targets)
@@ -296,7 +296,7 @@ def test_scores_are_no_labels(encoder, labels, position):
 
 
 def test_predicted_scores_stay_within_the_scores_of_fit(encoder, tmp_path):
-    """With few of the pairs, lines lead out of it; the order of the scores stays."""
+    """With few pairs, lines leave the range; the order of the scores does not change."""
     cosines = encoder.similarity(*zip(*OTHERS)).astype(float)
     low, high = numpy.quantile(cosines, [0.3, 0.7])
     known = [i for i, cosine in enumerate(cosines) if low <= cosine <= high]
@@ -355,7 +355,7 @@ def test_copies_predict_the_same(encoder, tmp_path):
     frame = pandas.DataFrame(PAIRS, columns=["a", "b"])
     classifier = PairClassifier(encoder, class_weight="balanced").fit(frame, LABELS)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # the sentences that tell encoders apart are not the user's
+        warnings.simplefilter("error")  # the sentences for comparing encoders are not the user's
         classifier.save(tmp_path / "folder")
         loaded = PairClassifier.load(tmp_path / "folder")
     for other in (copy.deepcopy(classifier), pickle.loads(pickle.dumps(classifier)), loaded):
@@ -425,7 +425,7 @@ def test_scikit_learns_tools_take_the_estimators(encoder):
     ],
 )
 def test_scikit_learns_checks(kind, check, encoder):
-    """They do not fit an estimator to numbers."""
+    """Extra dimensions do not fit an estimator of numbers."""
     function = getattr(estimator_checks, f"check_{check}", None)
     if function is None:
         pytest.skip("this scikit-learn has no such check")
@@ -444,7 +444,7 @@ def test_an_explanation_is_the_fall_of_the_probability_or_score(classifier):
     assert classifier.explain(("sleeps", "a dog"))[0] == [("sleeps", 0.0)]
     first, second = classifier.explain(("cat \u200b", "a \ufeff cat"))
     assert [word for word, _ in first + second] == ["cat", "\u200b", "a", "\ufeff", "cat"]
-    assert first[0][1] == 0  # the rest would be blank
+    assert first[0][1] == 0  # the remaining sentence would be blank
     regressor = PairRegressor(classifier.encoder).fit(PAIRS, SCORES)
     scores = regressor.predict([("a cat sleeps", "a cat runs"), ("a cat", "a cat runs")])
     (*_, weight), _ = regressor.explain(("a cat sleeps", "a cat runs"))

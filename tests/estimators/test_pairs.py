@@ -1,4 +1,4 @@
-"""Pairs, labels and all arguments of the Python API, in the forms that users have them in."""
+"""Pairs, labels and all arguments of the Python API, in users' forms."""
 
 import traceback
 import warnings
@@ -263,7 +263,7 @@ def test_any_argument_gives_a_value_or_a_named_error(num_cases):
         try:
             calls[number](argument)
         except (TypeError, ValueError) as error:
-            check_refusal(error, "", 20_000)  # a label may be shown whole
+            check_refusal(error, "", 20_000)  # a label may be shown in full
             places = [place for place, _ in traceback.walk_tb(error.__traceback__)]
             is_own = places[-1].f_code.co_filename.startswith(PACKAGE)
             if not is_own or "\n" in str(error) or not any(name in str(error) for name in NAMED):

@@ -85,7 +85,7 @@ def drawn(seed, size=200):
 
 @pytest.mark.parametrize(("precision", "size"), [(0.8, 500), (0.9, 1500)])
 def test_other_pairs_reach_a_precision_that_is_sure(precision, size):
-    """Of 100 draws; without `sure`, half of them do."""
+    """Counts of 100 draws; without `sure`, half of them reach the precision."""
     reached = {True: 0, False: 0}
     missed = {True: 0, False: 0}
     for seed in range(100):
@@ -121,7 +121,7 @@ def test_what_cannot_be_sure_is_refused():
 
 
 def test_an_interval_counts_groups():
-    """Four copies of each pair are one pair."""
+    """Four copies of a pair count as one pair."""
     scores, is_right, weights = drawn(1, 50)
     expected = choose_threshold(scores, is_right, weights).interval
     copies = [numpy.tile(part, 4) for part in (scores, is_right, weights, numpy.arange(50))]
@@ -131,7 +131,7 @@ def test_an_interval_counts_groups():
 
 
 class Numbers:
-    """Sentences that are numbers, whose vectors have nothing to do with each other."""
+    """Encodes numbers as unrelated vectors."""
 
     def encode(self, sentences):
         seeds = [int(text) for text in sentences]
@@ -140,7 +140,7 @@ class Numbers:
 
 @pytest.mark.parametrize("count", [80, 1000])
 def test_the_scores_are_of_pairs_held_out(count, monkeypatch):
-    """The labels are noise, which the classifier has learned by heart where it saw the pair."""
+    """The labels are noise, which the classifier memorized for pairs that it saw."""
     monkeypatch.setattr(linear, "L2_PENALTIES", (0.1,))
     pairs = [(f"{2 * i}", f"{2 * i + 1}") for i in range(count)]
     labels = numpy.random.default_rng(0).uniform(size=count) < 0.5
@@ -157,7 +157,7 @@ def classifier():
 
 
 def test_the_cosine_is_one_feature(classifier):
-    """Whose logit is a line; the words are features, too, if they are wanted."""
+    """The logit is a line in the cosine; the words are also features, if requested."""
     cosines = classifier.encoder_.similarity(*zip(*PAIRS))
     logits = numpy.diff(classifier._outputs(PAIRS))[:, 0]
     slope, start = numpy.polyfit(cosines, logits, 1)
@@ -172,7 +172,7 @@ def test_the_cosine_is_one_feature(classifier):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_pairs_held_out_rank_as_their_cosines_do(seed):
-    """With few labels by chance, too, which no model of the folds may rank by its base rate."""
+    """With few random labels, too, no fold's model may rank pairs by its base rate."""
     generator = numpy.random.default_rng(seed)
     pairs = [(f"{2 * i}", f"{2 * i + 1}") for i in range(16)]
     labels = generator.permutation([0, 1] * 8)

@@ -45,7 +45,7 @@ def test_one_changed_bit_is_refused(saved, tmp_path, name):
 
 
 def test_files_of_another_folder_are_refused(saved, tmp_path):
-    """Each of them is whole, and only together they are wrong."""
+    """Each file is whole; only together are they wrong."""
     PairClassifier(tiny_encoder(), l2=9.0).fit(PAIRS, LABELS).save(tmp_path / "other")
     for name in (HEADER, estimator_folder.TENSORS):
         shutil.copytree(saved, tmp_path / name)

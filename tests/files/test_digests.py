@@ -42,7 +42,7 @@ def test_the_digest_of_folders(tmp_path):
         digests.append(files_digest(folder))
     digests += [files_digest(folder / "a"), files_digest(folder / "a", folder / "a")]
     assert len(set(digests)) == len(digests)
-    os.mkfifo(folder / "pipe")  # which nobody writes to
+    os.mkfifo(folder / "pipe")  # nobody writes to this pipe
     files_digest(folder)
     with pytest.raises(FileNotFoundError, match="nothing"):
         files_digest(tmp_path / "nothing")

@@ -12,7 +12,7 @@ from tests.standalone.test_encoder import WORDS, make
 
 
 def killed_while(step, action):
-    """The status of a child process that ends without warning before its nth file operation."""
+    """The status of a child process that is killed before its nth file operation."""
     child = os.fork()
     if child == 0:
         left = [step]

@@ -27,7 +27,7 @@ def tarred(content):
 @pytest.mark.parametrize(
     ("content", "encoding", "expected"),
     [
-        # Line ends, a mark and blank lines are no text.
+        # Line ends, a mark and blank lines are not part of the text.
         (b"\xef\xbb\xbfone\r\n\n  \ntwo\tx \r\nfour", "utf-8", {1: "one", 4: "two\tx ", 5: "four"}),
         # Only line feeds end a line.
         ("a\u2028b\x85c\x0bd\x1ce\n", "utf-8", {1: "a\u2028b\x85c\x0bd\x1ce"}),

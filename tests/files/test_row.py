@@ -13,7 +13,7 @@ def of(x):
 
 
 def test_values():
-    # The first column present counts.
+    # The first existing column counts.
     assert ROW.text(["missing", "s"]) == "text"
     assert ROW.label(["missing", "s", "n"]) == "text"
     labels = [ROW.label([column]) for column in ("n", "t", "z", "missing")]

@@ -83,7 +83,7 @@ def test_forms_of_a_users_table(write, content, settings):
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC])
 @pytest.mark.parametrize("delimiter", ["\t", ";"])
 def test_the_log_or_an_error_names_the_setting_for_quotes(write, caplog, quoting, delimiter):
-    """Tables as the module csv writes them, and with it pandas."""
+    """Tables as written by the module csv, and so by pandas."""
     rows = [['He said "hi" to me.', "yes"], ["She said nothing.", "no"], ["a, b", "no"]]
     for broken in ([], [f"1{delimiter}2", "yes"], ['a "b"\nc', "yes"]):
         stream = io.StringIO(newline="")
@@ -137,7 +137,7 @@ def test_impossible_settings(columns, settings, message):
 
 @pytest.mark.parametrize("content", ["x\nb\n", '{"x": "a", "y": "b"}\n{"x": "a"}\n'])
 def test_a_column_that_is_missing_is_named_with_its_setting(write, content):
-    """The remedy is null only where that is allowed."""
+    """The remedy mentions null only if it is allowed."""
     message = "line 2: there is no column 'y'; the columns are 'x'; name it in the setting 'label'"
     for optional in ((), ("label",)):
         with pytest.raises(ValueError, match=message) as error:

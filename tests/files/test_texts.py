@@ -1,4 +1,4 @@
-"""Texts as users give them: which are taken, which are refused, and what a warning says of them."""
+"""Users' texts: which are accepted, which are refused, and what warnings say."""
 
 import sys
 import warnings

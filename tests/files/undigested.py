@@ -6,7 +6,7 @@ from allennlp_sentmatch.files.digested_header import DIGESTS
 
 
 def remove_digests(path):
-    """Take the digests out of a header: whatever is changed then is read."""
+    """Remove the digests from a header, so that changed files are read."""
     header = json.loads(path.read_text("utf-8"))
     del header[DIGESTS]
     path.write_text(json.dumps(header), "utf-8")

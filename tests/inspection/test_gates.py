@@ -90,7 +90,7 @@ def test_the_histograms_are_those_of_the_equations(predictor):
         expected = values[histogram.layer, histogram.quantity]
         limits = (-3, 3) if histogram.quantity == "cell" else (0, 1)
         counts = numpy.histogram(numpy.clip(expected, *limits), bins=50, range=limits)[0]
-        # A value at the edge of two bins may fall to either side by rounding.
+        # Rounding may move a value at the edge of two bins to either side.
         assert numpy.abs(counts - histogram.counts).sum() <= 2
         assert sum(histogram.counts) == len(expected)
         assert histogram.mean == pytest.approx(numpy.mean(expected), abs=1e-6)
@@ -141,5 +141,5 @@ def test_the_picture_has_a_histogram_for_each(predictor):
     assert numpy.ptp(heights, axis=1) == pytest.approx(0)  # the layers are side by side
     assert (numpy.diff(heights, axis=0) > 0).all()
     assert (numpy.diff(lefts) > 0).all()
-    # One layer's fit a page of 400 pixels.
+    # One layer's histograms fit a page of 400 pixels.
     assert float(re.search(r'width="([\d.]+)pt"', svg)[1]) * 4 / 3 / 2 <= 400

@@ -46,7 +46,7 @@ def test_every_model_shows_its_attention(untrained_predictor, drawn, name, input
     predictor = untrained_predictor(name)
     draw_attention_of(predictor, predictor.predict_json(inputs))
     sizes = {title: (len(rows), len(columns)) for title, _, rows, columns in drawn}
-    num_steps = sizes.get("Alignment", (None,))[0]  # of a translation, which may have any length
+    num_steps = sizes.get("Alignment", (None,))[0]  # a translation may have any length
     assert sizes == {title: (rows or num_steps, n) for title, (rows, n) in expected.items()}
     for _, weights, rows, columns in drawn:
         assert len(weights) == len(rows)

@@ -15,7 +15,7 @@ from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 from tests.tiny_bert import VOCABULARY
 
-# As many words in either sentence: values given to the wrong one would not be noticed by number.
+# Both sentences have equally many words: their number would not show values in the wrong one.
 PAIR = {"premise": "A man sleeps .", "hypothesis": "Someone is awake ."}
 
 
@@ -43,7 +43,7 @@ def test_the_model_is_left_as_it_was(predictor):
 def derivatives(predictor, inputs, scale=1.0, step=1e-4):
     """d loss / d a of each of four words by central differences, its embedding being (scale + a) e.
 
-    The loss is that of the predicted label, or the predicted score. The outputs of the embedder,
+    The loss is the predicted label's, or the predicted score. The outputs of the embedder,
     which reads one text after the other, are scaled: no hook, no gradient.
     """
     model = predictor._model
@@ -76,7 +76,7 @@ def derivatives(predictor, inputs, scale=1.0, step=1e-4):
 
 
 def different_words(predictor, keys):
-    """Texts of four words each that the model knows, no word twice."""
+    """Texts of four known, distinct words each."""
     words = [w for w in predictor._model.vocab.get_token_to_index_vocabulary() if w.isalpha()]
     return {key: " ".join(words[4 * i : 4 * i + 4]) for i, key in enumerate(keys)}
 
@@ -131,7 +131,7 @@ def test_integrated_gradients_are_the_mean_on_the_way_from_zero(untrained_predic
 
 
 PIECES = {"premise": "a man sleeps.", "hypothesis": "is dog unhappily."}
-"""The pieces of either text differ, but for the full stop."""
+"""The texts have no common piece except the full stop."""
 
 
 def predictor_of_pairs(indexers, embedders, tokenizer="spacy_blank", size=8):
@@ -219,7 +219,7 @@ def check_words(predictor):
         embedding.weight.data = original
         return (losses[0] - losses[1]) / 2e-4
 
-    # All but the full stop, which is in both texts
+    # All except the full stop, which is in both texts
     for saliency, ids in zip(result, ([[5], [6], [7, 8]], [[10], [14], [11, 12, 13]])):
         expected = torch.tensor([derivative(piece_ids) for piece_ids in ids])
         values = torch.tensor(saliency.values[:3])

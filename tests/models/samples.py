@@ -1,4 +1,4 @@
-"""The configurations in fixtures/models, their data, and models of them."""
+"""The configurations in fixtures/models, with their data and models."""
 
 import copy
 import functools

@@ -56,7 +56,7 @@ def test_esim(vocab: Vocabulary):
 
 
 def test_decomposable_attention(vocab: Vocabulary):
-    encoder = {**LSTM, "hidden_size": 2}  # theirs takes encoders that keep the size only
+    encoder = {**LSTM, "hidden_size": 2}  # theirs accepts only encoders that keep the size
     attend = {**RELU, "hidden_dims": 5}
     compare = {**RELU, "num_layers": 2, "hidden_dims": 7}
     aggregate = {"hidden_dims": [6, 3], "activations": ["relu", "linear"]}

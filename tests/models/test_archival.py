@@ -1,4 +1,4 @@
-"""Extracting and loading archives, and what can be wrong with them."""
+"""Extracting and loading archives, valid and invalid ones."""
 
 import gzip
 import io
@@ -52,7 +52,7 @@ def test_a_class_path_is_not_called(copy, tmp_path):
     with pytest.raises(ConfigurationError):  # a folder is not a reader
         load_archive(copy, trust=True)
     assert marker.exists()
-    # The check ends with the loading.
+    # The check ends when loading ends.
     assert Activation.by_name("torch.nn.Tanh") is torch.nn.Tanh
 
 
@@ -125,7 +125,7 @@ def test_what_is_missing_is_named(copy, name):
 
 
 def test_a_digest_depends_on_the_content(copy, small_archive):
-    """Of all members; other files of a folder do not matter."""
+    """The digest covers all members; other files of a folder do not matter."""
     digests = [archive_digest(small_archive), archive_digest(copy)]
     for name in ("weights.th", "config.json", "vocabulary/tokens.txt"):
         content = (copy / name).read_bytes()
@@ -231,7 +231,7 @@ def test_a_file_that_is_not_an_archive(tmp_path, folder, content, small_archive)
     [
         [regular("weights.th", 2_000_000)],
         [regular(f"{number}.txt", 3000) for number in range(9)],
-        # Python reads a pax header into memory, however long it is.
+        # Python reads a whole pax header into memory.
         [regular("config.json", pax_headers={"comment": "x" * 1_000_000})],
     ],
     ids=["one", "many", "header"],

@@ -1,4 +1,4 @@
-"""The ranker: its scores and loss by their equations, and what it shows."""
+"""The ranker: its scores and loss by their equations, and its output."""
 
 import itertools
 import math
@@ -57,7 +57,7 @@ def test_shows_attention_over_question_and_candidates():
 
 
 def test_training_reads_only_the_candidates_that_are_compared():
-    """Of nine candidates, two questions' answers with one wrong answer each."""
+    """Two questions' right answers among nine candidates, with one wrong answer each."""
     model = sample("attentive_ranker").model(num_negatives=1)
     tensors = sample("attentive_ranker").batch()
     read = []
@@ -108,8 +108,8 @@ def test_scores_with_plain_pooling(vocab, pooling):
 @pytest.mark.parametrize("hardest", [False, True])
 @pytest.mark.parametrize("margin", [0.1, 1.5])
 def test_loss_is_the_mean_hinge_of_the_pairs(vocab, margin, hardest):
-    """Of all pairs, RCRN section 4.2, or of each right answer and the wrong one with the highest
-    score, dos Santos et al. 2016. The third question has no pair.
+    """The loss of all pairs (RCRN section 4.2), or of each right answer and the wrong one with the
+    highest score (dos Santos et al. 2016). The third question has no pair.
     """
     output = ranker(vocab, margin=margin, hardest_negative=hardest)(**inputs())
     scores = output["scores"]
@@ -160,11 +160,11 @@ def test_metrics_are_of_what_evaluation_ranked(vocab):
 
 
 def test_labels_of_what_is_not_a_candidate_do_not_count(vocab):
-    """After the last candidate that has a token, a label of 0 or 1 is as good as -1."""
+    """After the last candidate with a token, labels of 0 and 1 have the same effect as -1."""
     labels = torch.tensor([[1, 0, 0], [1, 0, 0], [1, 0, 1]])
     model = ranker(vocab, margin=1.5)
     torch.testing.assert_close(model(**inputs(labels=labels))["loss"], model(**inputs())["loss"])
-    # In training they would be sampled and read.
+    # Training would sample and read them.
     scores = model.train()(**inputs(labels=labels))["scores"]
     assert torch.isfinite(scores).sum(dim=1).tolist() == [3, 2, 0]
 

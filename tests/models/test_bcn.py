@@ -1,4 +1,4 @@
-"""What is special of BCN; its logits are tested in test_allennlp_models.py."""
+"""Properties of BCN; its logits are tested in test_allennlp_models.py."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Weights of labels, by scikit-learn's and by PyTorch's weighted losses."""
+"""Weights of labels, compared with scikit-learn's and PyTorch's weighted losses."""
 
 import copy
 from collections import Counter
@@ -52,7 +52,7 @@ def test_an_example_s_loss_is_multiplied_by_the_weight_of_its_label():
 
 
 def test_a_batch_of_one_label_keeps_its_weight():
-    """Divided by the sum of the batch's weights, as PyTorch does by default, it would have none."""
+    """If divided by the sum of the batch's weights, as PyTorch does, it would have no effect."""
     yes = GOLD == 1
     weighted = classifier({"yes": 3}).output(LOGITS[yes], GOLD[yes])["loss"]
     unweighted = F.cross_entropy(LOGITS[yes], GOLD[yes])
@@ -165,8 +165,8 @@ def configuration(folder, class_weights):
 
 
 def test_a_training_with_balanced_weights(tmp_path):
-    """They are of the training data only, though the vocabulary also counts the validation data,
-    and the archive does without them.
+    """They come only from the training data, although the vocabulary also counts the validation
+    data, and the archive does not need them.
     """
     model = train_model(Params(configuration(tmp_path, "balanced")), str(tmp_path / "out"))
     labels = model.vocab.get_token_to_index_vocabulary("labels")
@@ -184,7 +184,7 @@ def test_find_lr_with_balanced_weights(tmp_path):
 
 
 def test_an_archive_with_weights_trains_further_on_other_data(tmp_path):
-    """Balanced by the labels of the other data."""
+    """The weights are balanced by the other data's labels."""
     config = configuration(tmp_path, "balanced")
     train_model(Params(config), str(tmp_path / "out"))
     config = configuration(tmp_path, None)

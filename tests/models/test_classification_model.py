@@ -82,7 +82,7 @@ def test_logits_are_divided_by_the_temperature():
 
 
 def test_weights_without_a_temperature_load_strictly():
-    """Weights that were saved before there was one, also of a part of a model."""
+    """Weights from before there was a temperature, also for a part of a model."""
     model = ClassificationModel(vocabulary("a", "b"))
     model.temperature.fill_(2.0)
     model.load_state_dict({})

@@ -16,7 +16,7 @@ from tests.models.test_vae_siamese import log_likelihood, word_log_probs
 START = "@start@"
 END = "@end@"
 
-KAPPA = 10.0  # of the fixture, with m = 5
+KAPPA = 10.0  # the fixture's, with m = 5
 LOWER = iv(1.5, KAPPA)
 UPPER = iv(2.5, KAPPA)
 
@@ -80,7 +80,7 @@ class TestCrossSentenceLatentVariableModel:
         assert model(**batch)["loss"].item() == pytest.approx(expected.item(), rel=1e-10)
 
     def test_gradients_of_the_constraints_reach_the_generator_alone(self, monkeypatch):
-        """If they are added to the loss; the other terms are left out here."""
+        """The constraints are added to the loss; the other terms are left out here."""
         model = self.model.train()
         batch = self.sample.training_batch()
         for name in ("_generative_losses", "_unlabeled_losses"):
@@ -90,7 +90,7 @@ class TestCrossSentenceLatentVariableModel:
         reached = {n for n, p in model.named_parameters() if p.grad is not None and p.grad.any()}
         generator = {name for name, _ in model.named_parameters() if name.startswith("_generator.")}
         assert generator | {"_constraints.weighting.log_variances"} == reached
-        # And afterwards everything learns from the objective again.
+        # Afterwards, everything learns from the objective again.
         assert all(parameter.requires_grad for parameter in model.parameters())
 
     @pytest.mark.parametrize("names", [["y"], ["z"], ["mu"], ["y", "mu"]])
@@ -186,7 +186,7 @@ class TestCrossSentenceLatentVariableModel:
 
     @pytest.mark.parametrize("read_end_symbol", [False, True])
     def test_lengths_of_generated_sentences(self, read_end_symbol):
-        """They end as others do, and may be as long as their sources."""
+        """They end like other sentences, and may be as long as their sources."""
         constraints = {"names": ["y"], "max_length": 1}
         settings = {"constraints": constraints, "read_end_symbol": read_end_symbol}
         lengths, sources = self.read_lengths(self.sample.construct(**settings))
@@ -308,7 +308,7 @@ class TestCrossSentenceLatentVariableModel:
         settings = dict(self.sample.config["model"])
         del settings["beam_search"]
         model = construct(self.vocab, **settings)
-        with torch.no_grad():  # the end is far more probable than any word, at every step
+        with torch.no_grad():  # at every step, the end is far more probable than any word
             model._generator.output_bias[self.vocab.get_token_index(END)] = 50.0
         labels = torch.zeros(len(self.instances), dtype=torch.long)
         output = model.generate(self.sample.batch()["premise"], labels)

@@ -39,7 +39,7 @@ def fine_tuning(archive, **overrides):
 def test_starts_from_the_first_model_and_trains_the_constraints(
     trained, tmp_path, monkeypatch, rate
 ):
-    """With learning rates of zero, training leaves what it began with."""
+    """With learning rates of zero, training changes nothing."""
     monkeypatch.chdir(REPOSITORY)
     first = shutil.copy(trained, tmp_path / "first.tar.gz")
     optimizer = {"type": "adam", "lr": rate}

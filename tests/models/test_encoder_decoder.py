@@ -143,7 +143,7 @@ class TestEncoderDecoder:
         expected = [detokenize(text.replace("</w>", " ").split()) for text in subwords]
         assert output["target"] == expected
         assert len(set(expected)) > 4
-        # References that share words with the translations, which are random.
+        # References that share words with the random translations.
         references = [f"{target.upper()} and more" for target in expected]
         for pair, reference in zip(tensors["metadata"], references):
             pair["target"] = reference

@@ -1,4 +1,4 @@
-"""An ensemble is the mean of its members' probabilities; one archive made of several."""
+"""Ensembles: the mean of the members' probabilities, and an archive made from several."""
 
 import json
 import shutil
@@ -68,7 +68,7 @@ def test_pairs_by_position(vocab):
 
 
 def test_certain_members_do_not_make_an_infinite_loss(vocab):
-    """One of three gives the label no chance that float32 could hold."""
+    """One of three members gives the label a probability below float32's range."""
     model = make(vocab)
     with torch.no_grad():
         model.members[0]._classifier.output_layer.bias += torch.tensor([0.0, 1000.0, 0.0])
@@ -86,7 +86,7 @@ def test_impossible_members(vocab):
 
 
 def test_an_archive_asks_for_no_pretrained_vectors_again(vocab, tmp_path):
-    """AllenNLP itself would look for the file of a member, which is in a list."""
+    """AllenNLP would look for the file of a member, since members are in a list."""
     vocab.save_to_files(tmp_path / "vocabulary")
     torch.save(make(vocab).state_dict(), tmp_path / "best.th")
     members = json.loads(json.dumps(MEMBERS))
@@ -112,7 +112,7 @@ def members(tmp_path_factory) -> list[Path]:
 
 
 def test_predictions_are_the_mean_of_the_members(members, tmp_path):
-    """The archive does not need those of the members."""
+    """The archive does not need the members' archives."""
     copies = [shutil.copytree(member, tmp_path / member.name) for member in members]
     archive = ensemble_archives([str(copy) for copy in copies], str(tmp_path / "ensemble.tar.gz"))
     for copy in copies:

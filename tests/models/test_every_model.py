@@ -1,4 +1,4 @@
-"""Properties of every model, and impossible settings of each."""
+"""Properties of every model, and invalid settings of each."""
 
 import copy
 import inspect
@@ -104,10 +104,10 @@ def models():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_fields_by_position(name, models):
-    """The texts, what is to be predicted, and the others."""
+    """The names of the texts, of the gold field, and of the other fields."""
     tensors = sample(name).batch()
     names = list(inspect.signature(models[name].forward).parameters)
-    if name != "encoder_decoder":  # whose metadata are before the texts to be predicted
+    if name != "encoder_decoder":  # their metadata precede the gold field
         texts = {field for field, value in tensors.items() if isinstance(value, dict)}
         assert set(names[: len(texts)]) == texts
         assert names[len(texts)] == models[name].gold_field
@@ -152,7 +152,9 @@ def test_every_parameter_gets_a_gradient(name, models):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_gpu_gives_the_same_loss_and_gradients(name, models, simulated_gpu):
-    """No line waits for it more than once for each sentence of a pair, nor a backward pass ever."""
+    """No line waits for the GPU more than once for each sentence, and a backward pass never
+    waits.
+    """
     results = []
     for device in (int_to_device(-1), int_to_device(0)):
         model = copy.deepcopy(models[name]).to(device)
@@ -246,7 +248,7 @@ def test_attention_has_no_padding(name, models):
             *rows, columns = (len(request[text].split()) for text in texts)
             matrix = output[key] if rows else [output[key]]
             assert [len(weights) for weights in matrix] == [columns] * (rows or [1])[0]
-            # Of the LSTMN, the first token has no token before it.
+            # In the LSTMN, the first token has no token before it.
             first = 0 if "self" in key else 1
             sums = [sum(weights) for weights in matrix]
             assert sums == pytest.approx([first] + [1] * (len(matrix) - 1), abs=1e-6)
@@ -275,7 +277,7 @@ def test_probabilities_by_label(name, models):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_an_empty_text_among_others(name, models):
-    """A reader gives none, but whoever calls the model may."""
+    """Readers never do so, but callers of the model may."""
     tensors = sample(name).batch()
     key = MODELS[name].scores
     with torch.no_grad():
@@ -297,7 +299,7 @@ def test_gold_labels_make_a_loss_and_the_accuracy(name, models):
     labels = tensors["label"]
     right = (probs.argmax(dim=1) == labels).float().mean()
     assert models[name].get_metrics(reset=True)["accuracy"] == pytest.approx(right.item())
-    if name not in ("cs_lvm", "vae_siamese"):  # whose loss has more terms
+    if name not in ("cs_lvm", "vae_siamese"):  # their losses have more terms
         expected = -probs[torch.arange(len(labels)), labels].log().mean()
         torch.testing.assert_close(output["loss"], expected)
 

@@ -1,4 +1,4 @@
-"""Models that are trained further, and what their archives hold."""
+"""Models that are trained further, and the contents of their archives."""
 
 import copy
 import shutil
@@ -54,7 +54,7 @@ def test_the_archive_no_longer_needs_its_parents(train, tmp_path):
     shutil.rmtree(tmp_path / "first")
     for folder, model in (("fine", fine), ("finer", finer)):
         for path in (tmp_path / folder, tmp_path / folder / "model.tar.gz"):
-            archive = load_archive(path)  # which may not name another archive
+            archive = load_archive(path)  # it must not name another archive
             found, expected = (
                 labels_and_probs(m, archive.dataset_reader, tmp_path / "no_first.tsv")
                 for m in (archive.model, model)

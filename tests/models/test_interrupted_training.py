@@ -1,4 +1,4 @@
-"""What an interrupted training leaves: the archive of the best epoch, or how to make it."""
+"""After an interrupted training, there is the best epoch's archive, or advice on making it."""
 
 import shlex
 import signal
@@ -36,7 +36,7 @@ def train(folder, num_epochs=3, recover=False, name="out", **trainer):
     config["test_data_path"] = config["validation_data_path"]
     config["evaluate_on_test"] = True
     out = folder / name
-    train_command.train_model(Params(config), str(out), recover=recover)  # as this package has it
+    train_command.train_model(Params(config), str(out), recover=recover)  # this package's version
     return out
 
 
@@ -72,7 +72,7 @@ def interrupt(*args):
 @pytest.mark.parametrize("settings", [{}, {"moving_average": {"type": "exponential"}}], ids=str)
 @pytest.mark.parametrize("num_epochs", [1, 2])
 def test_while_a_checkpoint_is_written(tmp_path, monkeypatch, num_epochs, settings):
-    """Then `best.th` is that of the epoch before, or there is none."""
+    """Then `best.th` is from the epoch before, or missing."""
 
     def save(value, file):
         if f"model_state_e{num_epochs}_b0" in str(getattr(file, "name", file)):

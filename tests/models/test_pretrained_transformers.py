@@ -54,7 +54,7 @@ def configuration(name, folder, kind, model=None, max_length=None, **settings):
 
 
 def resize(config):
-    """Let the parts that read the word embeddings, of size 4, read a transformer's vectors."""
+    """Let the parts that read word embeddings of size 4 read a transformer's vectors."""
     for key, value in config.items():
         if isinstance(value, dict):
             resize(value)

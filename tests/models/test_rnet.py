@@ -57,7 +57,7 @@ def tensors(instances: list[Instance] = INSTANCES) -> dict[str, Any]:
 
 @pytest.mark.parametrize("window_size", [None, 4])
 def test_the_loss_is_that_of_the_start_and_the_end(window_size):
-    """Windows have the loss of their joined scores."""
+    """The loss is computed from the windows' joined scores."""
     output = make(window_size=window_size)(**tensors())
     losses = []
     for row, example in enumerate(INSTANCES):
@@ -200,7 +200,8 @@ def test_a_long_passage_is_read_in_windows():
     words = LONG.split()
     first, last = long_output["span"]
     assert long_output["answer"] == " ".join(words[first : last + 1])
-    # Probabilities differ from scores by one factor, and are at most the products of start and end.
+    # Probabilities differ from scores by a single factor, and are at most the product of start and
+    # end.
     probabilities = torch.tensor([best["probability"] for best in long_output["n_best"]])
     differences = probabilities.log() - torch.tensor([score for _, score in expected])
     torch.testing.assert_close(differences, differences[:1].expand(7), atol=1e-5, rtol=1e-5)
@@ -260,7 +261,7 @@ def test_passages_of_one_window_and_training_are_unchanged():
 
 
 def test_windows_limit_memory():
-    """Of 32 windows only 16 are read at once."""
+    """Only 16 of 32 windows are read at once."""
     largest = 0
 
     class Largest(TorchDispatchMode):

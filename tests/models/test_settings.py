@@ -1,4 +1,4 @@
-"""Every setting of every configuration in fixtures/models with values that nobody meant."""
+"""Every setting of every configuration in fixtures/models with invalid values."""
 
 import copy
 import signal
@@ -12,13 +12,13 @@ from tests.models.samples import sample
 from tests.models.test_every_model import MODELS
 
 OTHER_NAMES = ("is required", "has no setting", "x not in", "input_size", "rate is", "grades need")
-"""In errors that name a part of the setting, or the values that it may have."""
+"""Words in errors that name a part of the setting, or its possible values."""
 
 VALUES = (None, True, -1, 0, 10**7, 1.5, float("nan"), [], {}, "x")
 
 
 def paths(settings, path=()):
-    """The places of all settings but names of types."""
+    """The places of all settings except names of types."""
     for key, value in settings.items():
         if key != "type":
             yield *path, key
@@ -44,7 +44,9 @@ def messages(error):
 
 @pytest.mark.parametrize("name", [x for x in MODELS if not x.startswith("lstmn_classifier_")])
 def test_a_model_or_an_error_that_names_the_setting(name):
-    """Attack 16: errors of Python and torch, memory and minutes, and 10,000,000 as `true`."""
+    """Attack 16: such values led to errors of Python and torch, cost memory and minutes, or were
+    accepted.
+    """
 
     def too_slow(*_):
         raise AssertionError("longer than five seconds")

@@ -49,7 +49,7 @@ def test_trees_of_both_sentences(vocab, kind):
 
 
 def test_trees_over_positions_where_the_tokens_are_unknown(vocab):
-    """As without metadata, or where other tokens than in the metadata were indexed."""
+    """The metadata are missing, or other tokens than theirs were indexed."""
     model = construct(vocab, "sentence_classifier", encoder=TREE)
     tokens = TWO_SENTENCES["premise"]
     for metadata, expected in [

@@ -85,7 +85,7 @@ class TestVAESiameseClassifier:
         self.model(**batch)
         assert "unsupervised_loss" in self.model.get_metrics(reset=True)
         assert self.model.get_metrics().keys() == {"accuracy"}
-        # As in validation, which has no unlabeled pairs.
+        # As in validation, there are no unlabeled pairs.
         expected = self.model(**labeled)["loss"].item()
         metrics = self.model.get_metrics()
         assert "unsupervised_loss" not in metrics

@@ -17,7 +17,9 @@ PADDING, UNKNOWN, START, END, A, B, C = range(7)
 
 
 def test_finds_the_most_probable_sentences():
-    """Of a language in which a word depends on the one before it and on the instance."""
+    """The probabilities of a language in which a word depends on the previous one and the
+    instance.
+    """
     torch.manual_seed(0)
     vocab = Vocabulary(tokens_to_add={"tokens": ["@start@", "@end@", "a", "b", "c"]})
     logits = torch.randn(2, 7, 7, dtype=torch.float64, requires_grad=True)
@@ -25,7 +27,7 @@ def test_finds_the_most_probable_sentences():
     def step(last_words, state):
         return state["logits"][torch.arange(len(last_words)), last_words], state
 
-    # As many beams as there are words: with two steps, nothing is lost.
+    # With as many beams as words, and two steps, nothing is lost.
     search = BeamSearch(end_index=END, max_steps=2, beam_size=5)
     predictions, scores = OutputWords(vocab, "tokens", "").search(search, step, {"logits": logits})
     assert not scores.requires_grad
@@ -37,7 +39,7 @@ def test_finds_the_most_probable_sentences():
 
 
 def check(predictions, scores, possible):
-    """The sentences with the highest scores of all possible ones, in their order."""
+    """The possible sentences with the highest scores, in order."""
     best = sorted(possible, key=possible.get, reverse=True)[: len(scores)]
     assert list(map(tuple, predictions.tolist())) == best
     assert scores.tolist() == pytest.approx([possible[sentence] for sentence in best], rel=1e-9)

@@ -105,7 +105,9 @@ def test_nothing_in_the_padding_of_highway_layers_matters():
     ],
 )
 def test_sequential_encoders(encoders, sizes, bidirectional):
-    """Each reads the outputs of the one before; the sizes and the direction are of the ends."""
+    """Each encoder reads the previous one's outputs; the first and last ones determine the sizes
+    and the direction.
+    """
     encoder = build(type="sequential", encoders=encoders)
     outputs = INPUTS
     for part in encoder.encoders:

@@ -54,7 +54,7 @@ def test_loads_weights_from_when_it_was_a_pooling_itself():
     weights = {name: torch.randn(x.shape) for name, x in encoder.state_dict().items()}
     saved = {f"inner.{name.removeprefix('pooling.')}": x for name, x in weights.items()}
     assert {f"inner.{name}" for name in ATTENTION} < saved.keys()
-    # In another module, as in a model, and strictly.
+    # Within another module, as in a model, and strictly.
     torch.nn.ModuleDict({"inner": loaded}).load_state_dict(saved)
     for name, weight in weights.items():
         assert torch.equal(loaded.state_dict()[name], weight)
@@ -83,7 +83,7 @@ def test_impossible_settings_are_configuration_errors():
     ids=str,
 )
 def test_encodes_the_characters_of_words(encoder):
-    """In AllenNLP's `character_encoding`, whose masks are integers."""
+    """The masks of AllenNLP's `character_encoding` are integers."""
     encoder = Seq2VecEncoder.from_params(Params(encoder)).eval()
     embedder = TokenCharactersEncoder(Embedding(embedding_dim=4, num_embeddings=9), encoder).eval()
     characters = torch.tensor([[[3, 1, 8], [5, 6, 0]], [[2, 0, 0], [0, 0, 0]]])

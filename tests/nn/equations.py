@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def normal(module: torch.nn.Module) -> torch.nn.Module:
-    """Set parameters far from zero, so that attention is far from even; in float64."""
+    """Set parameters far from zero, in float64, so that attention is far from uniform."""
     for parameter in module.parameters():
         torch.nn.init.normal_(parameter)
     return module.double()
@@ -20,7 +20,7 @@ def softmax(scores: list[Tensor]) -> Tensor:
 
 
 def gru_step(x: Tensor, h: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor, b_hh: Tensor):
-    """As torch's documentation of `torch.nn.GRU` has it."""
+    """A step of a GRU, as in the documentation of `torch.nn.GRU`."""
     W_ir, W_iz, W_in = w_ih.chunk(3)
     W_hr, W_hz, W_hn = w_hh.chunk(3)
     b_ir, b_iz, b_in = b_ih.chunk(3)

@@ -1,4 +1,4 @@
-"""The memory of what torch computes, counted by its tensors."""
+"""The memory of torch's computations, counted by tensors."""
 
 from typing import Callable
 
@@ -10,7 +10,7 @@ CAN_RECORD = hasattr(_python_dispatch, "TorchDispatchMode") and hasattr(torch, "
 
 
 class PeakMemory(_python_dispatch.TorchDispatchMode if CAN_RECORD else object):
-    """The most bytes that tensors made within the context held at a time."""
+    """The peak number of bytes of tensors that were created within the context."""
 
     def __init__(self):
         super().__init__()
@@ -20,7 +20,7 @@ class PeakMemory(_python_dispatch.TorchDispatchMode if CAN_RECORD else object):
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         outputs = function(*args, **(kwargs or {}))
         for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
-            # oneDNN's own layout has no storage to look at.
+            # oneDNN's own layout has no accessible storage.
             if isinstance(output, torch.Tensor) and not output.is_mkldnn:
                 storage = output.untyped_storage()
                 self._alive[StorageWeakRef(storage)] = storage.nbytes()

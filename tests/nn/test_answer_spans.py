@@ -25,7 +25,7 @@ def passages(draw):
 
 
 def check(found, row, scores, count):
-    """The best of a passage's spans, by score, each once; among equal scores any may be chosen."""
+    """The best distinct spans of a passage, by score; ties may be in any order."""
     expected = sorted(scores.values(), reverse=True)[:count]
     missing = count - len(expected)
     assert found.scores[row].tolist() == [*expected, *[-math.inf] * missing]
@@ -107,7 +107,7 @@ def windowed(draw):
     size = draw(st.integers(1, 5))
     windows = of(lengths, size, draw(st.integers(1, size)))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 99)))
-    # Few different numbers, for ties.
+    # Few distinct numbers, so that there are ties.
     start, end = torch.randint(-4, 4, (2, *windows.mask.shape), generator=generator).double()
     count = draw(st.integers(1, 6))
     max_length = draw(st.none() | st.integers(1, 6))

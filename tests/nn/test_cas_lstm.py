@@ -72,7 +72,7 @@ def read_as_in_the_paper(encoder, sentence, suffix="", start=None):
 
 @pytest.fixture(autouse=True)
 def naive_backend():
-    """The other backends have their own tests, which compare them with this one."""
+    """Other backends have their own tests, which compare them with this one."""
     with use_backend("naive"):
         yield
 

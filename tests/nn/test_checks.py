@@ -17,7 +17,7 @@ MAY_BE_ZERO = [(nn.MLPClassifier, "num_layers"), (nn.ConditionalLanguageModel, "
 
 
 def sizes_and_dropouts() -> Iterator[tuple[type, dict[str, Any], str]]:
-    """Each module with possible settings, and the name of one of its sizes or dropouts."""
+    """Each module with valid settings, and the name of one of its sizes or dropouts."""
     kinds = [x for x in (*vars(nn).values(), *vars(matching).values()) if inspect.isclass(x)]
     for kind in dict.fromkeys(x for x in kinds if issubclass(x, torch.nn.Module)):
         names = list(inspect.signature(kind).parameters)

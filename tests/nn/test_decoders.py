@@ -54,7 +54,7 @@ def test_outputs_follow_the_equations(settings):
     ],
 )
 def test_all_steps_are_one_step_at_a_time(kind, settings, num_steps, backend):
-    """test_every_recurrence.py has their gradients."""
+    """test_every_recurrence.py tests the gradients."""
     decoder, inputs, state = make(kind, **settings)
     with run_by(backend):
         outputs, last = decoder(inputs[:, :num_steps], state)
@@ -98,7 +98,7 @@ def test_a_bridge_of_equal_sizes_passes_the_states_on():
 
 @pytest.mark.parametrize("has_states", [True, False])
 def test_a_bridge_of_other_sizes_has_a_linear_layer_for_each_state(has_states):
-    """Without states the last output starts every layer."""
+    """Without states, the last output initializes every layer."""
     torch.manual_seed(0)
     bridge = StateBridge(4, 3, 2, has_states)
     states = torch.randn(2, 5, 2, 4)

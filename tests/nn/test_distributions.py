@@ -102,7 +102,7 @@ def test_samples_are_symmetric_about_the_mean_direction(loc):
 @pytest.mark.parametrize("concentration", [0.2, 5.0, 200.0])
 def test_gradcheck_of_the_reparameterized_sample(dim, concentration):
     def sample(direction, concentration):
-        torch.manual_seed(3)  # the same noise, so that only the parameters move the sample
+        torch.manual_seed(3)  # with equal noise, only the parameters change the sample
         return VonMisesFisher(F.normalize(direction, dim=-1), concentration).rsample((2,))
 
     direction = torch.stack([unit(dim, seed) for seed in range(3)]).requires_grad_()
@@ -136,14 +136,16 @@ def test_everything_is_finite_and_precise(dim, concentration, dtype):
 
 @pytest.mark.parametrize("concentration", [math.nan, math.inf])
 def test_sampling_ends(concentration):
-    """Near infinity, all of the distribution is at `loc`; NaN, as of a diverged model, stays."""
+    """Near infinity, the distribution is concentrated at `loc`; NaN, as in a diverged model, stays
+    NaN.
+    """
     sample = VonMisesFisher(unit(3), torch.tensor([concentration]), False).sample((9,))
     expected = unit(3) if concentration > 0 else torch.full((3,), math.nan).double()
     torch.testing.assert_close(sample, expected.expand(9, 3), equal_nan=True)
 
 
 def test_samples_close_to_the_mean_direction_are_precise_in_single_precision():
-    """There 1 - w^2 is about (m - 1) / kappa, less than the rounding of w."""
+    """For such kappa, 1 - w^2 is about (m - 1) / kappa, below the rounding error of w."""
     torch.manual_seed(6)
     loc = torch.tensor([1.0, 0.0, 0.0])
     samples = VonMisesFisher(loc, torch.tensor([1e8])).rsample((10_000,))

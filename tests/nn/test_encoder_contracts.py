@@ -51,7 +51,7 @@ class Variant(NamedTuple):
 
     @property
     def encodes_whole_sentences(self) -> bool:
-        """Whether the output is one vector a sentence."""
+        """Whether the output is one vector for each sentence."""
         return self.encoder in (GumbelTreeLSTM, Pooling)
 
 
@@ -98,7 +98,7 @@ def device(request):
         yield device
 
 
-#: Without a CUDA device there are no items for it, rather than hundreds that are skipped.
+# : Without a CUDA device, there are no items for it, instead of hundreds of skipped ones.
 ACCELERATORS = ["simulated"]
 if torch.cuda.is_available():
     ACCELERATORS.append(pytest.param("cuda", marks=pytest.mark.gpu))
@@ -108,7 +108,7 @@ every_accelerator = pytest.mark.parametrize("device", ACCELERATORS, indirect=Tru
 
 
 def every_variant_on(*devices):
-    """On the CPU also in the naive form, where that is another one."""
+    """On the CPU, also test the naive form, if it is different."""
     cases = [
         pytest.param(
             variant, *getattr(x, "values", [x]), marks=getattr(x, "marks", ()), id=f"{x}-{name}"
@@ -145,9 +145,9 @@ def test_without_a_mask_nothing_is_padding(variant, device):
 @every_variant_on(*ACCELERATORS)
 @pytest.mark.parametrize("num_tokens", [0, 2])
 def test_batch_of_empty_sentences(variant, device, num_tokens):
-    """It has the shape, the type and the gradients of any other batch; all are zero.
+    """The outputs and gradients have the usual shapes and types, and are zero.
 
-    No gradient is missing, for which `DistributedDataParallel` would wait.
+    No gradient is missing: `DistributedDataParallel` would wait for it.
     """
     encoder = variant.build().to(device)
     steps = () if variant.encodes_whole_sentences else (num_tokens,)
@@ -176,7 +176,7 @@ def test_no_gradient_of_a_single_token_is_missing(variant, device):
 @every_accelerator
 @every_variant
 def test_an_accelerator_gives_what_the_cpu_gives(variant, device):
-    """Outputs and gradients, whatever the padding holds."""
+    """Outputs and gradients do not depend on the padding."""
     expected = {}
     actual = {}
     for results, place in ((expected, "cpu"), (actual, device)):
@@ -194,14 +194,16 @@ def test_an_accelerator_gives_what_the_cpu_gives(variant, device):
 
 
 def outputs_and_gradients(encoder, inputs, mask):
-    """Outputs in evaluation; in training outputs and every gradient, under a fixed noise."""
+    """Compare outputs in evaluation mode; in training mode, outputs and all gradients, with fixed
+    noise.
+    """
     with torch.no_grad():
         evaluated = encoder.eval()(inputs, mask)
     torch.manual_seed(3)
     inputs = inputs.clone().requires_grad_()
     encoder.train().zero_grad()
     outputs = encoder(inputs, mask)
-    # Padded steps get a gradient as well: a loss may well read them.
+    # Padded steps get a gradient as well, since a loss may read them.
     weights = torch.linspace(-1, 1, outputs.numel(), device=outputs.device, dtype=outputs.dtype)
     (outputs * weights.view_as(outputs)).sum().backward()
     return {
@@ -234,7 +236,7 @@ def test_gradients_reach_every_parameter_and_nothing_in_the_padding_matters(vari
 @every_variant_on(*ACCELERATORS)
 @pytest.mark.parametrize("input_dtype", [torch.float32, torch.bfloat16])
 def test_bfloat16_autocast(variant, device, input_dtype, request):
-    """Only some naive forms, the gate and, on a GPU, torch's own networks compute in it."""
+    """Only some naive forms, the gate and, on a GPU, torch's own networks use it."""
     is_narrowed = (
         ("naive" in request.node.name and variant.encoder in (CellAwareLSTM, SuffixBiLSTM))
         or variant.settings.get("combination") == "gate"
@@ -265,7 +267,7 @@ def test_bfloat16_autocast(variant, device, input_dtype, request):
 
 @every_variant
 def test_printing_shows_the_settings(variant):
-    """As arguments of the constructor."""
+    """The encoder is an argument of the constructor."""
     encoder = variant.build()
     name = type(encoder).__name__
     rebuilt = eval(f"{name}({encoder.extra_repr()})", {name: type(encoder)})
@@ -284,7 +286,7 @@ every_encoder = pytest.mark.parametrize("encoder", RECURRENT)
 
 @pytest.mark.parametrize("encoder", [*RECURRENT, StackedRNN, lambda D, H: Pooling(D, "attention")])
 def test_wrong_inputs_are_named(encoder):
-    """By `check_padded`, whose own tests have all messages."""
+    """The errors come from `check_padded`, whose own tests have all messages."""
     inputs, mask = batch()
     with pytest.raises(ValueError, match="right-padded, but token 2 of sentence 0 follows"):
         encoder(D, H)(inputs, mask.flip(1))
@@ -306,9 +308,9 @@ def test_a_gru_has_no_memory_cells():
 
 
 @every_encoder
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, of tracing
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own warning about tracing
 def test_tracing_is_refused(encoder):
-    """A trace would hold the steps of its example's length: wrong at any other one."""
+    """A trace would contain the steps of its example's length, and be wrong for others."""
     with pytest.raises(BackendError, match=r"torch.jit.trace would record .* torch.export"):
         torch.jit.trace(encoder(D, H), batch())
 
@@ -376,7 +378,7 @@ def test_tensors_without_values_have_shapes(variant):
 
 @every_variant
 def test_parameters_can_be_drawn_again(variant):
-    """By each part for itself, as FSDP does after it gave them memory."""
+    """Each part resets itself, as in FSDP after allocation."""
     encoder = variant.build()
     for parameter in encoder.parameters():
         parameter.data.fill_(torch.nan)
@@ -391,7 +393,7 @@ def test_parameters_can_be_drawn_again(variant):
 
 @every_variant
 def test_hooks_of_parts_run(variant):
-    """The weights of pruned parts are made by hooks, from the state that was loaded last."""
+    """Hooks compute the weights of pruned parts from the state that was loaded last."""
     encoder = variant.build(seed=0).eval()
     other = variant.build(seed=1).eval()
     called = set()
@@ -422,7 +424,9 @@ def test_hooks_of_parts_run(variant):
 @every_variant
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:torch.quantize_per")  # torch's
 def test_parts_may_be_replaced(variant):
-    """By quantized ones; and parameters, by attributes, as in the replicas of `DataParallel`."""
+    """Quantized modules replace parts, and attributes replace parameters, as in `DataParallel`'s
+    replicas.
+    """
     encoder = variant.build().eval()
     inputs, mask = batch()
     expected = encoder(inputs, mask)
@@ -448,7 +452,7 @@ def test_parts_may_be_replaced(variant):
 def test_a_sentence_has_one_encoding(
     variant, lengths, more_padding, half_input_size, hidden_size, seed, precision, backend
 ):
-    """Alone, and in a batch of any size and padding."""
+    """It has the same output alone and in batches of any size and padding."""
     dtype, tolerance = precision
     sizes = {"input_size": 2 * half_input_size, "hidden_size": hidden_size}
     if variant.encoder is Pooling:

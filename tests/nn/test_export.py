@@ -119,7 +119,7 @@ def test_what_cannot_be_exported():
 
 @NEEDS_EXPORT
 def test_exported_with_a_pooling():
-    """The AllenNLP classes hand their arguments on, with a pooling behind them."""
+    """The AllenNLP classes pass on their arguments; a pooling follows."""
     pytest.importorskip("allennlp", reason="AllenNLP is not installed")
     from allennlp_sentmatch.modules.seq2seq_encoders import CasLstmEncoder
     from allennlp_sentmatch.modules.seq2vec_encoders import PooledEncoder

@@ -1,4 +1,4 @@
-"""Processes that are forked from one that has computed with several threads."""
+"""Processes forked from a process that computed with several threads."""
 
 import os
 import subprocess

@@ -11,7 +11,7 @@ def generator(seed: int = 0) -> torch.Generator:
 
 def test_noise_follows_the_gumbel_distribution():
     noise = gumbel_noise(torch.empty(20_000, dtype=torch.float64), generator())
-    # The seed is fixed, so a test that passes passes always.
+    # With a fixed seed, the result is always the same.
     assert stats.kstest(noise.numpy(), stats.gumbel_r.cdf).pvalue > 1e-3
 
 

@@ -146,10 +146,10 @@ def test_batches_of_at_most_one_step(steps: int, leaf: str):
 
 
 def test_repeated_words_have_one_tree():
-    """Pairs of the same words are equally good; which is merged must not hang on rounding."""
+    """Pairs of equal words are equally good; the choice must not depend on rounding."""
     torch.manual_seed(0)
     input_size = 37
-    hidden_size = 5  # sizes at which it would, on the CPUs tested
+    hidden_size = 5  # at these sizes it would, on the CPUs tested
     model = GumbelTreeLSTM(input_size, hidden_size, "affine").eval()
     torch.nn.init.normal_(model.query)
     length = 13
@@ -214,7 +214,7 @@ def test_possible_merges():
     check_merges(torch.tensor([[1, 0], [0, -1], [-1, 7]]), mask)
     for num_tokens in (0, 1):
         check_merges(torch.empty(3, 0, dtype=torch.long), mask[:, :num_tokens])
-    check_merges(torch.full((3, 2), 9, device="meta"), mask)  # whose values cannot be read
+    check_merges(torch.full((3, 2), 9, device="meta"), mask)  # their values cannot be read
     with pytest.raises(ValueError, match="shape"):
         check_merges(torch.full((3, 3), 9), mask)
 

@@ -144,7 +144,7 @@ def test_relaxed_words_are_convex_combinations_of_allowed_words(parts):
 @pytest.mark.parametrize("settings", [{"straight_through": True}, {"temperature": 1e-6}])
 def test_first_words_follow_the_generators_distribution(parts, settings):
     module, words, latent, labels = parts
-    torch.nn.init.normal_(module.output_bias, std=2)  # words as likely would hide a wrong sign
+    torch.nn.init.normal_(module.output_bias, std=2)  # equally likely words would hide a wrong sign
     torch.manual_seed(2)
     n = 6000
     many = (module, words, latent[:1].expand(n, -1), labels[:1].expand(n))

@@ -28,7 +28,7 @@ STATES = batch([1] * 6, 1, H, seed=3)[0][:, 0]  # in place of the question's vec
 
 
 class Layer(NamedTuple):
-    """A layer, its sizes, its padded arguments (texts and masks), and what follows them."""
+    """A layer, its sizes, its padded arguments (texts and masks), and further arguments."""
 
     layer: Callable[..., torch.nn.Module]
     sizes: dict[str, int]

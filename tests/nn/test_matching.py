@@ -26,7 +26,7 @@ def test_worked_out_by_hand(function, expected):
     a = torch.tensor(A)
     b = torch.tensor(B)
     assert function(a, b).tolist() == pytest.approx(expected)
-    # Any leading dimensions, as a token-level matcher has them.
+    # Leading dimensions are arbitrary, as for a token-level matcher.
     many = function(a.expand(2, 5, 3), b.expand(2, 5, 3))
     assert many.shape == (2, 5, len(expected))
     assert many[1, 4].tolist() == pytest.approx(expected)
@@ -60,7 +60,7 @@ def test_commutative_elbis(vectors):
     commutative.load_state_dict(plain.state_dict())
     assert not torch.allclose(plain(a, b), plain(b, a))
     torch.testing.assert_close(commutative(a, b), commutative(b, a), atol=1e-12, rtol=0)
-    # A form that is already symmetric stays as it is: (a - b)^2 + 3 (a + b) + 1.
+    # A symmetric form does not change: (a - b)^2 + 3 (a + b) + 1.
     symmetric = torch.tensor([[1.0, -1.0, 3.0], [-1.0, 1.0, 3.0], [0.0, 0.0, 1.0]])
     with torch.no_grad():
         plain.weight.copy_(symmetric.expand_as(plain.weight))

@@ -27,7 +27,7 @@ def vectors(dtype=torch.float64):
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("count", [1, 20])
 def test_they_are_those_of_the_equations(bidirectional, count):
-    """For few sentences and for more than are multiplied as they are."""
+    """Test few sentences, and more than the limit for unpacked weights."""
     network = lstm(bidirectional=bidirectional)
     table = vectors()
     sentences = [sentence for sentence in SENTENCES for _ in range(count)]
@@ -50,7 +50,7 @@ def test_a_network_without_biases_in_float32():
 
 
 class Narrowed(torch.nn.LSTM):
-    """An LSTM of another class, which may compute something else."""
+    """An LSTM subclass, which may compute something else."""
 
 
 def hooked():

@@ -1,4 +1,4 @@
-"""The classifier against its equations, and what it refuses."""
+"""The classifier against its equations, and invalid arguments."""
 
 import pytest
 import torch
@@ -52,7 +52,7 @@ def test_without_batch_norm_a_row_does_not_see_its_batch():
 
 
 def test_a_batch_of_one_in_training_is_normalized_by_the_running_averages():
-    """The last batch of an epoch may be one, and it must not move the averages."""
+    """The last batch of an epoch may have one example, which must not change the averages."""
     torch.manual_seed(0)
     classifier = MLPClassifier(5, 3, hidden_size=4)
     classifier(torch.randn(7, 5))

@@ -51,7 +51,7 @@ def test_autocast_converts_inputs_but_not_float64():
 
 
 def test_the_mask_is_not_read_where_that_would_wait():
-    mask = torch.ones(3, 3, dtype=torch.bool, device="meta")  # whose values nobody can read
+    mask = torch.ones(3, 3, dtype=torch.bool, device="meta")  # their values cannot be read
     check_padded(torch.zeros(3, 3, 2, device="meta"), mask, 2, torch.float32)
 
 

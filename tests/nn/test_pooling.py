@@ -79,7 +79,7 @@ def test_a_mean_in_float16_whose_sum_has_no_float16():
 
 
 def test_equations_of_attentive_pooling():
-    torch.manual_seed(0)  # some tokens score below zero against all of the other sentence
+    torch.manual_seed(0)  # some tokens score below zero against the whole other sentence
     pooling = AttentivePooling(5).double()
     first, first_mask = batch([4, 2, 1], 4, 5, seed=1)
     second, second_mask = batch([3, 6, 1], 6, 5, seed=2)

@@ -1,4 +1,4 @@
-"""torch's recurrent networks over padded batches against the same over one sentence at a time."""
+"""torch's recurrent networks over padded batches, compared with single sentences."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ batch = partial(equations.batch, size=D)
 KINDS = pytest.mark.parametrize("kind", [torch.nn.GRU, torch.nn.LSTM])
 LAYERS = pytest.mark.parametrize("num_layers", [1, 3])
 DIRECTIONS = pytest.mark.parametrize("bidirectional", [False, True])
-#: "naive" alone leaves torch's networks to torch.
+# : Only "naive" leaves torch's networks to torch.
 BACKENDS = ["naive", "naive, own", pytest.param("cpu, own", marks=NEEDS_COMPILED)]
 every_backend = pytest.mark.parametrize("backend", BACKENDS, indirect=True)
 
@@ -28,7 +28,7 @@ every_backend = pytest.mark.parametrize("backend", BACKENDS, indirect=True)
 @pytest.fixture
 def backend(request, monkeypatch):
     name, _, form = request.param.partition(", ")
-    if form:  # also where another one would be faster
+    if form:  # even if another one would be faster
         monkeypatch.setattr(recurrent_networks, "resolve_network", lambda *_: form)
     with use_backend(name):
         yield name
@@ -45,7 +45,7 @@ def make(kind, num_layers: int = 1, bidirectional: bool = True, **settings):
 
 
 def record_calls(name, monkeypatch):
-    """A list that has an item for each call of a function of `recurrent_networks` from now on."""
+    """A list with an item for each later call of a function of `recurrent_networks`."""
     calls = []
     function = getattr(recurrent_networks, name)
 
@@ -156,7 +156,7 @@ def test_the_compiled_steps_run_where_they_are_faster(
     ("bidirectional", "started"), [(False, False), (False, True), (True, False)]
 )
 def test_last_states_are_torch_s(bidirectional, started, form, monkeypatch):
-    """As on a CPU, and packed as on a GPU."""
+    """The batch is padded as on a CPU, or packed as on a GPU."""
     monkeypatch.setattr(recurrent_networks, "resolve_network", lambda *_: form)
     lstm = make(torch.nn.LSTM, 3, bidirectional)
     inputs, mask = batch(LENGTHS, 6)

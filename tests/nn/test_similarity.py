@@ -102,6 +102,6 @@ def test_autocast_costs_no_digits(dtype):
 
 
 def test_scores_of_another_shape_are_refused():
-    """As targets of regressions are, (B, 1), of which each would be compared with all logits."""
+    """The shape of regression targets, (B, 1), would be compared with all logits."""
     with pytest.raises(ValueError, match=r"scores must have .* \(2,\), got \(2, 1\)"):
         grade_divergence(torch.zeros(2, 5), torch.ones(2, 1), 1, 5)

@@ -1,4 +1,4 @@
-"""SuBiLSTM against the paper's equations, every prefix and suffix read on its own."""
+"""SuBiLSTM against the paper's equations, every prefix and suffix read separately."""
 
 import pytest
 import torch
@@ -72,7 +72,7 @@ def test_follows_the_equations(cell, combination, tied, max_context):
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_training_draws_contexts_up_to_the_largest_one(tied):
-    """Each output is by the equations with a context of 1, 2 or 3, which all occur."""
+    """Each output follows the equations with a context of 1, 2 or 3, all of which occur."""
     torch.manual_seed(0)
     encoder = SuffixBiLSTM(3, 4, tied, max_context=3, random_context=True).double()
     inputs = torch.randn(1, 5, 3, dtype=torch.float64)
@@ -111,7 +111,7 @@ def test_multiplies_what_it_needs_and_no_more(tied, max_context, monkeypatch):
     assert len(recurrent) <= num_cells * T
     window = max_context or T
     read = sum(min(t, window - 1) for t in range(T))  # with a state from an earlier token
-    if not tied:  # the prefixes' own cell: windows of all tokens that are full in the end
+    if not tied:  # the prefixes' own cell: windows that are full at the end
         last_start = T - window
         read += sum(
             1 for t in range(T) for start in range(t) if t - start < window and start <= last_start
@@ -131,5 +131,5 @@ def test_memory_in_evaluation_grows_with_the_length(tied):
         return memory.bytes
 
     assert peak(32, grad=False) < 4.4 * peak(8, grad=False)
-    # In training the states of all suffixes are kept: the measure does tell T from T^2.
+    # Training keeps the states of all suffixes: the measure distinguishes T from T^2.
     assert peak(32, grad=True) > 6 * peak(8, grad=True)

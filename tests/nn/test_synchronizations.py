@@ -1,4 +1,4 @@
-"""Bounds of what encoders launch on a GPU and how often they wait, counted on a simulated one."""
+"""Bounds on encoders' launches and waits on a GPU, counted on a simulated one."""
 
 import pytest
 import torch
@@ -75,7 +75,9 @@ def launches(name: str, num_tokens: int, trained: bool) -> int:
     ],
 )
 def test_launches_of_a_step(name: str, forward: int, both: float):
-    """In both directions; of `stacked_rnn` and `rcrn` almost all are torch's, cuDNN's on a GPU."""
+    """The encoders are bidirectional; nearly all launches of `stacked_rnn` and `rcrn` are
+    torch's.
+    """
     for trained, most in ((False, forward), (True, both)):
         of_ten_steps = launches(name, 18, trained) - launches(name, 8, trained)
         assert of_ten_steps <= 10 * most
@@ -89,4 +91,4 @@ def test_the_recurrence_of_rcrn_takes_no_launches_for_each_step():
             controlled_recurrence(*gates).sum().backward()
             return sum(device.launches.values())
 
-    assert run(64) - run(32) <= 8  # a round in either direction
+    assert run(64) - run(32) <= 8  # a round for each direction

@@ -1,4 +1,4 @@
-"""`allennlp_sentmatch.nn` where torch is installed, and neither allennlp nor spacy."""
+"""`allennlp_sentmatch.nn` with torch, but without allennlp and spacy."""
 
 import ast
 import os
@@ -42,7 +42,7 @@ def run_without(code: str) -> str:
 
 @pytest.mark.parametrize("folder", ["nn", "nn/ops"])
 def test_nothing_above_is_imported(folder):
-    """Not even within a function: what the tests of nn call works without AllenNLP as well."""
+    """It is not imported even within functions: all that nn's tests call works without AllenNLP."""
     package = f"allennlp_sentmatch/{folder}"
     imported = set()
     for path in (REPOSITORY / package).rglob("*.py"):

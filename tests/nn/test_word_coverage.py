@@ -14,7 +14,7 @@ def cosine(x, y):
 
 
 def one_side(words, others):
-    """The share and the word that lacks most, of lists of vectors."""
+    """The share and the largest lack, for lists of vectors."""
     covered = [max(0.0, *(cosine(word, other) for other in others)) for word in words]
     lengths = [math.hypot(*word) for word in words]
     total = sum(lengths)
@@ -23,7 +23,7 @@ def one_side(words, others):
 
 
 def test_the_figures_are_those_of_the_definition():
-    """With padding of NaN, and with a word of length zero."""
+    """The padding is NaN, and one word has the length zero."""
     generator = torch.Generator().manual_seed(1)
     first, second = (
         torch.randn(6, size, 3, generator=generator, dtype=torch.float64) for size in (5, 4)

@@ -211,7 +211,7 @@ def test_lines_of_another_encoding_can_be_skipped(untrained_predictor, tmp_path,
 
 
 def test_the_input_of_another_predictor(tmp_path):
-    """Of AllenNLP's or somebody else's."""
+    """The reader or model is AllenNLP's, or another package's."""
     theirs = SimpleNamespace(
         load_line=json.loads,
         predict_json=lambda request: request,
@@ -253,7 +253,7 @@ def test_the_log_says_once_that_no_word_of_a_text_is_known(untrained_predictor, 
     vocabulary = predictor._model.vocab.get_token_to_index_vocabulary("tokens")
     known = next(word for word in vocabulary if word.isalpha())
     caplog.clear()
-    predictor.check_model()  # by texts that are not the user's
+    predictor.check_model()  # with texts that are not the user's
     predictor.predict_json({"premise": f"{known} xyzzy", "hypothesis": known})
     assert not caplog.messages
     for _ in range(2):

@@ -99,7 +99,7 @@ def test_artificial_pairs_and_their_metrics(
     assert capsys.readouterr().out.splitlines() == printed
     pairs = [json.loads(line) for line in pairs_file.read_text().splitlines()]
 
-    # The premises and labels of the data set, and what the generator says to them.
+    # The premises and labels of the data set, with the generator's sentences.
     true_pairs = [
         (instance["metadata"].metadata["premise"], instance["label"].label)
         for instance in sample("cs_lvm").reader.read(PAIRS)

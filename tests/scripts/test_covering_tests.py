@@ -69,8 +69,8 @@ print(json.dumps(results))
 
 @pytest.fixture
 def session(tmp_path):
-    """Runs code in a process that has the covering tests of a small repository, and reads the
-    lines that it prints.
+    """Runs code in a process with the covering tests of a small repository; returns its output
+    lines.
     """
     (tmp_path / "shop").mkdir()
     (tmp_path / "tests").mkdir()
@@ -92,7 +92,7 @@ def session(tmp_path):
 def test_the_tests_of_a_line_and_what_they_see_of_a_change(session):
     one = ["test_with_tax"]
     both = ["test_total", "test_with_tax"]
-    # Line 8 is not run, in a function that is; and the function at line 11 is not called.
+    # Line 8 is not run, although its function is; the function at line 11 is not called.
     expected = {(4,): both, (9,): one, (8, 6): one, (12, 11): both, (1, None): both}
     selected, quickest, results = session(SELECTIONS, list(expected))
     assert list(map(sorted, selected)) == list(expected.values())

@@ -75,7 +75,7 @@ def test_summary(session):
 
 
 class PretendedTests:
-    """Tests of b.py, which fail except for its line 4."""
+    """Tests of b.py, which fail except for line 4."""
 
     def select(self, file, *lines):
         return [(file.name, *lines)] if file.name == "b.py" else []

@@ -31,7 +31,7 @@ sys.addaudithook(watch)
 from allennlp.__main__ import run
 run()
 """
-"""The `allennlp` command, which reports every connection to another machine."""
+"""The `allennlp` command, with reports of every connection to another machine."""
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def serving(app, host="127.0.0.1", port=0):
 
 
 def sent(port, content):
-    """What the server answers to bytes."""
+    """Return the server's answer to some bytes."""
     with socket.create_connection(("127.0.0.1", port), 20) as client:
         client.sendall(content)
         return client.makefile("rb").read()

@@ -11,7 +11,7 @@ from allennlp_sentmatch.serving.requests import RequestError
 
 
 class Model:
-    """Repeats its inputs, and notes the batches; the first one waits until it may end."""
+    """Repeats its inputs, and records the batches; the first one waits until it may end."""
 
     def __init__(self):
         self.batches = []
@@ -53,7 +53,7 @@ def ask(batcher, *texts, size=1, **more):
 
 
 async def after_the_first(model, batcher, *callers):
-    """The answers or errors of callers that come while the model computes for another one."""
+    """The answers or errors of callers who come while the model is busy."""
     first = asyncio.create_task(ask(batcher, "first"))
     while not model.batches:
         await asyncio.sleep(0.01)
@@ -109,7 +109,7 @@ def test_nothing_is_predicted_for_those_who_left_or_ask_nothing():
 
 @pytest.mark.parametrize(("texts", "weight", "size"), [("ab", 1, 1), ("a", 4, MAX_WAITING // 7)])
 def test_a_queue_is_limited_but_not_a_single_request(texts, weight, size):
-    """A dear input counts for several."""
+    """An expensive input counts as several."""
     model = Model()
     whole = Batcher()
     batcher = partial(whole, Repeating(model))
@@ -125,7 +125,7 @@ def test_a_queue_is_limited_but_not_a_single_request(texts, weight, size):
 
 @pytest.mark.parametrize("num_large", [1, 20])
 def test_a_small_request_waits_for_one_batch_of_large_ones(num_large):
-    """However many there are; and none of them waits for another one's end."""
+    """This holds for any number of them, and none waits for another one's end."""
     model = Model()
     ask_for = model.batcher(batch_size=2)
     callers = [
@@ -183,7 +183,7 @@ class Slow(Repeating):
 def test_a_turn_takes_as_long_as_it_should_or_twice_as_long_as_one_input(
     monkeypatch, overhead, fewest, most
 ):
-    """Where one input takes as long as many, many are computed at a time."""
+    """If one input takes as long as many, many are computed at a time."""
     monkeypatch.setattr(batcher, "TURN_SECONDS", 0.05)
     model = Model()
     model.may_end.set()
@@ -195,7 +195,7 @@ def test_a_turn_takes_as_long_as_it_should_or_twice_as_long_as_one_input(
 
 
 def test_a_request_that_goes_on_is_not_given_up(monkeypatch):
-    """In contrast to one of which nothing is computed."""
+    """This is unlike a request of which nothing is computed."""
     monkeypatch.setattr(batcher, "STALLED_SECONDS", 0.5)
 
     class Sleeping(Repeating):
@@ -217,7 +217,9 @@ def test_a_request_that_goes_on_is_not_given_up(monkeypatch):
 
 
 def test_a_request_that_is_left_is_not_computed_further():
-    """What its batch has begun is; the rest, and its place among those that wait, are given up."""
+    """Inputs of a started batch are computed; the rest, and its place in the queue, are given
+    up.
+    """
     model = Model()
     whole = Batcher(batch_size=2)
 

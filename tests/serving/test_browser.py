@@ -1,6 +1,6 @@
-"""What a visitor sees of the page, in Chromium, which it is served to alone.
+"""The page as a visitor sees it, in Chromium.
 
-Set `CHROMIUM` to the browser's path where it is not found by its name.
+Set `CHROMIUM` to the browser's path if it is not found by name.
 """
 
 import json
@@ -39,7 +39,9 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    """A headless browser. At the end, its own log says that the page asked no other machine."""
+    """A headless browser. At the end, its own log shows that the page contacted no other
+    machine.
+    """
     names = [os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"]
     path = next(filter(None, map(shutil.which, filter(None, names))), None)
     if path is None:
@@ -50,7 +52,7 @@ def browser(tmp_path_factory):
     arguments = [
         "--no-sandbox",
         f"--log-net-log={traffic}",
-        # Chromium's own housekeeping finds nobody either.
+        # Chromium's own background requests fail, too.
         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     ]
     with playwright.sync_playwright() as p:
@@ -90,7 +92,7 @@ def open_page(browser, request):
     yield open_page
     for page in pages:
         page.close()
-    # The browser notes each answer that is not 200.
+    # The browser logs each answer that is not 200.
     assert [text for text in problems if "Failed to load resource" not in text] == []
     assert requests
     for url, address in requests:
@@ -158,7 +160,7 @@ def test_an_old_answer_is_gray_and_the_page_says_how_many_wait(open_page):
     ask(page, *PAIR)
     wait_until_done(page)
     assert page.locator(BUSY).count() == 0
-    page.route("**/predict", lambda route: None)  # there is never an answer
+    page.route("**/predict", lambda route: None)  # an answer never comes
     page.get_by_role("button", name="Classify").click()
     page.get_by_role("status").get_by_text("Inputs that wait for the model: 0").wait_for()
     old = page.locator(BUSY)
@@ -192,7 +194,7 @@ def test_an_error_is_told_in_place_of_the_old_answer(open_page):
     ask(page, "a " * 15_000, PAIR[1])
     page.get_by_role("alert").get_by_text("The texts have 30,015 characters").wait_for()
     assert page.get_by_role("figure").count() == 0
-    # What is dear is refused by itself.
+    # An expensive input is refused by itself.
     ask(page, "a dog " * 250, PAIR[1])
     page.get_by_text("are limited to").first.wait_for()
     wait_until_done(page)
@@ -281,7 +283,7 @@ def test_generated_sentences(open_page, untrained_predictor, served):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_by_keyboard(open_page, untrained_predictor, served, name):
-    """It fits on the screen and can be read."""
+    """It fits on the screen and is readable."""
     texts, part, title = PAGES[name]
     with served(untrained_predictor(name)) as port:
         for width, color_scheme in product((1280, 390), ("light", "dark")):
@@ -307,7 +309,7 @@ def test_every_page_by_keyboard(open_page, untrained_predictor, served, name):
 
 
 def assert_fits(page, width: int) -> None:
-    """Nothing is reached by scrolling sideways only."""
+    """Nothing requires scrolling sideways."""
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     for box in page.locator("textarea:visible, button:visible, figure").all():
         edges = box.bounding_box()
@@ -316,7 +318,7 @@ def assert_fits(page, width: int) -> None:
 
 
 def assert_readable(page, color_scheme: str, *selectors: str) -> None:
-    """The contrast is what WCAG 2.1 asks for, AA: 4.5."""
+    """The contrast satisfies WCAG 2.1, AA: at least 4.5."""
     background = luminance(page.locator("body"), "backgroundColor")
     assert (background < 0.5) == (color_scheme == "dark")
     for selector in selectors:

@@ -1,4 +1,4 @@
-"""Which connection gives way, and which are being waited for."""
+"""Which connection is closed for a new one, and which have time limits."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from allennlp_sentmatch.serving.connections import Connection, Connections
 
 
 class Transport:
-    """Notes what is done with a connection."""
+    """Records the operations on a connection."""
 
     def __init__(self, port):
         self.port = port

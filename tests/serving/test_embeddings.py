@@ -83,7 +83,7 @@ def test_a_model_by_its_name(http):
     [
         ("/v2/rerank", {"max_tokens_per_doc": 4096, "priority": 0}),  # Cohere's, version 2
         ("/v1/rerank", {"truncation": True}),  # Voyage's and Jina's
-        ("/rerank", {"truncate": True}),  # of Hugging Face's inference servers
+        ("/rerank", {"truncate": True}),  # for Hugging Face's inference servers
         ("/v1/embeddings", {"user": "x", "priority": 1}),
         ("/v1/embeddings", {"truncate": "END", "task": "text-matching", "embedding_type": "float"}),
         ("/v1/embeddings", {"late_chunking": False, "normalized": True, "truncate": True}),
@@ -99,7 +99,7 @@ def test_keys_of_clients_that_change_no_answer(http, path, keys):
 
 
 def test_texts_within_objects(http):
-    """As Cohere's first clients send documents, and Jina's send inputs."""
+    """Cohere's first clients send documents in this form, and Jina's send inputs."""
     body = {"query": TEXTS[0], "documents": TEXTS[1:], "return_documents": True}
     documents = [{"text": text, "title": "-"} for text in TEXTS[1:]]
     expected = http.post("/rerank", json=body).json()["results"]
@@ -118,7 +118,7 @@ def test_long_texts_are_cut_as_encode_cuts_them(http, text, count):
     """`usage` counts what was encoded."""
     answer = http.post("/v1/embeddings", json={"input": [text, "word"]}).json()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a text that is cut, or has no known word
+        warnings.simplefilter("ignore")  # warnings about texts that are cut, or have no known word
         (vector,) = SentenceEncoder().encode([text])
     unit = vector / numpy.linalg.norm(vector)
     assert answer["data"][0]["embedding"] == pytest.approx(unit, abs=1e-5)
@@ -126,7 +126,7 @@ def test_long_texts_are_cut_as_encode_cuts_them(http, text, count):
 
 
 def test_equal_documents_keep_their_order(http):
-    """They are encoded once: rounding differs between batches."""
+    """Equal texts are encoded once, since rounding differs between batches."""
     documents = ["b"] * 1500 + ["a longer text of some words"] * 40 + ["b"] * 500
     ranked = http.post("/rerank", json={"query": "a b", "documents": documents}).json()["results"]
     for text in set(documents):
@@ -398,7 +398,7 @@ def frame(names, pairs):
 
 @pytest.mark.parametrize("names", [("hypothesis", "premise"), ("answer", "question"), ("b", "a")])
 def test_an_estimator_gets_records_by_its_names(tmp_path, names):
-    """In the order of `fit`, not in that of the request or of our own names."""
+    """The order is that of `fit`, not of the request or of the package's own names."""
     pairs = [*SWAPPED, *((second, first) for first, second in SWAPPED)] * 3
     labels = ["forward", "forward", "back", "back"] * 3
     estimator = PairClassifier(tiny_encoder(), matcher="heuristic", l2=0.01)
@@ -458,7 +458,7 @@ def visit():
 threading.Thread(target=visit, daemon=True).start()
 main(["serve", "package", "--port", sys.argv[1]])
 """
-"""A program with a client, which ends it."""
+"""The program and a client that ends it."""
 
 
 def test_the_program_that_serves_without_allennlp():

@@ -132,7 +132,7 @@ def test_an_answer_that_takes_too_long_is_given_up(http, monkeypatch):
 
 
 def test_large_bodies_share_a_limit(http, monkeypatch):
-    """Small ones are read beside them."""
+    """Small bodies are still read at the same time."""
     monkeypatch.setattr(requests, "MAX_BUFFERED", 150_000)
     several = {"inputs": [{**PAIR, "premise": "a " * 200}] * 200}
     assert http.post("/predict", json=several).status_code == 200

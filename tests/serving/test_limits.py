@@ -67,8 +67,8 @@ def test_dear_inputs(shape, is_dear):
 
 @pytest.mark.parametrize("num_words", [FEWEST_WORDS, 250, 500, MOST_WORDS])
 def test_the_dearest_input_of_each_kind_of_model_fills_the_cost(untrained_predictor, num_words):
-    """A ranker's has few words to compare with many candidates, which is twice as many pairs as
-    half of the words on each side.
+    """A ranker's input has few words and many candidates, twice as many pairs as with half of the
+    words on each side.
     """
     for name in ("attentive_ranker", "similarity_regressor", "bcn", "rnet"):
         predictor = untrained_predictor(name)
@@ -99,7 +99,7 @@ def test_jobs_without_allennlp_are_measured_too(tmp_path):
     [(0, 0, 1000), (11, 0, 500), (400, 0, 125), (9, 3.9, 1000), (0, 4.1, 500), (0, 17, 250)],
 )
 def test_the_limit_of_a_dear_model_is_lower(monkeypatch, seconds, gibibytes, expected):
-    """What a text of 1,000 words takes, which grows with the square of their number."""
+    """The cost of a text of 1,000 words, which grows with the square of their number."""
     used = [0.0, 0]
 
     class Dear:

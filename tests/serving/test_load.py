@@ -1,4 +1,4 @@
-"""The page for many visitors at a time, one of them hostile."""
+"""The page with many concurrent visitors, one of them hostile."""
 
 import asyncio
 import subprocess
@@ -16,7 +16,7 @@ NUM_CLIENTS = 100
 NUM_ATTACKS = 1000
 SECONDS = 60
 MAX_GROWTH = 300
-"""In MiB."""
+"""The memory limit in MiB."""
 
 DEAR = {"premise": "a dog " * 400, "hypothesis": "a dog " * 400}
 ATTACKS = [
@@ -38,7 +38,7 @@ def resident(process):
 
 
 async def visit(http, requests, until):
-    """Ask for one thing after the other, and give the number of answers."""
+    """Send one request after another, and return the number of answers."""
     number = 0
     while time.monotonic() < until:
         path, inputs = requests[number % len(requests)]
@@ -64,7 +64,7 @@ async def attack(http, address):
 async def load(address):
     """The number of answers to all visitors."""
     httpx = pytest.importorskip("httpx")
-    limits = httpx.Limits(max_keepalive_connections=0)  # one may end when it is used again
+    limits = httpx.Limits(max_keepalive_connections=0)  # a connection may end when it is reused
     async with httpx.AsyncClient(base_url=address, timeout=120, limits=limits) as http:
         until = time.monotonic() + SECONDS
         visits = [

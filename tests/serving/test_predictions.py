@@ -25,7 +25,7 @@ MODELS = {
 
 
 def answer(service, path, body):
-    """What a service answers to the JSON of a request."""
+    """Return a service's answer to a request's JSON."""
     route = service.routes[path]
     question = route.parse(body)
     contents = [route.job.read(one)[0] for one in question.inputs]

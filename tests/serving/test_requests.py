@@ -24,14 +24,14 @@ def port(untrained_predictor, served):
 
 
 def respond(*hosts, server="127.0.0.1", allowed_hosts=(), kind="http", headers=(), chunks=(b"",)):
-    """The status of the response, and the body that the application gets."""
+    """The status of the response, and the body that the application receives."""
     events = []
     bodies = []
     chunks = list(chunks)
 
     async def receive():
         if not chunks:
-            await asyncio.Event().wait()  # for ever
+            await asyncio.Event().wait()  # forever
         return {"type": "http.request", "body": chunks.pop(0), "more_body": bool(chunks)}
 
     async def app(scope, receive, send):
@@ -103,7 +103,7 @@ def test_names_that_are_answered(status, hosts, server):
     ],
 )
 def test_other_origins_are_refused(origin, status):
-    """Other ports of this machine, too."""
+    """The same holds for other ports of this machine."""
     headers = [(b"origin", origin.encode())]
     for more in ([], [(b"origin", b"http://localhost:7860")]):
         settings = {"headers": more + headers, "allowed_hosts": ["demo.example"]}
@@ -152,7 +152,7 @@ def test_the_page_is_static_and_loads_nothing_from_elsewhere(port):
     ids=["no headers", "headers", "body", "second headers"],
 )
 def test_slow_requests_are_ended(port, monkeypatch, sent):
-    """One more byte from time to time does not keep them alive."""
+    """Occasional single bytes do not keep them alive."""
     monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.5)
     with closing(socket.create_connection(("127.0.0.1", port), timeout=0.2)) as connection:
         connection.sendall(sent)
@@ -203,7 +203,7 @@ def test_any_request_is_ended_without_a_failure(port, num_cases, monkeypatch, ca
         sent = sent if isinstance(sent, bytes) else request(*sent)
         answer = b""
         connection = socket.create_connection(("127.0.0.1", port), timeout=5)
-        # What is too large is not read to its end.
+        # Bodies that are too large are not read to their end.
         with closing(connection), suppress(ConnectionError):
             connection.sendall(sent)
             answer = connection.recv(100)

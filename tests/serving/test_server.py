@@ -1,4 +1,4 @@
-"""The server with clients that leave, stay without a word, or come while it ends."""
+"""The server with clients that leave, stay silent, or arrive while it ends."""
 
 import json
 import resource
@@ -191,7 +191,7 @@ def test_answers_that_nobody_reads_do_not_stay_in_memory(monkeypatch, number):
 
 
 def test_only_a_request_that_has_begun_must_arrive_in_time(monkeypatch):
-    """Proxies keep connections for a minute or longer, and meet an error where one was closed."""
+    """Proxies keep connections for a minute or longer, and fail if one was closed."""
     monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.2)
 
     async def app(scope, receive, send):

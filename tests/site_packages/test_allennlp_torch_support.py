@@ -55,7 +55,7 @@ def test_only_the_warnings_of_fairscale_are_ignored(tmp_path):
 
 @pytest.fixture
 def broken_allennlp(tmp_path):
-    """A program that begins to import an AllenNLP of which another package breaks the commands."""
+    """A program that imports an AllenNLP whose commands another package breaks."""
     contents = {
         "allennlp/__init__.py": "",
         "allennlp/common/__init__.py": "",

@@ -63,7 +63,7 @@ def folder(tmp_path):
 
 
 def test_word_coverage_is_of_the_words_vectors():
-    """Of pairs in batches, with unknown words, and of no pair."""
+    """Test batches of pairs, with unknown words, and no pairs."""
     encoder = make()
     encoder.indexer.max_length = 3
     rows = {"a dog runs fast": [2, 3, 4], "dog": [3], "It runs": [1, 4]}
@@ -106,7 +106,7 @@ def test_what_is_saved_is_loaded(folder):
 
 
 def test_neither_allennlp_nor_spacy_is_needed(folder):
-    """Nor any other package that torch does not need."""
+    """It also needs no other package that torch does not need."""
     expected = make().encode(SENTENCES).tolist()
     output = run_without(
         f"""
@@ -192,7 +192,7 @@ def folders(tmp_path_factory):
         model = make_model(encoder, projection_size=5 if number % 2 else None)
         reader = SentenceVectorsReader(None if number % 3 else "whitespace")
         export_encoder(model, reader, parent / str(number))
-        remove_digests(parent / str(number) / FILES[0])  # what is changed is read, not refused
+        remove_digests(parent / str(number) / FILES[0])  # changed files are read, not refused
     return parent
 
 
@@ -226,7 +226,7 @@ def test_folders(folders, tmp_path, num_cases):
         try:
             encoder = StandaloneEncoder.load(tmp_path / "copy")
         except ValueError as error:
-            check_refusal(error, str(tmp_path / "copy"), 20_000)  # some values are shown whole
+            check_refusal(error, str(tmp_path / "copy"), 20_000)  # some values are shown in full
             return
         vectors = encoder.encode(["A dog isn't a cat :)", "!", "https://a.b/?c=1"])
         assert vectors.shape == (3, encoder.vector_size)
@@ -257,7 +257,7 @@ LSTM_SETTINGS = {
 
 
 def make_lstm(projection_size=5):
-    """An encoder as the package's own, with random numbers."""
+    """An encoder like the package's, with random parameters."""
     torch.manual_seed(0)
     return StandaloneEncoder(make().indexer, WORDS, 6, LSTM_SETTINGS, projection_size).eval()
 
@@ -265,7 +265,7 @@ def make_lstm(projection_size=5):
 @pytest.mark.parametrize("projection_size", [None, 5])
 @pytest.mark.parametrize("most_words", [1, 4096])
 def test_words_that_are_shared_change_nothing(projection_size, most_words, monkeypatch):
-    """Vectors are those of a call for each sentence, however many words a table may have."""
+    """The vectors equal those of separate calls, for any limit on the table's words."""
     from allennlp_sentmatch.standalone import encoder as module
 
     monkeypatch.setattr(module, "MOST_WORDS", most_words)
@@ -279,7 +279,7 @@ def test_words_that_are_shared_change_nothing(projection_size, most_words, monke
 
 
 def test_words_are_shared_if_nothing_else_must_run():
-    """Hooks run, and a replaced part computes what it computes."""
+    """Hooks run, and a replaced part is used."""
     encoder = make_lstm(None)
     expected = encoder.encode(SENTENCES)
     calls = []

@@ -40,7 +40,7 @@ def test_a_text_has_the_same_vector_in_any_batch_to_the_bit():
 
 @needs_int8
 def test_copies_compute_the_same():
-    """Although the packed weights can be neither copied nor pickled."""
+    """This works although packed weights can be neither copied nor pickled."""
     encoder = make_lstm().int8()
     expected = encoder.encode(TEXTS)
     for other in (copy.deepcopy(encoder), pickle.loads(pickle.dumps(encoder))):

@@ -18,7 +18,7 @@ LSTMN = {"type": "lstmn", "input_size": 4, "hidden_size": 3, "bidirectional": Fa
 TREE = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": "lstm"}
 LIMIT = 10_000
 MASK = torch.tensor([[True] * 5, [True] * 2 + [False] * 3, [False] * 5])
-"""Of texts of 5, 2 and no words."""
+"""Inputs for texts of 5, 2 and no words."""
 
 
 def pooled(encoder, pooling="max"):

@@ -1,4 +1,4 @@
-"""An encoder without PyTorch: its vectors by onnxruntime, and its indices by `tokenizers`."""
+"""An encoder without PyTorch: vectors from onnxruntime, and indices from `tokenizers`."""
 
 import re
 from pathlib import Path
@@ -172,7 +172,7 @@ def check_indices(name, texts, folder=None):
 
 @pytest.mark.parametrize("name", SPLITTERS)
 def test_the_file_s_tokenizer_gives_the_encoder_s_indices(name, tmp_path, capfd):
-    """In each of 20 files: the order of its hash tables varies."""
+    """Check 20 files, since the order of hash tables varies."""
     texts = ["A dog2!", "HÉROS\x1cruns\x0bx", "dog\x85dog", "[PAD] @@PADDING@@", "½a_٢२³", "."]
     for _ in range(20):
         check_indices(name, [*TEXTS, *texts], tmp_path)

@@ -1,4 +1,4 @@
-"""Folders of sentence-transformers that name code to be run."""
+"""Folders of sentence-transformers that name code to run."""
 
 import json
 
@@ -106,7 +106,7 @@ def test_folders_of_sentence_transformers_are_opened(folder, tiny_bert):
     dense = models.Dense(8, 4)
     (folder / "model").mkdir()
     SentenceTransformer(modules=[bert, pooling, dense], device="cpu").save(str(folder / "model"))
-    # transformers runs the code of an auto_map with trust_remote_code alone.
+    # transformers runs an auto_map's code only with trust_remote_code.
     config = json.loads((folder / "model" / "config.json").read_text())
     config["auto_map"] = {"AutoConfig": "evil.Evil", "AutoModel": "evil.Evil"}
     (folder / "model" / "config.json").write_text(json.dumps(config))

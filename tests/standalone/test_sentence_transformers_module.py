@@ -1,4 +1,4 @@
-"""An exported folder, loaded by sentence-transformers as it is."""
+"""An exported folder, loaded by sentence-transformers without changes."""
 
 import numpy
 import pytest

@@ -124,7 +124,7 @@ def test_wrong_settings(wrong, message):
 
 
 def test_many_special_cases_take_little_time():
-    """These took minutes: each start was compared with each case."""
+    """These took minutes, since each start was compared with each case."""
     cases = {"a" * length: ["a"] * length for length in range(1, 33)}
     cases |= {f"a{number}": ["a", str(number)] for number in range(20_000)}
     splitter = RuleSplitter("^a", rejoined=cases, max_word_length=1 << 16)
@@ -141,7 +141,7 @@ def test_a_prefix_goes_before_a_suffix():
 
 @pytest.mark.parametrize("space", [" ", "  ", "\n", " \n", "\n "])
 def test_a_special_case_over_a_space_keeps_others_apart(space):
-    """But none reaches over other whitespace, as with spaCy's tokenizer of the same rules."""
+    """But none includes other whitespace, as in spaCy's tokenizer with the same rules."""
     prefix = "^[:)]"
     suffix = "[:)]$"
     cases = (":)", "):")

@@ -19,7 +19,7 @@ def test_indices(monkeypatch, remembered):
     for _ in range(2):
         assert indexer.rows(["A dog and a\tdog runs"]) == [[5, 3, 1, 2, 3, 4]]
     assert len(indexer._chunks) == min(remembered, 5)
-    assert pickle.dumps(indexer) == content  # of which others make digests
+    assert pickle.dumps(indexer) == content  # others compute digests of it
     indexer.indices("a" * 101)  # a visitor could send many
     assert len(indexer._chunks) == min(remembered, 5)
 
@@ -41,7 +41,7 @@ def test_the_word_of_the_padding_is_no_padding():
 
 
 def test_unknown_and_spelled_words():
-    """For English, so that a word in another script is at most read by its letters."""
+    """The encoder is for English, so that it reads other scripts at most letter by letter."""
     pieces = ["[PAD]", "[UNK]", "cost", "x", "##y", "10", "##€", "д", "##о", "##м", "он", "."]
     splitter = WordPieceSplitter(pieces)
     indexer = TextIndexer(splitter, {x: i for i, x in enumerate(pieces)}, unknown=1, empty=1)

@@ -1,4 +1,4 @@
-"""Word pieces are those of BERT's own tokenizer."""
+"""Word pieces equal those of BERT's own tokenizer."""
 
 import pytest
 import torch

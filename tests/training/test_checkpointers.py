@@ -64,7 +64,7 @@ def test_killed_while_a_file_is_written(tmp_path, monkeypatch, killed_at):
         patch.setattr(torch, "save", save)
         with pytest.raises(InterruptedError):
             checkpointer.save_checkpoint(trainer(2, 2.0))
-    # A new process finds the checkpoint before, and then writes the same one again.
+    # A new process finds the previous checkpoint, and then writes the same one again.
     checkpointer = AtomicCheckpointer(tmp_path)
     assert checkpointer.load_checkpoint().trainer_state["value"] == 1.0
     checkpointer.save_checkpoint(trainer(2, 3.0))
@@ -74,7 +74,7 @@ def test_killed_while_a_file_is_written(tmp_path, monkeypatch, killed_at):
 
 @pytest.fixture
 def sigterm_handler():
-    """AllenNLP's, as its program installs it."""
+    """AllenNLP's handler, as its program installs it."""
     previous = signal.getsignal(signal.SIGTERM)
     install_sigterm_handler()
     yield

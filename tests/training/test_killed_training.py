@@ -1,4 +1,4 @@
-"""Training that is killed at random moments, as a process, ends as if it had not been."""
+"""Training whose process is killed at random moments has the same result."""
 
 import random
 import subprocess
@@ -45,7 +45,7 @@ def test_five_kills(name, checkpointer, tmp_path):
     moments = random.Random(name)
     for kill in range(NUM_KILLS):
         training = start(settings, broken, *(["--recover"] if kill else []))
-        # Not before another eighth of the training, and then at any moment of some batches.
+        # After at least another eighth of the training, at a random moment within some batches.
         while num_batches(broken) < 4 * num_epochs * (kill + 1) // 8:
             assert training.poll() is None, Path(f"{broken}.log").read_text()[-2000:]
             time.sleep(0.01)

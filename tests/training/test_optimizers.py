@@ -82,7 +82,7 @@ def warnings_of(num_layers, groups, caplog):
 
 
 def test_layers_that_the_number_of_layers_leaves_out(caplog):
-    """Of `minilm*`, whose `num_layers` is forgotten for a transformer of twelve layers."""
+    """The groups of `minilm*`, if `num_layers` is not set for a transformer of twelve layers."""
     lib = REPOSITORY / "training_config/lib/transformer.libsonnet"
     recipe = f"(import '{lib}').fine_tuning(num_epochs=1, lr=1, head_lr=1, num_layers=6).optimizer"
     groups = json.loads(_jsonnet.evaluate_snippet("recipe", recipe))["parameter_groups"]

@@ -44,7 +44,7 @@ def params(path, **trainer):
 def onednn_has_lstm():
     """`True` if oneDNN has an LSTM in bfloat16 for this CPU.
 
-    torch asks the CPU, not oneDNN, which `ONEDNN_MAX_CPU_ISA` may keep from using all of it.
+    torch checks the CPU, not oneDNN, which `ONEDNN_MAX_CPU_ISA` may restrict.
     """
     try:
         with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -81,7 +81,7 @@ def test_refuses_amp(tmp_path):
 
 
 class Recorder(TrainerCallback):
-    """Notes the precision in each batch, of training and of validation."""
+    """Records the precision in each batch, in training and validation."""
 
     precisions: list[tuple[bool, str]] = []
     fail = False
@@ -95,7 +95,7 @@ class Recorder(TrainerCallback):
 
 @pytest.mark.parametrize("fail", [False, True])
 def test_the_precision_of_products_is_restored(tmp_path, monkeypatch, fail):
-    """Also after an error."""
+    """This also holds after an error."""
     monkeypatch.setattr(Recorder, "precisions", [])
     monkeypatch.setattr(Recorder, "fail", fail)
     monkeypatch.setitem(TrainerCallback._registry[TrainerCallback], "recorder", (Recorder, None))

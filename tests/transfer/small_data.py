@@ -8,7 +8,7 @@ NUM_EXAMPLES = 12
 """For each label of a task."""
 
 WORDS = ("good", "bad", "place", "person", "number", "red", "green")
-"""The words that the labels depend on."""
+"""The words on which the labels depend."""
 
 
 def write_small_data(folder: Path) -> Path:

@@ -24,7 +24,7 @@ def test_vectors_that_have_the_answers(folder):
     assert list(report.results) == [task.name for task in TASKS]
     for task, result in report.results.items():
         for metric, value in result.metrics.items():
-            # Rounding may put in an order what should be predictions of the same score.
+            # Rounding may order predictions that should be equal.
             assert value > (0.9 if metric == "spearman" else 0.99), (task, metric)
     assert report.average > 99
     assert report.vector_size == 7
@@ -96,7 +96,7 @@ def test_settings_are_checked(folder):
 
 @pytest.mark.parametrize("seen", [("Yes", "No"), ("yes", "No")])
 def test_labels_of_the_test_data_that_cannot_be_predicted_are_named(seen, tmp_path, caplog):
-    """Report F18: an accuracy of 0 without a word."""
+    """Report F18: the accuracy was silently 0."""
     for name, labels in (("train", ("yes", "no")), ("test", seen)):
         lines = [f"text {number}\t{labels[number % 2]}" for number in range(40)]
         (tmp_path / f"{name}.tsv").write_text("\n".join(["text\tlabel", *lines]))

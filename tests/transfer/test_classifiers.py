@@ -18,7 +18,7 @@ from allennlp_sentmatch.transfer.classifiers import (
 
 @pytest.mark.parametrize("num_classes", [2, 3])
 def test_the_gradient_of_the_objective_vanishes(num_classes):
-    """For features of various scales with noisy labels, and examples of different weights."""
+    """Features have various scales, labels are noisy, and examples have different weights."""
     random = numpy.random.default_rng(1)
     labels = random.integers(num_classes, size=200)
     centers = random.normal(size=(num_classes, 4))
@@ -75,7 +75,7 @@ def test_a_score_outside_the_grades_is_an_error(score):
 
 @pytest.fixture
 def examples():
-    """Noisy examples, so many features that the penalty matters."""
+    """Noisy examples with so many features that the penalty matters."""
     random = numpy.random.default_rng(3)
     labels = numpy.array(["a", "b"])[random.integers(2, size=80)]
     features = random.normal(size=(80, 30)) + 0.4 * (labels == "b")[:, None]

@@ -45,7 +45,7 @@ def test_the_cache_saves_encoding(encode, tmp_path):
         wanted = ["dddd", "bb", "a", "ccc"]
         assert vectors.of(wanted).tolist() == expected(wanted)
     assert encode.calls == [["a", "bb"], ["ccc", "dddd"]]
-    # A later run may want only some of the data sets.
+    # A later run may use only some of the data sets.
     vectors = SentenceVectors(encode, tmp_path / "cache", "encoder 1")
     vectors.add("two", ["ccc", "bb", "dddd"])
     assert vectors.of(["bb"]).tolist() == expected(["bb"])

@@ -95,7 +95,7 @@ def rows(word, number):
 
 @pytest.fixture
 def own_file(tmp_path):
-    """Pairs with a label and a score that the first sentence's word decides."""
+    """Pairs with a label and a score that depend on the first sentence's word."""
     path = tmp_path / "own.tsv"
     lines = ["one\ttwo\tlabel\tscore"] + [
         row for i, word in enumerate(WORDS) for row in rows(word, i)

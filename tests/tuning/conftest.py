@@ -1,4 +1,4 @@
-"""A stand-in for `allennlp train`, which would take seconds to start."""
+"""A substitute for `allennlp train`, which would take seconds to start."""
 
 import json
 import sys
@@ -49,7 +49,7 @@ def metrics_of(figure):
 
 
 class Curves:
-    """The validation figures of the stand-in's trainings, after each epoch.
+    """The validation figures of the substitute's trainings, after each epoch.
 
     A figure "hang" does not end, other strings are errors.
     """

@@ -107,7 +107,7 @@ def test_files_are_jsonnet(tmp_path):
     file = tmp_path / "space.jsonnet"
     file.write_text("{ ['a.%d' % i]: { type: 'int', low: 1, high: 1 + 1 } for i in [0] }")
     assert SearchSpace.from_file(file).parameters == {"a.0": {"type": "int", "low": 1, "high": 2}}
-    # As of the plugin allennlp-optuna.
+    # The form of the plugin allennlp-optuna.
     file.write_text(json.dumps([{"type": "int", "attributes": {"name": "a", "low": 1}}]))
     with pytest.raises(ConfigurationError, match=r"space\.jsonnet: expected an object with a key"):
         SearchSpace.from_file(file)

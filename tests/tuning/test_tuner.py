@@ -40,7 +40,7 @@ def study(curves, tmp_path):
 
 @pytest.fixture
 def interrupt(curves, study):
-    """Interrupts a study in one of its trials; the trainings will not hang the next time."""
+    """Interrupts a study in one of its trials; the trainings do not hang the next time."""
 
     def interrupt(trial, number=signal.SIGINT, num_trials=None, **options):
         curves.set_all([0.5, "hang"])
@@ -125,16 +125,16 @@ def test_an_interrupted_study_goes_on(study, interrupt, tmp_path, num_jobs, numb
     assert [trial["state"] for trial in interrupted["trials"]] == ["interrupted"] * num_jobs
     assert interrupted["best"] is None
     study(num_jobs=num_jobs).run(1)
-    report = study(num_jobs=num_jobs).run()  # repeats none a second time
+    report = study(num_jobs=num_jobs).run()  # repeats no trial a second time
     values = [trial["values"][LR] for trial in report["trials"]]
     assert sorted(values[num_jobs:]) == sorted(RATES)
     if num_jobs == 1:
-        assert values[1] == values[0]  # what was interrupted comes first
+        assert values[1] == values[0]  # the interrupted trial comes first
     assert study().run() == report
 
 
 def test_a_signal_does_not_interrupt_a_write_to_the_database(curves, study, tmp_path):
-    """The trial ends after it, with what was written; the next one does not begin."""
+    """The trial ends after the write, with its result; the next one does not start."""
 
     def interrupt(connection, cursor, statement, *_):
         if statement.startswith("INSERT INTO trial_user_attributes"):

@@ -1,4 +1,4 @@
-"""What is measured of encoders on a GPU, on encoders that break their contract."""
+"""The checks of encoders on a GPU, applied to encoders that break their contract."""
 
 import pytest
 import torch
@@ -35,7 +35,7 @@ class NumbersInPadding(StackedRNN):
 
 
 class WithoutAGradient(StackedRNN):
-    """One of its parameters has no gradient."""
+    """One parameter has no gradient."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)

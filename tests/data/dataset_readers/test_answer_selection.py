@@ -69,8 +69,8 @@ def test_a_batch_has_labels_of_minus_one_where_there_is_no_candidate(fixtures):
     assert torch.equal(mask.any(dim=-1), tensors["labels"] != -1)
 
 
-# Rows, questions, questions with a right answer, questions with a right and a wrong one, and
-# right answers: the published ones, where the file is the published one.
+# Rows, questions, questions with a right answer, questions with a right and a wrong one, and right
+# answers; the published numbers for published files.
 @pytest.mark.parametrize(
     ("file", "pairs", "questions", "answered", "mixed", "right"),
     [
@@ -97,8 +97,8 @@ def rows(*examples):
 
 
 def test_rows_of_one_question(write):
-    """They need not stand together, an id may be the text of another question, and spaces do not
-    make another question.
+    """They need not be adjacent, an id may be the text of another question, and spaces do not make
+    a question different.
     """
     path = write(rows(("a", "b", 1, "x"), ("b", None, 0, "y"), ("a", "b", 0, "z")))
     instances = read("table", path, question_id="id")

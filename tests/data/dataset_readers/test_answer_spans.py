@@ -50,12 +50,12 @@ def test_an_occurrence_within_a_word_or_a_token():
     assert verbatim_span(text, offsets, "son") == (3, 3)  # the first that is a token
     assert verbatim_span(text, offsets[:2], "son") == (1, 1)
     assert verbatim_span(text, offsets, "my son") == (0, 1)
-    assert verbatim_span(text, offsets[:3], "son--a son") is None  # it is cut
+    assert verbatim_span(text, offsets[:3], "son--a son") is None  # the passage is cut
     assert verbatim_span(" ", [(0, 0)], "fox") is None
 
 
 def overlap(span, answer):
-    """ROUGE-L F1 of two lists of tokens, by the table of Lin (2004)."""
+    """ROUGE-L F1 of two lists of tokens, by the table in Lin (2004)."""
     span, answer = ([word.lower() for word in words if word != "."] for words in (span, answer))
     table = [[0] * (len(answer) + 1) for _ in range(len(span) + 1)]
     for i, first in enumerate(span):

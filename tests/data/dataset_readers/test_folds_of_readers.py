@@ -1,4 +1,4 @@
-"""Folds of each reader: no sentence that repeats is in two of them."""
+"""Folds of each reader: no repeated sentence is in two of them."""
 
 import json
 import logging
@@ -70,7 +70,7 @@ def test_by_line(write):
 
 
 def test_published_formats(write):
-    """By lines, as the published figures were made, unless a path says otherwise."""
+    """Folds are dealt by lines, as for the published figures, unless a path says otherwise."""
     lines = [json.dumps({"sentence1": a, "sentence2": b, "gold_label": c}) for a, b, c in CLAIMS]
     path = write("\n".join(lines) + "\n", "data.jsonl")
     reader = make("sentence_pair", format="snli")

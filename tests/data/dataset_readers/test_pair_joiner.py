@@ -20,7 +20,7 @@ def tokenizer(request, tiny_bert):
 @pytest.mark.parametrize("max_length", [None, 5, 10, 17])
 def test_a_pair_is_that_of_the_transformers_library(tokenizer, tiny_bert, pair, max_length):
     joined = PairJoiner(tokenizer, max_length).join(*pair)
-    # The library's tokenizers in Rust leave the longer text one token more where both are cut.
+    # If both texts are cut, the library's Rust tokenizers leave the longer one an additional token.
     expected = AutoTokenizer.from_pretrained(tiny_bert, use_fast=False)(
         *pair, truncation="longest_first" if max_length else False, max_length=max_length
     )
@@ -39,7 +39,7 @@ def test_the_spans_are_those_of_the_sentences(tokenizer):
 
 
 def test_by_default_a_pair_is_as_long_as_the_transformer_can_read(tokenizer, monkeypatch):
-    assert PairJoiner(tokenizer).max_length is None  # this one's tokenizer does not say
+    assert PairJoiner(tokenizer).max_length is None  # this tokenizer states no maximum
     monkeypatch.setattr(tokenizer.tokenizer, "model_max_length", 7)
     assert len(PairJoiner(tokenizer).join(LONG, LONG).tokens) == 7
 

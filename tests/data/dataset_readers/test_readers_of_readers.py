@@ -19,7 +19,7 @@ LIMITED = {**PAIRS, "max_instances": 2}
 
 @pytest.fixture
 def files(write):
-    """Two files of five pairs, of which each begins with its number."""
+    """Two files of five pairs, each of which begins with its number."""
     rows = [f"{number} a\tb\tyes\n" for number in range(10)]
     write("".join(rows[:5]), "shards/a.tsv")
     return write("".join(rows[5:]), "shards/b.tsv").parent
@@ -49,7 +49,7 @@ def test_limits_within_are_removed(files, kind):
     reader = make(LIMITED, kind)
     assert len(numbers(reader.read(path))) == 4
     assert sorted(numbers(whole(reader).read(path))) == list(range(10))
-    assert len(numbers(reader.read(path))) == 4  # the training's reader keeps its limit
+    assert len(numbers(reader.read(path))) == 4  # the reader for training keeps its limit
 
 
 def test_limits_within_a_reader_within_a_reader(files):
@@ -63,7 +63,7 @@ SCHEDULER = {"type": "roundrobin", "batch_size": 4, "drop_last": True}
 
 
 def test_every_example_of_all_tasks(files):
-    """Whatever the loader of the training leaves out, and in the files' order."""
+    """Examples that the training's loader leaves out are included, in the files' order."""
     settings = {"type": "multitask", "scheduler": SCHEDULER}
     reader = whole(make(LIMITED, "multitask"))
     loader = evaluation_loader(Params(settings), reader, data_path(files, "multitask"))
@@ -75,7 +75,7 @@ def test_every_example_of_all_tasks(files):
 @pytest.mark.parametrize("kind", ["sharded", "interleaving"])
 @pytest.mark.parametrize("base", [PAIRS, {**PAIRS, "max_instances": 4}], ids=["all", "limited"])
 def test_processes_share_all_examples(files, kind, base, monkeypatch):
-    """Each example is read by one of two processes of distributed training."""
+    """One of two processes of distributed training reads each example."""
     expected = numbers(make(base, kind).read(data_path(files, kind)))
     shares = []
     for rank in range(2):

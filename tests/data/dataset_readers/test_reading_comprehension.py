@@ -39,13 +39,13 @@ def narrativeqa(fixtures, chosen):
 
 
 FOX = ["under the old mill", "one egg", "she fell asleep by the door", "seven years"]
-FOX += ["a copper ring", "gave her a house", "The"]  # of the last, no word is in the passage
+FOX += ["a copper ring", "gave her a house", "The"]  # no word of the last answer is in the passage
 
 
 @pytest.mark.parametrize(
     ("format", "file", "expected", "answers", "id"),
     [
-        # "41.5" is a token of its own; a part of one is widened to the whole of it.
+        # "41.5" is a separate token; a part of a token is widened to the whole token.
         (
             "squad",
             "squad.json",
@@ -147,7 +147,7 @@ def test_long_passages_are_cut_and_counted(fixtures, caplog):
         instances = list(make("squad", max_passage_length=18).read(path))
     assert Counter(len(instance["passage"]) for instance in instances) == {18: 4, 17: 2}
     assert "4 have a passage that was cut" in caplog.text
-    # "Karn" is now where it first occurs, and "a library" nowhere.
+    # "Karn" now occurs first elsewhere, and "a library" nowhere.
     assert list(map(target, instances[:4])) == ["1872", "41.5", "The", "Karn"]
     assert metadata(instances[0])["passage"].endswith("a library.")
     assert len(metadata(instances[0])["passage_offsets"]) == 18
@@ -208,8 +208,8 @@ def test_a_narrativeqa_path_of_another_form(fixtures, write, change, message):
     [pytest.param("train", 8548, 0.54, marks=pytest.mark.slow), ("val", 1025, 0.67)],
 )
 def test_offsets_in_all_of_fairytaleqa(shared_data, name, number, verbatim):
-    """The published share of the questions has its answer in the passage word for word, capital
-    letters and punctuation aside.
+    """The published share of questions have their answer in the passage, up to case and
+    punctuation.
     """
     path = shared_data / "fairytaleqa" / f"fairytaleqa.{name}.jsonl.gz"
     found = total = 0

@@ -42,7 +42,7 @@ COPPER = "Copper conducts electricity.", "Copper is an insulator."
 TAX = 'Minister says "no" to new tax', 'Five hurt in "freak" storm'
 
 
-# Files of which not every pair is read have pairs without a gold label.
+# Files with unread pairs have pairs without a gold label.
 @pytest.mark.parametrize(
     ("format", "file", "number", "expected"),
     [
@@ -139,7 +139,7 @@ def test_the_instances_of_allennlp_models(fixtures, write, reader, format):
     for ours, theirs in zip(instances, expected):
         for field in ("premise", "hypothesis"):
             assert tokens(ours, field) == tokens(theirs, field)
-            if "metadata" in theirs.fields:  # which a model of AllenNLP's reads
+            if "metadata" in theirs.fields:  # a model of AllenNLP's reads this field
                 assert ours["metadata"][f"{field}_tokens"] == theirs["metadata"][f"{field}_tokens"]
         assert label(ours) == label(theirs)
 
@@ -210,7 +210,7 @@ def test_swapped_pairs_follow_their_originals(fixtures):
         ("sick", "sick/SICK_test_annotated.txt", dict(zip(NLI, (1414, 2793, 720)))),
         ("msrp", "msrp/msr_paraphrase_test.txt", {"1": 1147, "0": 578}),
         ("quora", "quora/quora_duplicates_only.csv.gz", {"1": 14926}),
-        # The published mean score, too.
+        # The mean score is also the published one.
         ("sts", "stsb/sts-test.csv", {None: 1379, "mean": 2.608}),
     ],
 )

@@ -119,7 +119,7 @@ def test_folds_are_of_sentences_and_the_shares_of_workers_of_phrases(trees):
     [("2-class", 98794, 872, 1821), ("5-class", 318582, 1101, 2210)],
 )
 def test_published_counts(shared_data, granularity, train, dev, test):
-    def phrases(part, **settings):  # without the instances, which take longer
+    def phrases(part, **settings):  # without making instances, which takes longer
         reader = SentimentTreesReader(granularity, **settings)
         found = chain.from_iterable(map(reader._phrases, text_rows(shared_data / "sst" / part)))
         return [" ".join(token.text for token in tokens) for tokens, *_ in found]

@@ -81,7 +81,7 @@ def test_a_folder_of_two_files_has_the_labels_as_suffixes(fixtures, write, tmp_p
     assert found[0] == ("a dull , lifeless sequel \u2014 nothing works .", "neg", None)
     assert found[-1] == ("clichés aside , a joy to watch .", "pos", None)
     for path in folder.iterdir():
-        # The label is before the "gz".
+        # The label precedes the suffix "gz".
         write(gzip.compress(path.read_bytes()), f"folder/{path.name}.gz")
     assert list(map(example, read("two_files", tmp_path / "folder"))) == found
 
@@ -134,7 +134,7 @@ TEST = {"DESC": 138, "NUM": 113, "ENTY": 94, "LOC": 81, "HUM": 65, "ABBR": 9}
     [
         ("trec", "trec/train_5500.label", TRAIN),
         ("trec", "trec/TREC_10.label", TEST),
-        # CR and MPQA are counted without their blank lines: 2 + 2 and 2 + 1.
+        # Without blank lines, CR and MPQA have 2 + 2 and 2 + 1.
         ("two_files", "mr", {"neg": 5331, "pos": 5331}),
         ("two_files", "cr", {"neg": 1368 - 2, "pos": 2407 - 2}),
         ("two_files", "subj", {"objective": 5000, "subjective": 5000}),

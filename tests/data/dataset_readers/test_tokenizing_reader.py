@@ -35,7 +35,7 @@ ROWS = [
     {"no": "3", "x": "f", "y": "g 1", "z": "1"},
 ]
 
-# By reader, the setting for each column; and the values, in its order, of an instance.
+# For each reader, the settings of the columns, and an instance's values in this order.
 READERS = {
     "sentence_pair": {"sentence1": "x", "sentence2": "y", "label": "z", "id": "no"},
     "single_sentence": {"text": "x", "label": "z", "id": "no"},
@@ -89,7 +89,7 @@ FILES = {
 @every_reader
 def test_columns_by_name(write, kind):
     for content in FILES.values():
-        path = write(content)  # the content, not the name, says what it is
+        path = write(content)  # the content, not the name, decides
         assert list(map(values, make(kind).read(path))) == expected(kind)
     instances = make(kind, **{LABELS.get(kind, "label"): None}).read(path)
     assert list(map(values, instances)) == [row[:-1] for row in expected(kind)]
@@ -232,7 +232,7 @@ def snli(labels):
 
 @pytest.mark.parametrize("in_memory", [None, 2])
 def test_labels_from_workers(write, in_memory):
-    """The main process indexes what workers read; they do it themselves if not all is kept."""
+    """The main process indexes the workers' instances; workers do so if not all are kept."""
     reader = SentencePairReader("snli", swap_pairs=True)
     paths = [str(write(snli(labels), f"{labels}.txt")) for labels in ("abba", "aaac")]
     vocab = Vocabulary.from_instances(list(reader.read(paths[0])))
@@ -252,7 +252,7 @@ def test_labels_from_workers(write, in_memory):
 POSITIONS = {"sentence1": 0, "sentence2": 1, "label": 2}
 IDS = {"question_id": "id", "candidate_id": "candidate_id"}
 
-# Each with a file that is right.
+# Each with a valid file.
 FUZZED_READERS = [
     (SentencePairReader("snli"), "snli.jsonl"),
     (SentencePairReader("multinli"), "multinli.jsonl"),
@@ -296,7 +296,7 @@ drawn_lines = st.lists(json_objects.map(json.dumps) | fuzzing.texts, max_size=5)
 
 @st.composite
 def tables(draw):
-    """A header and rows of mostly as many cells."""
+    """A header, and rows that mostly have as many cells."""
     delimiter = draw(st.sampled_from(["\t", ",", ";", "||"]))
     header = draw(st.lists(st.sampled_from([*KEYS, ""]), max_size=5))
     cells = st.lists(fuzzing.texts, min_size=len(header), max_size=len(header))

@@ -26,7 +26,7 @@ def make(file, **settings):
 
 
 def test_merges_are_those_of_sennrich_et_al():
-    """Their algorithm, restated: merge the most frequent pair of symbols, again and again."""
+    """Their algorithm, restated: repeatedly merge the most frequent pair of symbols."""
     words = {}
     for text, _ in TEXTS:
         for word in text.split():
@@ -51,7 +51,7 @@ def test_merges_are_those_of_sennrich_et_al():
         words = merged
 
 
-# Moses splits French elisions and English contractions. The mark is where there is no space.
+# Moses splits French elisions and English contractions. The mark shows missing spaces.
 def merges_by_hand(counts, num_merges):
     """Sennrich et al.'s algorithm, one merge at a time; of equal counts, the lowest numbers."""
     split = {word: [*word[:-1], f"{word[-1]}</w>"] for word in counts}
@@ -118,7 +118,7 @@ def test_words_are_those_of_the_language(tmp_path, language, text, words):
     ("language", "text"), [("fr", "l'low 's"), ("en", "l' low's"), ("de", "l' low 's")]
 )
 def test_an_encoding_without_marks_joins_words_as_in_the_language(file, language, text):
-    """As of version 0.1.0, whose archives stay as they are."""
+    """An encoding of version 0.1.0, whose archives do not change."""
     encoding = json.loads(file.read_text(encoding="utf-8"))
     del encoding["joiner"]
     file.write_text(json.dumps(encoding), encoding="utf-8")
@@ -156,10 +156,10 @@ def test_sizes():
     for num_merges in (1, 7):
         encoding = learn_bpe(TEXTS, num_merges)
         assert len(encoding["merges"]) == num_merges
-        # The characters of the texts, and those at the end of a word once more.
+        # The characters of the texts, with additional ones for the ends of words.
         characters = sorted([*"lowerstn", "w</w>", "r</w>", "t</w>", "￭", "￭</w>"])
         assert encoding["alphabet"] == characters
-    assert learn_bpe(TEXTS, 10**30) == learn_bpe(TEXTS, 1000)  # more than there can be
+    assert learn_bpe(TEXTS, 10**30) == learn_bpe(TEXTS, 1000)  # more than possible
 
 
 @pytest.mark.parametrize(

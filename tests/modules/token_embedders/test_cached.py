@@ -13,7 +13,7 @@ import allennlp_sentmatch  # noqa: F401  (registers the embedder)
 from tests.tiny_bert import HIDDEN_SIZE
 
 ROUNDING = {"atol": 1e-4, "rtol": 1e-4}
-"""For float32 in other batches and with other instructions: SSE differs by 1.04e-5."""
+"""The tolerance for float32 in other batches and instruction sets: SSE differs by 1.04e-5."""
 
 TEXTS = ["a man sleeps", "a dog sleeps", "a man", "the man sleeps unhappily in the garden"]
 
@@ -75,7 +75,7 @@ def test_each_text_is_read_once_in_a_training(transformer, monkeypatch):
     assert not any(module.training for module in embedder.embedder.modules())  # without dropout
     counts = count_texts(monkeypatch, embedder.eval())
     with torch.no_grad():
-        for _ in range(2):  # before a training nothing is kept
+        for _ in range(2):  # before training, nothing is kept
             assert_same(embedder, transformer, TEXTS)
     embedder.train()
     assert_same(embedder, transformer, TEXTS[:2])
@@ -94,7 +94,7 @@ def test_on_a_gpu(transformer, simulated_gpu):
 
 
 def test_texts_that_differ_in_their_last_tokens_only(transformer):
-    """Zero is the id of padding, and of a token."""
+    """Zero is the id of padding and of a token."""
     embedder = cached(transformer)
     tensors = tensors_of(["a man", "a man man"], transformer)
     tensors["token_ids"] = tensors["token_ids"] * 0
@@ -118,7 +118,7 @@ def test_other_ids_of_padding(transformer, monkeypatch):
 
 
 def test_gradients_with_respect_to_word_embeddings(transformer):
-    """As saliency needs them, also after a training."""
+    """Saliency needs gradients, also after training."""
     embedder = cached(transformer)
     tensors = tensors_of(TEXTS[:2], transformer)
     embedder(**tensors)
@@ -152,7 +152,7 @@ def test_precision_of_the_parameters_under_autocast(transformer):
 
 
 def test_a_full_cache(transformer, monkeypatch, caplog):
-    """Texts that were kept are found, others are computed, and there is one warning."""
+    """Cached texts are found, others are computed, and there is one warning."""
     tensors = tensors_of(TEXTS, transformer)
     size = tensors["mask"][:2].sum().item() * HIDDEN_SIZE * 4
     embedder = cached(transformer, capacity=size / 2**30)

@@ -61,7 +61,7 @@ def test_word_vectors_and_the_outputs_of_the_lstm(vocab, weights, mt_lstm):
 
 
 def test_beside_other_embedders_and_in_an_archive(vocab, weights, tmp_path):
-    """A loaded archive has the weights, and asks for the file no more."""
+    """A loaded archive has the weights, and no longer needs the file."""
 
     def params(file):
         embedders = {

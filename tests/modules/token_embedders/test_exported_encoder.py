@@ -1,4 +1,4 @@
-"""An exported encoder in other models: its vectors are those that it has alone."""
+"""An exported encoder in other models has the same vectors as by itself."""
 
 import json
 from pathlib import Path
@@ -131,7 +131,7 @@ def test_weights_of_another_encoder_are_refused(folder, file, change):
     changed = embedder_of(folder)
     with pytest.raises(ConfigurationError, match=f"{folder} has other words, another splitter"):
         changed.load_state_dict(weights)
-    del weights["token_embedder_tokens.digest"]  # as of the versions before
+    del weights["token_embedder_tokens.digest"]  # as in earlier versions
     changed.load_state_dict(weights)
 
 
@@ -169,7 +169,7 @@ def test_trained_words_and_those_of_a_folder_are_saved(folder):
         embedder.encoder.embedding.weight[-1, -1] += 1
     weights = embedder.state_dict()
     assert WORDS_DIGEST not in weights
-    loaded = ExportedEncoderEmbedder()  # as of an archive from before
+    loaded = ExportedEncoderEmbedder()  # as in an earlier archive
     loaded.load_state_dict(weights)
     torch.testing.assert_close(loaded.encoder.embedding.weight, weights[WORDS], rtol=0, atol=0)
     assert WORDS in ExportedEncoderEmbedder(folder).state_dict()

@@ -65,7 +65,7 @@ def test_the_log_has_the_share_of_words_and_of_tokens(file, vocab, caplog):
         PretrainedEmbedding(3, vocab, file)
         PretrainedEmbedding(3, Vocabulary(tokens_to_add={"tokens": ["the", "dog"]}), file)
     assert "has vectors of 3 of 8 words, which are 62.5% of the data's 8 tokens" in caplog.text
-    assert "has vectors of 1 of 4 words; the others" in caplog.text  # which were not counted
+    assert "has vectors of 1 of 4 words; the others" in caplog.text  # these were not counted
 
 
 def test_other_settings(file, vocab):

@@ -31,7 +31,7 @@ def run_by(backend: str) -> Iterator[None]:
         if option == "in three threads":
             patch.setattr(native, "MIN_NUMBERS", 0)
             patch.setattr(torch, "get_num_threads", lambda: 3)
-        elif option == "in chunks":  # computed again in the backward pass, where that is possible
+        elif option == "in chunks":  # recomputed in the backward pass, if possible
             patch.setattr(eager, "ROWS_PER_CHUNK", 5)
             patch.setattr(schedule, "ROWS_PER_CHUNK", 5)
             patch.setattr(recurrence, "MAX_SAVED_BYTES", 0)
@@ -41,7 +41,7 @@ def run_by(backend: str) -> Iterator[None]:
 
 
 def record_products(patch: pytest.MonkeyPatch) -> list[tuple[int, tuple[int, ...]]]:
-    """A list that gets the rows and the weight's shape of each product from now on."""
+    """A list that receives the rows and the weight's shape of each later product."""
     found = []
     linear = Products.linear
     add_products = Products.add_products

@@ -39,7 +39,7 @@ def test_without_a_compiler_the_default_is_eager(monkeypatch):
 
 @NEEDS_COMPILED
 def test_steps_that_cannot_be_loaded_are_not_taken_for_missing_ones(monkeypatch):
-    """As with another system's library, or after an update in a checkout."""
+    """The library belongs to another system, or is outdated in a checkout."""
 
     def undefined_symbol(path):
         raise OSError("_steps.so: undefined symbol: GOMP")
@@ -122,7 +122,9 @@ def test_a_backward_pass_uses_what_its_forward_pass_used(name):
     not hasattr(torch.utils.checkpoint, "noop_context_fn"), reason="this torch has no context_fn"
 )
 def test_a_request_holds_for_recomputation_with_checkpoint_s_context():
-    """As `use_backend` documents it. The contexts' own order is forward, recomputation."""
+    """This is the documented use of `use_backend`. The contexts are for forward and
+    recomputation.
+    """
     encoder = CellAwareLSTM(4, 3)
     inputs = torch.randn(2, 3, 4, requires_grad=True)
     mask = torch.ones(2, 3, dtype=torch.bool)

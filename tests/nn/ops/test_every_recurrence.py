@@ -1,4 +1,4 @@
-"""The backends of all recurrences against the naive form, and what else they share."""
+"""The backends of all recurrences against the naive form, and their common properties."""
 
 from functools import cache, partial
 
@@ -21,7 +21,7 @@ from tests.nn import equations
 from tests.nn.ops.conftest import CPU_BACKENDS, run_by
 
 D = 3
-H = 19  # of no vector's width
+H = 19  # not a multiple of a vector's width
 
 
 class Matching(torch.nn.Module):
@@ -36,7 +36,7 @@ class Matching(torch.nn.Module):
 
 
 class Started(torch.nn.Module):
-    """An LSTMN that reads from a given state."""
+    """An LSTMN with a given initial state."""
 
     def __init__(self, bidirectional) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Started(torch.nn.Module):
 
 
 class GivenTrees(torch.nn.Module):
-    """The roots of trees that are given."""
+    """The roots of given trees."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ CAS_LSTM = partial(CellAwareLSTM, D, H, num_layers=3)
 
 
 class StartedLSTM(torch.nn.Module):
-    """The outputs and last states of a CAS-LSTM that reads from given ones."""
+    """The outputs and last states of a CAS-LSTM with given initial states."""
 
     def __init__(self, **settings) -> None:
         super().__init__()
@@ -124,8 +124,8 @@ def batch(lengths=(5, 0, 3)):
 
 
 def outputs_of(encoder, inputs, mask):
-    """All outputs that may have a gradient."""
-    torch.manual_seed(2)  # of the tree's choices
+    """All outputs that can have gradients."""
+    torch.manual_seed(2)  # the tree's choices have none
     if isinstance(encoder, CellAwareLSTM):
         return [*encoder.last_states(inputs, mask)]
     if isinstance(encoder, GumbelTreeLSTM):
@@ -155,7 +155,7 @@ def values_and_gradients(name, backend, lengths):
         with torch.no_grad():
             evaluated = outputs_of(encoder, inputs, mask)
     torch.testing.assert_close(evaluated, outputs, rtol=0, atol=1e-12)
-    no_loss = 0 * leaves[-1].sum()  # which an output need not depend on
+    no_loss = 0 * leaves[-1].sum()  # an output need not depend on it
     losses = [no_loss + (x * torch.linspace(-1, 2, x.numel()).view_as(x)).sum() for x in outputs]
     results = {f"output {i}": x.detach() for i, x in enumerate(outputs)}
     for number, loss in enumerate([*losses, sum(losses)]):  # through one graph
@@ -179,7 +179,7 @@ def test_values_and_gradients_are_those_of_the_naive_form(name, backend, lengths
 
 @every_recurrence
 def test_single_precision(name, backend, monkeypatch):
-    def gumbel_noise(logits, draw=gumbel_softmax.gumbel_noise):  # the same in either precision
+    def gumbel_noise(logits, draw=gumbel_softmax.gumbel_noise):  # the same in both precisions
         return draw(logits.double()).to(logits.dtype)
 
     monkeypatch.setattr(gumbel_softmax, "gumbel_noise", gumbel_noise)
@@ -201,7 +201,7 @@ def test_single_precision(name, backend, monkeypatch):
 
 @pytest.fixture
 def weight_gradients(monkeypatch):
-    """The shapes of the products that make the gradient of a matrix, in a list."""
+    """A list of the shapes of products that compute a matrix's gradient."""
     shapes = []
     product = Products.product_over_rows
 

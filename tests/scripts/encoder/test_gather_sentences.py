@@ -134,7 +134,7 @@ def test_a_killed_script_leaves_no_process():
     with subprocess.Popen([sys.executable, "-c", WORKERS], stdout=subprocess.PIPE) as script:
         worker = int(script.stdout.readline())
         script.kill()
-        try:  # the pipe ends when the last process that holds it has ended
+        try:  # the pipe closes when its last process has ended
             assert script.communicate(timeout=60)[0] == b""
         except subprocess.TimeoutExpired:
             os.kill(worker, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The order of the stages, with programs that stand in for them."""
+"""The order of the stages, with substitutes for their programs."""
 
 import fcntl
 import os
@@ -29,7 +29,7 @@ case "$2" in
 {TRAIN}) mkdir -p "$6"; cp -r "$SHIPPED" "$6/encoder" ;;
 esac
 """
-# The teachers stand in, too; everything else has its own digest.
+# The teachers are substitutes, too; all other files have their own digests.
 SHA256SUM = '#!/bin/bash\ncase $PWD in */teachers) ;; *) exec /usr/bin/sha256sum "$@" ;; esac\n'
 
 
@@ -82,7 +82,7 @@ def test_another_result(make, tmp_path):
 
 def test_sentences_that_are_newer_than_their_vectors(make, tmp_path):
     make()
-    for name in ("sentences.txt", "vectors/vectors.npy"):  # made within a tick of the clock
+    for name in ("sentences.txt", "vectors/vectors.npy"):  # made within one tick of the clock
         os.utime(tmp_path / "work" / name, (0, 0))
     assert make()[2] == TRAININGS
     (tmp_path / "work/sources.json").unlink()

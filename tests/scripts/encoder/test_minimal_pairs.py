@@ -16,9 +16,9 @@ def test_words_that_stand_for_others(substitution):
     wordnet = substitution.wordnet
     assert wordnet.kinds == {"pony": ["zebra"], "horsie": ["zebra"], "zebra": ["pony"]}
     assert wordnet.antonyms["open"] == ["closed"]
-    assert wordnet.antonyms["shut"] == []  # the antonym of "closed" alone
+    assert wordnet.antonyms["shut"] == []  # only the antonym of "closed"
     assert wordnet.synonyms["thought"] == ["idea"]
-    assert "animal" not in wordnet.part  # it is in no sentence
+    assert "animal" not in wordnet.part  # no sentence contains it
 
 
 @pytest.mark.parametrize(

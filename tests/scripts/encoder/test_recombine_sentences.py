@@ -29,7 +29,7 @@ def recombination(tmp_path):
 
 def test_exchanged_words_are_of_the_same_kind(recombination):
     made = {recombination.exchange() for _ in range(300)}
-    assert any("zebra" in sentence for sentence in made)  # of WordNet's words alone
+    assert any("zebra" in sentence for sentence in made)  # only from WordNet
     assert not made <= set(SENTENCES)
     originals = {len(sentence.split()): sentence.split() for sentence in SENTENCES}
     assert len(originals) == len(SENTENCES)

@@ -1,4 +1,4 @@
-"""Against the products that the docstring states, and with interruptions."""
+"""Compare with the products in the docstring, also after interruptions."""
 
 import sys
 
@@ -12,7 +12,7 @@ SENTENCES = [f"sentence {i}" for i in range(10)]
 
 
 class Teacher:
-    """Vectors that a text and the name of a folder decide; the `fails`-th call is interrupted."""
+    """Vectors that depend on a text and a folder's name; the `fails`-th call is interrupted."""
 
     calls = 0
     fails = None

@@ -48,7 +48,7 @@ def test_every_source_is_described_fully():
         assert one.limit > 0
         assert one.reader in ("", *READERS)
         assert bool(one.path) == (one.origin in ("deb", "apt"))
-        # Other indices change on any day, and then no server has their digest.
+        # Other indices may change on any day; then no server has their digest.
         assert one.origin != "apt" or one.path.startswith("debian/dists/bookworm/")
         assert one.files or one.origin == "deb"
         versions.setdefault((one.origin, one.package), set()).add(one.version)
@@ -78,7 +78,7 @@ def test_an_older_package_comes_from_the_snapshot(tmp_path, monkeypatch):
     monkeypatch.setattr(text_sources.urllib.request, "urlopen", servers)
     one = source(sha256=digest(data), path="debian/pool/a.deb")
     one.fetch(tmp_path)
-    one.fetch(tmp_path)  # it is there
+    one.fetch(tmp_path)  # it exists
     assert servers.asked == [now, then]
     assert [file.name for file in one.files_in(one.folder(tmp_path))] == ["a.html"]
     texts = ["There is a dog in it.", "This is the first page of them."]
@@ -96,7 +96,7 @@ def test_an_index_is_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(text_sources.urllib.request, "urlopen", servers)
     one = source(origin="apt", sha256=digest(b"one"), path="debian/a.xz", files="a")
     (tmp_path / "sources").mkdir()
-    (tmp_path / "sources/.A").write_bytes(b"on")  # of a download that was killed
+    (tmp_path / "sources/.A").write_bytes(b"on")  # left by a killed download
     one.fetch(tmp_path)
     assert one.folder(tmp_path).read_bytes() == b"one"
 

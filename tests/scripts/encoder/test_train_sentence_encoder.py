@@ -1,4 +1,4 @@
-"""Against the losses' definitions, pair by pair, and the encoder's own forward pass."""
+"""Compare with the losses' definitions, pair by pair, and the encoder's forward pass."""
 
 import math
 import sys

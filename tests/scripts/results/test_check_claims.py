@@ -13,7 +13,7 @@ CLAIM = {"claim": "CAS-LSTM above BiLSTM", "source": "CAS-LSTM table 1", "data":
 CLAIM |= {"results": "sick.json", "metric": "accuracy"}
 CLAIM |= {"higher": "sick/cas_lstm", "lower": "sick/bilstm"}
 Seeds = dict[int, Union[str, float]]
-"""By seed, right and wrong answers as digits, or an accuracy without the scores of the items."""
+"""For each seed, right and wrong answers as digits, or an accuracy without items' scores."""
 
 
 def write(folder: Path, x: Seeds, y: Seeds) -> Path:
@@ -55,7 +55,7 @@ NO_SEED = "not tested: the rows have no seed in common"
         (three("50"), three("90"), "-40.0 ± 0.0", "0, 1, 2", "no"),
         ({0: digits(50), 1: digits(50)}, three("90"), "-40.0 ± 0.0", "0, 1 (without 2)", "open"),
         ({0: "10" * 50}, {0: "01" * 50}, "+0.0", "0", "open"),
-        # The scores of different seeds do not make an interval; seed 2 is one row's alone.
+        # Scores of different seeds give no interval; only one row has seed 2.
         ({0: 0.5, 1: "1", 2: "1"}, {0: "0", 1: 0.5}, "+50.0 ± 50.0", "0, 1 (without 2)", NO_SCORES),
         ({0: 0.5}, {0: 0.5}, "+0.0", "0", NO_SCORES),
         ({0: "10"}, {7: "01"}, None, None, NO_SEED),
@@ -72,7 +72,7 @@ def test_a_claim_that_does_not_hold(tmp_path: Path, higher, lower, difference, s
 @pytest.mark.parametrize(
     ("higher", "lower", "expected", "variance"),
     [
-        # Of the items, 20 differ by 1: a variance of .16 / 100. The seeds are alike.
+        # 20 items differ by 1: a variance of .16 / 100. The seeds are equal.
         (
             three("70"),
             three("50"),

@@ -9,12 +9,12 @@ TASKS = [
 
 
 def row(model, averages, gains):
-    """A row whose means are 0.5 and more, by the gain of each task."""
+    """A row whose means are 0.5 plus each task's gain."""
     tasks = {
         task: [0.5 + gain - 0.01, *[0.5 + gain] * (len(averages) - 2), 0.5 + gain + 0.01]
         for task, gain in zip(TASKS, gains)
     }
-    # Figures that have no part in the comparison.
+    # Figures that are not compared.
     others = {"mrpc_accuracy": [0.0] * len(averages), "stsb_spearman": [0.0] * len(averages)}
     seeds = list(range(1, len(averages) + 1))
     return {"model": model, "seeds": seeds, "metrics": {**tasks, **others, "average": averages}}

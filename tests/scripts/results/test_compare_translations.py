@@ -11,7 +11,7 @@ BAD = [line.replace("runs over", "is on") if i % 3 else line for i, line in enum
 
 
 def compare(higher, lower, seeds=("123", "123")):
-    """Of lists of translations for some seeds."""
+    """A file of translations for some seeds."""
     systems = (dict(zip(*named)) for named in zip(seeds, (higher, lower)))
     return compare_translations.compare(("X", "Y"), *systems, REFERENCES, lowercase=False)
 
@@ -29,7 +29,7 @@ def test_pairs_of_seeds_and_their_means():
     spread = (100 - bleu(GOOD)) / 2**0.5
     assert records[2]["bleu_higher"] == f"{means[0]:.2f} ± {spread:.2f}"
     assert records[2]["difference"] == f"{means[0] - means[1]:+.2f}"
-    # With two seeds, Student's t has one degree of freedom: it is Cauchy's distribution.
+    # With two seeds, Student's t has one degree of freedom, which is Cauchy's distribution.
     differences = [bleu(GOOD) - bleu(BAD), 100 - bleu(GOOD)]
     t = sum(differences) / abs(differences[0] - differences[1])
     assert records[2]["t_test"] == f"{0.5 - math.atan(t) / math.pi:.2g}"

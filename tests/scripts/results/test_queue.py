@@ -22,7 +22,7 @@ CLAIM = {
 
 
 def row(model: str, configuration: str, figures: dict[int, float], digest="d1", minutes=4.0):
-    """A recorded row; the spread of its figures is known from three seeds on."""
+    """A recorded row; the spread of its figures is known with at least three seeds."""
     number = len(figures)
     return {
         "model": model,
@@ -138,7 +138,7 @@ def test_fewer_than_three_seeds_decide_nothing():
 
 @pytest.fixture
 def wanted(results, monkeypatch) -> Wanted:
-    """A row in a repository of its own, whose training writes metrics.json."""
+    """A row in a separate repository, whose training writes metrics.json."""
     monkeypatch.setattr(queue, "REPOSITORY", results)
     monkeypatch.setattr(queue, "CONFIGURATIONS", results / "training_config")
     monkeypatch.setattr(queue, "parsed", lambda overrides: ({}, overrides))
@@ -210,11 +210,11 @@ def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeyp
 
 
 def test_a_training_that_a_killed_queue_has_left_is_waited_for(tmp_path):
-    """The training has inherited the lock."""
+    """The training inherited the lock."""
     lock = queue.lock_output(tmp_path)
     wait = [sys.executable, "-c", "import sys; sys.stdin.read()"]
     left = subprocess.Popen(wait, stdin=subprocess.PIPE, pass_fds=[lock.fileno()])
-    lock.close()  # as the end of the queue's process does
+    lock.close()  # as when the queue's process ends
     waiting = threading.Thread(target=lambda: queue.lock_output(tmp_path).close())
     waiting.start()
     waiting.join(0.2)

@@ -203,7 +203,7 @@ def training(tmp_path, monkeypatch) -> run_seeds.Training:
 def test_an_interrupted_run_continues_if_it_is_the_same_experiment(
     training, monkeypatch, started, has_checkpoint, option, origin
 ):
-    """`started` is what its origin has: "" is half-written, `None` is missing."""
+    """`started` is the content of its origin: "" is half-written, `None` is missing."""
     monkeypatch.setattr(run_seeds, "processor", lambda: "Xeon")
     if isinstance(started, dict):
         begin(training.output, 1, **{"revision": "aaaaaaa", **started})

@@ -10,8 +10,8 @@ from scripts.results.tables import read_table
 
 FILES = sorted((REPOSITORY / "docs" / "results").glob("*.json"))
 WITHOUT_OVERRIDES = {
-    "sentences.json": 4,  # trained by `allennlp train`, whose command the rows have
-    "snli_1k_generated.json": 2,  # sentences that models have written
+    "sentences.json": 4,  # trained by `allennlp train`; the rows have the command
+    "snli_1k_generated.json": 2,  # sentences written by models
     "transfer.json": 10,  # vectors of encoders; their trainings are commands of the page
 }
 """Rows with seeds but without recorded overrides, by file: no digest can be stored of them."""
@@ -50,7 +50,7 @@ def test_digests_together_are_the_digests_one_by_one():
 
 
 def test_each_row_is_made_by_what_its_configuration_says_today_or_says_that_it_is_not():
-    """`outdated` has the seeds of a row whose settings were others, or are not known, and why."""
+    """`outdated` has the seeds of a row with other or unknown settings, with the reasons."""
     recorded = [(file, row) for file in FILES for row in rows(file) if seeds_in(row)]
     assert len(recorded) > 80
     today = digests_of([(row["configuration"], row["overrides"]) for _, row in recorded])

@@ -66,7 +66,7 @@ def test_the_trainers_clipping_counts_the_updated_parameters_alone(model_and_bat
     callback.on_batch(trainer, [batch], [], {}, 0, 1, is_training=True)
     updated = {name for name, _ in model.constrained_parameters()}
     assert with_gradient == updated | {"_generator.label_embedding.weight"}
-    # What the trainer does to the gradients comes before the step: here nothing was left of them.
+    # The trainer modifies the gradients before the step: here, they became zero.
     for name, parameter in model.named_parameters():
         assert parameter.equal(before[name])
 

@@ -34,7 +34,7 @@ CONFIGURATIONS = {
             "trainer.learning_rate_scheduler": {"type": "cosine", "t_initial": 4},
         },
     ),
-    # The loader of the validation, which is not limited, keeps no place over epochs.
+    # The validation's unlimited loader keeps no position over epochs.
     "parts_of_a_pass": (
         "training_config/quick_start.jsonnet",
         {
@@ -47,7 +47,8 @@ CONFIGURATIONS = {
             "trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "patience": 0},
         },
     ),
-    # Parameters are unfrozen after each epoch but the last, and the second is not validated.
+    # Parameters are unfrozen after each epoch except the last, and the second epoch is not
+    # validated.
     "averaged": (
         "training_config/quick_start.jsonnet",
         {
@@ -85,7 +86,7 @@ def params(name: str, **overrides: Any) -> Params:
 
 
 def outcome(folder: Path, training_metrics: bool) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """The weights in an archive, and the metrics but times and memory."""
+    """The weights in an archive, and the metrics except times and memory."""
     with tarfile.open(folder / "model.tar.gz") as archive:
         weights = torch.load(archive.extractfile("weights.th"))
     metrics = json.loads((folder / "metrics.json").read_text())
@@ -212,7 +213,7 @@ def test_random_states_are_saved_and_set(tmp_path):
     for seed in (random.seed, numpy.random.seed, torch.manual_seed):
         seed(5)
     random.gauss(0, 1)
-    numpy.random.normal()  # leaves its second number for the next call
+    numpy.random.normal()  # keeps its second number for the next call
     torch.save(random_state(), tmp_path / "state.th")
 
     def draw():
@@ -244,12 +245,12 @@ def test_training_on_a_gpu_goes_on_elsewhere(simulated_gpu):
     assert draw(gpu) != expected
     set_random_state(state, gpu)
     assert draw(gpu) == expected
-    set_random_state(random_state(), gpu)  # which has none of a GPU
+    set_random_state(random_state(), gpu)  # it has no state of a GPU
     assert draw(gpu) != expected
 
 
 def pretended_trainer(best=True, moving_average=None):
-    """After two epochs."""
+    """Test the weights after two epochs."""
     tracker = SimpleNamespace(should_stop_early=lambda: False, is_best_so_far=lambda: best)
     return SimpleNamespace(
         data_loader=[1, 2],

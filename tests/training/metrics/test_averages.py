@@ -1,4 +1,4 @@
-"""Averages by hand: of vectors, of errors, and of rankings with all or some questions."""
+"""Averages computed by hand: of vectors, errors, and rankings of all or some questions."""
 
 import math
 

@@ -40,7 +40,7 @@ METRICS = {
     ),
     ScoreCorrelations: (VECTORS[:, 0], OTHERS[:, 0]),
 }
-"""By metric, what is measured; the first worker has the last example, which may not count."""
+"""The examples for each metric; the first worker has the last example, which may not count."""
 
 SETTINGS = {
     Distinct: {"n": 1},

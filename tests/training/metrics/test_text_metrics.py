@@ -27,7 +27,7 @@ REFERENCES = [
 
 
 def rouge_l(prediction, reference):
-    """With the library's own tokenizer."""
+    """Compare with the library's own tokenizer."""
     return RougeScorer(["rougeL"]).score(reference, prediction)["rougeL"].fmeasure
 
 
@@ -68,7 +68,7 @@ def test_meteor_by_hand():
     # Two chunks of one word each.
     f = (2 / 3) * (2 / 2) / (0.9 * 2 / 3 + 0.1 * 2 / 2)
     assert meteor("cold and wet", "cold, wet") == pytest.approx(f * 0.5, abs=1e-12)
-    # A synonym in WordNet, which must not matter.
+    # Synonyms in WordNet must not matter.
     assert meteor("car", "automobile") == 0
     assert meteor("car", "automobile", "Car!") == pytest.approx(0.5, abs=1e-12)
 

@@ -17,7 +17,7 @@ pytestmark = NEEDS_COMPILED
 
 
 def tables(gates, sizes):
-    """Those of an LSTM without recurrent weights."""
+    """The gates of an LSTM without recurrent weights."""
     S, N, H = *gates.shape[:2], gates.size(-1) // 4
     hidden, cell = gates.new_full((2, S, N, H), float("nan"))
     weight = gates.new_zeros(4 * H, H)
@@ -27,9 +27,9 @@ def tables(gates, sizes):
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 3e-7), (torch.float64, 1e-15)])
-@pytest.mark.parametrize("H", [1, 7, 64])  # what vectors of any width leave over
+@pytest.mark.parametrize("H", [1, 7, 64])  # remainders for vectors of any width
 def test_the_activations_are_torch_s(dtype, tolerance, H):
-    """A step without a state before it, over all arguments that make a difference and beyond."""
+    """A step without a previous state, over all arguments that matter and beyond."""
     edges = [0.0, 1e-30, 88.0, 89.0, 104.0, 708.0, 710.0, 746.0, 1e30, float("inf")]
     x = torch.cat([torch.linspace(-40, 40, 8001), torch.tensor(edges), -torch.tensor(edges)])
     x = torch.nn.functional.pad(x.to(dtype), (0, -len(x) % H)).view(1, -1, H)

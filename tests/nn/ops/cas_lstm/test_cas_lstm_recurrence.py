@@ -1,4 +1,4 @@
-"""LSTM and CAS-LSTM by any backend; test_every_recurrence.py compares these with each other."""
+"""LSTM and CAS-LSTM by any backend; test_every_recurrence.py compares the backends."""
 
 import pytest
 import torch

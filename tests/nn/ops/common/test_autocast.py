@@ -1,4 +1,4 @@
-"""test_encoder_contracts.py has what encoders do under autocast."""
+"""Autocast in recurrences; test_encoder_contracts.py tests whole encoders."""
 
 import torch
 
@@ -11,5 +11,5 @@ def test_products_keep_their_precision_without_autocast():
         with without_autocast(x.device):
             assert (x @ x.t()).dtype == torch.float32
         assert (x @ x.t()).dtype == torch.bfloat16
-    with without_autocast(torch.device("meta")):  # which has no autocast to leave
+    with without_autocast(torch.device("meta")):  # this device has no autocast
         pass

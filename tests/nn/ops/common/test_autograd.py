@@ -36,7 +36,7 @@ def apply(x):
 
 def test_a_function_has_the_derivative_that_it_is_given():
     x = torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True)
-    with torch.autocast("cpu", dtype=torch.bfloat16):  # which neither pass sees
+    with torch.autocast("cpu", dtype=torch.bfloat16):  # neither pass receives it
         cube, double = apply(x)
         for outputs, factor in ((cube, 1), (double, 2), (cube + double, 3)):
             for _ in range(2):

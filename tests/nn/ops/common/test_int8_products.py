@@ -1,4 +1,4 @@
-"""Products of integers, which are exact whatever the processor and the batch."""
+"""Products of integers, which are exact on every processor and in every batch."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(not HAS_INT8, reason="this torch has no products
 @pytest.mark.parametrize("size", [(3, 5), (1536, 384)])
 @pytest.mark.parametrize("is_largest", [False, True])
 def test_products_are_sums_of_integers(size, is_largest):
-    """Also where all numbers are the largest, whose sums of two do not fit into 16 bits."""
+    """This also holds for the largest numbers, where sums of two products exceed 16 bits."""
     generator = torch.Generator().manual_seed(0)
     integers = torch.randint(-LARGEST, LARGEST + 1, size, generator=generator)
     levels = torch.randint(-LEVELS, LEVELS + 1, (33, size[1]), generator=generator)
@@ -42,7 +42,7 @@ def test_what_rounding_costs():
     x = torch.rand(50, 20, generator=generator) * 2 - 1
     integers = torch.randint(-LARGEST, LARGEST + 1, (7, 20), generator=generator)
     integers[:, 0] = LARGEST
-    matrix = Int8Matrix(integers / 128)  # of which nothing is rounded
+    matrix = Int8Matrix(integers / 128)  # without rounding
     exact = x.double() @ (integers.double() / 128).t()
     largest = (integers / 128).abs().sum(1).double()  # of a product, if each number is off by one
     for product, steps in (

@@ -1,4 +1,4 @@
-"""The masked softmax against the softmax of what is not masked."""
+"""The masked softmax against the softmax of the unmasked scores."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Whether steps are compiled, and what they run on; that they are right is each kernel's test."""
+"""Whether steps are compiled, and on how many threads they run; each kernel has its own tests."""
 
 import ctypes
 import sys
@@ -40,7 +40,7 @@ def test_torch_s_threads_are_found(monkeypatch):
 @NEEDS_COMPILED
 @pytest.mark.parametrize("threads_had", [1, 2, 5])
 def test_all_is_done_by_whatever_threads_there_are(monkeypatch, threads_had):
-    """OpenMP may have fewer threads than it is asked for."""
+    """OpenMP may provide fewer threads than requested."""
     asked = []
 
     @PARALLEL
@@ -76,7 +76,7 @@ def test_tables_are_checked_and_stay_in_memory():
     table = torch.zeros(2, 3, 5)
     like = torch.zeros(1)
     assert native.address(table, like) == table.data_ptr()
-    assert native.address(table.long(), like)  # whose precision is its own
+    assert native.address(table.long(), like)  # integers have their own precision
     for wrong in (table.double(), table.to("meta"), table.mT):
         with pytest.raises(ValueError, match="expected a"):
             native.address(wrong, like)

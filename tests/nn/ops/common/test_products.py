@@ -52,10 +52,12 @@ def chosen(dtype=torch.float32):
 
 
 @NEEDS_ONEDNN
-@pytest.mark.filterwarnings("ignore:TF32 acceleration")  # torch's own, of the switch
+@pytest.mark.filterwarnings("ignore:TF32 acceleration")  # torch's own warning about the switch
 @pytest.mark.parametrize("intel", [False, True])
 def test_the_library_of_single_precision(intel, monkeypatch):
-    """MKL on Intel's processors, unless factors are rounded; elsewhere oneDNN, unless it is off."""
+    """MKL is used on Intel's processors, unless factors are rounded; otherwise oneDNN, if it is
+    on.
+    """
     monkeypatch.setattr(products_module, "is_intel", lambda: intel)
     monkeypatch.setattr("torch.backends.mkl.is_available", lambda: True)
     assert chosen() is (MKLProducts if intel else OneDNNProducts)

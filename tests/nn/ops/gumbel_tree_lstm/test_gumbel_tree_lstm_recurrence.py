@@ -1,4 +1,4 @@
-"""What test_every_recurrence.py does not compare of the Gumbel Tree-LSTM."""
+"""Properties of the Gumbel Tree-LSTM that test_every_recurrence.py does not compare."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The compiled LSTMN where test_every_recurrence.py does not look."""
+"""Cases of the compiled LSTMN that test_every_recurrence.py does not cover."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -21,7 +21,7 @@ from tests.nn.ops.conftest import CPU_BACKENDS, record_products, run_by
 
 D = 3
 H = 19
-A = 35  # of no vector's width
+A = 35  # not a multiple of a vector's width
 LENGTHS = [7, 2, 0, 5, 7, 1, 4]
 
 batch = partial(equations.batch, size=D)
@@ -48,9 +48,9 @@ BLOCKS = [35, 15, 16, 0, 33, 17, 32]
     [
         # Several blocks of 16 tokens, in which compiled steps collect the gradients of tapes.
         *((BLOCKS, bidirectional, (), 1, A) for bidirectional in (False, True)),
-        # Scores that are farther apart than what has an exponential function.
+        # Scores farther apart than the exponential function's range.
         (LENGTHS, False, ("vector",), 1e4, A),
-        # Keys and queries that are farther from zero, while their sums are not.
+        # Keys and queries farther from zero than their sums.
         *(
             ([20, 3, 17], False, ("hidden", "input", "previous"), scale, num_units)
             for scale, num_units in [(5.0, A), (300.0, A), (300.0, 1)]
@@ -65,7 +65,7 @@ def test_is_the_naive_form(lengths, bidirectional, parts, scale, num_units):
     inputs, mask = batch(lengths, max(lengths))
     results = []
     for name in (None, "naive"):
-        # Within the backend of the test, which the first pass keeps.
+        # The first pass keeps the test's backend.
         with use_backend(name) if name else nullcontext():
             tapes = model.read(inputs.requires_grad_(), mask)
         attention = tapes.attention if bidirectional else (tapes.attention,)

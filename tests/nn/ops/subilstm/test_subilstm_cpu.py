@@ -1,4 +1,4 @@
-"""The compiled cells on their own."""
+"""The compiled cells in isolation."""
 
 import pytest
 import torch

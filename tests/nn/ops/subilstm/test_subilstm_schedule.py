@@ -7,7 +7,9 @@ from allennlp_sentmatch.nn.ops.subilstm.schedule import Schedule, Step, num_rows
 
 
 def test_memory_grows_less_than_the_arithmetic():
-    """It is 11 numbers a row of the largest chunk, and two for each state before a chunk."""
+    """It has 11 numbers for each row of the largest chunk, and two for each state before a
+    chunk.
+    """
     memory = []
     for T in (128, 512):
         schedule = Schedule.of(32, [32] * T, T, T).for_recomputation()
