@@ -342,3 +342,12 @@ def test_the_encoder_of_the_page_on_languages_learns():
     exec(blocks(read("docs/languages.md"), "python")[0], variables)
     pairs = [("Wo ist der Hund?", "Wo ist mein Hund?"), ("Wo ist der Hund?", "Wann regnet es?")] * 3
     assert variables["classifier"].fit(pairs, [1, 0] * 3).score(pairs, [1, 0] * 3) == 1
+
+
+def test_the_findings_on_speed_have_figures_of_the_tables():
+    """Each figure of the section is also in the rest of the page, which has the tables."""
+    after = read("docs/speed.md").partition("## What was found\n")[2]
+    findings, _, rest = after.partition("\n## ")
+    figures = set(re.findall(r"(?<![\w.])\.?\d[\d.,]*\d|(?<![\w.-])\d{2,}", findings))
+    assert len(figures) > 20
+    assert {figure for figure in figures if figure not in rest} == set()
