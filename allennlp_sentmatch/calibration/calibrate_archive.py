@@ -31,6 +31,7 @@ from allennlp_sentmatch.files.folders import check_absent, write_json, written_f
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.nn.checks import SHARE, check_kind, optional
 from allennlp_sentmatch.predictors.classification_predictor import ThresholdSetting
 
 logger = logging.getLogger(__name__)
@@ -79,8 +80,7 @@ def calibrate_archive(
     output_dir = Path(output_dir)
     with configuration_errors():
         check_absent(output_dir, "folder")
-    if precision is not None and not 0 < precision <= 1:
-        raise ConfigurationError(f"precision must be above 0 and at most 1, got {precision}")
+        check_kind(optional(SHARE), precision=precision)
     archive = load_archive(archive_file, cuda_device, trust)
     model = archive.model.eval()
     if not isinstance(model, ClassificationModel):

@@ -21,6 +21,7 @@ from allennlp_sentmatch.files.digests import files_digest
 from allennlp_sentmatch.files.folders import written_text
 from allennlp_sentmatch.files.json_lines import parse_json_object
 from allennlp_sentmatch.models.archival import archive_digest
+from allennlp_sentmatch.nn.checks import COUNT
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
     check_sentence_transformers_folder,
 )
@@ -101,8 +102,8 @@ class Transfer(Command):
 
     def run(self, args: argparse.Namespace) -> None:
         # Otherwise, these mistakes would be reported only after hours.
-        if args.batch_size < 1:
-            raise ConfigurationError(f"--batch-size must be at least 1, got {args.batch_size}")
+        with configuration_errors():
+            COUNT.check("--batch-size", args.batch_size)
         output = args.output_file
         if output is not None and not Path(output).absolute().parent.is_dir():
             raise ConfigurationError(f"the folder of --output-file {output} does not exist")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple, Optional
 
 import numpy
@@ -19,6 +18,7 @@ from allennlp_sentmatch.corpora.word_comparison import (
 from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.progress import progress_bar, showing_progress
 from allennlp_sentmatch.files.texts import Sentences, checked_sentences, collecting, noting
+from allennlp_sentmatch.nn.checks import SHARE, check_kind
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
@@ -232,8 +232,7 @@ def _rule(threshold: Optional[float], classifier: Optional[ClassifiesPairs], lab
     """Return the rule that the parameters of `find_duplicates` describe."""
     if threshold is None:
         threshold = LEAST_COSINE if classifier is None else LEAST_PROBABILITY
-    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold <= 1:
-        raise ValueError(f"threshold must be a number above 0 and at most 1, got {threshold!r:.50}")
+    check_kind(SHARE, threshold=threshold)
     # Equal vectors have a cosine of 1 only up to rounding, so the threshold stays below 1.
     threshold = min(float(numpy.float32(threshold)), 1 - 1e-6)
     if classifier is None and label is None:

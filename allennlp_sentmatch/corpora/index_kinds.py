@@ -5,11 +5,10 @@ See https://github.com/facebookresearch/faiss/wiki/The-index-factory.
 
 import math
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any, NamedTuple, Optional
 
 from allennlp_sentmatch.files.folders import errors_name
-from allennlp_sentmatch.nn.checks import check_names
+from allennlp_sentmatch.nn.checks import COUNT, Kind, integer, optional, read_settings
 
 MAX_FLAT = 200_000  # up to this many, a query is compared with all vectors, which takes some 30 ms
 MAX_HNSW = 2_000_000  # up to this many, the vectors are linked in a graph, which takes minutes
@@ -56,6 +55,12 @@ KINDS = {
         num_training_vectors=NUM_CODES * 100,
     ),
 }
+
+
+def _kind_of(setting: str, default: Optional[int]) -> Kind:
+    """Return what a setting may be, in the table of `KINDS` with this default."""
+    kind = integer(least=2) if setting == "m" else COUNT
+    return optional(kind) if default is None else kind
 
 
 def faiss_library() -> Any:
@@ -111,16 +116,9 @@ class IndexKind:
             raise ValueError(f"expected one of {[*KINDS]} as the kind, got {name!r}")
         self.name = name
         self.row = KINDS[name]
-        self.settings = {**self.row.settings, **(settings or {})}
+        kinds = {setting: _kind_of(setting, x) for setting, x in self.row.settings.items()}
         with errors_name(name):
-            check_names("setting", self.settings, self.row.settings)
-        for setting, value in self.settings.items():
-            least = 2 if setting == "m" else 1
-            if value is None and self.row.settings[setting] is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{setting} must be an integer of at least {least}, got {value!r}")
-            self.settings[setting] = int(value)
+            self.settings = read_settings({**self.row.settings, **(settings or {})}, kinds)
 
     @property
     def refine_factor(self) -> int:

@@ -14,6 +14,7 @@ from allennlp_sentmatch.corpora.encoders import (
     load_encoder,
 )
 from allennlp_sentmatch.corpora.sentence_encoder import Encodes
+from allennlp_sentmatch.nn.checks import COUNT, check_kind, check_positive, optional
 from allennlp_sentmatch.pretrained import PACKAGE
 from allennlp_sentmatch.standalone.encoder import FloatArray
 
@@ -58,9 +59,8 @@ class RayEncoder:
         overrides: str = "",
         bfloat16: bool = False,
     ) -> None:
-        for name, number in (("num_workers", num_workers), ("num_threads", num_threads)):
-            if number is not None and number < 1:
-                raise ValueError(f"{name} must be at least 1, got {number}")
+        check_positive(num_workers=num_workers)
+        check_kind(optional(COUNT), num_threads=num_threads)
         self._ray = _ray()
         self._num_workers = num_workers
         self._num_threads = num_threads or torch.get_num_threads()

@@ -22,7 +22,7 @@ from allennlp_sentmatch.files.texts import (
     noting,
     noting_pairs,
 )
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_choice, check_positive
 from allennlp_sentmatch.pretrained import PACKAGE, SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import (
     SETTINGS,
@@ -362,8 +362,7 @@ def _takes(method: Callable[..., Any], option: str) -> bool:
 
 def _converted(network: Encodes, dtype: str) -> Encodes:
     """Return a copy of an encoder that computes in another format."""
-    if dtype not in DTYPES:
-        raise ValueError(f"dtype must be {', '.join(DTYPES)}; got {dtype!r:.50}")
+    check_choice(*DTYPES, dtype=dtype)
     if not isinstance(network, StandaloneEncoder):
         raise ValueError(
             f"dtype={dtype!r} is for encoders of this package and of `allennlp export`, not for a "

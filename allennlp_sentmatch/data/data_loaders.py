@@ -17,6 +17,9 @@ from allennlp.data.data_loaders import DataLoader, TensorDict
 from allennlp.data.dataset_readers import DatasetReader
 from torch import distributed
 
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.nn.checks import COUNT, check_choice, check_kind, check_positive, optional
+
 logger = logging.getLogger(__name__)
 
 _LABEL = "label"
@@ -86,20 +89,15 @@ class SemiSupervisedDataLoader(DataLoader):
         quiet: bool = False,
     ) -> None:
         unlabeled_batch_size = batch_size if unlabeled_batch_size is None else unlabeled_batch_size
-        for name, value in [
-            ("batch_size", batch_size),
-            ("unlabeled_batch_size", unlabeled_batch_size),
-            ("num_labeled", num_labeled),
-        ]:
-            if value is not None and value < 1:
-                raise ConfigurationError(f"{name} is {value}; it must be at least 1")
+        with configuration_errors():
+            check_positive(batch_size=batch_size, unlabeled_batch_size=unlabeled_batch_size)
+            check_kind(optional(COUNT), num_labeled=num_labeled)
+            check_choice("longer", "labeled", epoch=epoch)
         if (num_labeled is None) == (unlabeled_data_path is None):
             raise ConfigurationError(
                 "either num_labeled or unlabeled_data_path must be given, and not both; got "
                 f"{num_labeled} and {unlabeled_data_path}"
             )
-        if epoch not in ("longer", "labeled"):
-            raise ConfigurationError(f'epoch is {epoch!r}; expected "longer" or "labeled"')
         self._seed = random.getrandbits(32) if seed is None else seed
         self._quiet = quiet
         self._device: Optional[torch.device] = None

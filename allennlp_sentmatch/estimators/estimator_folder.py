@@ -9,6 +9,7 @@ from torch import Tensor
 from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
 from allennlp_sentmatch.files.digested_header import read_header, write_header
 from allennlp_sentmatch.files.folders import errors_name, written_folder
+from allennlp_sentmatch.nn.checks import one_of
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import SETTINGS, normalized
 from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin, write_model_card
@@ -108,8 +109,8 @@ def read_folder(
             "estimator must be fitted and saved again"
         )
     place = header.pop("encoder", None)
-    if place not in [*ENCODER_TEXTS]:
-        raise ValueError(f"{folder / HEADER}: encoder must be package, folder or given")
+    with errors_name(folder / HEADER):
+        one_of(*ENCODER_TEXTS).check("encoder", place)
     if place == "given" and given is None:
         raise ValueError(
             f"{folder} does not contain the encoder; load(folder, encoder=...) takes the one that "

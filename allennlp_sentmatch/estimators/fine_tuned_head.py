@@ -26,6 +26,7 @@ from allennlp_sentmatch.estimators.groups import strata_of
 from allennlp_sentmatch.estimators.learning import Examples, Learned
 from allennlp_sentmatch.models import SiameseClassifier, SiameseModel, SimilarityRegressor
 from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
+from allennlp_sentmatch.nn.checks import check_choice
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.networks import load_state
@@ -58,8 +59,7 @@ class FineTunedHead:
         matcher: str,
         score_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        if matcher not in Matcher.list_available():
-            raise ValueError(f"matcher must be one of {Matcher.list_available()}; got {matcher!r}")
+        check_choice(*Matcher.list_available(), matcher=matcher)
         self.matcher = matcher
         self.score_range = score_range
         vocab = Vocabulary()

@@ -10,14 +10,15 @@ from allennlp_sentmatch.corpora.sentence_encoder import (
     check_installed,
 )
 from allennlp_sentmatch.estimators.learning import Examples, Learned
-from allennlp_sentmatch.estimators.settings import COUNT, POSITIVE, SHARE, checked_numbers
+from allennlp_sentmatch.estimators.settings import read_attributes
+from allennlp_sentmatch.nn.checks import COUNT, POSITIVE, number
 
 NUMBERS = {
     "num_epochs": COUNT,
     "patience": COUNT,
     "learning_rate": POSITIVE,
     "batch_size": COUNT,
-    "validation_fraction": SHARE,
+    "validation_fraction": number(above=0, below=1),
 }
 
 
@@ -69,5 +70,5 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
         return fine_tune(self, encoder, matcher, examples, random_state)
 
     def checked(self) -> "FineTuning":
-        """Return the same settings as Python's own types; see `checked_numbers`."""
-        return FineTuning(**checked_numbers(self, NUMBERS))
+        """Return the same settings as Python's own types; see `read_attributes`."""
+        return FineTuning(**read_attributes(self, NUMBERS))

@@ -18,6 +18,7 @@ from allennlp_sentmatch.estimators.pair_estimator import PairEstimator
 from allennlp_sentmatch.estimators.pairs import checked_targets
 from allennlp_sentmatch.estimators.thresholds import HeldOut, Threshold, choose_threshold
 from allennlp_sentmatch.files.folders import errors_name
+from allennlp_sentmatch.nn.checks import SHARE
 
 CLASS_WEIGHT_FORM = (
     "class_weight must be 'balanced', None or a dictionary of labels and numbers from 1e-9 to 1e9"
@@ -236,6 +237,5 @@ def _checked_aim(precision: Optional[float], recall: Optional[float]) -> tuple[s
     if len(given) > 1:
         raise ValueError("threshold takes a precision or a recall, not both")
     aim, wanted = given[0]
-    if isinstance(wanted, bool) or not isinstance(wanted, (int, float)) or not 0 < wanted <= 1:
-        raise ValueError(f"{aim} must be a number above 0 and at most 1; got {wanted!r}")
+    SHARE.check(aim, wanted)
     return aim, float(wanted)

@@ -40,19 +40,20 @@ from allennlp_sentmatch.estimators.learning import (
 )
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
-from allennlp_sentmatch.estimators.settings import POSITIVE, TRUTH, Numbers, checked_numbers
+from allennlp_sentmatch.estimators.settings import read_attributes
 from allennlp_sentmatch.estimators.thresholds import HeldOut
 from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.messages import did_you_mean
 from allennlp_sentmatch.files.progress import showing_progress
 from allennlp_sentmatch.files.texts import Sentences, noting, noting_pairs
+from allennlp_sentmatch.nn.checks import POSITIVE, TRUTH, integer, optional
 
 Self = TypeVar("Self", bound="PairEstimator")
 
 PARAMETERS = {
-    "compare_words": TRUTH._replace(form="True, False or None"),
-    "l2": POSITIVE._replace(form="a number above 0, or None"),
-    "random_state": Numbers(int, -1, 2**32, "an integer from 0 to 4294967295, or None"),
+    "compare_words": optional(TRUTH),
+    "l2": optional(POSITIVE),
+    "random_state": optional(integer(least=0, most=2**32 - 1)),
 }
 
 
@@ -259,7 +260,7 @@ class PairEstimator(KeepsEncoder):
         head = self.head
         parameters: dict[str, Any] = self.get_params(deep=False)
         del parameters["encoder"]
-        parameters |= checked_numbers(self, PARAMETERS)
+        parameters |= read_attributes(self, PARAMETERS)
         if head is not None and not isinstance(head, FineTuning):
             raise ValueError(f"head must be FineTuning(...) or None; got {head!r:.50}")
         if head is None:

@@ -14,6 +14,7 @@ from allennlp.predictors import Predictor
 from torch import Tensor
 
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
+from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.inspection.drawing import HTML, Drawing, colored
 from allennlp_sentmatch.inspection.hooks import embedding_layer, replaced_embeddings
 from allennlp_sentmatch.inspection.word_pieces import (
@@ -21,6 +22,7 @@ from allennlp_sentmatch.inspection.word_pieces import (
     sum_over_words,
     unfold_segments,
 )
+from allennlp_sentmatch.nn.checks import check_choice
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.predictors.classification_predictor import (
     ClassificationPredictor,
@@ -97,8 +99,8 @@ def interpret(
             "saliency explains the prediction of a model with its own word embeddings, which "
             f"{type(predictor).__name__} does not have"
         )
-    if method not in SALIENCY_METHODS:
-        raise ConfigurationError(f"method must be one of {SALIENCY_METHODS}, got {method!r}")
+    with configuration_errors():
+        check_choice(*SALIENCY_METHODS, method=method)
     instance = predictor._json_to_instance(inputs)
     result = []
     for name, contributions in _contributions(predictor, instance, method).items():

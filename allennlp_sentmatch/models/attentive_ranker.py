@@ -17,7 +17,7 @@ from allennlp_sentmatch import nn
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
-from allennlp_sentmatch.nn.checks import check_at_least
+from allennlp_sentmatch.nn.checks import COUNT, check_kind, number, optional
 from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
 
 
@@ -83,8 +83,8 @@ class AttentiveRanker(TextModel):
     ) -> None:
         super().__init__(vocab, **settings)
         self._set_encoder(text_field_embedder, encoder, embedding_dropout)
-        check_at_least(0, margin=margin)
-        check_at_least(1, num_negatives=num_negatives)
+        check_kind(number(least=0), margin=margin)
+        check_kind(optional(COUNT), num_negatives=num_negatives)
         self._pooling: Union[nn.AttentivePooling, nn.Pooling]
         if pooling == "attentive":
             self._pooling = nn.AttentivePooling(encoder.get_output_dim())

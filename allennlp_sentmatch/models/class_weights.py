@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import torch
@@ -11,13 +10,14 @@ from allennlp.common.util import is_distributed
 from allennlp.data import Instance
 from torch import Tensor, distributed
 
+from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.files.messages import did_you_mean, shorten
+from allennlp_sentmatch.nn.checks import number
 
 BALANCED = "balanced"
 """The name of the weights that make all labels count equally, regardless of frequency."""
 
-LOWEST_WEIGHT = 1e-9
-HIGHEST_WEIGHT = 1e9
+WEIGHT = number(least=1e-9, most=1e9)
 
 
 def weights_by_label(given: Any, labels: Sequence[str]) -> Tensor:
@@ -35,12 +35,8 @@ def weights_by_label(given: Any, labels: Sequence[str]) -> Tensor:
             raise ConfigurationError(
                 f"class_weights: {shorten(label)} is not among the labels {sorted(labels)}{hint}"
             )
-        is_number = isinstance(weight, Real) and not isinstance(weight, bool)
-        if not is_number or not LOWEST_WEIGHT <= weight <= HIGHEST_WEIGHT:
-            raise ConfigurationError(
-                f"class_weights: the weight of {label!r} must be a number from {LOWEST_WEIGHT:g} "
-                f"to {HIGHEST_WEIGHT:g}, got {shorten(weight)}"
-            )
+        with configuration_errors():
+            WEIGHT.check(f"class_weights: the weight of {label!r}", weight)
     return torch.tensor([float(given.get(label, 1.0)) for label in labels])
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.nn import DistillationLoss
-from allennlp_sentmatch.nn.checks import check_at_least
+from allennlp_sentmatch.nn.checks import COUNT, check_kind, optional
 from allennlp_sentmatch.training.metrics import MeanCosine
 
 
@@ -62,7 +62,7 @@ class DistilledEncoder(TextModel):
     ) -> None:
         super().__init__(vocab, **settings)
         self._set_encoder(text_field_embedder, encoder, embedding_dropout)
-        check_at_least(1, projection_size=projection_size)
+        check_kind(optional(COUNT), projection_size=projection_size)
         if cut_projection and projection_size is None:
             raise ConfigurationError("cut_projection needs a projection_size")
         size = encoder.get_output_dim()

@@ -21,7 +21,7 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher, Posterior, SentenceGenerator
 from allennlp_sentmatch.modules.generation import OutputWords
 from allennlp_sentmatch.nn import append_end, stack_padded, teacher_forcing
-from allennlp_sentmatch.nn.checks import check_at_least
+from allennlp_sentmatch.nn.checks import check_kind, number
 
 
 class GenerativeClassificationModel(ClassificationModel):
@@ -79,7 +79,7 @@ class GenerativeClassificationModel(ClassificationModel):
     ) -> None:
         super().__init__(vocab, **settings)
         embedding = _word_embedding(text_field_embedder)
-        check_at_least(0, classification_weight=classification_weight)
+        check_kind(number(least=0), classification_weight=classification_weight)
         namespace = embedding._vocab_namespace or "tokens"
         self._words = OutputWords(
             vocab,

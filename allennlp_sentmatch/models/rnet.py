@@ -16,7 +16,7 @@ from allennlp_sentmatch import nn
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
-from allennlp_sentmatch.nn.checks import check_at_least
+from allennlp_sentmatch.nn.checks import COUNT, check_kind, check_positive, optional
 from allennlp_sentmatch.training.metrics import AnswerOverlap
 
 WINDOWS_AT_ONCE = 16
@@ -98,8 +98,9 @@ class RNet(TextModel):
         self._set_encoder(text_field_embedder, encoder)
         if passage_encoder is not None:
             check_fit(text_field_embedder=text_field_embedder, passage_encoder=passage_encoder)
-        check_at_least(1, max_answer_length=max_answer_length, n_best_size=n_best_size)
-        check_at_least(1, window_size=window_size, window_stride=window_stride)
+        check_positive(n_best_size=n_best_size)
+        check_kind(optional(COUNT), max_answer_length=max_answer_length)
+        check_kind(optional(COUNT), window_size=window_size, window_stride=window_stride)
         if window_stride is not None and (window_size is None or window_stride > window_size):
             raise ConfigurationError(
                 f"window_stride must be at most window_size, got {window_stride} and {window_size}"

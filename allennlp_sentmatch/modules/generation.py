@@ -16,6 +16,9 @@ from allennlp.nn.beam_search import (
 from allennlp.nn.util import min_value_of_dtype
 from torch import Tensor
 
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.nn.checks import check_kind, number
+
 
 @FinalSequenceScorer.register("length_penalty")
 class LengthPenaltyScorer(FinalSequenceScorer):
@@ -33,8 +36,8 @@ class LengthPenaltyScorer(FinalSequenceScorer):
 
     def __init__(self, alpha: float = 0.7) -> None:
         super().__init__()
-        if alpha < 0:
-            raise ConfigurationError(f"alpha is {alpha}; it must be at least 0")
+        with configuration_errors():
+            check_kind(number(least=0), alpha=alpha)
         self.alpha = alpha
 
     def score(self, predictions: Tensor, log_probabilities: Tensor, end_index: int) -> Tensor:

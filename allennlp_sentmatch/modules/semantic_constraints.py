@@ -5,7 +5,7 @@ from allennlp.common import FromParams
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn import LinearSchedule, UncertaintyWeighting
-from allennlp_sentmatch.nn.checks import check_above, check_positive
+from allennlp_sentmatch.nn.checks import POSITIVE, check_kind, check_positive
 
 CONSTRAINTS = ("y", "z", "mu")
 """R^y (eq. 6.20), R^z (eq. 6.21) and R^mu (eq. 6.22)."""
@@ -48,7 +48,7 @@ class SemanticConstraints(torch.nn.Module, FromParams):
                     f"names must be some of {', '.join(CONSTRAINTS)}, each once; got {list(names)}"
                 )
             check_positive(max_length=max_length)
-            check_above(0, temperature_rate=temperature_rate)
+            check_kind(POSITIVE, temperature_rate=temperature_rate)
             self.temperature = LinearSchedule(start=1.0, end=0.1, rate=temperature_rate)
         self.names = tuple(names)
         self.max_length = max_length

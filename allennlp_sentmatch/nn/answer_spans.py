@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_at_least
+from allennlp_sentmatch.nn.checks import COUNT, check_kind, optional
 
 
 class BestSpans(NamedTuple):
@@ -28,7 +28,7 @@ def best_spans(
     where a span cannot start or end, as at padding. With log-probabilities, a span's score is the
     logarithm of its probability. Each passage gets `count` spans of at most `max_length` tokens.
     """
-    check_at_least(1, count=count, max_length=max_length)
+    check_kind(optional(COUNT), count=count, max_length=max_length)
     B, T = start.shape
     spans = torch.full((B, count, 2), -1, dtype=torch.long, device=start.device)
     scores = start.new_full((B, count), -torch.inf)

@@ -1,49 +1,163 @@
-"""Checks of settings, with errors that name the setting."""
+"""Settings and the kinds of values that they may have, with errors that name the setting.
 
-from collections.abc import Collection
+A table `{name: kind}` says what the settings of a constructor, a folder or a request may be:
+
+    read_settings(given, {"lowercase": TRUTH, "max_length": optional(COUNT)})
+"""
+
+import operator
+import sys
+from collections.abc import Collection, Mapping
 from numbers import Integral, Real
-from typing import Optional
+from typing import Any, Callable, NamedTuple, Optional
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+class Kind(NamedTuple):
+    """The values that a setting may have."""
+
+    form: str  # what a value must be, in words
+    accepts: Callable[[Any], bool]
+    convert: Callable[[Any], Any] = _unchanged  # a NumPy number, say, to Python's own type
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise a `ValueError` that names the setting if its value is not accepted."""
+        if not self.accepts(value):
+            shown = " ".join(repr(value).split())  # a table's `repr` has several lines
+            raise ValueError(f"{name} must be {self.form}; got {shown:.100}")
+
+
+def integer(least: Optional[int] = None, most: Optional[int] = None) -> Kind:
+    """Return the kind of integers between two limits, which are included; not of `True`."""
+    return _numbers("an integer", Integral, int, least=least, most=most)
+
+
+def number(
+    least: Optional[float] = None,
+    most: Optional[float] = None,
+    above: Optional[float] = None,
+    below: Optional[float] = None,
+) -> Kind:
+    """Return the kind of finite numbers between limits; not of `True`."""
+    return _numbers("a number", Real, float, least, most, above, below)
+
+
+def _numbers(
+    noun: str,
+    kind: type,
+    convert: Callable[[Any], Any],
+    least: Optional[float],
+    most: Optional[float],
+    above: Optional[float] = None,
+    below: Optional[float] = None,
+) -> Kind:
+    limits: list[tuple[str, Callable[[Any, Any], bool], Optional[float]]] = [
+        ("at least", operator.ge, least),
+        ("above", operator.gt, above),
+        ("at most", operator.le, most),
+        ("below", operator.lt, below),
+    ]
+    given = [limit for limit in limits if limit[2] is not None]
+
+    def accepts(value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, kind):
+            return False
+        number: Any = value
+        is_finite = kind is Integral or abs(number) <= sys.float_info.max
+        return is_finite and all(holds(number, bound) for _, holds, bound in given)
+
+    form = noun
+    if least is not None and most is not None:
+        form = f"{noun} from {least:.10g} to {most:.10g}"
+    elif given:
+        words = " and ".join(f"{words} {bound:.10g}" for words, _, bound in given)
+        form = f"{noun} {'of ' if words.startswith('at') else ''}{words}"
+    return Kind(form, accepts, convert)
+
+
+def one_of(*choices: str) -> Kind:
+    """Return the kind of strings that are among the choices."""
+
+    def accepts(value: Any) -> bool:
+        return isinstance(value, str) and value in choices
+
+    return Kind(f"one of {', '.join(choices)}", accepts, str)
+
+
+def object_of_type(*types: str) -> Kind:
+    """Return the kind of dictionaries whose "type" is among the types; of JSON's objects."""
+
+    def accepts(value: Any) -> bool:
+        return isinstance(value, dict) and name.accepts(value.get("type"))
+
+    name = one_of(*types)
+    return Kind(f"an object of type {' or '.join(types)}", accepts)
+
+
+def optional(kind: Kind, absent: str = "None") -> Kind:
+    """Return the kind that also accepts `None`, which the error calls `absent`."""
+
+    def accepts(value: Any) -> bool:
+        return value is None or kind.accepts(value)
+
+    def convert(value: Any) -> Any:
+        return None if value is None else kind.convert(value)
+
+    return Kind(f"{kind.form}, or {absent}", accepts, convert)
+
+
+TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
+COUNT = integer(least=1)
+POSITIVE = number(above=0)
+FRACTION = number(least=0, below=1)
+SHARE = number(most=1, above=0)
+
+
+def read_settings(settings: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[str, Any]:
+    """Return the settings, converted.
+
+    Raise a `ValueError` that names the first setting which is missing, superfluous or not of its
+    kind.
+    """
+    check_names("setting", settings, kinds)
+    return read_given(settings, kinds)
+
+
+def read_given(settings: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[str, Any]:
+    """Return the settings that the table has, converted; others may be missing or superfluous.
+
+    Raise a `ValueError` that names the first setting which is not of its kind.
+    """
+    read = {}
+    for name, kind in kinds.items():
+        if name in settings:
+            kind.check(name, settings[name])
+            read[name] = kind.convert(settings[name])
+    return read
+
+
+def check_kind(kind: Kind, **settings: Any) -> None:
+    """Raise a `ValueError` that names the first setting which is not of a kind."""
+    for name, value in settings.items():
+        kind.check(name, value)
 
 
 def check_positive(**sizes: int) -> None:
     """Raise a `ValueError` that names the first size that is not an integer of at least 1."""
-    for name, size in sizes.items():
-        if isinstance(size, bool) or not isinstance(size, Integral):
-            shown = " ".join(repr(size).split())  # a table's `repr` has several lines
-            raise ValueError(f"{name} must be an integer, got {shown:.100}")
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
-
-
-def check_at_least(least: float, **numbers: Optional[float]) -> None:
-    """Raise a `ValueError` that names the first number below `least`. `None` passes."""
-    for name, number in numbers.items():
-        if number is not None and not number >= least:  # also true for NaN
-            raise ValueError(f"{name} must be at least {least}, got {number}")
-
-
-def check_above(bound: float, **numbers: float) -> None:
-    """Raise a `ValueError` that names the first number that is not above `bound`."""
-    for name, number in numbers.items():
-        if not number > bound:  # also true for NaN
-            raise ValueError(f"{name} must be above {bound}, got {number}")
+    check_kind(COUNT, **sizes)
 
 
 def check_fraction(**fractions: float) -> None:
     """Raise a `ValueError` that names the first number that is not at least 0 and below 1."""
-    for name, fraction in fractions.items():
-        if isinstance(fraction, bool) or not isinstance(fraction, Real):
-            raise ValueError(f"{name} must be a number, got {fraction!r:.100}")
-        if not 0 <= fraction < 1:
-            raise ValueError(f"{name} must be at least 0 and below 1, got {fraction}")
+    check_kind(FRACTION, **fractions)
 
 
 def check_choice(*choices: str, **settings: str) -> None:
-    """Raise `ValueError`, which names the first setting that is not one of `choices`."""
-    for name, setting in settings.items():
-        if setting not in choices:
-            *others, last = (f'"{choice}"' for choice in choices)
-            raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {setting!r:.100}")
+    """Raise a `ValueError` that names the first setting that is none of `choices`."""
+    check_kind(one_of(*choices), **settings)
 
 
 def check_names(kind: str, given: Collection[str], expected: Collection[str]) -> None:

@@ -19,6 +19,7 @@ The cosine of a zero vector with any other is 0.
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.nn.checks import check_kind, number
 from allennlp_sentmatch.nn.configured_module import ConfiguredModule
 from allennlp_sentmatch.nn.precision import at_least_float32
 
@@ -46,9 +47,7 @@ class DistillationLoss(ConfiguredModule):
             "squared_error_weight": squared_error_weight,
             "similarity_weight": similarity_weight,
         }
-        for name, weight in weights.items():
-            if not 0 <= weight < float("inf"):
-                raise ValueError(f"{name} must be a finite number of at least 0, got {weight}")
+        check_kind(number(least=0), **weights)
         if not any(weights.values()):
             raise ValueError(f"one of {', '.join(weights)} must be above 0")
         self.cosine_weight = cosine_weight

@@ -13,7 +13,7 @@ from typing import Optional
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_above
+from allennlp_sentmatch.nn.checks import POSITIVE, check_kind
 from allennlp_sentmatch.nn.ops.common.straight_through import straight_through
 
 
@@ -45,7 +45,7 @@ def straight_through_gumbel_softmax(
     The result (..., K) has the type of `logits`. It is exactly one-hot in value, with the gradient
     of the relaxed sample. A row whose mask is all false is zero and has a zero gradient.
     """
-    check_above(0, temperature=temperature)
+    check_kind(POSITIVE, temperature=temperature)
     if logits.shape != mask.shape:
         raise ValueError(
             f"mask must have the shape of logits, {tuple(logits.shape)}, got {tuple(mask.shape)}"

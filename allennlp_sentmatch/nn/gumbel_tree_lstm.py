@@ -33,7 +33,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn import gumbel_softmax
-from allennlp_sentmatch.nn.checks import check_above, check_choice, check_positive
+from allennlp_sentmatch.nn.checks import POSITIVE, check_choice, check_kind, check_positive
 from allennlp_sentmatch.nn.configured_module import ConfiguredModule, handed_out
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.execution import has_values, is_exporting
@@ -98,7 +98,7 @@ class GumbelTreeLSTM(torch.nn.Module):
         super().__init__()
         check_positive(input_size=input_size, hidden_size=hidden_size)
         check_choice("lstm", "bilstm", "affine", leaf=leaf)
-        check_above(0, temperature=temperature)
+        check_kind(POSITIVE, temperature=temperature)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.leaf_kind = leaf

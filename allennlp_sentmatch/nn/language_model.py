@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_at_least, check_positive
+from allennlp_sentmatch.nn.checks import check_kind, check_positive, integer
 from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise, straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.padding import check_mask
@@ -85,7 +85,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         check_positive(
             vocab_size=vocab_size, embedding_size=embedding_size, latent_size=latent_size
         )
-        check_at_least(0, num_labels=num_labels)
+        check_kind(integer(least=0), num_labels=num_labels)
         self.embedding_size = embedding_size
         self.num_labels = num_labels
         input_size = embedding_size + latent_size

@@ -18,10 +18,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import (
-    check_at_least,
     check_choice,
     check_fraction,
+    check_kind,
     check_positive,
+    integer,
 )
 
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh, "linear": torch.nn.Identity}
@@ -67,7 +68,7 @@ class MLPClassifier(torch.nn.Module):
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, num_labels=num_labels, hidden_size=hidden_size)
-        check_at_least(0, num_layers=num_layers)
+        check_kind(integer(least=0), num_layers=num_layers)
         hidden_dropout = dropout if hidden_dropout is None else hidden_dropout
         check_fraction(dropout=dropout, hidden_dropout=hidden_dropout)
         check_choice(*ACTIVATIONS, activation=activation)

@@ -25,7 +25,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_positive, one_of
 from allennlp_sentmatch.nn.configured_module import ConfiguredModule, uniform_parameter
 from allennlp_sentmatch.nn.ops.common.autocast import (
     cast_to_parameter,
@@ -70,8 +70,7 @@ class Pooling(ConfiguredModule):
         if not poolings:
             raise ValueError(f"pooling must name at least one of {', '.join(POOLINGS)}; got none")
         for name in poolings:
-            if name not in POOLINGS:
-                raise ValueError(f"pooling must be one of {', '.join(POOLINGS)}; got {name!r}")
+            one_of(*POOLINGS).check("pooling", name)
         check_positive(input_size=input_size)
         if bidirectional and "last" in poolings and input_size % 2:
             raise ValueError(

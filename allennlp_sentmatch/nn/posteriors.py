@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import Distribution, Independent, Normal, kl_divergence
 
-from allennlp_sentmatch.nn.checks import check_above, check_at_least, check_positive
+from allennlp_sentmatch.nn.checks import POSITIVE, check_kind, check_positive, integer
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 from allennlp_sentmatch.nn.precision import at_least_float32
 from allennlp_sentmatch.nn.schedules import LinearSchedule
@@ -66,7 +66,7 @@ class GaussianInferenceNetwork(InferenceNetwork):
         self, input_size: int, latent_size: Optional[int] = None, kl_annealing_rate: float = 1e-4
     ) -> None:
         super().__init__(input_size, latent_size)
-        check_above(0, kl_annealing_rate=kl_annealing_rate)
+        check_kind(POSITIVE, kl_annealing_rate=kl_annealing_rate)
         self.mean_projection = torch.nn.Linear(input_size, self.latent_size)
         self.log_variance_projection = torch.nn.Linear(input_size, self.latent_size)
         self.kl_weight = LinearSchedule(start=0.0, end=1.0, rate=kl_annealing_rate)
@@ -114,8 +114,10 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         self, input_size: int, latent_size: Optional[int] = None, concentration: float = 100.0
     ) -> None:
         super().__init__(input_size, latent_size)
-        check_at_least(2, latent_size=self.latent_size)  # a sphere has at least two dimensions
-        check_above(0, concentration=concentration)
+        check_kind(
+            integer(least=2), latent_size=self.latent_size
+        )  # a sphere has at least two dimensions
+        check_kind(POSITIVE, concentration=concentration)
         self.projection = torch.nn.Linear(input_size, self.latent_size)
         self.register_buffer("concentration", torch.tensor([float(concentration)]))
 

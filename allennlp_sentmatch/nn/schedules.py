@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_above
+from allennlp_sentmatch.nn.checks import POSITIVE, check_kind
 
 
 class LinearSchedule(torch.nn.Module):
@@ -19,7 +19,7 @@ class LinearSchedule(torch.nn.Module):
 
     def __init__(self, start: float, end: float, rate: float) -> None:
         super().__init__()
-        check_above(0, rate=rate)
+        check_kind(POSITIVE, rate=rate)
         self.start = start
         self.end = end
         self.rate = rate

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.checks import check_at_least, check_choice, check_positive
+from allennlp_sentmatch.nn.checks import COUNT, check_choice, check_kind, check_positive, optional
 from allennlp_sentmatch.nn.configured_module import (
     ConfiguredModule,
     SequenceEncoder,
@@ -114,7 +114,7 @@ class SuffixBiLSTM(SequenceEncoder):
         check_positive(input_size=input_size, hidden_size=hidden_size)
         check_choice("max", "mean", "concat", "gate", combination=combination)
         check_choice("lstm", "gru", cell=cell)
-        check_at_least(1, max_context=max_context)
+        check_kind(optional(COUNT), max_context=max_context)
         if random_context and max_context is None:
             raise ValueError("random_context=True needs max_context, the largest one to be drawn")
         self.input_size = input_size

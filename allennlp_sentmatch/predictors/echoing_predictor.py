@@ -19,6 +19,7 @@ from allennlp_sentmatch.files.json_lines import parse_json_object
 from allennlp_sentmatch.files.lines import stream_lines
 from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.texts import is_blank
+from allennlp_sentmatch.nn.checks import check_choice
 
 logger = logging.getLogger(__name__)
 
@@ -89,8 +90,8 @@ class EchoingPredictor(Predictor):
         on_error: str = "raise",
     ) -> None:
         super().__init__(model, dataset_reader, frozen)
-        if on_error not in ("raise", "skip"):
-            raise ConfigurationError(f"on_error must be 'raise' or 'skip', got {shorten(on_error)}")
+        with configuration_errors():
+            check_choice("raise", "skip", on_error=on_error)
         self._on_error = on_error
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:

@@ -22,12 +22,20 @@ from allennlp_sentmatch.files.folders import (
 )
 from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import checked_sentences, noting
-from allennlp_sentmatch.nn.checks import check_names, check_positive
+from allennlp_sentmatch.nn.checks import (
+    COUNT,
+    TRUTH,
+    Kind,
+    check_positive,
+    integer,
+    optional,
+    read_settings,
+)
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.word_coverage import word_coverage
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin, write_model_card
-from allennlp_sentmatch.standalone.networks import Pooled, load_state, sentence_network
+from allennlp_sentmatch.standalone.networks import ENCODER, Pooled, load_state, sentence_network
 from allennlp_sentmatch.standalone.quantization import dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import Splitter, splitter_from
 from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
@@ -51,7 +59,13 @@ USAGE = """from allennlp_sentmatch.standalone import StandaloneEncoder
 encoder = StandaloneEncoder.load("this_folder")
 vectors = encoder.encode(["A man is asleep.", "Two dogs run."])"""
 
-_SETTINGS = ("format", "lowercase", "max_length", "encoder", "projection_size", "vector_size")
+_SETTINGS = {
+    "lowercase": TRUTH,
+    "max_length": optional(COUNT, "null"),
+    "encoder": ENCODER,
+    "projection_size": optional(COUNT, "null"),
+    "vector_size": COUNT,
+}
 
 
 class StandaloneEncoder(nn.Module):
@@ -392,6 +406,14 @@ def nearest(query: FloatArray, vectors: FloatArray, count: int) -> list[tuple[in
     return [(int(row), float(found[row])) for row in order]
 
 
+def _are_different_texts(value: Any) -> bool:
+    is_list = isinstance(value, list) and all(isinstance(text, str) for text in value)
+    return is_list and len(set(value)) == len(value)
+
+
+_WORDS = Kind("a list of different strings", _are_different_texts)
+
+
 class _Vocabulary(NamedTuple):
     """The content of `VOCABULARY`."""
 
@@ -404,32 +426,21 @@ def _read_settings(path: Path) -> dict[str, Any]:
     """Read and check `SETTINGS`, except the settings of the network."""
     settings = read_header(path)
     with errors_name(path):
-        found = settings.get("format")
+        found = settings.pop("format", None)
         if found != FORMAT:
             raise ValueError(f"the format is {found!r}; this version of the package reads {FORMAT}")
-        check_names("setting", settings, _SETTINGS)
-        if type(settings["lowercase"]) is not bool:
-            raise ValueError("lowercase must be true or false")
-        max_length = settings["max_length"]
-        if max_length is not None and (type(max_length) is not int or max_length < 1):
-            raise ValueError("max_length must be a positive integer or null")
-    return settings
+        return read_settings(settings, _SETTINGS)
 
 
 def _read_vocabulary(path: Path) -> _Vocabulary:
     """Read and check `VOCABULARY`."""
     vocabulary = read_json_object(path)
     with errors_name(path):
-        check_names("setting", vocabulary, ("unknown", "empty", "words"))
-        words = vocabulary["words"]
-        is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
-        if not is_list or len(set(words)) != len(words):
-            raise ValueError("expected a list of different strings as words")
-        for name in ("unknown", "empty"):
-            index = vocabulary[name]
-            if type(index) is not int or not 0 < index < len(words):
-                raise ValueError("expected indices of words as unknown and empty")
-    return _Vocabulary(words, vocabulary["unknown"], vocabulary["empty"])
+        words = vocabulary.get("words", [])
+        _WORDS.check("words", words)
+        index = integer(least=PADDING + 1, most=len(words) - 1)
+        kinds = {"words": _WORDS, "unknown": index, "empty": index}
+        return _Vocabulary(**read_settings(vocabulary, kinds))
 
 
 def _read_splitter(path: Path, words: list[str]) -> Splitter:

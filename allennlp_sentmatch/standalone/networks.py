@@ -11,7 +11,17 @@ from torch.nn import functional as F
 
 from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
-from allennlp_sentmatch.nn.checks import check_names
+from allennlp_sentmatch.nn.checks import (
+    COUNT,
+    TRUTH,
+    Kind,
+    check_names,
+    integer,
+    object_of_type,
+    one_of,
+    optional,
+    read_settings,
+)
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
 from allennlp_sentmatch.nn.lstmn import LSTMN
 from allennlp_sentmatch.nn.mean_states import MeanStates, PackedWords
@@ -142,10 +152,36 @@ SEQUENCE_NETWORKS: dict[str, Callable[..., nn.Module]] = {
 }
 """Encoders from (B, T, D) to (B, T, E), by AllenNLP's names."""
 
-_SIZES = ("num_layers", "input_size", "hidden_size", "attention_size")
+ENCODER = object_of_type("pooled", "gumbel_tree_lstm")
+"""The settings that `sentence_network` reads."""
+
+_SEQUENCE_ENCODER = object_of_type(*SEQUENCE_NETWORKS)
 
 MAX_LAYERS = 1000
 MAX_POOLINGS = 100  # more layers take minutes to construct, even if they are small
+
+
+def _names_poolings(value: Any) -> bool:
+    if isinstance(value, str):
+        return True
+    is_short = isinstance(value, list) and len(value) <= MAX_POOLINGS
+    return is_short and all(isinstance(name, str) for name in value)
+
+
+_POOLING = Kind(f"a string or a list of at most {MAX_POOLINGS} strings", _names_poolings)
+
+_BY_ANNOTATION = {
+    bool: TRUTH,
+    int: COUNT,
+    Optional[int]: optional(COUNT, "null"),
+}
+"""The kinds of a module's arguments; others are `_SCALAR`, and the module checks them."""
+
+_SCALAR = Kind(
+    "a number, a string, a truth value or null",
+    lambda value: value is None or type(value) in (int, float, bool, str),
+)
+
 _OF_TRAINING = ("dropout", "random_context", "temperature")
 """Arguments that only affect training, which exported encoders lack."""
 
@@ -158,56 +194,51 @@ def sentence_network(settings: Any, limit: int) -> nn.Module:
     larger network is refused before it is constructed. Raises `ValueError` for settings of no such
     network.
     """
-    if isinstance(settings, dict) and settings.get("type") == "gumbel_tree_lstm":
+    ENCODER.check("the encoder", settings)
+    if settings["type"] == "gumbel_tree_lstm":
         return _made(GumbelTreeLSTM, settings, limit)
-    if not isinstance(settings, dict) or settings.get("type") != "pooled":
-        raise ValueError("the encoder must be an object of type pooled or gumbel_tree_lstm")
     inner = settings.get("encoder")
-    if not isinstance(inner, dict) or inner.get("type") not in list(SEQUENCE_NETWORKS):
-        raise ValueError(
-            f"the pooled encoder must be an object of type {', '.join(SEQUENCE_NETWORKS)}"
-        )
+    _SEQUENCE_ENCODER.check("the pooled encoder", inner)
     encoder: Any = _made(SEQUENCE_NETWORKS[inner["type"]], inner, limit)
-    optional = ("input_size",) if "input_size" in settings else ()
-    check_names("setting", settings, ("type", "encoder", "pooling", *optional))
-    pooling = settings["pooling"]
-    if not isinstance(pooling, (str, list)) or not all(isinstance(name, str) for name in pooling):
-        raise ValueError("pooling must be a string or a list of strings")
-    if isinstance(pooling, list) and len(pooling) > MAX_POOLINGS:
-        raise ValueError(f"there may be {MAX_POOLINGS} poolings at most, not {len(pooling):,}")
+    kinds = {
+        "type": one_of("pooled"),
+        "encoder": _SEQUENCE_ENCODER,
+        "pooling": _POOLING,
+        "input_size": integer(least=encoder.input_size),
+    }
+    read = read_settings({"input_size": encoder.input_size, **settings}, kinds)
+    pooling = read["pooling"]
     if "attention" in pooling and encoder.output_size**2 > limit:
         raise ValueError("the attention has more parameters than the file")
-    input_size = settings.get("input_size", encoder.input_size)
-    if type(input_size) is not int or input_size < encoder.input_size:
-        raise ValueError(f"input_size must be an integer of at least {encoder.input_size}")
-    return Pooled(encoder, pooling, input_size)
+    return Pooled(encoder, pooling, read["input_size"])
 
 
 def _made(kind: Callable[..., nn.Module], settings: dict[str, Any], limit: int) -> nn.Module:
-    arguments = {argument: value for argument, value in settings.items() if argument != "type"}
-    parameters = _arguments_of(kind)
+    """Return a module of the arguments among settings, if it is not larger than `limit`."""
+    given = {argument: value for argument, value in settings.items() if argument != "type"}
     with errors_name(settings["type"]):
-        check_names("setting", arguments, parameters)
-        for argument, value in arguments.items():
-            if value is not None and type(value) not in (int, float, bool, str):
-                raise ValueError(f"{argument} must be a number, a string, a truth value or null")
-            if argument in _SIZES and value is not None and (type(value) is not int or value < 1):
-                raise ValueError(f"{argument} must be an integer of at least 1")
-            if parameters[argument].annotation is bool and type(value) is not bool:
-                raise ValueError(f"{argument} must be true or false")
-        layers, inputs, hidden, attention = (arguments.get(size) or 1 for size in _SIZES)
+        arguments = read_settings(given, _arguments_of(kind))
+        inputs = arguments["input_size"]
+        hidden = arguments.get("hidden_size") or 1
+        attention = arguments.get("attention_size") or 1
+        layers = arguments.get("num_layers", 1)
         # Each module has matrices of at least these sizes.
         if max(hidden * hidden * layers, hidden * inputs, hidden * attention) > limit:
             raise ValueError("a network of these sizes has more parameters than the file")
-        if layers > MAX_LAYERS:
-            raise ValueError(f"num_layers must be at most {MAX_LAYERS}")
         return kind(**arguments)
 
 
-def _arguments_of(kind: Callable[..., nn.Module]) -> dict[str, inspect.Parameter]:
+def _arguments_of(kind: Callable[..., nn.Module]) -> dict[str, Kind]:
+    """Return the arguments of a module in an exported encoder."""
     left_out = (*_OF_TRAINING, *getattr(kind, "keywords", ()))  # the type names the cell
-    parameters = inspect.signature(kind).parameters
-    return {name: value for name, value in parameters.items() if name not in left_out}
+    kinds = {
+        name: _BY_ANNOTATION.get(parameter.annotation, _SCALAR)
+        for name, parameter in inspect.signature(kind).parameters.items()
+        if name not in left_out
+    }
+    if "num_layers" in kinds:
+        kinds["num_layers"] = integer(least=1, most=MAX_LAYERS)
+    return kinds
 
 
 def settings_of(module: nn.Module) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional
 
-from allennlp_sentmatch.nn.checks import check_names
+from allennlp_sentmatch.nn.checks import check_kind, check_names, integer, object_of_type
 
 Words = tuple[str, ...]
 
@@ -117,8 +117,7 @@ class RuleSplitter(Splitter):
         rejoined: Optional[Mapping[str, Sequence[str]]] = None,
         max_word_length: int = 256,
     ) -> None:
-        if type(max_word_length) is not int or not 1 <= max_word_length <= 1 << 16:
-            raise ValueError(f"max_word_length must be from 1 to 65536, got {max_word_length!r}")
+        check_kind(integer(least=1, most=1 << 16), max_word_length=max_word_length)
         self._expressions = {"prefix": prefix, "suffix": suffix, "infix": infix}
         self._expressions |= {"token_match": token_match, "url_match": url_match}
         self._prefix, self._suffix, self._infix, self._token_match, self._url_match = (
@@ -269,12 +268,12 @@ class RuleSplitter(Splitter):
 
 _KINDS: Any = (WhitespaceSplitter, LettersDigitsSplitter, RuleSplitter)
 _SPLITTERS = {kind.type: kind for kind in _KINDS}
+_SPLITTER = object_of_type(*_SPLITTERS)
 
 
 def splitter_from(settings: Any) -> Splitter:
     """Return the splitter with these `Splitter.settings`; raise `ValueError` if there is none."""
-    if not isinstance(settings, dict) or settings.get("type") not in list(_SPLITTERS):
-        raise ValueError(f"the splitter must be an object with a type of {', '.join(_SPLITTERS)}")
+    _SPLITTER.check("the splitter", settings)
     kind = _SPLITTERS[settings["type"]]
     check_names("setting", settings, ("type", *inspect.signature(kind).parameters))
     splitter: Splitter = kind(**{name: settings[name] for name in settings if name != "type"})

@@ -9,6 +9,9 @@ from allennlp.training import GradientDescentTrainer, TrainerCallback
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler, PolynomialDecay
 from allennlp.training.optimizers import Optimizer
 
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.nn.checks import POSITIVE, SHARE, check_kind, number
+
 logger = logging.getLogger(__name__)
 
 
@@ -43,8 +46,8 @@ class CosinePerBatchScheduler(PolynomialDecay):
                 "epoch; set batches_per_epoch in the data loader"
             )
         epochs: Any = num_epochs if t_initial is None else t_initial
-        if not 0 < epochs < math.inf:
-            raise ConfigurationError(f"t_initial must be a positive number, got {epochs}")
+        with configuration_errors():
+            check_kind(POSITIVE, t_initial=epochs)
         super().__init__(optimizer, epochs, num_steps_per_epoch, last_epoch=last_epoch)
 
     def get_values(self) -> list[float]:
@@ -75,10 +78,9 @@ class InferSentScheduler(LearningRateScheduler):
         self, optimizer: Optimizer, decay: float = 0.99, shrink: float = 5.0, last_epoch: int = -1
     ) -> None:
         super().__init__(optimizer, last_epoch)
-        if not 0 < decay <= 1:
-            raise ConfigurationError(f"decay must be more than 0 and at most 1, got {decay}")
-        if not 1 <= shrink < math.inf:
-            raise ConfigurationError(f"shrink must be at least 1, got {shrink}")
+        with configuration_errors():
+            check_kind(SHARE, decay=decay)
+            check_kind(number(least=1), shrink=shrink)
         self.decay = decay
         self.shrink = shrink
         self.best = -math.inf
@@ -120,8 +122,8 @@ class MinimumLearningRate(TrainerCallback):
 
     def __init__(self, serialization_dir: str, minimum: float = 1e-5) -> None:
         super().__init__(serialization_dir)
-        if minimum <= 0:
-            raise ConfigurationError(f"minimum must be more than 0, got {minimum}")
+        with configuration_errors():
+            check_kind(POSITIVE, minimum=minimum)
         self._minimum = minimum
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:

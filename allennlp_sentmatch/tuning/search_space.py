@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from itertools import combinations
-from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Optional, Union
 
@@ -11,10 +10,39 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.params import evaluate_file
 
-from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.nn.checks import (
+    TRUTH,
+    Kind,
+    integer,
+    number,
+    object_of_type,
+    optional,
+    read_given,
+)
 
-TYPES = ("float", "int", "categorical")
-"""The types of parameters, each with a distribution of Optuna."""
+
+def _are_choices(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(overrides, Mapping) for overrides in value.values())
+    return isinstance(value, list)
+
+
+_CHOICES = Kind("a list, or an object of named ones, each an object of overrides", _are_choices)
+
+
+def _numbers(bound: Kind) -> dict[str, Kind]:
+    bounds = dict.fromkeys(("low", "high", "step"), optional(bound, "null"))
+    return {**bounds, "log": optional(TRUTH, "null")}
+
+
+_ARGUMENTS = {
+    "float": _numbers(number()),
+    "int": _numbers(integer()),
+    "categorical": {"choices": _CHOICES},
+}
+"""The arguments of each type of parameter, which has a distribution of Optuna."""
+
+_PARAMETER = object_of_type(*_ARGUMENTS)
 
 
 def optuna_library() -> Any:
@@ -113,55 +141,30 @@ class SearchSpace:
 
     def _read(self, name: str, values: Any) -> Any:
         """Return Optuna's distribution for a parameter, which is checked here."""
-        if not isinstance(values, Mapping) or values.get("type") not in TYPES:
-            raise ConfigurationError(
-                f"{name}: expected an object whose type is one of {', '.join(TYPES)}, "
-                f"got {shorten(values)}"
-            )
-        kind = values["type"]
-        arguments = {key: value for key, value in values.items() if key != "type"}
-        if "choices" in arguments:
-            arguments["choices"] = self._read_choices(name, arguments["choices"])
-        _check_numbers(name, kind, arguments)
-        distribution = getattr(optuna_library().distributions, f"{kind.capitalize()}Distribution")
         try:
-            return distribution(**arguments)
+            _PARAMETER.check("a parameter", values)
+            kind = values["type"]
+            arguments = {key: value for key, value in values.items() if key != "type"}
+            read_given(arguments, _ARGUMENTS[kind])
+            if isinstance(arguments.get("choices"), Mapping):
+                self._named[name] = arguments["choices"]
+                arguments["choices"] = list(arguments["choices"])
+            _check_choices(name, arguments.get("choices", []))
+            distributions = optuna_library().distributions
+            return getattr(distributions, f"{kind.capitalize()}Distribution")(**arguments)
         except (TypeError, ValueError, OverflowError) as error:
             raise ConfigurationError(f"{name}: {error}") from error
 
-    def _read_choices(self, name: str, choices: Any) -> Any:
-        """Return a parameter's choices, or their names, and keep the overrides of named choices."""
-        if isinstance(choices, Mapping):
-            if not all(isinstance(choice, Mapping) for choice in choices.values()):
-                raise ConfigurationError(f"{name}: each named choice is an object of overrides")
-            self._named[name] = {key: dict(choice) for key, choice in choices.items()}
-            return list(choices)
-        if choices is None:  # Optuna's message says what is wrong
-            return None
-        if not isinstance(choices, list):
-            raise ConfigurationError(f"{name}: choices must be a list, or an object of named ones")
-        if any(isinstance(one, (dict, list)) for one in choices):
-            raise ConfigurationError(
-                f"{name}: a choice is a number, a string, a boolean or null; give other choices "
-                f'names, as in "choices": {{"a name": {{"{name}": {{...}}}}}}'
-            )
-        if any(one == other for one, other in combinations(choices, 2)):
-            raise ConfigurationError(f"{name}: two choices are equal, as 1, 1.0 and true are")
-        return choices
 
-
-def _check_numbers(name: str, kind: str, arguments: Mapping[str, Any]) -> None:
-    """Raise `ConfigurationError` for a bound or a step that does not have the parameter's type."""
-    number = Integral if kind == "int" else Real
-    for key in ("low", "high", "step"):
-        value = arguments.get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, number)):
-            raise ConfigurationError(
-                f"{name}: {key} must be a number of type {kind}, got {shorten(value)}"
-            )
-    log = arguments.get("log")
-    if log is not None and not isinstance(log, bool):
-        raise ConfigurationError(f"{name}: log must be true or false, got {shorten(log)}")
+def _check_choices(name: str, choices: list[Any]) -> None:
+    """Raise a `ValueError` for choices that Optuna does not take, or takes for one another."""
+    if any(isinstance(one, (dict, list)) for one in choices):
+        raise ValueError(
+            "a choice is a number, a string, a boolean or null; give other choices "
+            f'names, as in "choices": {{"a name": {{"{name}": {{...}}}}}}'
+        )
+    if any(one == other for one, other in combinations(choices, 2)):
+        raise ValueError("two choices are equal, as 1, 1.0 and true are")
 
 
 def _first_missing(configuration: Any, setting: str) -> Optional[tuple[str, list[str]]]:

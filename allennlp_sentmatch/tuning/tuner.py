@@ -14,6 +14,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import with_overrides
 from filelock import FileLock, Timeout
 
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.nn.checks import COUNT
 from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
 from allennlp_sentmatch.tuning.search_space import SearchSpace, optuna_library
 from allennlp_sentmatch.tuning.training import Interruption, TrainingError, training
@@ -77,8 +79,8 @@ class Tuner:
         include_packages: Sequence[str] = (),
         provenance: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        if num_jobs < 1:
-            raise ConfigurationError(f"the number of jobs must be at least 1, got {num_jobs}")
+        with configuration_errors():
+            COUNT.check("the number of jobs", num_jobs)
         space.check(configuration)
         if not configuration.get("validation_data_path"):
             raise ConfigurationError("the configuration has no validation_data_path to compare by")
@@ -121,8 +123,8 @@ class Tuner:
                     f"the sampler {self._sampler_name} needs a number of trials: give --n-trials"
                 )
             num_trials = math.prod(map(len, grid.values()))
-        if num_trials < 1:
-            raise ConfigurationError(f"the number of trials must be at least 1, got {num_trials}")
+        with configuration_errors():
+            COUNT.check("the number of trials", num_trials)
         if self.folder.is_dir() and not self._database.exists() and any(self.folder.iterdir()):
             raise ConfigurationError(f"{self.folder} is not empty and has no study.db")
         (self.folder / "trials").mkdir(parents=True, exist_ok=True)

@@ -217,8 +217,8 @@ def test_a_model_without_probabilities_of_labels(tmp_path, monkeypatch, untraine
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"precision": 0.0}, "precision must be above 0 and at most 1, got 0.0"),
-        ({"precision": 1.1}, "precision must be above 0 and at most 1, got 1.1"),
+        ({"precision": 0.0}, "precision must be a number above 0 and at most 1, or None; got 0.0"),
+        ({"precision": 1.1}, "precision must be a number above 0 and at most 1, or None; got 1.1"),
         ({"positive_label": "maybe"}, r"'maybe' is not one of the labels of .*model.tar.gz: \["),
     ],
 )

@@ -130,7 +130,7 @@ def test_the_report_begins_with_the_doubtful_removals(allennlp, tmp_path):
         ("\n", ["--skip-blank"], r"s\.txt has no sentences"),
         ("a\n" + "b" * 10_001, [], r"s\.txt, line 2: the sentence has 10,001 characters"),
         ("a\tb\n", [], r"s\.txt is a table, it seems; name the column"),
-        ("a\n", ["--threshold", "2"], "threshold must be a number above 0 and at most 1, got 2.0"),
+        ("a\n", ["--threshold", "2"], "threshold must be a number above 0 and at most 1; got 2.0"),
         ("a\n", ["--label", "x"], "label needs a classifier"),
         ("a\n", ["--report", "s.txt"], r"s\.txt exists already; delete it or name another file"),
         ("a\n", ["--report", "none/r.txt"], r"the folder of .*/none/r\.txt does not exist"),

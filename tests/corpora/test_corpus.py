@@ -98,7 +98,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
         ([], {"fingerprint": "another"}, "'encoder'"),
         ([], {"batch_size": 3}, "'batch_size'"),
         ([], {"block_size": 8}, "'block_size'"),
-        ([], {"block_size": 0}, "block_size must be at least 1, got 0"),
+        ([], {"block_size": 0}, "block_size must be an integer of at least 1; got 0"),
         ([SENTENCES, SENTENCES[:-1]], {}, "were changed while .* delete the folder"),
         ([SENTENCES, [*SENTENCES[:30], "?", *SENTENCES[31:]]], {}, "were changed while"),
     ],

@@ -33,7 +33,9 @@ def test_ray_and_this_process_give_the_same_bytes(small_archive, tmp_path, monke
         found = encoded(encoder, tmp_path / "ray.npy")
         vectors = numpy.load(tmp_path / "ray.npy")
         assert numpy.unique(vectors, axis=0).shape[0] > 30
-        with pytest.raises(ValueError, match="a worker of Ray: batch_size must be at"):
+        with pytest.raises(
+            ValueError, match="a worker of Ray: batch_size must be an integer of at"
+        ):
             list(encoder.encode_blocks([["a"]], batch_size=0))
     finally:
         ray.shutdown()
@@ -284,7 +286,7 @@ def test_the_cluster(
 
 
 def test_impossible_settings_are_named(small_archive, monkeypatch):
-    with pytest.raises(ValueError, match="num_workers must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_workers must be an integer of at least 1; got 0"):
         RayEncoder(small_archive, num_workers=0)
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ValueError, match=r"\[ray\]: pip install ray"):

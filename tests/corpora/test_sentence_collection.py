@@ -46,7 +46,10 @@ def test_a_search_takes_little_memory(encoder, tmp_path):
     ("call", "message"),
     [
         (lambda e: e.collection(["a cat"]).search(" "), "the query is blank"),
-        (lambda e: e.collection(["a cat"]).search("a", k=0), "k must be at least 1, got 0"),
+        (
+            lambda e: e.collection(["a cat"]).search("a", k=0),
+            "k must be an integer of at least 1; got 0",
+        ),
         (lambda e: e.collection("a cat"), "a single one goes into a list"),
         (lambda e: e.collection(["a cat"], numpy.zeros((2, 16))), r"of the 1 sentences, \(1, 16\)"),
     ],

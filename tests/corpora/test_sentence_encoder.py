@@ -83,7 +83,7 @@ def test_the_first_dimensions(table, shipped):
     for encoder, size in ((table, 2), (first, 1)):
         with pytest.raises(ValueError, match=f"there are {size} dimensions in the vectors, not 3"):
             SentenceEncoder(encoder, dimensions=3)
-    with pytest.raises(ValueError, match=r"dimensions must be an integer, got 1\.5"):
+    with pytest.raises(ValueError, match=r"dimensions must be an integer of at least 1; got 1\.5"):
         SentenceEncoder(table, dimensions=1.5)
 
 
@@ -114,7 +114,9 @@ def test_number_formats(shipped, table, is_fast, monkeypatch, caplog):
     assert SentenceEncoder(rounded).dtype == "bfloat16"
     assert SentenceEncoder(rounded, dtype="float32").dtype == "float32"
     assert table.dtype is None
-    with pytest.raises(ValueError, match="dtype must be float32, bfloat16, int8, auto; got 'half'"):
+    with pytest.raises(
+        ValueError, match="dtype must be one of float32, bfloat16, int8, auto; got 'half'"
+    ):
         SentenceEncoder(dtype="half")
     with pytest.raises(ValueError, match="not for a Table"):
         SentenceEncoder(table, dtype="auto")
@@ -195,7 +197,7 @@ NAN = float("nan")
         (lambda e: e.similarity("x", ["x"]), "a single one goes into a list"),
         (lambda e: e.search(["x"], ["x"]), "the query must be a string, not list"),
         (lambda e: e.search(" ", ["x"]), "the query is blank"),
-        (lambda e: e.search("x", ["x"], k=0), "k must be at least 1, got 0"),
+        (lambda e: e.search("x", ["x"], k=0), "k must be an integer of at least 1; got 0"),
         (lambda e: e.search("x", ["x"], k=1.5), "k must be an integer"),
         (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["x"])), r"2 sentences.*\(1, 2\)"),
         (lambda e: e.search("x", ["x", "y"], vectors=[[3, 4], [1, NAN]]), "in row 1 has a comp"),

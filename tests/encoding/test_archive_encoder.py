@@ -130,7 +130,7 @@ def test_bad_input(encoder):
     with pytest.raises(ConfigurationError, match="sentences must be a list or another iterable"):
         encoder.encode("one string")
     for batch_size in (0, -1, 2.0, "2", None):
-        with pytest.raises(ConfigurationError, match=f"batch_size must be .*, got {batch_size!r}"):
+        with pytest.raises(ConfigurationError, match=f"batch_size must be .*; got {batch_size!r}"):
             encoder.encode(["a"], batch_size=batch_size)
 
 

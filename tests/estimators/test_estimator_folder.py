@@ -154,7 +154,7 @@ def test_what_is_no_folder_of_an_estimator_is_named(tmp_path):
         ({"format": 6}, "the format is 6"),
         ({"dtype": "int4"}, "dtype must be float32, bfloat16, int8 or null"),
         ({"type": "PairRegressor"}, "this is a 'PairRegressor', not a PairClassifier"),
-        ({"encoder": ["folder"]}, "encoder must be package, folder or given"),
+        ({"encoder": ["folder"]}, "encoder must be one of package, folder, given"),
         ({"code": "rm"}, "superfluous setting 'code'"),
         ({"classes": None}, "expected a list of classes"),
         ({"classes": ["same", "other"]}, "at least two different classes, which are sorted"),

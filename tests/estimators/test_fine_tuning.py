@@ -15,11 +15,14 @@ from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"num_epochs": 1.5}, "num_epochs must be an integer above 0; got 1.5"),
-        ({"patience": 0}, "patience must be an integer above 0; got 0"),
+        ({"num_epochs": 1.5}, "num_epochs must be an integer of at least 1; got 1.5"),
+        ({"patience": 0}, "patience must be an integer of at least 1; got 0"),
         ({"learning_rate": numpy.inf}, "learning_rate must be a number above 0; got inf"),
-        ({"batch_size": None}, "batch_size must be an integer above 0; got None"),
-        ({"validation_fraction": 1}, "validation_fraction must be a number between 0 and 1; got 1"),
+        ({"batch_size": None}, "batch_size must be an integer of at least 1; got None"),
+        (
+            {"validation_fraction": 1},
+            "validation_fraction must be a number above 0 and below 1; got 1",
+        ),
     ],
 )
 def test_bad_settings_are_refused(settings, message):

@@ -498,7 +498,7 @@ def test_bad_pairs_and_targets_are_refused_by_every_method(classifier):
         ({"encoder": 3}, "an encoder must be a path"),
         *(({"l2": one}, "l2 must be a number above 0") for one in (0, "strong", True, 10**400)),
         ({"l2": float("nan")}, "l2 must be a number above 0, or None; got nan"),
-        ({"compare_words": 1}, "compare_words must be True, False or None; got 1"),
+        ({"compare_words": 1}, "compare_words must be true or false, or None; got 1"),
         ({"head": FineTuning}, r"head must be FineTuning\(...\) or None; got <class"),
         ({"random_state": -1}, "random_state must be an integer from 0 to 4294967295, or None"),
         ({"random_state": numpy.random.RandomState(0)}, "random_state must be an integer"),

@@ -202,7 +202,7 @@ def test_dropouts_are_named_if_wrong_and_apply_in_training_only(name, models):
         assert with_dropout[0] == pytest.approx(evaluated), setting
         assert with_dropout[1] != trained, setting
         for value in (1.0, -0.1):
-            message = f"^{setting} must be at least 0 and below 1, got {value}"
+            message = f"^{setting} must be a number of at least 0 and below 1; got {value}"
             with pytest.raises(ConfigurationError, match=message):
                 sample(name).construct(**{setting: value})
 
@@ -341,9 +341,9 @@ def test_an_encoder_of_another_size(name):
 IMPOSSIBLE = {
     "attentive_ranker": [
         ({"pooling": "sum"}, "pooling must be one of max, .*'sum'.*attentive"),
-        ({"margin": -1.0}, "margin must be at least 0, got -1.0"),
-        ({"num_negatives": 0}, "num_negatives must be at least 1, got 0"),
-        ({"questions": "none"}, "questions must be of .*; got 'none'"),
+        ({"margin": -1.0}, "margin must be a number of at least 0; got -1.0"),
+        ({"num_negatives": 0}, "num_negatives must be an integer of at least 1; got 0"),
+        ({"questions": "none"}, "questions must be one of .*; got 'none'"),
     ],
     "bcn": [
         ({"encoder": lstm(6)}, "integrator"),
@@ -356,7 +356,10 @@ IMPOSSIBLE = {
     ],
     "cs_lvm": [
         ({"label_expectation": "both"}, "label_expectation must be .*'both'"),
-        ({"classification_weight": -1}, "classification_weight must be at least 0, got -1"),
+        (
+            {"classification_weight": -1},
+            "classification_weight must be a number of at least 0; got -1",
+        ),
         ({"posterior": {"type": "gaussian"}}, 'the constraint "mu"'),
         ({"posterior_encoder": lstm(4, 2)}, "posterior_encoder output dim"),
         *(
@@ -369,14 +372,14 @@ IMPOSSIBLE = {
         ({"compare_feedforward": layer(5, input_dim=6)}, "twice .* compare_feedforward input dim"),
     ],
     "distilled_encoder": [
-        ({"projection_size": 0}, "projection_size must be at least 1, got 0"),
+        ({"projection_size": 0}, "projection_size must be an integer of at least 1; got 0"),
         ({"projection_size": None, "cut_projection": True}, "cut_projection needs a projection_si"),
         ({"cosine_weight": -1.0}, "cosine_weight must be"),
     ],
     "encoder_decoder": [
         ({"label_smoothing": -0.1}, "label_smoothing must be"),
         ({"tie_output": True, "output_size": 7}, "output_size"),
-        ({"output_size": 0}, "output_size must be at least 1, got 0"),
+        ({"output_size": 0}, "output_size must be an integer of at least 1; got 0"),
         ({"target_namespace": "tokens"}, "target_token_indexers"),
     ],
     "esim": [
@@ -390,7 +393,7 @@ IMPOSSIBLE = {
     "rcrn_entailment": [({"matcher": {"type": "symmetric", "input_size": 3}}, "matcher input")],
     "rnet": [
         *(
-            ({setting: 0}, f"{setting} must be at least 1, got 0")
+            ({setting: 0}, f"{setting} must be an integer of at least 1; got 0")
             for setting in (
                 "max_answer_length",
                 "n_best_size",

@@ -94,7 +94,7 @@ def test_impossible_and_unknown_settings_are_configuration_errors(
     base, name, module_class, settings
 ):
     size = next(iter(settings))
-    with pytest.raises(ConfigurationError, match=f"{size} must be at least 1, got 0"):
+    with pytest.raises(ConfigurationError, match=f"{size} must be an integer of at least 1; got 0"):
         from_json(base, name, {**settings, size: 0})
     with pytest.raises(ConfigurationError, match="has no setting layers; its settings are"):
         from_json(base, name, {**settings, "layers": 2})

@@ -11,7 +11,7 @@ from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 
 
 def test_a_value_error_becomes_a_configuration_error():
-    message = "hidden_size must be at least 1, got 0"
+    message = "hidden_size must be an integer of at least 1; got 0"
     with pytest.raises(ConfigurationError, match=message) as caught, configuration_errors():
         raise ValueError(message)
     assert isinstance(caught.value.__cause__, ValueError)

@@ -64,9 +64,15 @@ def test_highway_with_another_matcher_inside():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"type": "concat", "input_size": 0}, "input_size must be at least 1, got 0"),
-        ({"type": "highway", "hidden_size": 0}, "hidden_size must be at least 1, got 0"),
-        ({"type": "highway", "num_layers": 0}, "num_layers must be at least 1, got 0"),
+        ({"type": "concat", "input_size": 0}, "input_size must be an integer of at least 1; got 0"),
+        (
+            {"type": "highway", "hidden_size": 0},
+            "hidden_size must be an integer of at least 1; got 0",
+        ),
+        (
+            {"type": "highway", "num_layers": 0},
+            "num_layers must be an integer of at least 1; got 0",
+        ),
         (
             {"type": "highway", "matcher": {"type": "concat", "input_size": 4}},
             "input_size of the matcher",

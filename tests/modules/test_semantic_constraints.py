@@ -31,8 +31,8 @@ def test_several_are_weighted_in_their_order():
             ({"names": names}, r"^names must be some of y, z, mu, each once; got \[")
             for names in ([], ["w"], ["y", "y"])
         ),
-        ({"max_length": 0}, "^max_length must be at least 1, got 0"),
-        ({"temperature_rate": 0}, "^temperature_rate must be above 0, got 0"),
+        ({"max_length": 0}, "^max_length must be an integer of at least 1; got 0"),
+        ({"temperature_rate": 0}, "^temperature_rate must be a number above 0; got 0"),
     ],
 )
 def test_impossible_settings(settings, message):

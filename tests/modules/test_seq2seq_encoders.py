@@ -120,8 +120,8 @@ def test_sequential_encoders(encoders, sizes, bidirectional):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({**HIGHWAY, "input_size": 0}, "input_size must be at least 1, got 0"),
-        ({**HIGHWAY, "num_layers": 0}, "num_layers must be at least 1, got 0"),
+        ({**HIGHWAY, "input_size": 0}, "input_size must be an integer of at least 1; got 0"),
+        ({**HIGHWAY, "num_layers": 0}, "num_layers must be an integer of at least 1; got 0"),
         ({"type": "sequential", "encoders": [RCRN, HIGHWAY]}, r"output dim of encoder 0.*6.*4"),
         ({"type": "sequential", "encoders": []}, "encoders is empty; list at least one"),
     ],

@@ -32,7 +32,7 @@ def sizes_and_dropouts() -> Iterator[tuple[type, dict[str, Any], str]]:
 def test_every_size_and_dropout_is_checked(kind, settings, name):
     kind(**settings)
     for value in (1.0, -0.1) if name.endswith("dropout") else (0, -2):
-        with pytest.raises(ValueError, match=f"^{name} must be at least .*, got {value}"):
+        with pytest.raises(ValueError, match=f"^{name} must be .* of at least .*; got {value}"):
             kind(**{**settings, name: value})
 
 
@@ -63,16 +63,19 @@ def test_other_impossible_settings_are_named(kind, setting, value):
         kind(**sizes, **{setting: value})
 
 
+OF_A_SIZE = "an integer of at least 1"
+OF_A_FRACTION = "a number of at least 0 and below 1"
+
+
 @pytest.mark.parametrize(
     ("check", "good", "value", "message"),
     [
-        *((check_positive, (1, 300), x, "at least 1") for x in (0, -1)),
-        *((check_positive, (1, 300), x, "an integer") for x in (6.0, "6", None, True)),
-        *((check_fraction, (0, 0.999), x, "at least 0 and below 1") for x in (1, -0.1, math.nan)),
-        *((check_fraction, (0, 0.999), x, "a number") for x in ("0.5", None, True)),
+        *((check_positive, (1, 300), x, OF_A_SIZE) for x in (0, -1, 6.0, "6", None, True)),
+        *((check_fraction, (0, 0.999), x, OF_A_FRACTION) for x in (1, -0.1, math.nan)),
+        *((check_fraction, (0, 0.999), x, OF_A_FRACTION) for x in ("0.5", None, True)),
     ],
 )
 def test_the_first_wrong_number_is_named(check, good, value, message):
     check(first=good[0], second=good[1])
-    with pytest.raises(ValueError, match=rf"^second must be {message}, got {value!r}$"):
+    with pytest.raises(ValueError, match=rf"^second must be {message}; got {value!r}$"):
         check(first=good[0], second=value, third=-1)

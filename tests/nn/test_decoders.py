@@ -180,7 +180,7 @@ def test_dropout_acts_on_what_is_fed_back():
 @pytest.mark.parametrize("input_feeding", [True, False])
 def test_a_target_without_steps_is_refused(input_feeding):
     decoder, embedded, *others = attentional(input_feeding)
-    with pytest.raises(ValueError, match="num_steps must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_steps must be an integer of at least 1; got 0"):
         decoder(embedded[:, :0], *others)
 
 

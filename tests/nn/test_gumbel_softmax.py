@@ -84,7 +84,7 @@ def test_no_candidates_at_all():
 @pytest.mark.parametrize(
     ("shape", "temperature", "message"),
     [
-        *(((1, 2), x, "temperature must be above 0") for x in (0.0, -1.0, float("nan"))),
+        *(((1, 2), x, "temperature must be a number above 0") for x in (0.0, -1.0, float("nan"))),
         ((2,), 1.0, r"\(1, 2\), got \(2\,\)"),
     ],
 )

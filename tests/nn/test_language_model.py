@@ -189,14 +189,17 @@ def test_lengths_are_as_given_and_the_end_is_a_word(parts):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ConditionalLanguageModel(4, 3, 2, num_labels=-1), "num_labels must be at least 0"),
+        (
+            lambda: ConditionalLanguageModel(4, 3, 2, num_labels=-1),
+            "num_labels must be an integer of at least 0",
+        ),
         (
             lambda: generator()[0].step(torch.zeros(1, 3), None, torch.zeros(1, 2), None, None),
             r"labels are missing.* num_labels is 2",
         ),
         (
             lambda: generate((*generator(), torch.zeros(1, 2), None), max_length=0),
-            "max_length must be at least 1, got 0",
+            "max_length must be an integer of at least 1; got 0",
         ),
     ],
 )

@@ -39,9 +39,21 @@ def test_gaussian_under_autocast():
 @pytest.mark.parametrize(
     ("network", "settings", "message"),
     [
-        (GaussianInferenceNetwork, {"kl_annealing_rate": -1}, "^kl_annealing_rate must be above 0"),
-        (VonMisesFisherInferenceNetwork, {"concentration": 0}, "^concentration must be above 0"),
-        (VonMisesFisherInferenceNetwork, {"latent_size": 1}, "latent_size must be at least 2"),
+        (
+            GaussianInferenceNetwork,
+            {"kl_annealing_rate": -1},
+            "^kl_annealing_rate must be a number above 0",
+        ),
+        (
+            VonMisesFisherInferenceNetwork,
+            {"concentration": 0},
+            "^concentration must be a number above 0",
+        ),
+        (
+            VonMisesFisherInferenceNetwork,
+            {"latent_size": 1},
+            "latent_size must be an integer of at least 2",
+        ),
     ],
 )
 def test_impossible_settings_are_named(network, settings, message):

@@ -27,5 +27,5 @@ def test_checkpoint_holds_the_step():
 
 @pytest.mark.parametrize("rate", [0, float("nan")])
 def test_impossible_rates(rate):
-    with pytest.raises(ValueError, match=f"^rate must be above 0, got {rate}"):
+    with pytest.raises(ValueError, match=f"^rate must be a number above 0; got {rate}"):
         LinearSchedule(0.0, 1.0, rate)

@@ -134,7 +134,7 @@ def test_bad_lines_can_be_skipped(untrained_predictor, tmp_path, caplog):
     assert first.startswith("skipped: input line 3: ")
     assert second.startswith("skipped: input line 4: 'premise' must be a string")
     assert count.startswith("skipped 2 lines")
-    with pytest.raises(ConfigurationError, match="on_error must be 'raise' or 'skip', got 'no'"):
+    with pytest.raises(ConfigurationError, match="on_error must be one of raise, skip; got 'no'"):
         type(predictor)(predictor._model, predictor._dataset_reader, on_error="no")
 
 

@@ -100,8 +100,10 @@ def test_what_is_saved_is_loaded(folder):
     assert encoder.encode([]).shape == (0, 5)
     assert encoder.encode(["a"]).dtype == encoder.encode([]).dtype == numpy.float32
     assert encoder.bfloat16().encode(["a"]).dtype == numpy.float32
-    for size, reason in ((-1, "at least 1"), (True, "an integer"), ("1", "an integer")):
-        with pytest.raises(ValueError, match=f"batch_size must be {reason}, got {size!r}"):
+    for size in (-1, True, "1"):
+        with pytest.raises(
+            ValueError, match=f"batch_size must be an integer of at least 1; got {size!r}"
+        ):
             encoder.encode(["a"], batch_size=size)
 
 
@@ -124,15 +126,23 @@ print(StandaloneEncoder.load({str(folder)!r}).encode({SENTENCES}).tolist())
     [
         ("sentence_encoder", {"format": 2}, "the format is 2; this version .* reads 1"),
         ("sentence_encoder", {"lowercase": 1}, "lowercase must be true or false"),
-        ("sentence_encoder", {"max_length": 0}, "max_length must be a positive integer"),
+        (
+            "sentence_encoder",
+            {"max_length": 0},
+            "max_length must be an integer of at least 1, or null; got 0",
+        ),
         ("sentence_encoder", {"vector_size": 6}, "the encoder's vector_size is 5"),
         ("sentence_encoder", {"pooling": "max"}, "there is a superfluous setting 'pooling'"),
-        ("sentence_encoder", {"encoder": None}, "the encoder must be an object"),
+        (
+            "sentence_encoder",
+            {"encoder": None},
+            "encoder must be an object of type pooled or gumbel_tree_lstm",
+        ),
         ("sentence_encoder", {"projection_size": 10**9}, "more parameters than the file"),
         ("sentence_encoder", {"projection_size": -1}, "projection_size must be"),
         ("sentence_encoder", {"projection_size": 6, "vector_size": 6}, "has the shape"),
         ("sentence_encoder", {"projection_size": None, "vector_size": 12}, "tensor 'projection"),
-        ("splitter", {"type": "spacy"}, "must be an object with a type of"),
+        ("splitter", {"type": "spacy"}, "must be an object of type"),
         ("vocabulary", {"more": 1}, "there is a superfluous setting 'more'"),
         ("vocabulary", {"words": WORDS[:4]}, "expected embedding.weight of 4 rows"),
         *(
@@ -140,8 +150,8 @@ print(StandaloneEncoder.load({str(folder)!r}).encode({SENTENCES}).tolist())
             for words in (["a"] * 5, [1, 2, 3, 4, 5], 5)
         ),
         *(
-            ("vocabulary", changes, "expected indices of words as unknown and empty")
-            for changes in ({"unknown": 5}, {"unknown": 0}, {"empty": -1}, {"unknown": "1"})
+            ("vocabulary", {name: index}, f"{name} must be an integer from 1 to 4; got {index!r}")
+            for name, index in (("unknown", 5), ("unknown", 0), ("empty", -1), ("unknown", "1"))
         ),
     ],
 )

@@ -100,14 +100,14 @@ def test_special_cases_beside_each_other_and_beside_affixes(name):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (None, "must be an object with a type of whitespace, letters_digits, rules"),
-        ({"type": ["rules"]}, "must be an object with a type"),
+        (None, "must be an object of type whitespace or letters_digits or rules; got None"),
+        ({"type": ["rules"]}, "must be an object of type"),
         ({"type": "whitespace", "prefix": "a"}, "a superfluous setting 'prefix'"),
         ({"type": "rules", "prefix": "a"}, "there is no setting 'infix'"),
         ({**RULES, "prefix": "("}, "prefix is not a regular expression"),
         ({**RULES, "infix": 3}, "infix must be a regular expression"),
-        ({**RULES, "max_word_length": 0}, "max_word_length must be from 1"),
-        ({**RULES, "max_word_length": "9"}, "max_word_length must be from 1"),
+        ({**RULES, "max_word_length": 0}, "max_word_length must be an integer from 1 to 65536"),
+        ({**RULES, "max_word_length": "9"}, "max_word_length must be an integer from 1 to 65536"),
         ({**RULES, "special_cases": ["a"]}, "special_cases must be an object"),
         *(
             ({**RULES, "special_cases": cases}, "must have a list of words")

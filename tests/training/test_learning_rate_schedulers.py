@@ -103,12 +103,12 @@ def test_a_restored_scheduler_goes_on(make, method):
 @pytest.mark.parametrize(
     ("make", "settings", "message"),
     [
-        (make, {"t_initial": 0}, "t_initial must be a positive number, got 0"),
+        (make, {"t_initial": 0}, "t_initial must be a number above 0; got 0"),
         (make, {"t_initial": -1}, "t_initial"),
         (make, {"num_steps_per_epoch": None}, "batches in an epoch; set batches_per_epoch"),
-        (make_infersent, {"decay": 0.0}, "decay must be more than 0 and at most 1, got 0"),
+        (make_infersent, {"decay": 0.0}, "decay must be a number above 0 and at most 1; got 0"),
         (make_infersent, {"decay": 1.1}, "decay"),
-        (make_infersent, {"shrink": 0.5}, "shrink must be at least 1, got 0.5"),
+        (make_infersent, {"shrink": 0.5}, "shrink must be a number of at least 1; got 0.5"),
         (MinimumLearningRate, {"serialization_dir": "", "minimum": 0}, "more than 0, got 0"),
     ],
 )

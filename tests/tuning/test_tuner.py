@@ -276,7 +276,7 @@ def test_a_training_of_more_than_a_day():
         ({"metric": "+"}, r"got '\+'"),
         ({"sampler": "cmaes"}, "one of grid, tpe, random, got 'cmaes'"),
         ({"space": RATES_BETWEEN, "sampler": "grid"}, "the sampler grid needs categorical"),
-        ({"num_jobs": 0}, "the number of jobs must be at least 1, got 0"),
+        ({"num_jobs": 0}, "the number of jobs must be an integer of at least 1; got 0"),
         ({"configuration": {"trainer": {"optimizer": {"lr": 1}}}}, "no validation_data_path"),
         ({"space": RATES_BETWEEN}, "give --n-trials"),
         ({"space": RATES_BETWEEN, "num_trials": 0}, "1, got 0"),

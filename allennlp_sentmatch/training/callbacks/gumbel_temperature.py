@@ -6,7 +6,9 @@ from typing import Any, Literal, Optional
 from allennlp.common.checks import ConfigurationError
 from allennlp.training import GradientDescentTrainer, TrainerCallback
 
+from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.nn import GumbelTreeLSTM
+from allennlp_sentmatch.nn.checks import POSITIVE, check_choice, check_kind, check_positive
 
 ENDS = {"linear": 0.1, "exponential": 0.5}
 
@@ -41,13 +43,11 @@ class GumbelTemperature(TrainerCallback):
         every: int = 1,
     ) -> None:
         super().__init__(serialization_dir)
-        if schedule not in ENDS:
-            raise ConfigurationError(f"schedule must be linear or exponential, got {schedule!r}")
-        self._end = ENDS[schedule] if end is None else end
-        if not (rate > 0 and self._end > 0):
-            raise ConfigurationError(f"rate and end must be positive, got {rate} and {end}")
-        if every < 1:
-            raise ConfigurationError(f"every must be at least 1, got {every}")
+        with configuration_errors():
+            check_choice(*ENDS, schedule=schedule)
+            self._end = ENDS[schedule] if end is None else end
+            check_kind(POSITIVE, rate=rate, end=self._end)
+            check_positive(every=every)
         self._rate = rate
         self._schedule = schedule
         self._every = every

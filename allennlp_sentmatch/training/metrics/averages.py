@@ -4,12 +4,13 @@ import math
 from typing import Callable, Optional
 
 import torch
-from allennlp.common.checks import ConfigurationError
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Average, Metric
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.nn.checks import check_choice
 from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank
 
 QUESTIONS = ("all", "answered", "clean")
@@ -75,10 +76,8 @@ class RankingMetric(MaskedAverage):
     """Return the measure of each question (B,), given scores, relevance and mask, (B, K) each."""
 
     def __init__(self, questions: str = "all") -> None:
-        if questions not in QUESTIONS:
-            raise ConfigurationError(
-                f"questions must be of {', '.join(QUESTIONS)}; got {questions!r}"
-            )
+        with configuration_errors():
+            check_choice(*QUESTIONS, questions=questions)
         super().__init__()
         self._questions = questions
 

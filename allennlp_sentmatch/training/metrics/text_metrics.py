@@ -18,6 +18,8 @@ from nltk.translate.meteor_score import single_meteor_score
 from torch import distributed
 
 from allennlp_sentmatch.data.text import UNSPACED, is_unsplit
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.nn.checks import check_choice, check_positive
 
 logger = logging.getLogger(__name__)
 
@@ -91,10 +93,8 @@ class SacreBleu(Metric):
                 "the metric sacre_bleu needs the extra [translation]: pip install sacrebleu "
                 f"({error})"
             ) from error
-        if self._tokenize not in BLEU.TOKENIZERS:
-            raise ConfigurationError(
-                f"tokenize must be one of {', '.join(BLEU.TOKENIZERS)}, got {self._tokenize!r}"
-            )
+        with configuration_errors():
+            check_choice(*BLEU.TOKENIZERS, tokenize=self._tokenize)
         bleu = BLEU(lowercase=self._lowercase, tokenize=self._tokenize, max_ngram_order=MAX_ORDER)
         # Its signature includes the number of references, which is known only after the first call.
         bleu.corpus_score(["a"], [["a"]])
@@ -302,8 +302,8 @@ class Distinct(Metric):
     """
 
     def __init__(self, n: int, per_ngram: bool = False) -> None:
-        if n < 1:
-            raise ConfigurationError(f"n is {n}; it must be at least 1")
+        with configuration_errors():
+            check_positive(n=n)
         self._n = n
         self._lost = n - 1 if per_ngram else 0
         self.reset()

@@ -60,9 +60,9 @@ def test_what_cannot_be_annealed(tmp_path):
     with pytest.raises(ConfigurationError, match="needs a gumbel_tree_lstm"):
         train(tmp_path, num_epochs=1, encoder={"type": "boe", "embedding_dim": 4})
     for settings in ({"end": -1.0}, {"rate": 0.0}):
-        with pytest.raises(ConfigurationError, match="rate and end must be positive"):
+        with pytest.raises(ConfigurationError, match="must be a number above 0; got"):
             GumbelTemperature("unused", **settings)
     with pytest.raises(ConfigurationError, match="linear or exponential, got 'cosine'"):
         GumbelTemperature("unused", schedule="cosine")
-    with pytest.raises(ConfigurationError, match="every must be at least 1, got 0"):
+    with pytest.raises(ConfigurationError, match="every must be an integer of at least 1; got 0"):
         GumbelTemperature("unused", every=0)
