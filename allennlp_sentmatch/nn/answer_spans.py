@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import COUNT, check_kind, optional
+from allennlp_sentmatch.nn.checks import COUNT, check_kind, check_positive, optional
 
 
 class BestSpans(NamedTuple):
@@ -28,7 +28,8 @@ def best_spans(
     where a span cannot start or end, as at padding. With log-probabilities, a span's score is the
     logarithm of its probability. Each passage gets `count` spans of at most `max_length` tokens.
     """
-    check_kind(optional(COUNT), count=count, max_length=max_length)
+    check_positive(count=count)
+    check_kind(optional(COUNT), max_length=max_length)
     B, T = start.shape
     spans = torch.full((B, count, 2), -1, dtype=torch.long, device=start.device)
     scores = start.new_full((B, count), -torch.inf)

@@ -173,11 +173,11 @@ def test_swapped_pairs_stay_on_their_side(data_path):
     [
         ({}, "either num_labeled or unlabeled_data_path"),
         ({"num_labeled": 3, "unlabeled_data_path": "x"}, "either num_labeled or"),
-        ({"num_labeled": 0}, "num_labeled is 0"),
-        ({"num_labeled": 3, "batch_size": 0}, "batch_size is 0"),
-        ({"num_labeled": 3, "unlabeled_batch_size": -1}, "unlabeled_batch_size is -1"),
+        ({"num_labeled": 0}, "num_labeled must be .*; got 0"),
+        ({"num_labeled": 3, "batch_size": 0}, "batch_size must be .*; got 0"),
+        ({"num_labeled": 3, "unlabeled_batch_size": -1}, "unlabeled_batch_size must be .*; got -1"),
         ({"num_labeled": 21}, "num_labeled is 21, but .*pairs.jsonl has 20 examples"),
-        ({"num_labeled": 3, "epoch": "both"}, "epoch is 'both'; expected"),
+        ({"num_labeled": 3, "epoch": "both"}, "epoch must be one of longer, labeled; got 'both'"),
         ({"num_labeled": 20}, "no unlabeled examples are left"),
     ],
 )

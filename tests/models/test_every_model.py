@@ -342,7 +342,7 @@ IMPOSSIBLE = {
     "attentive_ranker": [
         ({"pooling": "sum"}, "pooling must be one of max, .*'sum'.*attentive"),
         ({"margin": -1.0}, "margin must be a number of at least 0; got -1.0"),
-        ({"num_negatives": 0}, "num_negatives must be an integer of at least 1; got 0"),
+        ({"num_negatives": 0}, "num_negatives must be an integer of at least 1, or None; got 0"),
         ({"questions": "none"}, "questions must be one of .*; got 'none'"),
     ],
     "bcn": [
@@ -372,7 +372,10 @@ IMPOSSIBLE = {
         ({"compare_feedforward": layer(5, input_dim=6)}, "twice .* compare_feedforward input dim"),
     ],
     "distilled_encoder": [
-        ({"projection_size": 0}, "projection_size must be an integer of at least 1; got 0"),
+        (
+            {"projection_size": 0},
+            "projection_size must be an integer of at least 1, or None; got 0",
+        ),
         ({"projection_size": None, "cut_projection": True}, "cut_projection needs a projection_si"),
         ({"cosine_weight": -1.0}, "cosine_weight must be"),
     ],
@@ -393,7 +396,7 @@ IMPOSSIBLE = {
     "rcrn_entailment": [({"matcher": {"type": "symmetric", "input_size": 3}}, "matcher input")],
     "rnet": [
         *(
-            ({setting: 0}, f"{setting} must be an integer of at least 1; got 0")
+            ({setting: 0}, f"{setting} must be an integer of at least 1.*; got 0")
             for setting in (
                 "max_answer_length",
                 "n_best_size",

@@ -109,7 +109,7 @@ def test_a_restored_scheduler_goes_on(make, method):
         (make_infersent, {"decay": 0.0}, "decay must be a number above 0 and at most 1; got 0"),
         (make_infersent, {"decay": 1.1}, "decay"),
         (make_infersent, {"shrink": 0.5}, "shrink must be a number of at least 1; got 0.5"),
-        (MinimumLearningRate, {"serialization_dir": "", "minimum": 0}, "more than 0, got 0"),
+        (MinimumLearningRate, {"serialization_dir": "", "minimum": 0}, "a number above 0; got 0"),
     ],
 )
 def test_impossible_settings(make, settings, message):

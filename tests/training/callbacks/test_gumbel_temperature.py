@@ -62,7 +62,7 @@ def test_what_cannot_be_annealed(tmp_path):
     for settings in ({"end": -1.0}, {"rate": 0.0}):
         with pytest.raises(ConfigurationError, match="must be a number above 0; got"):
             GumbelTemperature("unused", **settings)
-    with pytest.raises(ConfigurationError, match="linear or exponential, got 'cosine'"):
+    with pytest.raises(ConfigurationError, match="one of linear, exponential; got 'cosine'"):
         GumbelTemperature("unused", schedule="cosine")
     with pytest.raises(ConfigurationError, match="every must be an integer of at least 1; got 0"):
         GumbelTemperature("unused", every=0)
