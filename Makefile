@@ -63,11 +63,11 @@ demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (abou
 test: $(VENV)/.installed-test  ## Run the test suite
 	echo "== Running the tests: $(JOBS) processes; on two cores this takes 4 to 9 minutes"
 	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal \
-		-m "not slow and not browser" $(TESTS)
+		-m "not slow and not browser" $(if $(CI),--durations=40) $(TESTS)
 
-test-slow: $(VENV)/.installed-test  ## Run the tests that take longer than a minute
+test-slow: $(VENV)/.installed-test  ## Run the tests that take long (TESTS="...")
 	echo "== Running the slow tests"
-	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -m slow
+	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -m slow $(TESTS)
 
 test-browser: $(VENV)/.installed-test  ## Test the demo page in Chromium, if it is found (CHROMIUM=/path/to/it)
 	echo "== Running the tests in a browser: Debian's package chromium, or Chromium or Chrome of another source"

@@ -10,8 +10,10 @@ smaller than on the published data.
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Optional
 
 from _jsonnet import evaluate_snippet
@@ -27,7 +29,7 @@ from scripts.experiments import CONFIGURATIONS, REPOSITORY, configurations
 FIXTURES = REPOSITORY / "fixtures" / "training_config"
 
 # The environment variables that configurations read; fixtures replace the files that they name.
-_VARIABLES = {"CS_LVM_ARCHIVE": "model.tar.gz"}
+_VARIABLES: Mapping[str, str] = MappingProxyType({"CS_LVM_ARCHIVE": "model.tar.gz"})
 
 _IMPORT = re.compile(r"\bimport '([^']+)'")
 
@@ -57,33 +59,56 @@ def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[
 
 @cache
 def evaluated() -> dict[Path, dict[str, Any]]:
-    """Return all configurations, as `Params.from_file` would read them one by one.
+    """Return all configurations, as `Params.from_file` would read them one by one."""
+    paths = configurations()
+    imports = [f"import '{path}'" for path in paths]
+    try:
+        together = evaluated_together(imports)
+    except RuntimeError:
+        for path in paths:  # with an error that names the file
+            Params.from_file(str(path), ext_vars=dict(_VARIABLES))
+        raise
+    return dict(zip(paths, together))
 
-    For each file, jsonnet prepares its standard library, which takes most of the time. So all files
-    and their imports are joined into one.
+
+def evaluated_together(
+    expressions: Sequence[str], variables: Mapping[str, str] = _VARIABLES
+) -> list[Any]:
+    """Return the values of Jsonnet expressions; a function is called without arguments.
+
+    Imports in the expressions are relative to the repository. `variables` are the external
+    variables, by name; by default, those that configurations read are set.
+
+    jsonnet prepares its standard library for each file that it reads, which takes most of the time.
+    Therefore all expressions and their imports are joined into one.
+
+    # Raises
+
+    `RuntimeError` if an expression or a file is wrong.
     """
     names: dict[Path, str] = {}
     locals_ = ["local call(x) = if std.isFunction(x) then x() else x;"]
 
+    def inlined(text: str, folder: Path) -> str:
+        return _IMPORT.sub(lambda match: imported(match, folder), text)
+
+    def imported(match: re.Match[str], folder: Path) -> str:
+        path = (folder / match[1]).resolve()
+        return variable(path) if path.exists() else match[0]  # for example in a comment
+
     def variable(path: Path) -> str:
         if path not in names:
-            text = _IMPORT.sub(
-                lambda match: variable((path.parent / match[1]).resolve()),
-                path.read_text(encoding="utf-8"),
-            )
+            text = inlined(path.read_text(encoding="utf-8"), path.parent)
             names[path] = f"file_{len(names)}"
             locals_.append(f"local {names[path]} = (\n{text}\n);")
         return names[path]
 
-    values = [f"call({variable(path)})" for path in configurations()]
+    values = [f"call(({inlined(expression, REPOSITORY)}))" for expression in expressions]
     source = "\n".join([*locals_, f"[{', '.join(values)}]"])
-    try:
-        together = json.loads(evaluate_snippet("training_config", source, ext_vars=_VARIABLES))
-    except RuntimeError:
-        for path in configurations():  # this raises an error that names the file
-            Params.from_file(str(path), ext_vars=_VARIABLES)
-        raise
-    return dict(zip(configurations(), together))
+    found: list[Any] = json.loads(
+        evaluate_snippet("training_config", source, ext_vars=dict(variables))
+    )
+    return found
 
 
 def _forget_pretrained(configuration: Any) -> None:

@@ -72,7 +72,8 @@ def evaluated(name: str) -> str:
     paths = {described(path).configuration: path for path in configurations()}
     if name not in paths:
         sys.exit(f"there is no configuration {name!r}{did_you_mean(name, paths)}")
-    return json.dumps(experiment_models.evaluated()[paths[name]], indent=2)
+    (configuration,) = experiment_models.evaluated_together([f"import '{paths[name]}'"])
+    return json.dumps(configuration, indent=2)
 
 
 def main() -> None:

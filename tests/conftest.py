@@ -95,6 +95,22 @@ def _plugins_are_imported_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _json_needs_no_jsonnet() -> Iterator[None]:
+    """AllenNLP has Jsonnet evaluate each archive's configuration and each text of overrides."""
+    if "allennlp.common" not in sys.modules:  # no test needs it
+        yield
+        return
+    from allennlp.common import params
+
+    from tests.plain_json import file_evaluator, snippet_evaluator
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(params, "evaluate_file", file_evaluator(params.evaluate_file))
+        patch.setattr(params, "evaluate_snippet", snippet_evaluator(params.evaluate_snippet))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _logs_end_with_a_test() -> Iterator[None]:
     """`allennlp train` logs to a file and to the current streams until the process ends, but pytest

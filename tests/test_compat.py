@@ -79,11 +79,15 @@ def quick_start(fixtures):
 
 @pytest.mark.parametrize(
     ("start_method", "max_instances_in_memory"),
-    [("fork", None), ("fork", 10), ("spawn", 10)],  # with 10 they make batches, too
+    [("fork", None), ("fork", 10), ("forkserver", 10)],  # with 10 they make batches, too
 )
 def test_workers_of_either_start_method_read_the_data(
     quick_start, start_method, max_instances_in_memory
 ):
+    """A worker of a fork server imports the package for itself, as one that is spawned.
+
+    The server of tests/fresh_process.py has imported the libraries that AllenNLP needs.
+    """
     loader = MultiProcessDataLoader(
         *quick_start,
         batch_size=8,

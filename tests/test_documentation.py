@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import subprocess
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from pkgutil import resolve_name
@@ -12,6 +13,7 @@ import pytest
 from _jsonnet import evaluate_snippet
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common import Params, Registrable
+from allennlp.common.params import with_overrides
 from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
 from allennlp.models import Model
 from numpy.testing import assert_allclose
@@ -20,8 +22,10 @@ import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch import SentenceEncoder
 from allennlp_sentmatch.corpora.index_kinds import KINDS
 from allennlp_sentmatch.nn.pooling import POOLINGS
+from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from allennlp_sentmatch.tuning.search_space import TYPES
+from scripts.experiment_models import evaluated_together
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import tiny_encoder
 from tests.fresh_process import run_python
@@ -71,9 +75,11 @@ def test_every_search_space_has_a_command_and_fits_its_configuration(monkeypatch
     assert {words[3] for words in searches()} == set(
         map(str, Path("training_config/tune").iterdir())
     )
-    for words in searches():
-        overrides = words[words.index("--overrides") + 1]
-        configuration = Params.from_file(words[2], overrides).as_dict(quiet=True)
+    files = [f"import '{words[2]}'" for words in searches()]
+    texts = [words[words.index("--overrides") + 1] for words in searches()]
+    values = evaluated_together([*files, *texts])
+    for i, words in enumerate(searches()):
+        configuration = with_overrides(values[i], values[len(files) + i])
         Tuner(configuration, SearchSpace.from_file(words[3]), tmp_path / "study")
 
 
@@ -185,12 +191,23 @@ def lines_to_copy() -> list[tuple[str, str]]:
     return lines + [("model", x) for x in blocks(COMPONENTS, "jsonnet") if x.startswith("model:")]
 
 
+@pytest.fixture(scope="module")
+def encoder_is_loaded_once():
+    """Loading the encoder in the package takes most of the time of making a model with it."""
+    load = cache(StandaloneEncoder.load)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StandaloneEncoder, "load", lambda folder: deepcopy(load(folder)))
+        yield
+
+
+@pytest.mark.usefixtures("encoder_is_loaded_once")
 @pytest.mark.parametrize(("kind", "line"), lines_to_copy())
 def test_the_lines_of_components_make_models_that_train(kind, line):
     source = blocks(COMPONENTS, "jsonnet")[0]
     edited, number = re.subn(REPLACED[kind], f"{line}\n", source, flags=re.DOTALL | re.MULTILINE)
     assert number == 1
-    model, instances = model_and_instances(json.loads(evaluate_snippet("own_pairs", edited)))
+    (configuration,) = evaluated_together([edited])
+    model, instances = model_and_instances(configuration)
     batch = Batch(instances)
     batch.index_instances(model.vocab)
     model(**batch.as_tensor_dict())["loss"].backward()

@@ -25,6 +25,9 @@ PREDICTED = {
 }
 """A key of the predictions of each configuration."""
 
+STARTS_FROM_THE_ENCODER = ["own_answers", "own_pairs", "own_scores", "own_sentences"]
+"""The configurations whose default for English is the encoder in the package."""
+
 RANDOM_TRANSFORMER = (
     "(transformer='fixtures/training_config/transformer') "
     "{ model+: { text_field_embedder+: { token_embedders+: { tokens+: { load_weights: false }}}}}"
@@ -46,16 +49,17 @@ def commands(name: str) -> list[list[str]]:
 @pytest.mark.parametrize("name", PREDICTED)
 def test_the_commands_of_the_page_train_and_predict(name, allennlp, monkeypatch, tmp_path):
     call = RANDOM_TRANSFORMER if "transformer" in name or "cross" in name else "()"
-    if name == "own_pairs":  # tests/test_documentation.py trains the encoder in the package
-        call = "(random=true)"
+    if name in STARTS_FROM_THE_ENCODER:
+        call = "(random=true)"  # tests/test_documentation.py trains the encoder in the package
     elif name == "own_questions":
         pytest.importorskip("rouge_score")
     elif name == "own_translation":
         pytest.importorskip("sacrebleu")
         call = f"(bpe='{tmp_path}/bpe.json')"
-    overrides = (
-        f"(import 'training_config/{name}.jsonnet'){call} {{ trainer+: {{ num_epochs: 1 }} }}"
-    )
+    small = "{ trainer+: { num_epochs: 1 } }"
+    if name == "own_translation":
+        small += " + { model+: { beam_search+: { max_steps: 5 } } }"
+    overrides = f"(import 'training_config/{name}.jsonnet'){call} + {small}"
     for program, command, *arguments in commands(name):
         if "own_pairs.jsonnet" in arguments or program != "allennlp":
             continue  # a copy in another folder
@@ -92,7 +96,7 @@ def test_the_arguments_for_other_languages(name: str):
         assert embedder["type"] == "embedding"
 
 
-@pytest.mark.parametrize("name", ["own_answers", "own_pairs", "own_scores", "own_sentences"])
+@pytest.mark.parametrize("name", STARTS_FROM_THE_ENCODER)
 def test_english_starts_from_the_encoder_in_the_package(name: str):
     english = evaluated(name)
     embedder = english["model"]["text_field_embedder"]["token_embedders"]["tokens"]

@@ -11,7 +11,7 @@ import pytest
 import torch
 from _jsonnet import evaluate_snippet
 from allennlp.commands.train import TrainModel
-from allennlp.common import Params
+from allennlp.common import Params, cached_transformers
 from allennlp.common.params import with_overrides
 from allennlp.common.util import prepare_environment
 from allennlp.data import Vocabulary
@@ -148,6 +148,15 @@ def rounded_as(published: str, number: int) -> str:
     return f"{number / unit:.{decimals}f}{published[-1]}"
 
 
+@pytest.fixture
+def no_random_weights(monkeypatch: pytest.MonkeyPatch):
+    """Let new parameters be zero: to draw millions of them takes most of the time."""
+    for name in ("normal_", "uniform_"):
+        monkeypatch.setattr(torch.Tensor, name, lambda tensor, *_, **__: tensor.zero_())
+    monkeypatch.setattr(cached_transformers, "_model_cache", {})  # others need random weights
+
+
+@pytest.mark.usefixtures("no_random_weights")
 @pytest.mark.parametrize("path", CONFIGURATION_PATHS, ids=name_of)
 def test_configuration_is_listed_with_all_fields_and_its_published_size(path: Path):
     listed = experiments.described(path)

@@ -23,8 +23,9 @@ COMMANDS = {
 }
 
 
-@pytest.fixture
-def inputs(small_archive, generator_archives, fixtures, tmp_path) -> dict[str, Path]:
+@pytest.fixture(scope="module")
+def inputs(small_archive, generator_archives, fixtures, tmp_path_factory) -> dict[str, Path]:
+    tmp_path = tmp_path_factory.mktemp("inputs")
     generator, classifier = generator_archives
     sentences = ["A man is asleep.", "Two dogs run.", "A woman sings."]
     (tmp_path / "sentences.txt").write_text("".join(f"{x}\n" for x in sentences))
@@ -32,7 +33,9 @@ def inputs(small_archive, generator_archives, fixtures, tmp_path) -> dict[str, P
     numpy.save(tmp_path / "vectors.npy", vectors)
     pair = {"premise": sentences[0], "hypothesis": sentences[1]}
     (tmp_path / "pairs.jsonl").write_text(json.dumps(pair) + "\n")
-    draw_labels(small_archive, fixtures / "quick_start" / "test.tsv", tmp_path / "drawn.tsv")
+    draw_labels(
+        small_archive, fixtures / "quick_start" / "test.tsv", tmp_path / "drawn.tsv", number=60
+    )
     return {
         "archive": small_archive,
         "generator": generator,

@@ -25,6 +25,7 @@ def encoded(encoder, file, sentences=SENTENCES, sizes=SIZES):
     return file.read_bytes()
 
 
+@pytest.mark.slow
 def test_ray_and_this_process_give_the_same_bytes(small_archive, tmp_path, monkeypatch):
     ray = pytest.importorskip("ray")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)

@@ -74,30 +74,38 @@ def test_without_equal_examples_the_folds_are_scikit_learn_s():
         assert found.tolist() == held_out.tolist()
 
 
-MATCHERS = ("heuristic", "symmetric", "concat", "cosine")
+TWICE = [2] * len(PAIRS)
+SOME_THRICE = [3 if i % 7 == 0 else 1 for i in range(len(PAIRS))]
 
 
-@pytest.mark.parametrize("matcher", MATCHERS)
-@pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
-def test_pairs_twice_are_pairs_of_weight_two(kind, matcher):
-    """This includes all choices of cross-validation, and other numbers of copies."""
+@pytest.mark.parametrize(
+    ("kind", "matcher", "counts"),
+    [
+        (PairClassifier, "heuristic", SOME_THRICE),
+        (PairClassifier, "symmetric", TWICE),
+        (PairClassifier, "cosine", SOME_THRICE),
+        (PairRegressor, "heuristic", TWICE),
+        (PairRegressor, "concat", SOME_THRICE),
+        (PairRegressor, "cosine", SOME_THRICE),
+    ],
+)
+def test_copies_of_a_pair_are_a_pair_of_their_weight(kind, matcher, counts):
+    """This includes all choices of cross-validation."""
     targets = LABELS if kind is PairClassifier else SCORES
-    counts = [3 if i % 7 == 0 else 1 for i in range(len(PAIRS))]
     several = [i for i, count in enumerate(counts) for _ in range(count)]
-    twice = PAIRS * 2, targets * 2
-    repeated = [PAIRS[i] for i in several], [targets[i] for i in several]
-    for weights, equal in (([2] * len(PAIRS), twice), (counts, repeated)):
-        weighted = kind(tiny_encoder(), matcher=matcher).fit(PAIRS, targets, sample_weight=weights)
-        copied = kind(tiny_encoder(), matcher=matcher).fit(*equal)
-        numpy.testing.assert_allclose(copied.head_.coef, weighted.head_.coef, rtol=1e-6)
-        numpy.testing.assert_allclose(copied._outputs(PAIRS), weighted._outputs(PAIRS), rtol=1e-6)
-        assert copied.l2_ == weighted.l2_
-        assert copied._figures() == weighted._figures()
-        if kind is PairClassifier:
-            chosen = copied.threshold()
-            expected = weighted.threshold()
-            assert chosen[:4] == pytest.approx(expected[:4])
-            assert chosen.interval == pytest.approx(expected.interval)
+    repeated = [PAIRS[i] for i in several]
+    targets_of_repeated = [targets[i] for i in several]
+    weighted = kind(tiny_encoder(), matcher=matcher).fit(PAIRS, targets, sample_weight=counts)
+    copied = kind(tiny_encoder(), matcher=matcher).fit(repeated, targets_of_repeated)
+    numpy.testing.assert_allclose(copied.head_.coef, weighted.head_.coef, rtol=1e-6)
+    numpy.testing.assert_allclose(copied._outputs(PAIRS), weighted._outputs(PAIRS), rtol=1e-6)
+    assert copied.l2_ == weighted.l2_
+    assert copied._figures() == weighted._figures()
+    if kind is PairClassifier:
+        chosen = copied.threshold()
+        expected = weighted.threshold()
+        assert chosen[:4] == pytest.approx(expected[:4])
+        assert chosen.interval == pytest.approx(expected.interval)
 
 
 def test_a_label_that_is_oversampled_has_its_weight():

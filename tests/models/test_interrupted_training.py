@@ -2,8 +2,6 @@
 
 import shlex
 import signal
-import subprocess
-import sys
 import tarfile
 
 import pytest
@@ -129,7 +127,9 @@ def test_while_the_archive_is_written(tmp_path, monkeypatch):
         sentence, out = interrupted(tmp_path)
     assert not (out / "model.tar.gz").exists()
     command = sentence.partition(" with python ")[2].partition(", or continue")[0]
-    subprocess.run([sys.executable, *shlex.split(command)], check=True)
+    option, code = shlex.split(command)
+    assert option == "-c"
+    exec(code, {})
     assert_best(out, tmp_path, num_epochs=3)
 
 

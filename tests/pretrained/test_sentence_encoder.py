@@ -21,7 +21,7 @@ def cosines(encoder, first, second):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_it_orders_the_validation_pairs_as_people_do(shared_data, dtype):
-    rows = (shared_data / "stsb" / "sts-dev.csv").read_text("utf-8").splitlines()
+    rows = (shared_data / "stsb" / "sts-dev.csv").read_text("utf-8").splitlines()[::5]
     _, _, _, _, scores, first, second = zip(*(row.split("\t")[:7] for row in rows))
     rounded = StandaloneEncoder.load(SENTENCE_ENCODER).to(dtype)
     found = spearmanr(cosines(rounded, first, second), [float(score) for score in scores])

@@ -60,7 +60,7 @@ def test_every_model_trains(path, tmp_path, precisions):
         check(params(path), tmp_path, precisions)
 
 
-@pytest.mark.parametrize("name", ["cs_lvm", "esim", "sentence_classifier"])
+@pytest.mark.parametrize("name", ["cs_lvm", "sentence_classifier"])
 def test_training_on_a_gpu(name, tmp_path, precisions, simulated_gpu):
     path = REPOSITORY / "fixtures" / "models" / f"{name}.jsonnet"
     check(params(path, cuda_device=0), tmp_path, precisions)

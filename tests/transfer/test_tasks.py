@@ -29,7 +29,14 @@ PUBLISHED_SIZES = {
 }
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+LARGE = ("SST", "SUBJ", "MR", "MPQA")
+EVERY_TASK = [
+    pytest.param(task, marks=[pytest.mark.slow] if task.name in LARGE else [], id=task.name)
+    for task in TASKS
+]
+
+
+@pytest.mark.parametrize("task", EVERY_TASK)
 def test_published_sizes(task, shared_data):
     assert sizes(task.read(shared_data)) == PUBLISHED_SIZES[task.name]
 

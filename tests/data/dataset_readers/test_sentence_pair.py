@@ -199,17 +199,26 @@ def test_swapped_pairs_follow_their_originals(fixtures):
     assert swapped[1::2] == [(b, a, label, id) for a, b, label, id in plain]
 
 
+def slow(*case):
+    """A case of thousands of lines; the fixtures have some of each format."""
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
+def nli(*counts):
+    return dict(zip(NLI, counts))
+
+
 @pytest.mark.parametrize(
     ("format", "file", "labels"),
     [
-        ("snli", "snli/snli_1.0_dev.jsonl.gz", dict(zip(NLI, (3329, 3235, 3278)))),
-        ("snli", "snli/snli_1.0_train_first1024.jsonl.gz", dict(zip(NLI, (343, 338, 341)))),
-        ("snli", "ling_in_loop/litl_val.snli_keys.jsonl.gz", dict(zip(NLI, (2560, 2443, 2368)))),
-        ("multinli", "multinli/mnli_dev_matched.jsonl.gz", dict(zip(NLI, (3479, 3123, 3213)))),
+        ("snli", "snli/snli_1.0_train_first1024.jsonl.gz", nli(343, 338, 341)),
+        slow("snli", "snli/snli_1.0_dev.jsonl.gz", nli(3329, 3235, 3278)),
+        slow("snli", "ling_in_loop/litl_val.snli_keys.jsonl.gz", nli(2560, 2443, 2368)),
+        slow("multinli", "multinli/mnli_dev_matched.jsonl.gz", nli(3479, 3123, 3213)),
         # The other parts of these three are in tests/transfer/test_tasks.py.
-        ("sick", "sick/SICK_test_annotated.txt", dict(zip(NLI, (1414, 2793, 720)))),
+        ("sick", "sick/SICK_test_annotated.txt", nli(1414, 2793, 720)),
         ("msrp", "msrp/msr_paraphrase_test.txt", {"1": 1147, "0": 578}),
-        ("quora", "quora/quora_duplicates_only.csv.gz", {"1": 14926}),
+        slow("quora", "quora/quora_duplicates_only.csv.gz", {"1": 14926}),
         # The mean score is also the published one.
         ("sts", "stsb/sts-test.csv", {None: 1379, "mean": 2.608}),
     ],

@@ -113,21 +113,29 @@ def test_folds_are_of_sentences_and_the_shares_of_workers_of_phrases(trees):
         assert list(map(words, reader.read(trees))) == everything[worker::3]
 
 
+def phrases(path, granularity, **settings):
+    """The phrases without the instances, which take longer."""
+    reader = SentimentTreesReader(granularity, **settings)
+    found = chain.from_iterable(map(reader._phrases, text_rows(path)))
+    return [" ".join(token.text for token in tokens) for tokens, *_ in found]
+
+
 # CAS-LSTM paper, section 4.3: phrases in training, sentences in the other two.
 @pytest.mark.parametrize(
-    ("granularity", "train", "dev", "test"),
-    [("2-class", 98794, 872, 1821), ("5-class", 318582, 1101, 2210)],
+    ("granularity", "dev", "test"), [("2-class", 872, 1821), ("5-class", 1101, 2210)]
 )
-def test_published_counts(shared_data, granularity, train, dev, test):
-    def phrases(part, **settings):  # without making instances, which takes longer
-        reader = SentimentTreesReader(granularity, **settings)
-        found = chain.from_iterable(map(reader._phrases, text_rows(shared_data / "sst" / part)))
-        return [" ".join(token.text for token in tokens) for tokens, *_ in found]
+def test_published_counts_of_sentences(shared_data, granularity, dev, test):
+    for name, number in (("dev", dev), ("test", test)):
+        assert len(phrases(shared_data / "sst" / f"{name}.txt", granularity)) == number
 
-    assert [len(phrases(part)) for part in ("dev.txt", "test.txt")] == [dev, test]
-    found = phrases("train.txt", use_subtrees=True)
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("granularity", "train"), [("2-class", 98794), ("5-class", 318582)])
+def test_published_counts_of_phrases(shared_data, granularity, train):
+    file = shared_data / "sst" / "train.txt"
+    found = phrases(file, granularity, use_subtrees=True)
     assert len(found) == train
     if granularity == "2-class":
         assert len(set(found)) == 77616
-        long = phrases("train.txt", use_subtrees=True, min_phrase_length=4)
+        long = phrases(file, granularity, use_subtrees=True, min_phrase_length=4)
         assert len(long) == 56405  # SuBiLSTM's paper: 56.4k

@@ -126,19 +126,20 @@ def test_a_file_of_a_directory_is_a_text(write, tmp_path):
 
 
 TRAIN = {"ENTY": 1250, "HUM": 1223, "DESC": 1162, "NUM": 896, "LOC": 835, "ABBR": 86}
+SLOW = pytest.mark.slow
 TEST = {"DESC": 138, "NUM": 113, "ENTY": 94, "LOC": 81, "HUM": 65, "ABBR": 9}
 
 
 @pytest.mark.parametrize(
     ("format", "path", "expected"),
     [
-        ("trec", "trec/train_5500.label", TRAIN),
+        pytest.param("trec", "trec/train_5500.label", TRAIN, marks=SLOW),
         ("trec", "trec/TREC_10.label", TEST),
         # Without blank lines, CR and MPQA have 2 + 2 and 2 + 1.
-        ("two_files", "mr", {"neg": 5331, "pos": 5331}),
+        pytest.param("two_files", "mr", {"neg": 5331, "pos": 5331}, marks=SLOW),
         ("two_files", "cr", {"neg": 1368 - 2, "pos": 2407 - 2}),
-        ("two_files", "subj", {"objective": 5000, "subjective": 5000}),
-        ("two_files", "mpqa", {"neg": 7294 - 2, "pos": 3312 - 1}),
+        pytest.param("two_files", "subj", {"objective": 5000, "subjective": 5000}, marks=SLOW),
+        pytest.param("two_files", "mpqa", {"neg": 7294 - 2, "pos": 3312 - 1}, marks=SLOW),
     ],
 )
 def test_the_published_data(shared_data, format, path, expected):

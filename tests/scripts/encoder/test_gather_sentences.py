@@ -12,6 +12,8 @@ from scripts.encoder.gather_sentences import Collection, add_texts
 from scripts.encoder.text_sources import key
 from tests.scripts.encoder.conftest import source
 
+pytestmark = pytest.mark.slow  # the program made the package's encoder once
+
 
 def test_test_sentences_and_repetitions_are_left_out():
     collection = Collection({key("one dog is")})

@@ -10,6 +10,8 @@ import pytest
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from tests.conftest import REPOSITORY
 
+pytestmark = pytest.mark.slow  # the program made the package's encoder once
+
 SCRIPT = "scripts/encoder/make_sentence_encoder.sh"
 GATHER, VECTORS, TRAIN = (
     f"scripts.encoder.{name}"

@@ -4,6 +4,8 @@ import pytest
 
 from scripts.encoder.minimal_pairs import Substitution, plural, singular
 
+pytestmark = pytest.mark.slow  # the program made the package's encoder once
+
 SENTENCES = ["pony horsie zebra idea thought open closed shut quiet silent"] * 4
 
 

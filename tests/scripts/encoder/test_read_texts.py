@@ -11,6 +11,8 @@ import pytest
 
 from scripts.encoder.read_texts import READERS, is_english, is_prose, reader_of, split
 
+pytestmark = pytest.mark.slow  # the program made the package's encoder once
+
 
 def test_sentences_of_a_paragraph():
     text = "Mr. Smith met Dr. J. Doe at 5 p.m.  He said: \u201cHello!\u201d (She\u2019d left.)"

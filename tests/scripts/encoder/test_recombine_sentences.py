@@ -4,6 +4,8 @@ import pytest
 
 from scripts.encoder.recombine_sentences import Recombination
 
+pytestmark = pytest.mark.slow  # the program made the package's encoder once
+
 SENTENCES = [
     "A man is riding a horse in the rain.",
     "Two dogs are chasing a ball on the beach, near the sea.",

@@ -8,6 +8,8 @@ import torch
 
 from scripts.encoder import teacher_vectors
 
+pytestmark = pytest.mark.slow  # the program made the package's encoder once
+
 SENTENCES = [f"sentence {i}" for i in range(10)]
 
 

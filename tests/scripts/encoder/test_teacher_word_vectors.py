@@ -3,6 +3,8 @@ import pytest
 
 from scripts.encoder.teacher_word_vectors import frequency_weights, reduce_vectors
 
+pytestmark = pytest.mark.slow  # the program made the package's encoder once
+
 
 def test_frequent_words_weigh_less():
     # Seven words: four times "the", once "dog" and a comma.

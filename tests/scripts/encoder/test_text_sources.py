@@ -15,6 +15,8 @@ from scripts.encoder.read_texts import READERS
 from scripts.encoder.text_sources import SOURCES, key, near
 from tests.scripts.encoder.conftest import source
 
+pytestmark = pytest.mark.slow  # the program made the package's encoder once
+
 PAGE = b"<p>This is the first page of them.</p><p>There is a dog in it.</p>"
 
 

@@ -19,6 +19,8 @@ from scripts.encoder.train_sentence_encoder import (
     near_order,
 )
 
+pytestmark = pytest.mark.slow  # the program made the package's encoder once
+
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "a", "dog", "cat", "runs", "##s", "sleep"]
 TEXTS = ["A dog runs", "a cat sleeps", "Dogs sleep", "cats", "a cat runs", "a dog sleeps"]
 
@@ -68,6 +70,7 @@ def test_first_dimensions_have_a_loss_of_their_own():
 def files(tmp_path, monkeypatch):
     """The arguments of a small training on a CPU, in the precision of the parameters."""
     monkeypatch.setattr(train_sentence_encoder, "fast_products", lambda device: nullcontext())
+    monkeypatch.setattr(torch.backends.cuda.matmul, "allow_tf32", False)  # which `main` sets
     (tmp_path / "vectors").mkdir()
     generator = numpy.random.default_rng(0)
     numpy.save(tmp_path / "vectors/vectors.npy", generator.normal(size=(120, 300)).astype("f2"))
