@@ -105,9 +105,8 @@ def evaluated_together(
 
     values = [f"call(({inlined(expression, REPOSITORY)}))" for expression in expressions]
     source = "\n".join([*locals_, f"[{', '.join(values)}]"])
-    found: list[Any] = json.loads(
-        evaluate_snippet("training_config", source, ext_vars=dict(variables))
-    )
+    values_as_json = evaluate_snippet("training_config", source, ext_vars=dict(variables))
+    found: list[Any] = json.loads(values_as_json)
     return found
 
 
