@@ -224,7 +224,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], device: SimulatedDevice) 
 
 
 def _waits(name: str, args: Any, kwargs: dict[str, Any]) -> bool:
-    """Whether a program waits for the result of an operation on a GPU."""
+    """Return whether a program waits for the result of an operation on a GPU."""
     if name == "_to_copy":
         source = args[0].device.type
         target = kwargs.get("device")

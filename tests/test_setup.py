@@ -1,4 +1,4 @@
-"""What a wheel contains."""
+"""The contents of a wheel."""
 
 import subprocess
 import sys

@@ -3,7 +3,7 @@
 // train, validation: the files, here a sample of ten lines.
 // sentence1, sentence2, label: their columns.
 // transformer: a name on the Hugging Face Hub, or the folder of a saved transformer.
-// size: of its vectors.
+// size: the width of its vectors.
 // max_length: the number of word pieces to which a sentence is cut.
 function(
   train='fixtures/own_data/pairs.tsv',

@@ -5,7 +5,7 @@
 // source, target: the languages, as Moses abbreviates them.
 // bpe: the encoding that `allennlp learn-bpe --lowercase` wrote of the training files.
 // bleu: SacreBLEU's tokenization; '13a' is for languages with spaces between words.
-// size: of embeddings and states.
+// size: the width of embeddings and states.
 function(
   train='fixtures/own_data/translation.{de,en}',
   validation='fixtures/own_data/translation.{de,en}',

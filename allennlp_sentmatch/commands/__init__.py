@@ -1,4 +1,4 @@
-"""Commands: each parses its arguments, calls the other rooms and prints.
+"""Commands: each parses its arguments, calls the other packages and prints.
 
 `subcommands` registers them with `allennlp`, if AllenNLP is installed.
 """

@@ -1,4 +1,4 @@
-"""Whether one set of trained models is better than another, and what the data could have shown."""
+"""Comparisons of two sets of trained models, and the differences that the data could have shown."""
 
 from allennlp_sentmatch.comparison.compare_archives import compare_archives
 from allennlp_sentmatch.comparison.statistics import Comparison, compare, holm

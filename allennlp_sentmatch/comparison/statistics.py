@@ -28,7 +28,7 @@ FINDS = 1.96 + 0.84
 
 
 class Comparison(NamedTuple):
-    """What the runs of X and Y show about X - Y; in the unit of the figures."""
+    """The difference X - Y that the runs of X and Y show, in the unit of the figures."""
 
     higher_mean: float
     lower_mean: float

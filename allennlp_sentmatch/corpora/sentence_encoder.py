@@ -51,7 +51,7 @@ class Encodes(Protocol):
 
 
 EncoderLike = Union[str, "os.PathLike[str]", Encodes, None]
-"""What the constructor of `SentenceEncoder` takes."""
+"""The types that the constructor of `SentenceEncoder` takes."""
 
 # Modules that may be missing, with their packages and the commands that install them.
 ALLENNLP = "allennlp.common.checks", "AllenNLP", "python -m allennlp_sentmatch install-allennlp"

@@ -54,7 +54,7 @@ class DecisiveWords(NamedTuple):
     """Words that change the meaning of a text, although its vector hardly shows it."""
 
     negations: int
-    """How often the text negates."""
+    """The number of negations in the text."""
     numbers: tuple[str, ...]
     """The numbers in digits, with their units and the operators between them, in order."""
     signs: tuple[str, ...]

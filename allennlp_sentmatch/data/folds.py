@@ -94,7 +94,7 @@ class Folds(FromParams):
 
 
 class Division(NamedTuple):
-    """Which examples are in the kept folds, and how they were grouped."""
+    """The positions of the examples in the kept folds, and their groups."""
 
     kept: list[list[bool]]
     """For each file, whether each of its examples is kept."""

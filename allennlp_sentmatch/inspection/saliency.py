@@ -1,4 +1,4 @@
-"""Which words a prediction depends on."""
+"""Saliency: the words that a prediction depends on."""
 
 from dataclasses import dataclass
 from html import escape

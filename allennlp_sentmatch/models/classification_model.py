@@ -26,8 +26,8 @@ from allennlp_sentmatch.nn import MLPClassifier
 class ClassificationModel(TextModel):
     """A model that predicts one label: its loss, metrics and human-readable output.
 
-    A subclass computes logits in `forward` and returns what `output` makes of them. Its constructor
-    passes on the parameters below. Not registered itself.
+    A subclass computes logits in `forward`, passes them to `output` and returns the result. Its
+    constructor passes on the parameters below. Not registered itself.
 
     `forward` names the fields of the reader: `premise` and `hypothesis` (or `tokens`), `label`,
     `metadata` and `score`, which classifiers ignore: some data, such as SICK, have both.

@@ -16,8 +16,9 @@ from allennlp_sentmatch.training.metrics import MeanSquaredError, ScoreCorrelati
 class ScoreModel(TextModel):
     """A model that predicts a score for each instance: its metrics and output.
 
-    A subclass computes features in `forward`, returns what `output` makes of them, and implements
-    `scores` and `loss`. Its constructor passes on the parameters below. Not registered itself.
+    A subclass computes features in `forward`, passes them to `output` and returns the result. It
+    implements `scores` and `loss`. Its constructor passes on the parameters below. Not registered
+    itself.
 
     `forward` names the fields of the reader: `premise` and `hypothesis` (or `tokens`), `score`,
     `metadata` and `label`, which these models ignore: some data, such as SICK, have both.

@@ -92,7 +92,7 @@ class PredictionJob(Job):
 
 
 class InspectionJob(PredictionJob):
-    """What the model does with an input, see `inspection_of`."""
+    """The internals of the model for an input, see `inspection_of`."""
 
     plural = "inspections"
     weight = WEIGHTS["inspect"]

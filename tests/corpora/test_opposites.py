@@ -8,7 +8,7 @@ from allennlp_sentmatch.corpora.plain_words import words_of
 
 
 def exclude(*texts):
-    """Whether each text excludes each of the others."""
+    """Return whether each text excludes each of the others."""
     words = OppositeWords([poles_of(words_of(text)) for text in texts])
     first, second = (places.ravel() for places in numpy.indices([len(texts), len(texts)]))
     return words.exclude(first, second).reshape(len(texts), -1)

@@ -37,7 +37,7 @@ def loader(data_path, **settings):
 
 
 def numbers(made, batch, field):
-    """Which pairs are in a batch."""
+    """Return the pairs in a batch."""
     words = batch[field]["tokens"]["tokens"][:, 1].tolist()
     return [int(made._vocab.get_token_from_index(i)) for i in words]
 

@@ -42,7 +42,7 @@ Reversed = namedtuple("Reversed", NAMES[::-1])
         ([deque(pair) for pair in P], None),
         ([record.values() for record in RECORDS], None),
         (pandas.Series(P, index=[5, 2]), None),
-        (pandas.DataFrame(P), None),  # whose columns are 0 and 1
+        (pandas.DataFrame(P), None),  # its columns are named 0 and 1
         (FRAME, NAMES),
         (FRAME.astype("string"), NAMES),
         (RECORDS, NAMES),
@@ -207,7 +207,7 @@ FORMS = [
     lambda x: [set(map(str, x))],
     Path,
 ]
-"""What a list of elements becomes: lists, columns, tables, mappings, numbers and others."""
+"""Conversions of a list of elements: to lists, columns, tables, mappings, numbers and others."""
 
 
 @st.composite

@@ -191,7 +191,8 @@ def test_an_archive_with_weights_trains_further_on_other_data(tmp_path):
     config = configuration(tmp_path, "balanced")
     train_model(Params(config), str(tmp_path / "out"))
     config = configuration(tmp_path, None)
-    config["train_data_path"] = config["validation_data_path"]  # 4 and 3 pairs
+    # These are 4 pairs of one label and 3 of the other.
+    config["train_data_path"] = config["validation_data_path"]
     archive = str(tmp_path / "out" / "model.tar.gz")
     config["model"] = {"type": "from_archive", "archive_file": archive}
     model = train_model(Params(config), str(tmp_path / "further"))

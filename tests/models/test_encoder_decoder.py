@@ -25,7 +25,7 @@ class TestEncoderDecoder:
         self.model = self.sample.model()
 
     def _draw_parameters(self, seed=0):
-        """Draw parameters with which the outputs differ between the sentences, and some end."""
+        """Draw parameters so that the sentences have different outputs, and some outputs end."""
         torch.manual_seed(seed)
         with torch.no_grad():
             for parameter in self.model.parameters():

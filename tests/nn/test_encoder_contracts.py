@@ -51,7 +51,7 @@ class Variant(NamedTuple):
 
     @property
     def encodes_whole_sentences(self) -> bool:
-        """Whether the output is one vector for each sentence."""
+        """Return whether the output is one vector for each sentence."""
         return self.encoder in (GumbelTreeLSTM, Pooling)
 
 

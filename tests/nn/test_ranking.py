@@ -82,7 +82,9 @@ def test_all_pairs():
 
 
 def test_wrong_answers_are_drawn_evenly_without_replacement():
-    """Each of four is drawn in half of 4,000 draws of two, within five deviations."""
+    """In 4,000 draws of two of four answers, each is drawn about 2,000 times: the distance is less
+    than five standard deviations.
+    """
     torch.manual_seed(0)
     labels = torch.tensor([[1, 0, 0, 0, 0, -1]]).expand(4000, 6)
     pairs = answer_pairs(labels, num_negatives=2)

@@ -1,4 +1,4 @@
-"""Which connection is closed for a new one, and which have time limits."""
+"""The connection that is closed for a new one, and the time limits of connections."""
 
 import asyncio
 

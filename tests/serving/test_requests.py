@@ -1,4 +1,4 @@
-"""Which requests reach the application, and the headers of every answer."""
+"""The requests that reach the application, and the headers of every answer."""
 
 import asyncio
 import re

@@ -58,7 +58,7 @@ def write_small_data(folder: Path) -> Path:
 
 
 def encode_words(sentences: list[str]) -> numpy.ndarray:
-    """Which of the `WORDS` each sentence has."""
+    """Return for each sentence which of the `WORDS` it has."""
     return numpy.array([[word in s.split() for word in WORDS] for s in sentences], "f4")
 
 

@@ -170,7 +170,7 @@ local auto_encoder_best = {
   snli_auto_encoder(num_labeled):
     self.snli(num_labeled, auto_encoder_best['' + num_labeled]) + self.auto_encoder,
 
-  // Turns it into the classifier alone, which learns from the labeled pairs only.
+  // Turns it into only the classifier, which learns from the labeled pairs.
   supervised: {
     vocabulary+: { tokens_to_add:: null },
     model+: {

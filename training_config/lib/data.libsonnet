@@ -246,7 +246,7 @@ local trec(granularity) = held_out(
       stsbenchmark + 'sts-test.csv',
     ),
 
-  // Linguist-in-the-loop NLI alone; see `allnli_small`. There is no test set.
+  // Only Linguist-in-the-loop NLI; see `allnli_small`. There is no test set.
   ling_in_loop(max_length=null): {
     dataset_reader: pairs('snli', max_length),
     train_data_path: 'data/ling_in_loop/train.jsonl',

@@ -6,7 +6,7 @@ local data = import 'data.libsonnet';
 
 local cove_size = 600;
 
-// size: of a vector in the file; lower_case: whether all words of the file are in lower case;
+// size: the width of a vector in the file; lower_case: whether all words of the file are in lower case;
 // trainable: whether the vectors are trained too; zero_missing: whether words that the file lacks
 // start from zeros and not from random vectors; cove: the file of MT-LSTM, to add CoVe.
 local word_vectors = {

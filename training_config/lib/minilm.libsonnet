@@ -3,7 +3,7 @@
 // trial set, among 3, 4 and, with other settings, 5.
 //
 // transformer: a name on the Hugging Face Hub, or the folder of a saved transformer.
-// size, num_layers: of its vectors, and of it.
+// size: the width of its vectors; num_layers: the number of its layers.
 // task: of lib/tasks.libsonnet.
 local data = import 'data.libsonnet';
 local tasks = import 'tasks.libsonnet';

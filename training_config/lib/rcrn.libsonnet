@@ -20,7 +20,7 @@ local adam = {
 // Answer selection by AP-BiLSTM (dos Santos et al. 2016) with another encoder: cosine scores, a
 // hinge loss with margin 0.1, of six sampled wrong answers for each right one the one with the
 // highest score, Adadelta with 0.2.
-// questions: those that count in MAP and MRR, 'answered' for WikiQA and 'clean' for TrecQA.
+// questions: the ones that count in MAP and MRR, 'answered' for WikiQA and 'clean' for TrecQA.
 local ranking(dataset, questions, encoder, pooling) = dataset {
   local vectors = self.word_vectors,
   word_vectors:: embedders.glove_840b,

@@ -1,6 +1,6 @@
 // Overrides that train a configuration of allnli_small/ on one core within a quarter of an hour: a
-// quarter of the pairs, 256 units per direction, and three epochs of Adam in place of InferSent's
-// SGD, which needs more of them.
+// quarter of the pairs, 256 units per direction, and three epochs of Adam instead of InferSent's
+// SGD, which needs more epochs.
 //
 //   (import 'training_config/local/allnli_quarter.libsonnet')(
 //     import 'training_config/allnli_small/bilstm.jsonnet')

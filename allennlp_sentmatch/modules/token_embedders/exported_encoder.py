@@ -21,7 +21,7 @@ WORDS = "encoder.embedding.weight"
 """The table of the words' vectors in a `state_dict`."""
 
 WORDS_DIGEST = "words_digest"
-"""What a `state_dict` has in its place if the table is the package's, which is 60 MB."""
+"""The key in its place if the table is the package's, which is not stored: it has 60 MB."""
 
 
 @TokenEmbedder.register("exported_encoder")

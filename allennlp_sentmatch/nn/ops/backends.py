@@ -55,7 +55,7 @@ class BackendError(RuntimeError):
 
 
 class Backend(NamedTuple):
-    """The implementation of a recurrence chosen for a call, and of its operations."""
+    """The implementation that was chosen for a call: of the recurrence and of its operations."""
 
     name: Name
     products: type[Products] = Products
@@ -77,8 +77,9 @@ def use_backend(name: Optional[Name]) -> Iterator[None]:
             context_fn=lambda: (use_backend("naive"), use_backend("naive")),
         )
 
-    `name` is one of this module's docstring or, for the default, `None`. If the backend cannot run
-    for an encoder and its inputs, the encoder's call raises `BackendError` with the reason.
+    `name` is one of the names in this module's docstring, or `None` for the default. If the backend
+    cannot run for an encoder and its inputs, the encoder's call raises `BackendError` with the
+    reason.
     """
     if name is not None and name not in get_args(Name):
         raise ValueError(f"backend must be one of {get_args(Name)} or None, got {name!r}")

@@ -84,7 +84,7 @@ def test_the_best_reference_counts_for_exact_match_and_f1():
     assert (figures["exact_match"], figures["f1"]) == (100, 50)
 
 
-# By hand: 2 c / (n + m), with c words in common. Where `twin` is given, an English question with
+# By hand: 2 c / (n + m), with c words in common. If there is a `twin`, an English pair with
 # the same words in the same places, all figures are those of the twin.
 @pytest.mark.parametrize(
     ("prediction", "answer", "rouge", "twin"),

@@ -26,7 +26,7 @@ class TreeWeights(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """How pairs are chosen: by given trees, otherwise sampled with given noise, otherwise
+    """The choice of pairs: by given trees, otherwise sampled with given noise, otherwise
     greedily.
     """
 

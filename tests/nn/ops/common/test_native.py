@@ -1,4 +1,4 @@
-"""Whether steps are compiled, and on how many threads they run; each kernel has its own tests."""
+"""The choice of compiled steps and of their threads; each kernel has its own tests."""
 
 import ctypes
 import sys
