@@ -130,11 +130,14 @@ def test_workers_hand_over_more_tensors_than_there_may_be_open_files(write, lazy
 def test_the_best_weights_where_validations_are_left_out(tmp_path):
     data = "fixtures/quick_start/test.tsv"
     interval = {"type": "should_validate_callback", "validation_interval": 2}  # the first epoch
-    train_quick_start(
-        tmp_path / "out",
-        **{"test_data_path": data, "evaluate_on_test": True, "trainer.callbacks": [interval]},
-        **{"trainer.num_epochs": 2, "trainer.validation_metric": "-loss"},
-    )
+    overrides = {
+        "test_data_path": data,
+        "evaluate_on_test": True,
+        "trainer.callbacks": [interval],
+        "trainer.num_epochs": 2,
+        "trainer.validation_metric": "-loss",
+    }
+    train_quick_start(tmp_path / "out", **overrides)
     figures = json.loads((tmp_path / "out/metrics.json").read_text())
     assert figures["best_epoch"] == 0
     assert figures["test_loss"] == pytest.approx(figures["best_validation_loss"])

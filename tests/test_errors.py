@@ -29,11 +29,12 @@ def test_settings_that_are_handed_on_to_the_base_class():
     assert list(inspect.signature(Derived).parameters) == ["width", "depth", "names"]
     for name in ("hidden", "settings", "nams"):
         message = f"Extra parameters passed to Derived: {{'{name}': 1}}"
+        wrong = {name: 1}
         with pytest.raises(ConfigurationError, match=message):
-            Derived.from_params(Params({"width": 3, name: 1}))
+            Derived.from_params(Params({"width": 3, **wrong}))
         message = f"^Derived has no setting {name}; its settings are width, depth, names$"
         with pytest.raises(TypeError, match=message):
-            Derived(3, **{name: 1})
+            Derived(3, **wrong)
 
 
 class Elsewhere(Derived):

@@ -58,9 +58,10 @@ def test_a_search_finds_the_number_of_epochs(monkeypatch):
 @pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
 @pytest.mark.parametrize("name", FineTuning().get_params())
 def test_settings_of_no_head_are_refused(kind, name):
+    setting = {f"head__{name}": 1}
     with pytest.raises(TypeError, match=rf"no head to set head__{name}; set head=FineTuning\(\)"):
-        kind().set_params(**{f"head__{name}": 1})
-    changed = kind().set_params(head=FineTuning(), **{f"head__{name}": 1})
+        kind().set_params(**setting)
+    changed = kind().set_params(head=FineTuning(), **setting)
     assert changed.get_params()[f"head__{name}"] == 1
 
 

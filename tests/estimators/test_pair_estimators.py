@@ -343,7 +343,8 @@ PLAIN = {
     ("name", "value"), [(name, value) for name, values in PLAIN.items() for value in values]
 )
 def test_whatever_fit_accepts_is_saved(encoder, tmp_path, name, value):
-    saved = PairClassifier(encoder).set_params(**{name: value}).fit(PAIRS, LABELS)
+    setting = {name: value}
+    saved = PairClassifier(encoder).set_params(**setting).fit(PAIRS, LABELS)
     saved.save(tmp_path / "folder")
     loaded = PairClassifier.load(tmp_path / "folder")
     numpy.testing.assert_allclose(loaded.predict_proba(PAIRS), saved.predict_proba(PAIRS))

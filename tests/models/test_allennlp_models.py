@@ -44,15 +44,12 @@ def test_esim(vocab: Vocabulary):
         output_logit={**LINEAR, "input_dim": 7, "hidden_dims": 3},
     )
     classifier = {"hidden_size": 7, "batch_norm": False, "dropout": 0.5}
-    check(
-        theirs,
-        construct(vocab, "sentmatch_esim", **settings, classifier=classifier),
-        TWO_SENTENCES,
-        **{
-            "_output_feedforward._linear_layers.0": "_classifier.hidden_layers.0.0",
-            "_output_logit._linear_layers.0": "_classifier.output_layer",
-        },
-    )
+    ours = construct(vocab, "sentmatch_esim", **settings, classifier=classifier)
+    renamed = {
+        "_output_feedforward._linear_layers.0": "_classifier.hidden_layers.0.0",
+        "_output_logit._linear_layers.0": "_classifier.output_layer",
+    }
+    check(theirs, ours, TWO_SENTENCES, **renamed)
 
 
 def test_decomposable_attention(vocab: Vocabulary):
@@ -77,16 +74,12 @@ def test_decomposable_attention(vocab: Vocabulary):
         compare_feedforward=compare,
         classifier={"hidden_size": 6, "batch_norm": False},
     )
-    check(
-        theirs,
-        ours,
-        TWO_SENTENCES,
-        **{
-            "_aggregate_feedforward._linear_layers.0": "_classifier.hidden_layers.0.0",
-            "_aggregate_feedforward._linear_layers.1": "_classifier.output_layer",
-            "_premise_": "_",
-        },
-    )
+    renamed = {
+        "_aggregate_feedforward._linear_layers.0": "_classifier.hidden_layers.0.0",
+        "_aggregate_feedforward._linear_layers.1": "_classifier.output_layer",
+        "_premise_": "_",
+    }
+    check(theirs, ours, TWO_SENTENCES, **renamed)
 
 
 def test_bcn(vocab: Vocabulary):

@@ -198,13 +198,15 @@ def test_dropouts_are_named_if_wrong_and_apply_in_training_only(name, models):
 
     evaluated, trained = losses()
     for setting in settings:
-        with_dropout = losses(**{setting: 0.5})
+        half = {setting: 0.5}
+        with_dropout = losses(**half)
         assert with_dropout[0] == pytest.approx(evaluated), setting
         assert with_dropout[1] != trained, setting
         for value in (1.0, -0.1):
             message = f"^{setting} must be a number of at least 0 and below 1; got {value}"
+            wrong = {setting: value}
             with pytest.raises(ConfigurationError, match=message):
-                sample(name).construct(**{setting: value})
+                sample(name).construct(**wrong)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -60,8 +60,9 @@ def test_no_passages():
 
 @pytest.mark.parametrize("setting", ["count", "max_length"])
 def test_impossible_settings(setting: str):
+    wrong = {setting: 0}
     with pytest.raises(ValueError, match=f"{setting} must be an integer of at least 1.*; got 0"):
-        best_spans(torch.zeros(1, 4), torch.zeros(1, 4), **{setting: 0})
+        best_spans(torch.zeros(1, 4), torch.zeros(1, 4), **wrong)
 
 
 def of(lengths: list[int], size: int, stride: int) -> PassageWindows:

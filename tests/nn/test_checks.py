@@ -32,8 +32,9 @@ def sizes_and_dropouts() -> Iterator[tuple[type, dict[str, Any], str]]:
 def test_every_size_and_dropout_is_checked(kind, settings, name):
     kind(**settings)
     for value in (1.0, -0.1) if name.endswith("dropout") else (0, -2):
+        wrong = {**settings, name: value}
         with pytest.raises(ValueError, match=f"^{name} must be .* of at least .*; got {value}"):
-            kind(**{**settings, name: value})
+            kind(**wrong)
 
 
 IMPOSSIBLE = [
@@ -59,8 +60,9 @@ IMPOSSIBLE = [
 @pytest.mark.parametrize(("kind", "setting", "value"), IMPOSSIBLE)
 def test_other_impossible_settings_are_named(kind, setting, value):
     sizes = {} if kind is nn.DistillationLoss else {"input_size": 4, "hidden_size": 3}
+    wrong = {**sizes, setting: value}
     with pytest.raises(ValueError, match=f"{setting}.* must .*{re.escape(str(value))}"):
-        kind(**sizes, **{setting: value})
+        kind(**wrong)
 
 
 OF_A_SIZE = "an integer of at least 1"

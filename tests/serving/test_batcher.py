@@ -251,5 +251,6 @@ def test_jobs_do_not_share_a_batch_and_a_dear_one_weighs_more():
 
 @pytest.mark.parametrize("name", ["batch_size", "max_words"])
 def test_impossible_limits(name):
+    wrong = {name: 0}
     with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1; got 0"):
-        Batcher(**{name: 0})
+        Batcher(**wrong)

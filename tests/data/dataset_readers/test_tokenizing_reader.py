@@ -91,7 +91,8 @@ def test_columns_by_name(write, kind):
     for content in FILES.values():
         path = write(content)  # the content, not the name, decides
         assert list(map(values, make(kind).read(path))) == expected(kind)
-    instances = make(kind, **{LABELS.get(kind, "label"): None}).read(path)
+    no_label = {LABELS.get(kind, "label"): None}
+    instances = make(kind, **no_label).read(path)
     assert list(map(values, instances)) == [row[:-1] for row in expected(kind)]
 
 
@@ -124,8 +125,9 @@ def test_a_missing_column_names_its_setting_and_those_there_are(write, kind):
     path = write(FILES["tsv"])
     for setting in READERS[kind]:
         message = rf"data\.txt, line 2: there is no column 'q'; .* 'no', 'x', .* '{setting}'"
+        wrong = {setting: "q"}
         with pytest.raises(ConfigurationError, match=message):
-            list(make(kind, **{setting: "q"}).read(path))
+            list(make(kind, **wrong).read(path))
 
 
 @every_reader

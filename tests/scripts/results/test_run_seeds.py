@@ -206,7 +206,8 @@ def test_an_interrupted_run_continues_if_it_is_the_same_experiment(
     """`started` is the content of its origin: "" is half-written, `None` is missing."""
     monkeypatch.setattr(run_seeds, "processor", lambda: "Xeon")
     if isinstance(started, dict):
-        begin(training.output, 1, **{"revision": "aaaaaaa", **started})
+        origin_of_start = {"revision": "aaaaaaa", **started}
+        begin(training.output, 1, **origin_of_start)
     elif started is not None:
         training.started(1).write_text(started)
     if has_checkpoint:

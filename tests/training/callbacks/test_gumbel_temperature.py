@@ -50,7 +50,8 @@ def test_falls_exponentially_every_few_updates_as_in_the_authors_code(temperatur
     """max(0.5, exp(-r t)) where t is a multiple of 2, as in `snli/train.py`."""
     settings = {"type": "gumbel_temperature", "schedule": "exponential", "rate": 0.1, "every": 2}
     encoder = {**ENCODER, "temperature": 1.0}
-    train(tmp_path, num_epochs=5, encoder=encoder, **{"trainer.callbacks": [settings]})
+    callbacks = {"trainer.callbacks": [settings]}
+    train(tmp_path, num_epochs=5, encoder=encoder, **callbacks)
     expected = [max(0.5, math.exp(-0.1 * (t // 2 * 2))) for t in range(10)]
     assert expected[-1] == 0.5
     assert temperatures == pytest.approx(expected)
