@@ -24,7 +24,7 @@ from allennlp_sentmatch.corpora.index_kinds import KINDS
 from allennlp_sentmatch.nn.pooling import POOLINGS
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.tuning import SearchSpace, Tuner
-from allennlp_sentmatch.tuning.search_space import TYPES
+from allennlp_sentmatch.tuning.search_space import _ARGUMENTS
 from scripts.experiment_models import evaluated_together
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import tiny_encoder
@@ -273,7 +273,7 @@ def names_that_do_not_exist(page: str) -> list[str]:
     targets = re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE)
     missing += set(re.findall(r"`make ([a-z][a-z-]*)", code)) - {*targets}
     missing += set(re.findall(r"`allennlp ([a-z][a-z-]*)", code)) - {*Subcommand.list_available()}
-    types = {*TYPES, *KINDS}.union(*Registrable._registry.values())
+    types = {*_ARGUMENTS, *KINDS}.union(*Registrable._registry.values())
     missing += set(re.findall(r"\btype\"?: ['\"](\w[\w-]*)['\"]", page)) - types
     return missing
 

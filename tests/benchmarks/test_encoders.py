@@ -1,3 +1,5 @@
+"""Every encoder is measured and checked, and its arithmetic is what torch counts."""
+
 import json
 from types import SimpleNamespace
 

@@ -1,3 +1,5 @@
+"""The measurement with few labels leaves out unlabeled pairs and reports means and spreads."""
+
 import gzip
 import json
 

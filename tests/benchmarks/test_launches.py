@@ -1,3 +1,5 @@
+"""The estimated time of a kernel comes from its arithmetic, its memory and its launch."""
+
 import pytest
 import torch
 

@@ -1,3 +1,5 @@
+"""The pairs about meaning have as many of either label in every scene."""
+
 from collections import Counter
 
 from benchmarks import meaning_pairs

@@ -1,3 +1,5 @@
+"""A calibrated archive predicts calibrated probabilities, and nothing else in it changes."""
+
 import json
 import re
 import shutil

@@ -1,3 +1,5 @@
+"""The lines of the report on a calibration name its data, thresholds and figures."""
+
 import json
 from dataclasses import replace
 

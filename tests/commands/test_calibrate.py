@@ -1,3 +1,5 @@
+"""`allennlp calibrate` hands its options to `calibrate_archive`."""
+
 import json
 from types import SimpleNamespace
 

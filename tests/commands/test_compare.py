@@ -1,3 +1,5 @@
+"""`allennlp compare` tells sets of archives from data, and hands its options on."""
+
 import json
 
 import pytest

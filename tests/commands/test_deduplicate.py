@@ -1,3 +1,5 @@
+"""`deduplicate` writes the sentences that it keeps and the reasons for the others."""
+
 import errno
 import io
 import json

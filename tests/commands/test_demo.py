@@ -1,3 +1,5 @@
+"""`demo` serves one machine, with a corpus of its own or one of the user's."""
+
 import pytest
 from allennlp.common.checks import ConfigurationError
 

@@ -1,3 +1,5 @@
+"""`allennlp encode` writes the vectors of the sentence encoder, and refuses bad input at once."""
+
 import os
 import shutil
 

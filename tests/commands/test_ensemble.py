@@ -1,3 +1,5 @@
+"""The archive that `allennlp ensemble` writes is evaluated and used like any other."""
+
 import json
 
 import pytest

@@ -1,3 +1,5 @@
+"""`allennlp export` writes a folder with the archive's vectors, a card and ONNX."""
+
 import shutil
 
 import numpy

@@ -1,3 +1,5 @@
+"""`allennlp inspect` draws trees, gates and saliency, and leaves nothing after an error."""
+
 import json
 
 import pytest

@@ -1,3 +1,5 @@
+"""`allennlp learn-bpe` learns one encoding of several files, and names bad input."""
+
 import json
 
 import pytest

@@ -1,3 +1,5 @@
+"""`search` finds, prints and writes the nearest sentences, from files and a prompt."""
+
 import io
 import json
 import math

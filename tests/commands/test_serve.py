@@ -1,3 +1,5 @@
+"""`serve` passes its settings to the server, and reports bad ones before it loads a model."""
+
 import signal
 from contextlib import suppress
 

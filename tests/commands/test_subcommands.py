@@ -1,3 +1,5 @@
+"""Every command of the package is registered with AllenNLP."""
+
 from importlib import import_module
 from pkgutil import iter_modules
 

@@ -1,3 +1,5 @@
+"""`allennlp transfer` evaluates encoders and stored vectors, and its cache fits only its input."""
+
 import json
 import random
 import sys

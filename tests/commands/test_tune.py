@@ -1,3 +1,5 @@
+"""`allennlp tune` trains trials, passes its options on and reports the best trial."""
+
 import json
 import sys
 

@@ -1,3 +1,5 @@
+"""Sets of archives are compared by seeds and items, corrected for their number."""
+
 from importlib import import_module
 from types import SimpleNamespace
 

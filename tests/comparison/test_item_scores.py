@@ -1,3 +1,5 @@
+"""The score of each item is that of the model's evaluation."""
+
 import json
 from pathlib import Path
 

@@ -1,3 +1,5 @@
+"""The intervals and tests are those of scipy and of their definitions."""
+
 import math
 
 import numpy

@@ -1,3 +1,5 @@
+"""A corpus on disk has every vector in its order, after interruptions and damage, too."""
+
 import errno
 import json
 import os

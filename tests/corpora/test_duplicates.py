@@ -1,3 +1,5 @@
+"""Duplicates are those of a comparison of all pairs; numbers and negations tell texts apart."""
+
 import random
 import re
 from functools import partial
@@ -59,7 +61,7 @@ def by_definition(texts, threshold, vectors, against=None):
     return removed
 
 
-@pytest.mark.parametrize("threshold", [0.6, 0.8, 0.9])
+@pytest.mark.parametrize("threshold", [0.6, 0.9])
 @pytest.mark.parametrize("size", [24, 90])
 @pytest.mark.parametrize("across", [False, True])
 def test_the_result_is_that_of_all_pairs(monkeypatch, threshold, size, across):

@@ -1,3 +1,5 @@
+"""Anything with a method `encode` works, and a fingerprint identifies a model and its settings."""
+
 import numpy
 import pytest
 

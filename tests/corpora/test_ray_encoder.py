@@ -1,3 +1,5 @@
+"""Workers of Ray give the bytes that this process gives, few blocks at a time."""
+
 import sys
 import threading
 import time

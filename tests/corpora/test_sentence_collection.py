@@ -1,3 +1,5 @@
+"""A collection finds what a search finds, in little memory."""
+
 import tracemalloc
 
 import numpy

@@ -1,3 +1,5 @@
+"""`SentenceEncoder` gives the vectors of archives, folders and the package, in any format."""
+
 import copy
 import pickle
 import sys

@@ -1,3 +1,5 @@
+"""A search finds the nearest sentences by cosine, or by a model that scores pairs again."""
+
 import numpy
 import pytest
 import torch

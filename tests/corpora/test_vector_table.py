@@ -1,3 +1,5 @@
+"""The nearest rows of a table are those of all cosines, in any type and at any scale."""
+
 import numpy
 import pytest
 

@@ -1,3 +1,5 @@
+"""The semi-supervised loader takes labeled and unlabeled pairs in the given numbers."""
+
 import json
 import random
 from collections import Counter

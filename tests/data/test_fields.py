@@ -1,3 +1,5 @@
+"""An unknown label is an error that says why, and known ones are indexed as in AllenNLP."""
+
 from collections import defaultdict
 
 import pytest

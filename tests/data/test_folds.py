@@ -1,3 +1,5 @@
+"""Folds share out all examples, and keep examples with a common sentence together."""
+
 import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError

@@ -1,3 +1,5 @@
+"""Texts are checked, shortened and unescaped as their users expect."""
+
 import pytest
 from allennlp.common.checks import ConfigurationError
 

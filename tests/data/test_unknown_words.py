@@ -1,3 +1,5 @@
+"""A warning names each unknown word once."""
+
 import json
 
 import pytest

@@ -1,3 +1,5 @@
+"""Files of word vectors are read with any word in them; a damaged line is named."""
+
 import bz2
 import gzip
 import zipfile

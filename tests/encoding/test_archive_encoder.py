@@ -1,3 +1,5 @@
+"""The encoder of an archive gives the vectors of its model, and names unknown words."""
+
 import numpy
 import pytest
 import torch

@@ -1,3 +1,5 @@
+"""An exported encoder gives the archive's vectors; what cannot be exported is refused."""
+
 from copy import deepcopy
 
 import numpy

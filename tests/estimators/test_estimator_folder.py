@@ -1,3 +1,5 @@
+"""A saved estimator predicts the same when loaded, and a damaged folder is refused."""
+
 import errno
 import json
 import os

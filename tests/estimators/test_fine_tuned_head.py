@@ -1,3 +1,5 @@
+"""Fine-tuning trains a copy of the encoder, for every matcher, type of label and seed."""
+
 import warnings
 from types import SimpleNamespace
 

@@ -1,3 +1,5 @@
+"""Digests identify sentences and folders, however they are read."""
+
 import hashlib
 import os
 

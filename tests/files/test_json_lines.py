@@ -1,3 +1,5 @@
+"""Lines of JSON are objects, or the line is named."""
+
 import pytest
 
 from allennlp_sentmatch.files.json_lines import json_rows, parse_json_object

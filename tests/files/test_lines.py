@@ -1,3 +1,5 @@
+"""Lines are read in their encoding and compression, and damage is named."""
+
 import gzip
 import io
 import tarfile

@@ -1,3 +1,5 @@
+"""A progress bar appears if it is wanted, and counts each step once."""
+
 import sys
 
 import pytest

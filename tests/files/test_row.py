@@ -1,3 +1,5 @@
+"""The values of a row are read in their types, and errors say where they are."""
+
 from pathlib import Path
 
 import pytest

@@ -1,3 +1,5 @@
+"""Files in SQuAD's format give their questions and answers; another form is named."""
+
 import gzip
 import json
 

@@ -1,3 +1,5 @@
+"""Tables of users are read with their delimiters and quotes; malformed rows are named."""
+
 import csv
 import io
 

@@ -1,3 +1,5 @@
+"""Stored vectors are mapped, and every change of them or of their sentences is noticed."""
+
 import numpy
 import pytest
 

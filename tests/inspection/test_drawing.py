@@ -1,3 +1,5 @@
+"""Drawings have the words as text, in their order, and trees have a node for each merge."""
+
 import re
 import sys
 from html import unescape

@@ -1,3 +1,5 @@
+"""The hook finds the word embeddings of each text, in its own thread."""
+
 import threading
 
 import pytest

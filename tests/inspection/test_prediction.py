@@ -1,3 +1,5 @@
+"""The drawing of a prediction has the attention of each model over the right words."""
+
 import re
 
 import pytest

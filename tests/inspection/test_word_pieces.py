@@ -1,3 +1,5 @@
+"""Pieces are joined into words, and their values added or averaged."""
+
 import pytest
 import torch
 from allennlp.data import Token

@@ -1,3 +1,5 @@
+"""The distilled encoder's loss compares its vectors with the teacher's."""
+
 import numpy
 import pytest
 import torch

@@ -1,3 +1,5 @@
+"""Translation's loss, search and attention are those of their definitions."""
+
 import itertools
 from copy import deepcopy
 

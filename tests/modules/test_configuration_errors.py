@@ -1,3 +1,5 @@
+"""An adapter takes its module's settings, and its errors name the setting."""
+
 import copy
 import inspect
 import pickle

@@ -1,3 +1,5 @@
+"""The last states of an encoder are those of each sentence by itself."""
+
 import pytest
 import torch
 from allennlp.common import Params

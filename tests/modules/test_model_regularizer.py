@@ -1,3 +1,5 @@
+"""The regularizer adds the norm of all parameters to AllenNLP's penalties."""
+
 import math
 
 import pytest

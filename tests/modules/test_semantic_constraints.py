@@ -1,3 +1,5 @@
+"""Constraints are added up by their weights, in their order."""
+
 import pytest
 import torch
 from allennlp.common import Params

@@ -1,3 +1,5 @@
+"""A pooled encoder pools as AllenNLP's do, and loads its earlier weights."""
+
 import json
 
 import pytest

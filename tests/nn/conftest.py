@@ -1,3 +1,5 @@
+"""The backends of `nn`, as a fixture."""
+
 from collections.abc import Iterator
 
 import pytest

@@ -1,3 +1,5 @@
+"""Every impossible setting is a `ValueError` that names it."""
+
 import inspect
 import math
 import re

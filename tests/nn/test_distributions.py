@@ -1,3 +1,5 @@
+"""The von Mises-Fisher distribution agrees with scipy and with numerical integration."""
+
 import math
 
 import numpy

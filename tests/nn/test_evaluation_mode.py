@@ -1,3 +1,5 @@
+"""Modules get their mode back after evaluation."""
+
 import contextlib
 
 import torch

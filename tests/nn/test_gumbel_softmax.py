@@ -1,3 +1,5 @@
+"""Samples are one-hot, with the relaxation's gradient and the right distribution."""
+
 import pytest
 import torch
 from scipy import stats

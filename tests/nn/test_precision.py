@@ -1,3 +1,5 @@
+"""The precision of products is restored after its context."""
+
 import pytest
 import torch
 

@@ -1,3 +1,5 @@
+"""Predictors of answers return their attention, scores and ranking."""
+
 import pytest
 from allennlp.data import Vocabulary
 from allennlp.predictors import Predictor

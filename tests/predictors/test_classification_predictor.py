@@ -1,3 +1,5 @@
+"""The predictor returns labels, thresholds and the saliency of every text."""
+
 from copy import deepcopy
 
 import pytest

@@ -1,3 +1,5 @@
+"""Every predictor echoes its input, and refuses and names what it cannot read."""
+
 import bz2
 import codecs
 import gzip

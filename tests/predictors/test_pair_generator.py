@@ -1,3 +1,5 @@
+"""The generator writes sentences for every label, and its evaluation judges them."""
+
 import json
 
 import pytest

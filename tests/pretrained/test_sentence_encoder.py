@@ -1,3 +1,5 @@
+"""The encoder in the package orders pairs as people do, is small and needs no AllenNLP."""
+
 import numpy
 import pytest
 import torch

@@ -1,3 +1,5 @@
+"""The tests that cover a line are found."""
+
 import json
 import os
 import subprocess

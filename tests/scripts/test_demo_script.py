@@ -1,3 +1,5 @@
+"""`make demo` prints what the documentation shows."""
+
 import json
 import re
 

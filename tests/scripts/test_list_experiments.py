@@ -1,3 +1,5 @@
+"""The list of experiments has what their configurations state."""
+
 import json
 import os
 import subprocess

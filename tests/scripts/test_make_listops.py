@@ -1,3 +1,5 @@
+"""ListOps sequences have their value and tree, and files are the same each time."""
+
 import json
 import sys
 

@@ -1,3 +1,5 @@
+"""IWSLT 2014 is divided as in fairseq's script."""
+
 import subprocess
 import sys
 

@@ -1,3 +1,5 @@
+"""Servers and clients for the tests."""
+
 import os
 import socket
 import subprocess

@@ -1,3 +1,5 @@
+"""Requests are batched by their cost, in turns, and nobody waits for others' errors."""
+
 import asyncio
 import threading
 import time

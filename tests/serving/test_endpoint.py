@@ -1,3 +1,5 @@
+"""The endpoint answers as `predict` does, and refuses with a reason."""
+
 import json
 import logging
 import socket

@@ -1,3 +1,5 @@
+"""Costs and limits fit the time and memory that a model takes."""
+
 import pytest
 
 from allennlp_sentmatch import PairClassifier

@@ -1,3 +1,5 @@
+"""The page shows the task, the texts and the examples that fit the model."""
+
 import json
 
 import numpy

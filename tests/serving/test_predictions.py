@@ -1,3 +1,5 @@
+"""The page's predictions are those of the predictor and of `allennlp inspect`."""
+
 import json
 import re
 from dataclasses import asdict

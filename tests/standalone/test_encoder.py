@@ -1,3 +1,5 @@
+"""A folder gives the encoder's vectors with only PyTorch; wrong settings are named."""
+
 import json
 import os
 import shutil

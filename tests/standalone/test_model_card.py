@@ -1,3 +1,5 @@
+"""A model card shows users' texts as text."""
+
 import json
 from hashlib import sha256
 

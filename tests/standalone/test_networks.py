@@ -1,3 +1,5 @@
+"""Networks of a folder are those of torch and `nn`; tensors that do not fit are named."""
+
 import math
 
 import pytest

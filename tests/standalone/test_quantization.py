@@ -1,3 +1,5 @@
+"""Rounded weights are near the given ones, and refused without their scales."""
+
 import numpy
 import pytest
 import torch

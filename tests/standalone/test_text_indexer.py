@@ -1,3 +1,5 @@
+"""Words have the indices of AllenNLP's vocabulary, however they are spelled."""
+
 import pickle
 
 import pytest

@@ -1,3 +1,5 @@
+"""A checkpoint is whole or absent, whenever a process is interrupted or killed."""
+
 import signal
 import threading
 from types import SimpleNamespace

@@ -126,7 +126,9 @@ def test_training_ends_below_the_minimum(tmp_path, minimum, epochs):
         "learning_rate_scheduler": {"type": "infersent", "decay": 0.1, "shrink": 1.0},
         "callbacks": [{"type": "minimum_learning_rate", "minimum": minimum}],
     }
-    train_quick_start(tmp_path / "model", **{f"trainer.{key}": x for key, x in settings.items()})
+    overrides = {f"trainer.{key}": value for key, value in settings.items()}
+    overrides["dataset_reader.max_instances"] = 20
+    train_quick_start(tmp_path / "model", **overrides)
     metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
     assert metrics["epoch"] == epochs - 1
     assert (tmp_path / "model" / "model.tar.gz").is_file()

@@ -1,10 +1,12 @@
+"""The trainer computes every model in bfloat16, and restores the precision of products."""
+
 import json
 import math
 from contextlib import nullcontext
 
 import pytest
 import torch
-from allennlp.commands.train import train_model
+from allennlp.commands.train import TrainModel, train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.training import GradientDescentTrainer, TrainerCallback
@@ -67,10 +69,10 @@ def test_training_on_a_gpu(name, tmp_path, precisions, simulated_gpu):
 
 
 def check(settings, tmp_path, precisions):
-    model = train_model(settings, tmp_path / "model")
+    training = TrainModel.from_params(settings, serialization_dir=str(tmp_path), local_rank=0)
+    metrics = training.run()
     assert precisions == {(torch.bfloat16, True), (torch.bfloat16, False)}
-    assert all(parameter.dtype == torch.float32 for parameter in model.parameters())
-    metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
+    assert all(parameter.dtype == torch.float32 for parameter in training.model.parameters())
     assert math.isfinite(metrics["training_loss"])
     assert math.isfinite(metrics["validation_loss"])
 

@@ -1,3 +1,5 @@
+"""The benchmark evaluates all tasks on one encoding, and names those that fail."""
+
 import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError

@@ -1,3 +1,5 @@
+"""The report has the figures and averages of the published tables."""
+
 import json
 
 import pytest

@@ -1,3 +1,5 @@
+"""Sentences are encoded once, and the cache is only used for the same ones."""
+
 import gzip
 
 import numpy

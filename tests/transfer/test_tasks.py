@@ -1,3 +1,5 @@
+"""Tasks have the published numbers of examples, and their own labels and scores."""
+
 from collections import Counter
 
 import numpy

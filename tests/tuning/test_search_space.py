@@ -1,3 +1,5 @@
+"""Values come from the distributions of a space that fits its configuration."""
+
 import json
 
 import pytest

@@ -1,3 +1,5 @@
+"""A trial's process is followed, and ended with the study."""
+
 import os
 import signal
 import sys

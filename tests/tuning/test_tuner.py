@@ -1,3 +1,5 @@
+"""A study tries what its sampler draws, and continues after interruptions and failures."""
+
 import json
 import math
 import os

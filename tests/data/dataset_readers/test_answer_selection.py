@@ -1,3 +1,5 @@
+"""WikiQA and TrecQA are read as published, and a question's rows belong together."""
+
 import json
 from collections import Counter
 from itertools import zip_longest

@@ -1,3 +1,5 @@
+"""The span of an answer has the tokens that it covers."""
+
 import re
 from fractions import Fraction
 

@@ -1,3 +1,5 @@
+"""Pairs of sentences are read from aligned files or columns; long ones are counted."""
+
 import gzip
 import logging
 

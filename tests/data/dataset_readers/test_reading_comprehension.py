@@ -1,3 +1,5 @@
+"""Published formats give the spans, targets and offsets of their answers."""
+
 import json
 import logging
 import re

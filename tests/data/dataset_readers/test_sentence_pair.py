@@ -1,3 +1,5 @@
+"""Every published format of pairs gives its rows; errors name the file and the line."""
+
 from collections import Counter
 
 import pytest

@@ -1,3 +1,5 @@
+"""A teacher's vectors belong to their sentences, in folds and batches, too."""
+
 import gzip
 import os
 

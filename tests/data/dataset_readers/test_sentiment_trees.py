@@ -1,3 +1,5 @@
+"""The phrases of trees are those of AllenNLP's reader and of the published counts."""
+
 from itertools import chain
 
 import pytest

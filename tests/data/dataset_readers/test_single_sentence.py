@@ -1,3 +1,5 @@
+"""Every published format of single sentences gives its rows and labels."""
+
 import gzip
 from collections import Counter
 

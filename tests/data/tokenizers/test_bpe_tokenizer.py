@@ -1,3 +1,5 @@
+"""Byte pair encoding merges as Sennrich et al. do, and any text comes back from its subwords."""
+
 import json
 import random
 from collections import Counter

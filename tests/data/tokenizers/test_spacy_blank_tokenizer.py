@@ -1,3 +1,5 @@
+"""The tokens are those of spaCy's rules, without a model and with limited memory."""
+
 import sys
 
 import pytest

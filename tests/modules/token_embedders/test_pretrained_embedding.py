@@ -1,3 +1,5 @@
+"""Words get the vectors of their file, and others start as in AllenNLP."""
+
 import gzip
 import logging
 

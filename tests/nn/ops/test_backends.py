@@ -1,3 +1,5 @@
+"""The fastest backend that is installed is chosen; a request holds for its thread."""
+
 import threading
 from contextlib import suppress
 

@@ -1,3 +1,5 @@
+"""A source of texts, and a small WordNet."""
+
 import pytest
 
 from scripts.encoder.text_sources import Source

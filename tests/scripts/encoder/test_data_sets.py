@@ -1,3 +1,5 @@
+"""The data sets for the package's encoder are read and divided in the same way each time."""
+
 import gzip
 
 import pytest

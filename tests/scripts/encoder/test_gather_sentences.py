@@ -1,3 +1,5 @@
+"""The gathered sentences have no repetition and no sentence of a test set."""
+
 import json
 import os
 import signal

@@ -1,3 +1,5 @@
+"""Exchanged words give sentences of another meaning, or of the same one."""
+
 import random
 
 import pytest

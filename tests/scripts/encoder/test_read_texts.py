@@ -1,3 +1,5 @@
+"""Files of every form give their sentences."""
+
 import bz2
 import gzip
 import io

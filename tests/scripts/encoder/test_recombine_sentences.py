@@ -1,3 +1,5 @@
+"""Sentences are recombined with words of the same kind."""
+
 import random
 
 import pytest

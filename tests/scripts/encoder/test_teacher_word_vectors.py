@@ -1,3 +1,5 @@
+"""Frequent words weigh less, and the largest variance stays."""
+
 import numpy
 import pytest
 

@@ -1,3 +1,5 @@
+"""Sources of texts are described, downloaded and checked."""
+
 import dataclasses
 import gzip
 import hashlib

@@ -1,3 +1,5 @@
+"""Claims are tested by the recorded figures, and only current seeds count."""
+
 import json
 import re
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""The documented commands are what a shell would run."""
+
 import shlex
 import subprocess
 

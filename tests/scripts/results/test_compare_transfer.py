@@ -1,3 +1,5 @@
+"""Two rows of transfer are compared by the seeds that both have."""
+
 import pytest
 
 from scripts.results import compare_transfer

@@ -1,3 +1,5 @@
+"""Translations are compared by the seeds that both systems have."""
+
 import math
 
 import pytest

@@ -1,3 +1,5 @@
+"""The tables of the pages have the figures of the committed files."""
+
 import json
 
 import pytest

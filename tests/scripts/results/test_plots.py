@@ -1,3 +1,5 @@
+"""The plots have the recorded gains and curves."""
+
 import json
 
 import pytest

@@ -1,3 +1,5 @@
+"""The queue trains first what decides a claim, and continues after an interruption."""
+
 import json
 import math
 import subprocess

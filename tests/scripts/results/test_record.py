@@ -1,3 +1,5 @@
+"""Reports become rows of results, and incomplete ones are refused."""
+
 import json
 
 import pytest

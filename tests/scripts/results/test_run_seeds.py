@@ -1,3 +1,5 @@
+"""Seeds are trained once for each experiment, and recorded with their origin."""
+
 import json
 import re
 import shutil

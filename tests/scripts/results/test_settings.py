@@ -1,3 +1,5 @@
+"""Each recorded row has the settings of its configuration, or says that it is outdated."""
+
 import json
 
 import pytest

@@ -1,3 +1,5 @@
+"""The constraints are updated by their own optimizer, in the same batch."""
+
 import copy
 from types import SimpleNamespace
 

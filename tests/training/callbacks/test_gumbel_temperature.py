@@ -1,3 +1,5 @@
+"""The temperature falls as its schedule says, also after an interruption."""
+
 import json
 import math
 

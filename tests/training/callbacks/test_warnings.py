@@ -1,3 +1,5 @@
+"""Training warns of labels, loaders and numbers of processes that cannot work well."""
+
 import logging
 from types import SimpleNamespace
 

@@ -1,3 +1,5 @@
+"""The fast tanh is that of torch."""
+
 import pytest
 import torch
 

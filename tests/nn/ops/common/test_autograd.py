@@ -1,3 +1,5 @@
+"""A function's derivative is the one that it is given, with its graph."""
+
 from functools import partial
 
 import pytest

@@ -1,3 +1,5 @@
+"""Products are torch's, for every layout and library."""
+
 import pytest
 import torch
 import torch.nn.functional as F
