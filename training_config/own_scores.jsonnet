@@ -57,5 +57,5 @@ function(
       highest_score: highest,
     },
     data_loader: { batch_sampler: { type: 'bucket', batch_size: 32 } },
-    trainer: own_data.trainer('pearson', sentences.trained_encoder),
+    trainer: own_data.trainer('pearson', sentences.trained_encoder, encoder_lr=0.0001),
   }

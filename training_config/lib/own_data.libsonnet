@@ -66,7 +66,7 @@ local glove_vocabulary(glove) = {
 
   // Adam with early stopping by a metric of which more is better. An encoder that is trained further
   // has a smaller learning rate, and its table of word pieces is not trained.
-  trainer(metric, trained_encoder):: {
+  trainer(metric, trained_encoder, encoder_lr=0.0002):: {
     [if trained_encoder != null then 'no_grad']: $.word_pieces,
     num_epochs: 30,
     patience: 4,
@@ -74,7 +74,7 @@ local glove_vocabulary(glove) = {
     optimizer: {
       type: 'adam',
       lr: 0.001,
-      [if trained_encoder != null then 'parameter_groups']: [[[trained_encoder], { lr: 0.0002 }]],
+      [if trained_encoder != null then 'parameter_groups']: [[[trained_encoder], { lr: encoder_lr }]],
     },
     learning_rate_scheduler: {
       type: 'reduce_on_plateau',
