@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from allennlp_sentmatch.corpora.sentence_collection import Found, SentenceCollection
     from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
     from allennlp_sentmatch.estimators.fine_tuning import FineTuning
+    from allennlp_sentmatch.estimators.label_errors import LabelError, label_errors
     from allennlp_sentmatch.estimators.pair_classifier import PairClassifier
     from allennlp_sentmatch.estimators.pair_regressor import PairRegressor
     from allennlp_sentmatch.estimators.thresholds import Threshold
@@ -32,6 +33,7 @@ __all__ = [
     "FineTuning",
     "Found",
     "KeptText",
+    "LabelError",
     "PairClassifier",
     "PairRegressor",
     "SentenceCollection",
@@ -39,6 +41,7 @@ __all__ = [
     "Threshold",
     "__version__",
     "find_duplicates",
+    "label_errors",
 ]
 
 _ROOMS = ("commands", "corpora", "estimators", "files", "nn", "serving", "standalone")
@@ -50,12 +53,14 @@ _MODULES = {
     "FineTuning": "estimators.fine_tuning",
     "Found": "corpora.sentence_collection",
     "KeptText": "corpora.duplicates",
+    "LabelError": "estimators.label_errors",
     "PairClassifier": "estimators.pair_classifier",
     "PairRegressor": "estimators.pair_regressor",
     "SentenceCollection": "corpora.sentence_collection",
     "SentenceEncoder": "corpora.sentence_encoder",
     "Threshold": "estimators.thresholds",
     "find_duplicates": "corpora.duplicates",
+    "label_errors": "estimators.label_errors",
 }
 
 
