@@ -1,4 +1,4 @@
-"""Compare each own_* configuration with the simplest method, by the number of examples.
+"""Measure each own_* configuration beside the simplest method, by the number of examples.
 
     python -m benchmarks.own_data ../shared/data out/own_data --sizes 500 2000 --seeds 1
 
@@ -14,7 +14,7 @@ test data:
 
 The figure is the accuracy of labels, Pearson's correlation of scores, and the mean average
 precision of answers, over the questions with a right answer. A seed draws the examples and seeds
-the training. Figures are saved one by one, and existing figures are not measured again.
+the training. Runs are saved one by one, and existing runs are not measured again.
 """
 
 import argparse
@@ -26,8 +26,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
 import numpy
 import pandas
@@ -184,7 +185,7 @@ def own(config: Path, figure: str, seed: int) -> dict[str, Any]:
 
 
 def measure(
-    kind: str, name: str, size: Union[int, str], seed: int, data: DataSet, folder: Path
+    kind: str, name: str, size: str, seed: int, data: DataSet, folder: Path
 ) -> Iterator[dict[str, Any]]:
     """Yield the figures of a draw of examples, one method after the other."""
     train = data.drawn(MOST if size == ALL else int(size), seed)
@@ -197,11 +198,6 @@ def measure(
     drawn = folder / f"{kind}-{re.sub(r'[^A-Za-z0-9]', '', name)}" / f"{size}-{seed}"
     config = write_configuration(kind, name, drawn, train, data.test)
     yield own(config, FIGURES[kind], seed)
-
-
-def is_measured(record: dict[str, Any], seed: int) -> bool:
-    """Check that a record has all figures of a seed."""
-    return str(seed) in record.get("runs", {}) and "own" in record["runs"][str(seed)]
 
 
 def describe(record: dict[str, Any]) -> None:
@@ -218,8 +214,58 @@ def describe(record: dict[str, Any]) -> None:
     record["seeds_text"] = ", ".join(record["runs"])
 
 
+def read_records() -> dict[str, dict[str, Any]]:
+    """Return the records of the file of results by their keys."""
+    if not RESULTS.exists():
+        return {}
+    records = json.loads(RESULTS.read_text(encoding="utf-8"))["records"]
+    return {record["key"]: record for record in records}
+
+
+def save(kind: str, name: str, size: str, seed: int, run: dict[str, Any]) -> None:
+    """Put the figures of a run into the file of results, and print the table."""
+    records = read_records()
+    key = key_of(kind, name, size)
+    learned = run["learned"]
+    new = {
+        "key": key,
+        "configuration": f"own_{kind}",
+        "data": name,
+        "examples": f"all {learned:,}" if size == ALL else f"{int(size):,}",
+        "figure": TITLES[kind],
+        "runs": {},
+    }
+    record = records.setdefault(key, new)
+    record["runs"][str(seed)] = run
+    describe(record)
+    made = [records[one] for one in in_order(records)]
+    write(RESULTS, machine(device("cpu")), made, COLUMNS)
+
+
 def main() -> None:
     """Run the measurements that are not in the file yet."""
+    arguments = parse_arguments()
+    commit = revision()
+    for seed, size, kind in product(arguments.seeds, arguments.sizes, arguments.kinds):
+        for name, read in DATA_SETS[kind].items():
+            is_wanted = arguments.sets is None or name in arguments.sets
+            known = read_records().get(key_of(kind, name, size), {"runs": {}})
+            if not is_wanted or str(seed) in known["runs"]:
+                continue
+            run: dict[str, Any] = {"revision": commit}
+            data = read(arguments.data)
+            for figures in measure(kind, name, size, seed, data, arguments.output):
+                run.update(figures)
+            save(kind, name, size, seed, run)
+
+
+def key_of(kind: str, name: str, size: str) -> str:
+    """Return what identifies a record."""
+    return f"{kind} {name} {size}"
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("output", type=Path)
@@ -227,39 +273,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--kinds", nargs="+", default=list(DATA_SETS), choices=list(DATA_SETS))
     parser.add_argument("--sets", nargs="+", help="by default all")
-    arguments = parser.parse_args()
-    commit = revision()
-    records: dict[str, dict[str, Any]] = {}
-    if RESULTS.exists():
-        read = json.loads(RESULTS.read_text(encoding="utf-8"))["records"]
-        records = {record["key"]: record for record in read}
-    wanted = [
-        (size, seed, kind, name)
-        for seed in arguments.seeds
-        for size in arguments.sizes
-        for kind in arguments.kinds
-        for name in DATA_SETS[kind]
-        if arguments.sets is None or name in arguments.sets
-    ]
-    data: dict[tuple[str, str], DataSet] = {}
-    for size, seed, kind, name in wanted:
-        key = f"{kind} {name} {size}"
-        new = {"key": key, "configuration": f"own_{kind}", "data": name, "runs": {}}
-        new["examples"] = size
-        new["figure"] = TITLES[kind]
-        record = records.setdefault(key, new)
-        if is_measured(record, seed):
-            continue
-        if (kind, name) not in data:
-            data[kind, name] = DATA_SETS[kind][name](arguments.data)
-        run = {"revision": commit}
-        record["runs"][str(seed)] = run
-        for figures in measure(kind, name, size, seed, data[kind, name], arguments.output):
-            run.update(figures)
-            describe(record)
-        record["examples"] = f"all {run['learned']:,}" if size == ALL else f"{int(size):,}"
-        made = [records[one] for one in in_order(records)]
-        write(RESULTS, machine(device("cpu")), made, COLUMNS)
+    return parser.parse_args()
 
 
 def in_order(keys: Iterable[str]) -> list[str]:

@@ -1,0 +1,61 @@
+import json
+
+import numpy
+import pandas
+import pytest
+from _jsonnet import evaluate_file
+
+from benchmarks import own_data
+from benchmarks.own_data_sets import DataSet
+
+ANSWERS = pandas.DataFrame(
+    {
+        "question": ["a", "b", "a", "b", "a", "c"],
+        "candidate": ["1", "2", "3", "4", "5", "6"],
+        "label": ["1", "0", "0", "1", "1", "0"],
+    }
+)
+
+
+def test_the_candidates_of_a_question_are_drawn_together():
+    data = DataSet(ANSWERS, ANSWERS, by="question")
+    for seed in range(9):
+        drawn = data.drawn(3, seed)
+        assert len(drawn) >= 3
+        for question in set(drawn["question"]):
+            whole = ANSWERS[ANSWERS["question"] == question]
+            assert drawn[drawn["question"] == question].equals(whole)
+    assert len(data.drawn(99, 0)) == 6
+    assert len(DataSet(ANSWERS, ANSWERS).drawn(4, 0)) == 4
+
+
+def test_the_mean_average_precision_is_of_the_questions_with_a_right_answer():
+    """Of "a", the right ones are first and third: (1/1 + 2/3) / 2; of "b", second: 1/2."""
+    scores = numpy.array([0.9, 0.8, 0.5, 0.1, 0.2, 0.7])
+    expected = ((1 + 2 / 3) / 2 + 1 / 2) / 2
+    assert own_data.mean_average_precision(ANSWERS, scores) == pytest.approx(expected)
+
+
+def test_a_configuration_reads_the_examples_in_folds(tmp_path):
+    table = pandas.DataFrame({"text": ["a\tb", 'say "c"'], "label": [1, 2]})
+    config = own_data.write_configuration("sentences", "TREC", tmp_path, table, table)
+    made = json.loads(evaluate_file(str(config)))
+    assert made["train_data_path"]["folds"] == {"number": 5, "drop": [0]}
+    assert made["validation_data_path"]["folds"] == {"number": 5, "keep": [0]}
+    assert made["dataset_reader"]["text"] == "text"
+    with open(made["test_data_path"], encoding="utf-8") as file:
+        assert file.read() == 'text\tlabel\na b\t1\nsay "c"\t2\n'
+
+
+def test_rows_are_in_the_order_of_the_data_and_sizes():
+    keys = ["answers TrecQA 500", "pairs SICK all", "pairs MSRP 500", "pairs SICK 2000"]
+    assert own_data.in_order(keys) == [keys[3], keys[1], keys[2], keys[0]]
+
+
+def test_a_row_has_the_mean_of_its_seeds():
+    runs = {"1": {"simplest": 0.5, "own": 0.7, "minutes": 1.0}, "2": {"simplest": 0.7}}
+    record = {"figure": "accuracy, %", "runs": runs}
+    own_data.describe(record)
+    assert record["simplest_text"] == "60.0 ± 14.1"
+    assert (record["own_text"], record["estimator_text"]) == ("70.0", "")
+    assert (record["minutes"], record["seeds_text"]) == (1.0, "1, 2")
