@@ -167,7 +167,16 @@ def own(config: Path, figure: str, seed: int) -> dict[str, Any]:
     output = config.parent / "out"
     seeds = dict.fromkeys(("random_seed", "numpy_seed", "pytorch_seed"), seed)
     program = Path(sys.executable).with_name("allennlp")
-    command = [program, "train", config, "-s", output, "-o", json.dumps(seeds), "--force"]
+    command: list[Any] = [
+        program,
+        "train",
+        config,
+        "-s",
+        output,
+        "-o",
+        json.dumps(seeds),
+        "--force",
+    ]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with (config.parent / "log.txt").open("w", encoding="utf-8") as log:
         subprocess.run(command, stdout=log, stderr=log, check=True, cwd=REPOSITORY)

@@ -65,7 +65,8 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         self.whole_sentence = whole_sentence
         self._use(load_exported(folder))
         if folder is None:
-            self._register_state_dict_hook(_leave_out_shipped_words)
+            register: Any = self._register_state_dict_hook  # has no types
+            register(_leave_out_shipped_words)
 
     def _use(self, encoder: StandaloneEncoder) -> None:
         self.encoder = encoder.requires_grad_(self._trainable)
@@ -156,7 +157,7 @@ def shipped_words(digest: Tensor) -> Tensor:
 
 def words_digest(words: Tensor) -> Tensor:
     """Return the SHA-256 of a table of vectors (V, D), as bytes (32,)."""
-    digest = hashlib.sha256(words.detach().numpy()).digest()
+    digest = hashlib.sha256(words.detach().numpy().tobytes()).digest()
     return torch.tensor(list(digest), dtype=torch.uint8)
 
 
