@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning
-from allennlp_sentmatch.estimators.informative_pairs import least_certain
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pair_estimator import PairEstimator
 from allennlp_sentmatch.estimators.pairs import checked_targets
@@ -155,34 +154,6 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return choose_threshold(
             scores, is_right, held_out.weights, aim, wanted, held_out.groups, sure
         )
-
-    def most_informative(self, pool: Any, n: int) -> Array:
-        """Choose the pairs to label next, so that fewer labels are needed than of random pairs.
-
-            chosen = classifier.most_informative(pool, 20)
-            pairs += [pool[position] for position in chosen]
-
-        Fit the classifier again with their labels before you choose more. docs/python.md says what
-        this gains.
-
-        # Parameters
-
-        pool : `Any`
-            N pairs without labels, as `fit` takes them.
-        n : `int`
-            How many to choose, at most the number of different pairs in the pool.
-
-        # Returns
-
-        `numpy.ndarray`
-            (n,), the positions in the pool of the pairs that the classifier is least certain of,
-            the least certain first.
-
-        # Raises
-
-        `TypeError` or `ValueError`, naming the pair or `n`.
-        """
-        return least_certain(self.predict_proba(pool), self._pairs(pool), n)
 
     def _held_out(self) -> HeldOut:
         """Return the predictions of cross-validation; raise `ValueError` if there are none."""
