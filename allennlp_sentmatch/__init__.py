@@ -5,20 +5,16 @@ Importing the package registers every component with AllenNLP, if AllenNLP is in
 `SentenceEncoder`, `PairClassifier` and `PairRegressor` import AllenNLP unless they need it.
 """
 
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from allennlp_sentmatch.lazy_names import imported as _imported
 from allennlp_sentmatch.registration import PARTS as _PARTS
 from allennlp_sentmatch.registration import register_components as _register_components
 from allennlp_sentmatch.version import __version__
 
 if TYPE_CHECKING:
-    from allennlp_sentmatch.corpora.duplicates import (
-        Deduplication,
-        Duplicate,
-        KeptText,
-        find_duplicates,
-    )
+    from allennlp_sentmatch.corpora.deduplication import Deduplication, Duplicate, KeptText
+    from allennlp_sentmatch.corpora.duplicates import find_duplicates
     from allennlp_sentmatch.corpora.sentence_collection import Found, SentenceCollection
     from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
     from allennlp_sentmatch.estimators.fine_tuning import FineTuning
@@ -48,11 +44,11 @@ _ROOMS = ("commands", "corpora", "estimators", "files", "nn", "serving", "standa
 """The rooms that do not need AllenNLP."""
 
 _MODULES = {
-    "Deduplication": "corpora.duplicates",
-    "Duplicate": "corpora.duplicates",
+    "Deduplication": "corpora.deduplication",
+    "Duplicate": "corpora.deduplication",
     "FineTuning": "estimators.fine_tuning",
     "Found": "corpora.sentence_collection",
-    "KeptText": "corpora.duplicates",
+    "KeptText": "corpora.deduplication",
     "LabelError": "estimators.label_errors",
     "PairClassifier": "estimators.pair_classifier",
     "PairRegressor": "estimators.pair_regressor",
@@ -65,11 +61,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS or name in _PARTS:
-        return _import_module(f"{__name__}.{name}")
-    if name in _MODULES:
-        return getattr(_import_module(f"{__name__}.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _imported(__name__, name, _MODULES, submodules=(*_ROOMS, *_PARTS))
 
 
 _register_components()

@@ -56,10 +56,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     parsers = parser.add_subparsers(dest="command", metavar="command")
     for command_class in COMMANDS:
         command = command_class()
-        if words[:1] == [command.name]:
-            command.add_parser(parsers).set_defaults(run=command.run)
-        else:  # adding the options of all commands would import the server
-            parsers.add_parser(command.name, help=command.__doc__)
+        command.add_parser(parsers, words).set_defaults(run=command.run)
     install = parsers.add_parser(
         INSTALL,
         help="Install AllenNLP 2.10.1 for the installed version of torch.",

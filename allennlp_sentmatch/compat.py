@@ -1,13 +1,13 @@
-"""Patches that AllenNLP 2.10.1 needs on torch 2, each with its reason.
+"""Patches that AllenNLP 2.10.1 needs for its data, commands and archives, each with its reason.
 
 AllenNLP's last release was written for torch 1.12. Importing this module patches the parts of its
-trainer, data loader and commands that have broken since, and some that had always failed; each
-function says what failed. `transformers_compat.py` patches the transformer components,
-`evaluation_compat.py` what evaluation reads, and `models/archival.py` how archives are opened.
+data loaders and commands that have broken since, and some that had always failed; each function
+says what failed. `training_compat.py` patches the trainer, `transformers_compat.py` the transformer
+components, `evaluation_compat.py` what evaluation reads, and `models/archival.py` how archives are
+opened.
 """
 
 import functools
-import inspect
 import os
 import random
 import re
@@ -21,96 +21,18 @@ from multiprocessing.reduction import ForkingPickler
 from types import SimpleNamespace
 from typing import Any
 
-import numpy
 import torch
 from allennlp.commands import build_vocab, count_instances, diff, find_learning_rate, predict
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path, open_compressed
 from allennlp.data import vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader, multiprocess_data_loader
 from allennlp.data.dataset_readers import InterleavingDatasetReader
 from allennlp.models import archival
-from allennlp.training import gradient_descent_trainer
 from allennlp.training import util as training_util
-from allennlp.training.callbacks import ShouldValidateCallback
-from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
-from allennlp.training.moving_average import MovingAverage
 
 from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.files.lines import stream_lines
-from allennlp_sentmatch.files.messages import did_you_mean
-
-
-def patch_reduce_on_plateau() -> None:
-    """Construct `reduce_on_plateau` without `verbose`.
-
-    AllenNLP passes `verbose` to torch's `ReduceLROnPlateau`, and torch 2.7 removed it: "got an
-    unexpected keyword argument 'verbose'".
-    """
-    plateau: Any = torch.optim.lr_scheduler.ReduceLROnPlateau
-    if "verbose" in inspect.signature(plateau).parameters:
-        return
-    scheduler: Any = ReduceOnPlateauLearningRateScheduler
-    construct = scheduler.__init__
-
-    @functools.wraps(construct)  # `from_params` reads the signature
-    def construct_without_verbose(self: Any, *args: Any, **kwargs: Any) -> None:
-        settings = inspect.signature(construct).bind(self, *args, **kwargs).arguments
-        del settings["self"]
-        settings.pop("verbose", None)
-        self.lr_scheduler = plateau(**settings)
-
-    scheduler.__init__ = construct_without_verbose
-
-
-def patch_recovery() -> None:
-    """Let `--recover` read a training state.
-
-    Since torch 2.6 `torch.load` reads tensors and plain containers only. Schedulers that compute
-    with NumPy (`cosine`, `slanted_triangular`) leave a `numpy.float64` in the training state, which
-    `torch.load` refuses: "Unsupported global: GLOBAL numpy._core.multiarray.scalar". This allows
-    the three names with which such a number is pickled; they can only make numbers.
-
-    A recovered moving average followed the copies of the parameters in its state instead of the
-    model's parameters: it never changed, and the model was not averaged.
-    """
-    if hasattr(torch.serialization, "add_safe_globals"):
-        number = numpy.float64(0.0)
-        make_scalar: Any = number.__reduce__()[0]
-        torch.serialization.add_safe_globals([make_scalar, numpy.dtype, type(number.dtype)])
-
-    def load_averages(self: Any, state_dict: dict[str, dict[str, torch.Tensor]]) -> None:
-        for name, average in state_dict["shadows"].items():
-            self._shadows[name].copy_(average)
-
-    moving_average: Any = MovingAverage
-    moving_average.load_state_dict = load_averages
-
-
-def patch_validation_interval() -> None:
-    """Keep the best weights if `should_validate_callback` skips validations.
-
-    The callback decided on the next epoch before this epoch's weights were saved as the best, and
-    the weights of an epoch without validation counted as the best: the archive contained other
-    weights than those of `best_epoch`. After `--recover`, other epochs were validated.
-    """
-    callback: Any = ShouldValidateCallback
-
-    def decide(
-        self: Any, trainer: Any, *args: Any, is_training: bool = True, **kwargs: Any
-    ) -> None:
-        if is_training:
-            epoch = max(trainer._epochs_completed, trainer._start_after_epochs_completed)
-            trainer._should_validate_this_epoch = self._should_validate(epoch)
-
-    def on_epoch(self: Any, trainer: Any, *args: Any, **kwargs: Any) -> None:
-        if not trainer._should_validate_this_epoch and trainer._validation_data_loader is not None:
-            trainer._metric_tracker._is_best_so_far = False
-            trainer._metric_tracker._epoch_number += 1  # it counts validations
-
-    callback.on_start = callback.on_batch = decide
-    callback.on_epoch = on_epoch
 
 
 def patch_vocabulary() -> None:
@@ -179,22 +101,6 @@ def patch_interleaving() -> None:
     reader.__init__ = construct_sharing
 
 
-def patch_mixed_precision() -> None:
-    """Enter mixed precision by its current name.
-
-    AllenNLP enters `torch.cuda.amp.autocast` for every batch, even without mixed precision. torch
-    2.4 deprecated that name and prints a `FutureWarning` in the middle of the progress bar.
-    """
-    if not hasattr(torch.amp, "GradScaler"):
-        return
-
-    def autocast(enabled: bool) -> torch.amp.autocast:
-        return torch.amp.autocast("cuda", enabled=enabled)
-
-    trainer: Any = gradient_descent_trainer
-    trainer.amp = SimpleNamespace(autocast=autocast, GradScaler=torch.amp.GradScaler)
-
-
 def patch_data_of_the_vocabulary() -> None:
     """Read the data that have a path, and all of them, for the vocabulary.
 
@@ -232,47 +138,6 @@ def patch_overrides() -> None:
     module: Any
     for module in (build_vocab, count_instances):
         module.Params = SimpleNamespace(from_file=from_file)
-
-
-def patch_trainer_settings() -> None:
-    """Refuse a setting that the trainer does not have.
-
-    AllenNLP's trainer accepts any keyword, so a misspelled setting was silently ignored.
-    """
-    trainer: Any = gradient_descent_trainer.GradientDescentTrainer
-    construct = trainer.from_partial_objects.__func__
-
-    @functools.wraps(construct)
-    def construct_strictly(cls: type, *args: Any, **kwargs: Any) -> Any:
-        functions = [construct, *(part.__init__ for part in cls.__mro__)]  # type: ignore[misc]
-        known = {name for function in functions for name in inspect.signature(function).parameters}
-        for name in kwargs.keys() - known:
-            raise ConfigurationError(
-                f"the trainer {cls.__name__} has no setting {name!r}{did_you_mean(name, known)}"
-            )
-        return construct(cls, *args, **kwargs)
-
-    trainer.from_partial_objects = classmethod(construct_strictly)
-
-
-def patch_training_data() -> None:
-    """Show a model its training data before the trainer uses it, by its `prepare_training`.
-
-    AllenNLP gives a model only the vocabulary, whose counts may include the validation data. The
-    weights "balanced" of a classifier are those of the labels that it is trained with.
-    """
-    trainer: Any = gradient_descent_trainer.GradientDescentTrainer
-    construct = trainer.from_partial_objects.__func__
-
-    @functools.wraps(construct)
-    def construct_prepared(cls: type, *args: Any, **kwargs: Any) -> Any:
-        settings = inspect.signature(construct).bind(cls, *args, **kwargs).arguments
-        prepare_training = getattr(settings["model"], "prepare_training", None)
-        if prepare_training is not None:
-            prepare_training(settings["data_loader"])
-        return construct(cls, *args, **kwargs)
-
-    trainer.from_partial_objects = classmethod(construct_prepared)
 
 
 def patch_prediction_input() -> None:
@@ -348,17 +213,11 @@ def patch_archives() -> None:
     module.tarfile = SimpleNamespace(open=open_archive)
 
 
-patch_reduce_on_plateau()
-patch_recovery()
-patch_validation_interval()
 patch_vocabulary()
 patch_workers()
 patch_interleaving()
-patch_mixed_precision()
 patch_data_of_the_vocabulary()
 patch_overrides()
-patch_trainer_settings()
-patch_training_data()
 patch_prediction_input()
 patch_diff()
 patch_archives()

@@ -83,7 +83,7 @@ def measure(kind: str, vectors: Array, queries: Array, expected: Array, folder: 
     seconds: list[float] = []
 
     def build() -> None:
-        make = partial(SentenceIndex.build, vectors, kind=IndexKind(kind))
+        make = partial(SentenceIndex.build, vectors, index_kind=IndexKind(kind))
         seconds.append(processor_seconds(lambda: built.append(make())))
 
     peak = peak_memory(build, torch.device("cpu"))
@@ -158,7 +158,7 @@ def main() -> None:
         write_perturbed(Path(folder, "vectors.npy"), real, max(options.sizes))
         for size in sorted(options.sizes):
             vectors = numpy.load(Path(folder, "vectors.npy"), mmap_mode="r")[:size]
-            exact = SentenceIndex.build(vectors, kind=IndexKind("flat"))
+            exact = SentenceIndex.build(vectors, index_kind=IndexKind("flat"))
             _, expected = exact.search(queries, K)
             del exact
             for kind in options.kinds:

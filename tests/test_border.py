@@ -36,17 +36,8 @@ assert ConfigurationError is ValueError
 """
 
 NEEDED = (
-    "commands/calibrate.py",
-    "commands/compare.py",
-    "commands/demo.py",
-    "commands/ensemble.py",
-    "commands/evaluate_generator.py",
-    "commands/inspect.py",
-    "commands/learn_bpe.py",
     "commands/program.py",
     "commands/subcommands.py",
-    "commands/transfer.py",
-    "commands/tune.py",
     "estimators/fine_tuned_head.py",
     "serving/page.py",
     "serving/predictions.py",

@@ -15,6 +15,14 @@ for base, name in names:
     assert base.by_name(name).__module__.startswith("allennlp_sentmatch.")
 """
 
+NOT_IMPORTED = """
+import sys
+rooms = ["calibration", "comparison", "inspection", "serving", "transfer", "tuning"]
+imported = {f"allennlp_sentmatch.{room}" for room in rooms} | {"fastapi", "optuna", "sacremoses"}
+assert not imported & set(sys.modules), imported & set(sys.modules)
+"""
+"""Every command of `allennlp` registers the components, and would wait for these modules."""
+
 USE_NN = """
 import torch
 import allennlp_sentmatch.nn
@@ -46,7 +54,7 @@ def torch_alone(tmp_path_factory):
     ],
 )
 def test_every_order_of_imports_registers_the_components(imports):
-    result = run_python(imports + RESOLVE)
+    result = run_python(imports + RESOLVE + NOT_IMPORTED)
     assert result.returncode == 0, result.stderr
 
 

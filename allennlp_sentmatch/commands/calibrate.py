@@ -7,16 +7,8 @@ report as JSON, and a reliability diagram.
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from allennlp_sentmatch.calibration import calibrate_archive
 from allennlp_sentmatch.commands.command import Command, json_or_text
-from allennlp_sentmatch.errors import configuration_errors
-
-
-def _data_path(text: str) -> Any:
-    with configuration_errors():  # argparse would not say what is wrong with the value
-        return json_or_text(text, where="the data path")
 
 
 class Calibrate(Command):
@@ -29,13 +21,12 @@ class Calibrate(Command):
         parser.add_argument("archive_file", help="path to an archived classifier")
         parser.add_argument(
             "input_file",
-            type=_data_path,
             help="labeled data that the model was not trained on, read by its validation reader; "
             "or a part of a file, as JSON: "
             '{"path": "train.tsv", "folds": {"number": 10, "keep": [0]}}',
         )
         parser.add_argument("output_dir", help="a folder that does not exist yet")
-        parser.add_argument("--test-file", type=_data_path, help="other labeled data to measure on")
+        parser.add_argument("--test-file", help="other labeled data to measure on")
         parser.add_argument(
             "--positive-label",
             metavar="LABEL",
@@ -50,9 +41,21 @@ class Calibrate(Command):
         )
 
     def run(self, args: argparse.Namespace) -> None:
-        options = (args.precision, args.positive_label, args.cuda_device, args.trust_archive)
+        data_path = json_or_text(args.input_file, where="the data path")
+        test_path = None
+        if args.test_file is not None:
+            test_path = json_or_text(args.test_file, where="the data path")
+        from allennlp_sentmatch.calibration import calibrate_archive
+
         report = calibrate_archive(
-            args.archive_file, args.input_file, args.output_dir, args.test_file, *options
+            args.archive_file,
+            data_path,
+            args.output_dir,
+            test_path,
+            args.precision,
+            args.positive_label,
+            args.cuda_device,
+            args.trust_archive,
         )
         print(*report.lines(), "", sep="\n")
         print(f"wrote {Path(args.output_dir) / 'model.tar.gz'}")

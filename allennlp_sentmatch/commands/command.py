@@ -1,7 +1,6 @@
 """The form and the options that this package's commands share.
 
-The modules of commands that work without AllenNLP import what they need when they run: describing
-the command line takes no time.
+The modules of the commands import what they need when they run: listing them takes no time.
 """
 
 import argparse
@@ -56,9 +55,16 @@ class Command:
     """The names of the options that it shares with other commands."""
 
     def add_parser(
-        self, parsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
+        self,
+        parsers: "argparse._SubParsersAction[argparse.ArgumentParser]",
+        command_line: Sequence[str],
     ) -> argparse.ArgumentParser:
-        """Add a parser of the command line."""
+        """Add a parser of the command, with its arguments if the `command_line` begins with it.
+
+        To describe the arguments of the other commands, the rooms behind them would be imported.
+        """
+        if list(command_line[:1]) != [self.name]:
+            return parsers.add_parser(self.name, help=self.__doc__)
         description = sys.modules[self.__module__].__doc__
         parser = parsers.add_parser(self.name, description=description, help=self.__doc__)
         self.add_arguments(parser)

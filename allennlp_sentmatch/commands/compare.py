@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from allennlp_sentmatch.commands.command import Command, json_or_text
-from allennlp_sentmatch.comparison import compare_archives
 from allennlp_sentmatch.files.folders import check_absent, write_json
 
 
@@ -48,8 +47,16 @@ class Compare(Command):
         if args.output_file is not None:
             check_absent(Path(args.output_file), "file")
         data_path = json_or_text(data_text, where="the data path")
-        options = (args.metric, args.cuda_device, args.trust_archive)
-        reports = compare_archives(args.archive_files, [*others, last], data_path, *options)
+        from allennlp_sentmatch.comparison import compare_archives
+
+        reports = compare_archives(
+            args.archive_files,
+            [*others, last],
+            data_path,
+            args.metric,
+            args.cuda_device,
+            args.trust_archive,
+        )
         for report in reports:
             print(*lines_of(report, len(reports)), "", sep="\n")
         if args.output_file is not None:

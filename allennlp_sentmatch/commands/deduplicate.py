@@ -26,7 +26,7 @@ from allennlp_sentmatch.files.tables import located_sentences
 from allennlp_sentmatch.files.texts import Sentences, checked_text, is_blank, noting
 
 if TYPE_CHECKING:
-    from allennlp_sentmatch.corpora.duplicates import Duplicate
+    from allennlp_sentmatch.corpora.deduplication import Duplicate
 
 logger = logging.getLogger(__name__)
 

@@ -7,17 +7,14 @@ serve`. It is accessible only from this machine, unless `--host` is given.
 """
 
 import argparse
-from typing import Any
-
-from allennlp.common.checks import ConfigurationError
-from allennlp.models import Archive
+from typing import TYPE_CHECKING, Any
 
 from allennlp_sentmatch.commands.serve import Serve
 from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.files.texts import is_blank
-from allennlp_sentmatch.serving import Service
-from allennlp_sentmatch.serving.page import description_of, with_page
-from allennlp_sentmatch.serving.sources import needs_archive
+
+if TYPE_CHECKING:
+    from allennlp_sentmatch.serving import Service
 
 
 class Demo(Serve):
@@ -34,16 +31,20 @@ class Demo(Serve):
         )
 
     def run(self, args: argparse.Namespace) -> None:
+        from allennlp_sentmatch.serving.sources import needs_archive
+
         if not needs_archive(args.model):
-            raise ConfigurationError(f"{args.model} is not an archive; use `allennlp serve`")
+            raise ValueError(f"{args.model} is not an archive; use `allennlp serve`")
         super().run(args)
 
     def completed(
-        self, service: Service, predictor: Any, archive: Archive, args: argparse.Namespace
-    ) -> Service:
+        self, service: "Service", predictor: Any, archive: Any, args: argparse.Namespace
+    ) -> "Service":
+        from allennlp_sentmatch.serving.page import description_of, with_page
+
         corpus = None
         if args.corpus is not None:
             corpus = [one for one in read_sentences(args.corpus) if not is_blank(one)]
             if not corpus:
-                raise ConfigurationError(f"{args.corpus} has no sentence in it")
+                raise ValueError(f"{args.corpus} has no sentence in it")
         return with_page(service, predictor, description_of(archive), corpus)

@@ -45,9 +45,10 @@ class Encode(Command):
             help="sentences sorted by length together, and saved together",
         )
         parser.add_argument(
-            "--bfloat16",
-            action="store_true",
-            help="round the factors of products to bfloat16, which some processors multiply faster",
+            "--dtype",
+            choices=["float32", "bfloat16", "int8"],
+            help="the format of the numbers that products are computed from; some processors "
+            "multiply bfloat16 faster; int8 is for the encoder in this package",
         )
         parser.add_argument(
             "--engine",
@@ -82,7 +83,7 @@ class Encode(Command):
                 batch_size=args.batch_size,
                 block_size=args.block_size,
                 show_progress_bar=True,
-                fingerprint=fingerprint_of(args.model, args.overrides, args.bfloat16),
+                fingerprint=fingerprint_of(args.model, args.overrides, args.dtype),
                 append=args.append,
             )
 
@@ -93,7 +94,7 @@ def _encoder(args: argparse.Namespace) -> Any:
         "cuda_device": args.cuda_device,
         "trust": args.trust_archive,
         "overrides": args.overrides,
-        "bfloat16": args.bfloat16,
+        "dtype": args.dtype,
     }
     if args.engine == "ray":
         from allennlp_sentmatch.corpora.ray_encoder import RayEncoder

@@ -7,7 +7,6 @@ probabilities of the models are averaged.
 import argparse
 
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.models.ensemble import ensemble_archives
 
 
 class EnsembleArchives(Command):
@@ -21,5 +20,7 @@ class EnsembleArchives(Command):
         parser.add_argument("--output-file", required=True, help="the ensemble's archive")
 
     def run(self, args: argparse.Namespace) -> None:
+        from allennlp_sentmatch.models.ensemble import ensemble_archives
+
         path = ensemble_archives(args.archive_files, args.output_file, args.trust_archive)
         print(f"wrote {path}, an ensemble of {len(args.archive_files)}")

@@ -11,12 +11,7 @@ import argparse
 import json
 from typing import Any
 
-from allennlp.common.util import dump_metrics, prepare_environment
-from allennlp.predictors import Predictor
-
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors.pair_generator import evaluate_generator
 
 
 class EvaluateGenerator(Command):
@@ -47,6 +42,12 @@ class EvaluateGenerator(Command):
         )
 
     def run(self, args: argparse.Namespace) -> None:
+        from allennlp.common.util import dump_metrics, prepare_environment
+        from allennlp.predictors import Predictor
+
+        from allennlp_sentmatch.models.archival import load_archive
+        from allennlp_sentmatch.predictors.pair_generator import evaluate_generator
+
         archive = load_archive(args.archive_file, args.cuda_device, args.trust_archive)
         prepare_environment(archive.config)
         settings = {"sample_latent": args.sample_latent}

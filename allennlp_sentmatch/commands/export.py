@@ -77,7 +77,7 @@ def _export_again(args: argparse.Namespace, folder: Path) -> "StandaloneEncoder"
 
 def _export_archive(args: argparse.Namespace) -> "StandaloneEncoder":
     """Export the encoder of an archive."""
-    from allennlp_sentmatch.corpora.encoders import check_archive
+    from allennlp_sentmatch.corpora.encoder_sources import check_archive
 
     check_archive(args.model)
     from allennlp_sentmatch.encoding.export import export_encoder, standalone_encoder

@@ -8,15 +8,10 @@ import argparse
 import random
 from pathlib import Path
 
-from allennlp.common.checks import ConfigurationError
-from allennlp.predictors import Predictor
-
 from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.files.folders import check_absent
 from allennlp_sentmatch.files.json_lines import parse_json_object
 from allennlp_sentmatch.files.lines import filled_lines
-from allennlp_sentmatch.inspection import KINDS, SALIENCY_METHODS, draw_into_folder
-from allennlp_sentmatch.models.archival import load_archive
 
 
 class Inspect(Command):
@@ -26,6 +21,8 @@ class Inspect(Command):
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        from allennlp_sentmatch.inspection import KINDS, SALIENCY_METHODS
+
         parser.add_argument("archive_file", help="path to an archived model")
         parser.add_argument(
             "input_file", help="JSON lines as `allennlp predict` takes them, one input per line"
@@ -49,13 +46,18 @@ class Inspect(Command):
         )
 
     def run(self, args: argparse.Namespace) -> None:
+        from allennlp.predictors import Predictor
+
+        from allennlp_sentmatch.inspection import draw_into_folder
+        from allennlp_sentmatch.models.archival import load_archive
+
         folder = Path(args.output_dir)
         check_absent(folder, "folder")
         lines = filled_lines(args.input_file)
         inputs = [parse_json_object(line, str(source)) for source, line in lines]
         if args.sample is not None:
             if not 1 <= args.sample <= len(inputs):
-                raise ConfigurationError(
+                raise ValueError(
                     f"--sample must lie between 1 and the {len(inputs)} inputs of "
                     f"{args.input_file}, got {args.sample}"
                 )

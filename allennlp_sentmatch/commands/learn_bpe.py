@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
 from allennlp_sentmatch.files.folders import check_absent
 from allennlp_sentmatch.files.lines import read_lines
 from allennlp_sentmatch.files.messages import printable
@@ -35,6 +34,8 @@ class LearnBpe(Command):
         parser.add_argument("--lowercase", action="store_true", help="lower-case the text")
 
     def run(self, args: argparse.Namespace) -> None:
+        from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
+
         output = Path(args.output_file)
         output.parent.mkdir(parents=True, exist_ok=True)
         check_absent(output)

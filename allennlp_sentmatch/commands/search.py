@@ -38,38 +38,11 @@ class Search(Command):
         parser.add_argument("corpus_file", help="the file that was encoded")
         parser.add_argument("vectors_file", help="what `encode` wrote")
         add_table_options(parser)
-        queries = parser.add_mutually_exclusive_group()
-        queries.add_argument("--query", help="one sentence to search for")
-        queries.add_argument("--queries", help="a file of sentences to search for, one per line")
-        parser.add_argument("--k", type=int, default=5, help="neighbors of each query")
-        parser.add_argument(
-            "--rescore",
-            nargs="?",
-            const=True,
-            metavar="ARCHIVE",
-            help="also show what a model for pairs says of the query, as the premise, and each "
-            "neighbor, as the hypothesis, and sort the neighbors by its score if it has one; "
-            "ARCHIVE is the model's archive, by default the first one; needs AllenNLP",
-        )
-        parser.add_argument(
-            "--candidates",
-            type=int,
-            metavar="N",
-            help="rescore the N nearest sentences and show the first --k of them",
-        )
-        parser.add_argument(
-            "--index",
-            help="the file of the FAISS index: if it exists, sentences that are new at the end of "
-            "the corpus are added to it; otherwise the index is built and saved there",
-        )
+        _add_queries(parser)
+        _add_rescoring(parser)
+        _add_index(parser)
         parser.add_argument(
             "--deleted", metavar="FILE", help="sentences to leave out of the results, one per line"
-        )
-        parser.add_argument(
-            "--index-kind",
-            metavar="KIND",
-            help="flat (exact), hnsw, ivf or ivfpq, or JSON with settings, such as "
-            '\'{"type": "hnsw", "ef_search": 128}\'; by default, the number of sentences decides',
         )
         parser.add_argument(
             "--output-file",
@@ -99,6 +72,48 @@ class Search(Command):
                 found = search.search(batch, args.k, args.rescore is not None, args.candidates)
                 for query, neighbors in zip(batch, found):
                     _write(query, neighbors, encoder, file)
+
+
+def _add_queries(parser: argparse.ArgumentParser) -> None:
+    """Add the sentences to search for, and how many neighbors each gets."""
+    queries = parser.add_mutually_exclusive_group()
+    queries.add_argument("--query", help="one sentence to search for")
+    queries.add_argument("--queries", help="a file of sentences to search for, one per line")
+    parser.add_argument("--k", type=int, default=5, help="neighbors of each query")
+
+
+def _add_rescoring(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a model that reads each pair of a query and a neighbor."""
+    parser.add_argument(
+        "--rescore",
+        nargs="?",
+        const=True,
+        metavar="ARCHIVE",
+        help="also show what a model for pairs says of the query, as the premise, and each "
+        "neighbor, as the hypothesis, and sort the neighbors by its score if it has one; "
+        "ARCHIVE is the model's archive, by default the first one; needs AllenNLP",
+    )
+    parser.add_argument(
+        "--candidates",
+        type=int,
+        metavar="N",
+        help="rescore the N nearest sentences and show the first --k of them",
+    )
+
+
+def _add_index(parser: argparse.ArgumentParser) -> None:
+    """Add the file and the kind of the FAISS index."""
+    parser.add_argument(
+        "--index",
+        help="the file of the FAISS index: if it exists, sentences that are new at the end of "
+        "the corpus are added to it; otherwise the index is built and saved there",
+    )
+    parser.add_argument(
+        "--index-kind",
+        metavar="KIND",
+        help="flat (exact), hnsw, ivf or ivfpq, or JSON with settings, such as "
+        '\'{"type": "hnsw", "ef_search": 128}\'; by default, the number of sentences decides',
+    )
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -141,7 +156,7 @@ def _search(
 
 def _rescorer(archive_file: str, cuda_device: int, trust: bool) -> Any:
     """Return the predictor of an archive."""
-    from allennlp_sentmatch.corpora.encoders import check_archive
+    from allennlp_sentmatch.corpora.encoder_sources import check_archive
 
     check_archive(archive_file)
     from allennlp.predictors import Predictor

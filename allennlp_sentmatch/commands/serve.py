@@ -74,7 +74,7 @@ class Serve(Command):
 
     def _archive_service(self, args: argparse.Namespace) -> "Service":
         """Return the service of an archive."""
-        from allennlp_sentmatch.corpora.encoders import check_archive
+        from allennlp_sentmatch.corpora.encoder_sources import check_archive
 
         check_archive(args.model)
         from allennlp.predictors import Predictor

@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import sys
 from typing import Any, Callable, Optional
 
 from allennlp.commands.subcommand import Subcommand
@@ -59,7 +60,8 @@ def subcommand_of(command: Command) -> type[Subcommand]:
         def add_subparser(
             self, parser: "argparse._SubParsersAction[argparse.ArgumentParser]"
         ) -> argparse.ArgumentParser:
-            subparser = command.add_parser(parser)
+            command_line = sys.argv[1:] if program.is_running() else [command.name]
+            subparser = command.add_parser(parser, command_line)
             subparser.set_defaults(func=self.run)
             return subparser
 

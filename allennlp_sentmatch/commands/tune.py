@@ -10,11 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from allennlp.common import Params
-
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.tuning import SearchSpace, Tuner
-from allennlp_sentmatch.tuning.tuner import SAMPLERS
 
 
 class Tune(Command):
@@ -23,53 +19,14 @@ class Tune(Command):
     name = "tune"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("param_path", help="path to the configuration")
-        parser.add_argument("hparam_path", help="path to the search space, a JSON or Jsonnet file")
-        parser.add_argument(
-            "-s",
-            "--serialization-dir",
-            required=True,
-            help="folder of the study; an existing study is continued",
-        )
-        parser.add_argument(
-            "-o",
-            "--overrides",
-            default="",
-            help="a JSON or Jsonnet structure that overrides the configuration, as of "
-            "`allennlp train`; the values that are searched come on top",
-        )
-        parser.add_argument(
-            "--n-trials",
-            type=int,
-            metavar="N",
-            help="trials of the whole study (default: all combinations of the grid)",
-        )
-        parser.add_argument(
-            "--n-jobs", type=int, default=1, metavar="N", help="runs at a time, sharing the cores"
-        )
-        parser.add_argument(
-            "--metric",
-            help="validation metric with its direction, as in --metric=+accuracy or "
-            "--metric=-loss, with the equals sign (default: the configuration's "
-            "validation_metric)",
-        )
-        parser.add_argument(
-            "--sampler",
-            choices=SAMPLERS,
-            help="(default: grid if every parameter has choices, otherwise tpe)",
-        )
-        parser.add_argument("--seed", type=int, default=0, help="the sampler's seed, not the runs'")
-        parser.add_argument(
-            "--prune",
-            type=int,
-            nargs="?",
-            const=5,
-            metavar="N",
-            help="stop a run that is worse after an epoch than the median of the earlier "
-            "trials, once N trials are complete (default: never; without N: 5)",
-        )
+        _add_study(parser)
+        _add_search(parser)
 
     def run(self, args: argparse.Namespace) -> None:
+        from allennlp.common import Params
+
+        from allennlp_sentmatch.tuning import SearchSpace, Tuner
+
         tuner = Tuner(
             Params.from_file(args.param_path, args.overrides).as_dict(quiet=True),
             SearchSpace.from_file(args.hparam_path),
@@ -90,6 +47,61 @@ class Tune(Command):
         best = Path(args.serialization_dir) / "best_config.json"
         print(f"best: {_line(report['best'])}")
         print(f"train it with: allennlp train {shlex.quote(str(best))} -s FOLDER")
+
+
+def _add_study(parser: argparse.ArgumentParser) -> None:
+    """Add the files of a study and its size."""
+    parser.add_argument("param_path", help="path to the configuration")
+    parser.add_argument("hparam_path", help="path to the search space, a JSON or Jsonnet file")
+    parser.add_argument(
+        "-s",
+        "--serialization-dir",
+        required=True,
+        help="folder of the study; an existing study is continued",
+    )
+    parser.add_argument(
+        "-o",
+        "--overrides",
+        default="",
+        help="a JSON or Jsonnet structure that overrides the configuration, as of "
+        "`allennlp train`; the values that are searched come on top",
+    )
+    parser.add_argument(
+        "--n-trials",
+        type=int,
+        metavar="N",
+        help="trials of the whole study (default: all combinations of the grid)",
+    )
+    parser.add_argument(
+        "--n-jobs", type=int, default=1, metavar="N", help="runs at a time, sharing the cores"
+    )
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    """Add the metric that trials are compared by, and how the search chooses the next trial."""
+    from allennlp_sentmatch.tuning.tuner import SAMPLERS
+
+    parser.add_argument(
+        "--metric",
+        help="validation metric with its direction, as in --metric=+accuracy or "
+        "--metric=-loss, with the equals sign (default: the configuration's "
+        "validation_metric)",
+    )
+    parser.add_argument(
+        "--sampler",
+        choices=SAMPLERS,
+        help="(default: grid if every parameter has choices, otherwise tpe)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="the sampler's seed, not the runs'")
+    parser.add_argument(
+        "--prune",
+        type=int,
+        nargs="?",
+        const=5,
+        metavar="N",
+        help="stop a run that is worse after an epoch than the median of the earlier "
+        "trials, once N trials are complete (default: never; without N: 5)",
+    )
 
 
 def _line(trial: dict[str, Any]) -> str:

@@ -5,17 +5,14 @@ first used, so that a program that only encodes does not import the code for sea
 duplicates.
 """
 
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
+
+from allennlp_sentmatch.lazy_names import imported as _imported
 
 if TYPE_CHECKING:
     from allennlp_sentmatch.corpora.corpus import encode_corpus
-    from allennlp_sentmatch.corpora.duplicates import (
-        Deduplication,
-        Duplicate,
-        KeptText,
-        find_duplicates,
-    )
+    from allennlp_sentmatch.corpora.deduplication import Deduplication, Duplicate, KeptText
+    from allennlp_sentmatch.corpora.duplicates import find_duplicates
     from allennlp_sentmatch.corpora.index_kinds import IndexKind
     from allennlp_sentmatch.corpora.ray_encoder import RayEncoder
     from allennlp_sentmatch.corpora.sentence_collection import Found, SentenceCollection
@@ -40,11 +37,11 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Deduplication": "duplicates",
-    "Duplicate": "duplicates",
+    "Deduplication": "deduplication",
+    "Duplicate": "deduplication",
     "Found": "sentence_collection",
     "IndexKind": "index_kinds",
-    "KeptText": "duplicates",
+    "KeptText": "deduplication",
     "Neighbor": "sentence_search",
     "RayEncoder": "ray_encoder",
     "SentenceCollection": "sentence_collection",
@@ -57,6 +54,4 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return getattr(_import_module(f"{__name__}.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _imported(__name__, name, _MODULES)

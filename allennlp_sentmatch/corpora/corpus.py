@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, Optional, Union
 
 import numpy
 
+from allennlp_sentmatch.corpora.distinct_vectors import IntArray
+from allennlp_sentmatch.corpora.encoder_sources import Encodes
 from allennlp_sentmatch.corpora.encoders import BlockEncoder, block_encoder
-from allennlp_sentmatch.corpora.sentence_encoder import Encodes
-from allennlp_sentmatch.corpora.sentence_index import TOLERANCE, IntArray, evenly
+from allennlp_sentmatch.corpora.sentence_index import TOLERANCE
 from allennlp_sentmatch.corpora.unfinished_run import (
     DATABASE,
     DIGEST_SIZE,
@@ -28,12 +29,10 @@ from allennlp_sentmatch.corpora.unfinished_run import (
     work_folder,
     write_to_disk,
 )
+from allennlp_sentmatch.corpora.vector_table import evenly
 from allennlp_sentmatch.files.blocks import blocks_of
-from allennlp_sentmatch.files.digests import (
-    SentencesDigest,
-    ending_digest,
-)
-from allennlp_sentmatch.files.folders import check_absent
+from allennlp_sentmatch.files.digests import SentencesDigest, ending_digest
+from allennlp_sentmatch.files.folders import AnyPath, check_absent
 from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import noting
 from allennlp_sentmatch.files.vectors import Vectors, check_digest, map_vectors
@@ -49,7 +48,7 @@ NUM_SAMPLES = 32  # vectors that are compared with those of the encoder or of a 
 def encode_corpus(
     encoder: Union[BlockEncoder, Encodes],
     sentences: Callable[[], Iterator[str]],
-    output_file: Union[str, "os.PathLike[str]"],
+    output_file: AnyPath,
     batch_size: int = 128,
     block_size: int = 8192,
     show_progress_bar: Optional[bool] = None,

@@ -1,33 +1,27 @@
 """Texts of a collection that say the same as others."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Optional
 
 import numpy
-import torch
 
+from allennlp_sentmatch.corpora.deduplication import Deduplication, Duplicate
+from allennlp_sentmatch.corpora.distinct_vectors import IntArray
+from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
 from allennlp_sentmatch.corpora.encoders import ClassifiesPairs
+from allennlp_sentmatch.corpora.near_texts import NearPairs, NearTexts, nearest_pairs
 from allennlp_sentmatch.corpora.opposites import OppositeWords
-from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
-from allennlp_sentmatch.corpora.word_comparison import (
-    FUNCTION_WORDS,
-    decisive_words,
-    words_in_digits,
-)
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.corpora.word_comparison import decisive_words
 from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.progress import progress_bar, showing_progress
 from allennlp_sentmatch.files.texts import Sentences, checked_sentences, collecting, noting
 from allennlp_sentmatch.nn.checks import SHARE, check_kind
-from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
+from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
-BLOCK_SIZE = 512
-POOL_SIZE = 16_384
-ENCODED_TOGETHER = 8192
-"""How many texts are compared with each other, and how many are encoded, at a time."""
-
-NUM_DIRECTIONS = 64  # directions of the vectors in which all pairs are compared
+BLOCK_SIZE = 512  # texts that are compared with the kept ones, and each other, at a time
+ENCODED_TOGETHER = 8192  # texts that are encoded at a time
 
 CANDIDATE_COSINE = 0.7
 NUM_CANDIDATES = 10
@@ -36,93 +30,6 @@ NUM_CANDIDATES = 10
 LEAST_COSINE = 0.9
 LEAST_PROBABILITY = 0.5
 """The default thresholds, without and with a classifier."""
-
-SLACK = 1e-4  # above the rounding error of a cosine
-
-IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
-NearPairs = numpy.ndarray[Any, Any]  # (P,) of `PAIR`: two texts' numbers, and their cosine
-PAIR = numpy.dtype([("text", "i8"), ("earlier", "i8"), ("cosine", "f4")])
-
-
-@dataclass(frozen=True)
-class Duplicate:
-    """A removed text, with the reason for its removal."""
-
-    text: str
-    position: int
-    kept_text: str
-    """The text that says the same."""
-    kept_position: int
-    """The position of `kept_text`, among the texts or among those in `against`."""
-    score: float
-    """The cosine or the classifier's probability; 1 for equal texts."""
-
-    @property
-    def differing_words(self) -> tuple[list[str], list[str]]:
-        """The words between spaces that only `text` has, and those that only `kept_text` has."""
-        a = self.text.split()
-        b = self.kept_text.split()
-        return [word for word in a if word not in b], [word for word in b if word not in a]
-
-
-@dataclass(frozen=True)
-class KeptText:
-    """A kept text with the removed texts that say the same."""
-
-    text: str
-    position: int
-    """The text's position among the texts, or among those in `against`."""
-    duplicates: Sequence[Duplicate]
-    """The texts that were removed because of it, in their order."""
-
-
-@dataclass(frozen=True)
-class Deduplication:
-    """The result of `find_duplicates`."""
-
-    texts: Sequence[str]
-    """All texts."""
-    filtered: Sequence[Duplicate]
-    """The removed ones, in their order."""
-    against: Optional[Sequence[str]] = None
-    """The texts that they were compared with, if these are others."""
-
-    @property
-    def selected(self) -> list[str]:
-        """The kept texts, in their order."""
-        return [self.texts[position] for position in self.selected_positions]
-
-    @property
-    def selected_positions(self) -> list[int]:
-        """The positions of the kept texts, such as the rows of a table to keep."""
-        removed = {duplicate.position for duplicate in self.filtered}
-        return [position for position in range(len(self.texts)) if position not in removed]
-
-    @property
-    def selected_with_duplicates(self) -> list[KeptText]:
-        """The kept texts, or all texts in `against`, each with the texts removed because of it."""
-        duplicates: dict[int, list[Duplicate]] = {}
-        for duplicate in self.filtered:
-            duplicates.setdefault(duplicate.kept_position, []).append(duplicate)
-        sources = self.texts
-        positions = self.selected_positions
-        if self.against is not None:
-            sources = self.against
-            positions = [*range(len(self.against))]
-        return [
-            KeptText(sources[position], position, duplicates.get(position, ()))
-            for position in positions
-        ]
-
-    @property
-    def doubtful_first(self) -> list[Duplicate]:
-        """The removed texts, with those first in which a single word may reverse the meaning.
-
-        Texts in which one content word replaces another come first, then texts with added content
-        words, then texts that differ in function words, and last texts with the same words. Within
-        each kind, they are sorted by the number of words that differ, then by score, lowest first.
-        """
-        return sorted(self.filtered, key=_certainty)
 
 
 def find_duplicates(
@@ -223,7 +130,8 @@ class _Rule(NamedTuple):
             scores = pairs["cosine"]
         else:
             read = [(texts[earlier], texts[text]) for text, earlier, _ in pairs.tolist()]
-            scores = self.classifier.predict_proba(read)[:, self.column]
+            probabilities = self.classifier.predict_proba(read)
+            scores = probabilities[:, self.column]
         listed: list[float] = scores.tolist()
         return listed
 
@@ -317,8 +225,9 @@ def _encoded(
     vectors = numpy.empty((len(texts), encoder.vector_size), numpy.float32)
     with collecting() as unknown, showing_progress(False):  # no bar for each block
         for start in range(0, len(texts), ENCODED_TOGETHER):
-            block = texts[start : start + ENCODED_TOGETHER]
-            vectors[start : start + len(block)] = normalized(encoder.encode(Sentences(block)))
+            block = Sentences(texts[start : start + ENCODED_TOGETHER])
+            encoded = encoder.encode(block)
+            vectors[start : start + len(block)] = normalized(encoded)
             progress.update(len(block))
     if not compare_words:
         known = [number for number, text in enumerate(texts) if text not in unknown]
@@ -350,7 +259,7 @@ class _Search:
         """For the number of each removed text, the number of the kept text and the score."""
         self._rule = rule
         self._numbered = numbered
-        self._near = _NearTexts(compared.vectors, rule.least_cosine, compared.opposites)
+        self._near = NearTexts(compared.vectors, rule.least_cosine, compared.opposites)
 
     def compare(self, members: Sequence[int], progress: Any) -> None:
         """Compare the texts of a group, whose numbers ascend."""
@@ -371,7 +280,7 @@ class _Search:
         pairs = self._near.pairs(block, kept, count)
         if not self._numbered.across:
             within = self._near.pairs(block, block, BLOCK_SIZE)
-            pairs = _nearest(numpy.concatenate([pairs, within]), len(block) + count)
+            pairs = nearest_pairs(numpy.concatenate([pairs, within]), len(block) + count)
         scores = self._rule.scores(pairs, self._numbered.distinct)
         num_read = dict.fromkeys(block.tolist(), 0)
         # All earlier texts have their reasons by now, and the first match is the nearest text.
@@ -382,77 +291,3 @@ class _Search:
             best = self.reasons[number][1] if number in self.reasons else -1.0
             if score >= self._rule.threshold and score > best:
                 self.reasons[number] = (other, score)
-
-
-class _NearTexts:
-    """Finds the pairs of normalized vectors (N, E) whose cosine is at least `least`.
-
-    Pairs of texts that exclude each other are left out.
-
-    Every vector is (p, r), with p in the directions in which the vectors vary most. By the
-    inequality of Cauchy and Schwarz,
-
-        cos(a, b) <= p_a . p_b + |r_a| |r_b|,
-
-    a product of short vectors (p, |r|), which excludes most pairs.
-    """
-
-    def __init__(self, vectors: FloatArray, least: float, opposites: OppositeWords) -> None:
-        self._vectors = vectors
-        self._least = least
-        self._opposites = opposites
-        sample = vectors[:: len(vectors) // 20_000 + 1]
-        _, directions = numpy.linalg.eigh(sample.T @ sample)
-        directions = directions[:, -NUM_DIRECTIONS:]  # (E, D)
-        self._short = numpy.empty((len(vectors), directions.shape[1] + 1), numpy.float32)
-        for start in range(0, len(vectors), ENCODED_TOGETHER):
-            block = vectors[start : start + ENCODED_TOGETHER]
-            part = block @ directions
-            rest = numpy.linalg.norm(block - part @ directions.T, axis=1, keepdims=True)
-            self._short[start : start + len(block)] = numpy.hstack([part, rest])
-
-    def pairs(self, block: IntArray, pool: IntArray, count: int) -> NearPairs:
-        """Return, for each text of a block, the `count` nearest of the earlier ones in a pool."""
-        found = numpy.empty(0, PAIR)
-        for start in range(0, len(pool), POOL_SIZE):
-            for new in self._near_in(block, pool[start : start + POOL_SIZE]):
-                found = _nearest(numpy.concatenate([found, new]), count)
-        return found
-
-    def _near_in(self, block: IntArray, part: IntArray) -> Iterator[NearPairs]:
-        """Yield the pairs of a block and a part of the pool, some at a time."""
-        rows, columns = _at_least(self._short[block], self._short[part], self._least)
-        if len(rows) * 16 > len(block) * len(part):  # products of whole vectors are faster
-            rows, columns = _at_least(self._vectors[block], self._vectors[part], self._least)
-        for cut in range(0, len(rows), POOL_SIZE):
-            text = block[rows[cut : cut + POOL_SIZE]]
-            earlier = part[columns[cut : cut + POOL_SIZE]]
-            near = cosines(self._vectors[text], self._vectors[earlier])
-            chosen = numpy.flatnonzero((near >= self._least) & (earlier < text))
-            chosen = chosen[~self._opposites.exclude(text[chosen], earlier[chosen])]
-            yield numpy.rec.fromarrays([text[chosen], earlier[chosen], near[chosen]], PAIR)
-
-
-def _at_least(first: FloatArray, second: FloatArray, least: float) -> tuple[IntArray, IntArray]:
-    """Return the rows of two tables whose product is at least `least`, or nearly."""
-    products = (torch.from_numpy(first) @ torch.from_numpy(second).T).numpy()
-    rows = numpy.flatnonzero(products.max(axis=1, initial=-1) >= least - SLACK)
-    places, columns = numpy.nonzero(products[rows] >= least - SLACK)
-    return rows[places], columns
-
-
-def _nearest(pairs: NearPairs, count: int) -> NearPairs:
-    """Return the `count` pairs of each text with the largest cosines; the first ones in ties."""
-    pairs = pairs[numpy.lexsort((pairs["earlier"], -pairs["cosine"], pairs["text"]))]
-    rank = numpy.arange(len(pairs)) - numpy.searchsorted(pairs["text"], pairs["text"])
-    return pairs[rank < count]
-
-
-def _certainty(duplicate: Duplicate) -> tuple[int, int, float]:
-    """Return a sort key for how certain a duplicate is; see `doubtful_first`."""
-    removed, kept = (set(words_in_digits(text)) for text in (duplicate.text, duplicate.kept_text))
-    own = [removed - kept, kept - removed]
-    num_with_content = sum(bool(words - FUNCTION_WORDS) for words in own)
-    num_differing = len(own[0]) + len(own[1])
-    rank = 2 - num_with_content if num_differing else 3
-    return rank, num_differing, duplicate.score

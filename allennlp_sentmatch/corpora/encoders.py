@@ -1,21 +1,20 @@
 """The interface of encoders of a corpus, and the encoders that commands name."""
 
-import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any, Protocol, Union
+from typing import Any, Optional, Protocol, Union
 
-from allennlp_sentmatch.corpora.sentence_encoder import (
-    ALLENNLP,
+from allennlp_sentmatch.corpora.encoder_sources import (
     Encodes,
-    SentenceEncoder,
-    check_installed,
+    check_archive,
+    check_exists,
+    is_archive,
 )
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.files.digests import files_digest
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.texts import checked_text, collecting, noting
 from allennlp_sentmatch.pretrained import PACKAGE, SENTENCE_ENCODER
-from allennlp_sentmatch.standalone.encoder import SETTINGS, FloatArray
-from allennlp_sentmatch.standalone.sentence_transformers_folder import MODULES
+from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 PREDICTED = ("label", "probs_by_label", "score")
@@ -66,7 +65,7 @@ class CorpusEncoder:
     is_classifier = False
     """Whether a classifier of labels made the vectors."""
 
-    def __init__(self, encoder: Union[str, "os.PathLike[str]", Encodes]) -> None:
+    def __init__(self, encoder: Union[AnyPath, Encodes]) -> None:
         self._encoder = SentenceEncoder(encoder)
         # Encoders of other packages may lack a setting for it.
         self._has_batch_size = self._encoder.dtype is not None
@@ -112,38 +111,12 @@ def block_encoder(encoder: Any) -> Any:
     return encoder if hasattr(encoder, "encode_blocks") else CorpusEncoder(encoder)
 
 
-def is_archive(model: str) -> bool:
-    """Return whether a model's name is that of an archive of AllenNLP, which may be a URL."""
-    if model == PACKAGE or any((Path(model) / name).exists() for name in (SETTINGS, MODULES)):
-        return False
-    return Path(model).is_file() or (Path(model) / "vocabulary").exists() or "://" in model
-
-
-def check_archive(model: str) -> None:
-    """Raise an error unless a model is an archive, and AllenNLP is installed."""
-    if not is_archive(model):
-        _check_exists(model)
-        raise ValueError(
-            f"{model} is not a model: expected `package`, the folder of an exported encoder or an "
-            "archive (model.tar.gz)"
-        )
-    check_installed(f"{model} is an archive of", *ALLENNLP)
-
-
-def _check_exists(model: str) -> None:
-    if not Path(model).exists():
-        raise FileNotFoundError(
-            f"there is no file or folder {model}; a model is `package`, an exported folder or an "
-            "archive"
-        )
-
-
 def load_encoder(
     model: str,
     cuda_device: int = -1,
     trust: bool = False,
     overrides: str = "",
-    bfloat16: bool = False,
+    dtype: Optional[str] = None,
 ) -> Any:
     """Return the encoder of blocks for a model's name.
 
@@ -154,8 +127,9 @@ def load_encoder(
         "package" or a folder of `export`.
     cuda_device, trust, overrides : optional
         See `ArchiveEncoder.from_archive`; for archives only.
-    bfloat16 : `bool`, optional (default = `False`)
-        Whether to compute in bfloat16; not for encoders of other packages.
+    dtype : `str`, optional (default = `None`)
+        The format of the numbers, see `SentenceEncoder` and `ArchiveEncoder`; not for encoders of
+        other packages.
 
     # Raises
 
@@ -167,11 +141,11 @@ def load_encoder(
         check_archive(model)
         from allennlp_sentmatch.encoding import ArchiveEncoder
 
-        return ArchiveEncoder.from_archive(model, cuda_device, trust, overrides, bfloat16)
+        return ArchiveEncoder.from_archive(model, cuda_device, trust, overrides, dtype)
     if model != PACKAGE:
-        _check_exists(model)
+        check_exists(model)
     check_no_archive_settings(model, cuda_device, overrides, trust)
-    return CorpusEncoder(SentenceEncoder(model, dtype="bfloat16" if bfloat16 else None))
+    return CorpusEncoder(SentenceEncoder(model, dtype=dtype))
 
 
 def check_no_archive_settings(
@@ -193,7 +167,7 @@ def check_no_archive_settings(
         )
 
 
-def fingerprint_of(model: str, overrides: str = "", bfloat16: bool = False) -> str:
+def fingerprint_of(model: str, overrides: str = "", dtype: Optional[str] = None) -> str:
     """Return a text that identifies a model with its settings."""
     if is_archive(model):
         from allennlp_sentmatch.models.archival import archive_digest
@@ -201,4 +175,5 @@ def fingerprint_of(model: str, overrides: str = "", bfloat16: bool = False) -> s
         digest = archive_digest(model)
     else:
         digest = files_digest(SENTENCE_ENCODER if model == PACKAGE else model)
-    return digest + overrides + (" in bfloat16" if bfloat16 else "")
+    number_format = "" if dtype in (None, "float32") else f" in {dtype}"
+    return digest + overrides + number_format

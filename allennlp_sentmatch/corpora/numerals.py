@@ -7,150 +7,29 @@ import re
 from decimal import Decimal
 from typing import NamedTuple, Optional
 
-_BELOW_TWENTY = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-]  # fmt: skip
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_SMALL = {word: value for value, word in enumerate(_BELOW_TWENTY)}
-_SMALL |= {word: 10 * value for value, word in enumerate(_TENS, 2)}
-_SMALL |= {"fourty": 40, "ninty": 90}  # frequent misspellings
-
-_SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "lakh": 10**5, "million": 10**6}
-_SCALES |= {"crore": 10**7, "billion": 10**9, "trillion": 10**12}
-_ATTACHED_SCALES = {"k": 10**3, "mn": 10**6, "bn": 10**9}
-_MANY = {f"{word}s": value for word, value in _SCALES.items()}
-_SCALES_AFTER_DIGITS = {**_SCALES, **_MANY, "mn": 10**6, "bn": 10**9}
-
-_ORDINAL_WORDS = [
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
-    "eighteenth", "nineteenth",
-]  # fmt: skip
-_ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS, 1)}
-_ORDINALS |= {f"{word[:-1]}ieth": 10 * value for value, word in enumerate(_TENS, 2)}
-_ORDINALS |= {"hundredth": 100, "thousandth": 1000, "millionth": 10**6}
-_ORDINAL_ENDINGS = {"st", "nd", "rd", "th"}
-
-_PART = {word: value for word, value in _ORDINALS.items() if value > 2}
-_PART |= {"half": 2, "quarter": 4}
-_PARTS = {f"{word}s": value for word, value in _PART.items()}
-_PARTS |= {"half": 2, "halves": 2}
-
-_MULTIPLES = {
-    "twice": "2 time", "thrice": "3 time",
-    "double": "2-fold", "doubles": "2-fold", "doubled": "2-fold", "doubling": "2-fold",
-    "triple": "3-fold", "triples": "3-fold", "tripled": "3-fold", "tripling": "3-fold",
-    "treble": "3-fold", "trebles": "3-fold", "trebled": "3-fold", "trebling": "3-fold",
-    "quadruple": "4-fold", "quadruples": "4-fold", "quadrupled": "4-fold",
-}  # fmt: skip
-
-# Each unit with its other spellings, except "s" and "in", which are also other words.
-_UNITS_WITH_SPELLINGS = """
-mm millimeter millimeters millimetre millimetres
-cm centimeter centimeters centimetre centimetres
-m meter meters metre metres
-km kilometer kilometers kilometre kilometres kms
-inch inches
-foot feet ft
-yard yards yd
-mile miles mi
-mcg microgram micrograms µg μg
-mg milligram milligrams
-g gram grams gramme grammes
-kg kilo kilos kilogram kilograms kgs
-ounce ounces oz
-pound pounds lb lbs £ gbp
-ton tons tonne tonnes
-ml milliliter milliliters millilitre millilitres
-l liter liters litre litres
-gallon gallons
-pint pints
-cup cups
-teaspoon teaspoons tsp
-tablespoon tablespoons tbsp
-ms millisecond milliseconds
-second seconds sec secs
-minute minutes min mins
-hour hours h hr hrs
-day days
-week weeks
-month months
-year years yr yrs
-decade decades
-century centuries
-dollar dollars $ usd bucks
-euro euros € eur
-cent cents
-rupee rupees rs inr ₹
-yen ¥ jpy
-yuan rmb
-percent % pct
-celsius c
-fahrenheit f
-degree degrees
-kb kilobyte kilobytes
-mb megabyte megabytes
-gb gigabyte gigabytes
-tb terabyte terabytes
-mph
-kmh kph
-volt volts v
-watt watts w
-kw kilowatt kilowatts
-mw megawatt megawatts
-hz hertz
-khz
-mhz
-ghz
-calorie calories cal
-kcal
-am
-pm
-bc bce
-ad ce
-time times
-"""
-_UNITS = {
-    spelling: line.split()[0]
-    for line in _UNITS_WITH_SPELLINGS.strip().splitlines()
-    for spelling in line.split()
-}
-_CURRENCIES = {"$", "£", "€", "¥", "₹", "rs", "usd", "eur", "gbp", "inr"}
-_OPERATORS = {"plus": "+", "\u00d7": "*", "\u00f7": "/", **{sign: sign for sign in "+*/=<>^"}}
-
-_ROMAN_ONES = ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"]
-_ROMAN = {"x" * (value // 10) + _ROMAN_ONES[value % 10]: value for value in range(1, 40)}
-_ROMAN_LETTERS = {letter: _ROMAN.pop(letter) for letter in "ivx"}
-del _ROMAN["xx"]  # kisses are more frequent than twenty
-_NUMBERED = {
-    "act", "appendix", "chapter", "charles", "edward", "elizabeth", "francis", "george", "henry",
-    "james", "louis", "napoleon", "nicholas", "phase", "philip", "richard", "schedule", "stage",
-    "tier", "title", "type", "volume", "war", "william",
-}  # fmt: skip
-"""Words after which a letter is a Roman numeral."""
-
-_BEFORE_PRONOUN = {
-    "another", "any", "can", "could", "does", "each", "every", "if", "is", "should", "some", "that",
-    "the", "this", "which", "would",
-}  # fmt: skip
-"""Words after which "one" is a pronoun."""
-
-_SINGLE_WORDS = {word: word for word in (*_MANY, *_PARTS)}
-_SINGLE_WORDS |= {"half": "1/2", "halves": "1/2", **_MULTIPLES}
-_SINGLE_WORDS |= {word: str(value) for word, value in _ROMAN.items()}
-"""Numbers of one word."""
-
-_BEFORE_SECOND = {"a", "per", "each", "every", "split", "any"}
-"""Words after which "second" is a unit of time."""
+from allennlp_sentmatch.corpora.number_words import (
+    ATTACHED_SCALES,
+    BEFORE_PRONOUN,
+    BEFORE_SECOND,
+    BEGINNINGS,
+    CURRENCIES,
+    NUMBERED,
+    OPERATORS,
+    ORDINAL_ENDINGS,
+    ORDINALS,
+    PART,
+    PARTS,
+    ROMAN_LETTERS,
+    SCALES,
+    SCALES_AFTER_DIGITS,
+    SINGLE_WORDS,
+    SMALL,
+    UNITS,
+)
 
 _DIGITS = re.compile(r"(-?\.?)(\d+(?:[.,]\d+)*)([^\W\d_]*)(\+?)")
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 _PLAIN = re.compile(r"-?\d+(\.\d+)?")
-
-_BEGINNINGS = {*_SMALL, *_SCALES, *_MANY, *_ORDINALS, *_PART, *_PARTS}
-_BEGINNINGS |= {*_MULTIPLES, *_ROMAN, *_NUMBERED}
-
 
 FIRST = "1th"
 """The ordinal number "first"."""
@@ -174,9 +53,9 @@ def with_numbers(words: list[str]) -> list[Word]:
     two numbers counts as a number; a minus there is left out, as it may mean "to".
     """
     lower = [word.lower() for word in words]
-    if not any(word in _BEGINNINGS or _has_digit(word) for word in lower):
+    if not any(word in BEGINNINGS or _has_digit(word) for word in lower):
         return [Word(word) for word in lower]
-    return _Reading(lower).words()
+    return _NumberReader(lower).words()
 
 
 def _has_digit(word: str) -> bool:
@@ -207,15 +86,15 @@ class _Cardinal:
 
     def takes_ordinal(self, word: str) -> bool:
         """Return whether an ordinal ends the number, as in "twenty-first"."""
-        return word in _ORDINALS and _ORDINALS[word] < self._room < 100
+        return word in ORDINALS and ORDINALS[word] < self._room < 100
 
     def add(self, word: str) -> bool:
         """Add a word; return whether it belongs to the number."""
-        if word in _SMALL:
-            return self._add_small(_SMALL[word])
+        if word in SMALL:
+            return self._add_small(SMALL[word])
         if word == "hundred":
             return self._add_hundred()
-        return word in _SCALES and self._add_scale(_SCALES[word])
+        return word in SCALES and self._add_scale(SCALES[word])
 
     def _add_small(self, value: int) -> bool:
         if value >= self._room:
@@ -241,7 +120,7 @@ class _Cardinal:
         return True
 
 
-class _Reading:
+class _NumberReader:
     """Reads words, in lower case, from the first to the last."""
 
     def __init__(self, words: list[str]) -> None:
@@ -273,26 +152,26 @@ class _Reading:
     def _number(self) -> Optional[str]:
         """Return the number that begins here and move to its end; `None` if there is no number."""
         word = self._word()
-        if word in _CURRENCIES and _has_digit(self._word(1)):
+        if word in CURRENCIES and _has_digit(self._word(1)):
             self._position += 1
             amount = self._amount_in_digits()
-            return amount if " " in amount else f"{amount} {_UNITS[word]}"
+            return amount if " " in amount else f"{amount} {UNITS[word]}"
         if _has_digit(word):
             return self._amount_in_digits()
-        if (word in _SMALL or word in _SCALES) and not self._is_pronoun():
+        if (word in SMALL or word in SCALES) and not self._is_pronoun():
             return self._amount_in_words()
         return self._single_word(word)
 
     def _single_word(self, word: str) -> Optional[str]:
         """Return the number of a single word: an ordinal, a part, a multiple or a Roman numeral."""
         previous = self._word(-1)
-        number = _SINGLE_WORDS.get(word)
-        if word in _PART and previous == "a" and (self._word(1) == "of" or word == "quarter"):
-            number = f"1/{_PART[word]}"
-        elif word in _ORDINALS and not (word == "second" and previous in _BEFORE_SECOND):
-            number = f"{_ORDINALS[word]}th"
-        elif word in _ROMAN_LETTERS and previous in _NUMBERED:
-            number = str(_ROMAN_LETTERS[word])
+        number = SINGLE_WORDS.get(word)
+        if word in PART and previous == "a" and (self._word(1) == "of" or word == "quarter"):
+            number = f"1/{PART[word]}"
+        elif word in ORDINALS and not (word == "second" and previous in BEFORE_SECOND):
+            number = f"{ORDINALS[word]}th"
+        elif word in ROMAN_LETTERS and previous in NUMBERED:
+            number = str(ROMAN_LETTERS[word])
         if number is not None:
             self._position += 1
         return number
@@ -300,15 +179,15 @@ class _Reading:
     def _is_pronoun(self) -> bool:
         """Return whether the word is the pronoun "one", as in "which one"."""
         following = self._word(1)
-        if self._word() != "one" or following in _SCALES or following in _PARTS:
+        if self._word() != "one" or following in SCALES or following in PARTS:
             return False
-        return self._word(-1) in _BEFORE_PRONOUN or following in ("of", "s")
+        return self._word(-1) in BEFORE_PRONOUN or following in ("of", "s")
 
     def _operator(self) -> Optional[str]:
         """Return the operator between two numbers, of which the first has been read."""
-        operator = _OPERATORS.get(self._word())
+        operator = OPERATORS.get(self._word())
         following = self._word(1)
-        if operator is None or not (following in _SMALL or _has_digit(following)):
+        if operator is None or not (following in SMALL or _has_digit(following)):
             return None
         self._position += 1
         return operator
@@ -324,20 +203,20 @@ class _Reading:
         if _THOUSANDS.fullmatch(digits):
             digits = digits.replace(",", "")
         number = sign.replace(".", "0.") + digits
-        if attached in _ORDINAL_ENDINGS:
+        if attached in ORDINAL_ENDINGS:
             return f"{number}th"
-        if attached and attached not in _UNITS and attached not in _ATTACHED_SCALES:
+        if attached and attached not in UNITS and attached not in ATTACHED_SCALES:
             return word
         if _PLAIN.fullmatch(number):
             number = self._scaled(number, attached)
-        return self._with_unit(number + plus, "" if attached in _ATTACHED_SCALES else attached)
+        return self._with_unit(number + plus, "" if attached in ATTACHED_SCALES else attached)
 
     def _scaled(self, number: str, attached: str) -> str:
         """Return a number times the scales that follow it, as in "2.5 million"."""
-        scale = _ATTACHED_SCALES.get(attached, 1)
+        scale = ATTACHED_SCALES.get(attached, 1)
         following = "" if attached else self._word()
-        while following in _SCALES_AFTER_DIGITS:
-            scale *= _SCALES_AFTER_DIGITS[following]
+        while following in SCALES_AFTER_DIGITS:
+            scale *= SCALES_AFTER_DIGITS[following]
             self._position += 1
             following = self._word()
         return number if scale == 1 else f"{(Decimal(number) * scale).normalize():f}"
@@ -346,9 +225,9 @@ class _Reading:
         """Return a number in words, such as "two hundred and five", "twenty-first" or "a third"."""
         number = self._cardinal()
         following = self._word()
-        part = _PARTS.get(following)
+        part = PARTS.get(following)
         if number == "1":
-            part = part or _PART.get(following)
+            part = part or PART.get(following)
         if part is None:
             return self._with_unit(number, "")
         self._position += 1
@@ -359,12 +238,12 @@ class _Reading:
         cardinal = _Cardinal()
         while True:
             word = self._word()
-            if word == "and" and cardinal.is_open and self._word(1) in _SMALL:
+            if word == "and" and cardinal.is_open and self._word(1) in SMALL:
                 self._position += 1
                 word = self._word()
             if cardinal.takes_ordinal(word):
                 self._position += 1
-                return f"{cardinal.value + _ORDINALS[word]}th"
+                return f"{cardinal.value + ORDINALS[word]}th"
             if not cardinal.add(word):
                 return str(cardinal.value)
             self._position += 1
@@ -374,11 +253,11 @@ class _Reading:
         if number.endswith("th"):
             return number
         if attached:
-            return f"{number} {_UNITS[attached]}"
+            return f"{number} {UNITS[attached]}"
         if self._word() == "per" and self._word(1) == "cent":
             self._position += 2
             return f"{number} percent"
-        unit = _UNITS.get(self._word())
+        unit = UNITS.get(self._word())
         if unit is None:
             return number
         self._position += 1

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple, Optional, Union
 
 import torch
 
+from allennlp_sentmatch.corpora.encoder_sources import Encodes
 from allennlp_sentmatch.corpora.encoders import (
     block_encoder,
     check_no_archive_settings,
     load_encoder,
 )
-from allennlp_sentmatch.corpora.sentence_encoder import Encodes
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.nn.checks import COUNT, check_kind, check_positive, optional
 from allennlp_sentmatch.pretrained import PACKAGE
 from allennlp_sentmatch.standalone.encoder import FloatArray
@@ -44,20 +45,21 @@ class RayEncoder:
         number of threads.
     trust, overrides : optional
         For archives; see `ArchiveEncoder.from_archive`.
-    bfloat16 : `bool`, optional (default = `False`)
-        For archives and exported folders.
+    dtype : `str`, optional (default = `None`)
+        The format of the numbers that an archive or an exported encoder computes with, such as
+        "bfloat16"; see `load_encoder`.
     """
 
     def __init__(
         self,
-        encoder: Union[str, "os.PathLike[str]", Encodes],
+        encoder: Union[AnyPath, Encodes],
         cuda_device: int = -1,
         address: Optional[str] = None,
         num_workers: int = 1,
         num_threads: Optional[int] = None,
         trust: bool = False,
         overrides: str = "",
-        bfloat16: bool = False,
+        dtype: Optional[str] = None,
     ) -> None:
         check_positive(num_workers=num_workers)
         check_kind(optional(COUNT), num_threads=num_threads)
@@ -69,7 +71,7 @@ class RayEncoder:
         if isinstance(encoder, (str, os.PathLike)):
             name = _path_on_workers(encoder)
             check_no_archive_settings(name, cuda_device)
-            model = _Model(name, trust=trust, overrides=overrides, bfloat16=bfloat16)
+            model = _Model(name, trust=trust, overrides=overrides, dtype=dtype)
             # Load it here, too, so that this process reports errors at once.
             loaded = model.load()
             # A worker sees only the GPU that Ray assigned to it.
@@ -129,7 +131,7 @@ class _Model(NamedTuple):
     cuda_device: int = -1
     trust: bool = False
     overrides: str = ""
-    bfloat16: bool = False
+    dtype: Optional[str] = None
 
     def load(self) -> Any:
         """Load the encoder."""
@@ -175,7 +177,7 @@ def _options(num_threads: int, cuda_device: int) -> dict[str, Any]:
     return options
 
 
-def _path_on_workers(encoder: Union[str, "os.PathLike[str]"]) -> str:
+def _path_on_workers(encoder: AnyPath) -> str:
     """Return a model's name for workers, which have another working directory."""
     model = os.fspath(encoder)
     is_path = model != PACKAGE and os.path.exists(model)  # a path, not a URL

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 import numpy
 
-from allennlp_sentmatch.corpora.vector_table import Array, VectorTable, as_array
+from allennlp_sentmatch.corpora.vector_table import Array, VectorTable, as_array, evenly
 from allennlp_sentmatch.files.texts import Sentences, checked_text, noting
 from allennlp_sentmatch.nn.checks import check_positive
 
@@ -95,11 +95,11 @@ class SentenceCollection:
 
     def _check_sample(self) -> None:
         """Raise `ValueError` if a vector is not the encoder's vector of its sentence."""
-        number = min(len(self), NUM_SAMPLES)
-        rows = numpy.linspace(0, len(self) - 1, number).astype(int)
+        rows = evenly(len(self), NUM_SAMPLES)
         sample = Sentences(self._sentences[row] for row in rows)
         encoded = VectorTable(self._encoder.encode_document(sample))
-        differences = self._table.normalized(rows) - encoded.normalized(numpy.arange(number))
+        expected = encoded.normalized(numpy.arange(len(rows)))
+        differences = self._table.normalized(rows) - expected
         differs = (numpy.abs(differences) > TOLERANCE).any(axis=1)
         if differs.any():
             raise ValueError(

@@ -1,18 +1,20 @@
 """Sentence vectors from any encoder."""
 
-import copy
 import inspect
-import logging
 import os
 from collections.abc import Iterable
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Protocol, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Union, overload
 
 import numpy
-import torch
 
+from allennlp_sentmatch.corpora.encoder_sources import (
+    EncoderLike,
+    Encodes,
+    converted,
+    read_encoder,
+)
 from allennlp_sentmatch.corpora.sentence_collection import Found, SentenceCollection
 from allennlp_sentmatch.corpora.vector_table import as_array, check_finite
 from allennlp_sentmatch.files.texts import (
@@ -22,42 +24,17 @@ from allennlp_sentmatch.files.texts import (
     noting,
     noting_pairs,
 )
-from allennlp_sentmatch.nn.checks import check_choice, check_positive
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.pretrained import PACKAGE, SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import (
-    SETTINGS,
     FloatArray,
     StandaloneEncoder,
     cosines,
     normalized,
 )
-from allennlp_sentmatch.standalone.sentence_transformers_folder import (
-    MODULES,
-    check_sentence_transformers_folder,
-    has_more_than_a_standalone_encoder,
-)
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
-
-logger = logging.getLogger(__name__)
-
-
-class Encodes(Protocol):
-    """An object that turns a list of N strings into N vectors."""
-
-    def encode(self, sentences: list[str]) -> Any:
-        """Return vectors (N, E), as a NumPy array or a tensor on the CPU."""
-
-
-EncoderLike = Union[str, "os.PathLike[str]", Encodes, None]
-"""The types that the constructor of `SentenceEncoder` takes."""
-
-# Modules that may be missing, with their packages and the commands that install them.
-ALLENNLP = "allennlp.common.checks", "AllenNLP", "python -m allennlp_sentmatch install-allennlp"
-TRANSFORMERS = "sentence_transformers", "sentence-transformers", "pip install sentence-transformers"
-
-DTYPES = ("float32", "bfloat16", "int8", "auto")
 
 
 class SentenceEncoder:
@@ -110,7 +87,7 @@ class SentenceEncoder:
             self._is_shipped = encoder._is_shipped
             self.dimensions = encoder.dimensions
         elif isinstance(encoder, (str, os.PathLike)):
-            self.network = _read(Path(encoder))
+            self.network = read_encoder(Path(encoder))
         elif _has_encode(encoder):
             self.network = encoder
         else:
@@ -119,7 +96,7 @@ class SentenceEncoder:
                 f"encoder of this package, not {type(encoder).__name__}"
             )
         if dtype is not None:
-            self.network = _converted(self.network, dtype)
+            self.network = converted(self.network, dtype)
         if dimensions is not None:
             self._keep(dimensions)
 
@@ -358,70 +335,3 @@ def _takes(method: Callable[..., Any], option: str) -> bool:
     parameters = inspect.signature(method).parameters
     has_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     return option in parameters or has_any
-
-
-def _converted(network: Encodes, dtype: str) -> Encodes:
-    """Return a copy of an encoder that computes in another format."""
-    check_choice(*DTYPES, dtype=dtype)
-    if not isinstance(network, StandaloneEncoder):
-        raise ValueError(
-            f"dtype={dtype!r} is for encoders of this package and of `allennlp export`, not for a "
-            f"{type(network).__name__}"
-        )
-    if dtype == "auto":
-        # torch before 2.3 cannot tell.
-        known: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-        is_fast = known.get("avx512_bf16", False) or known.get("amx_bf16", False)
-        # If words are shared, float32 is as fast on an EPYC, and twice as fast on a Xeon.
-        dtype = "bfloat16" if is_fast and not network.shares_words else "float32"
-        logger.info("the encoder computes in %s", dtype)
-    if network.dtype == dtype:
-        return network
-    if network.dtype == "int8":
-        raise ValueError(f"this encoder computes in int8; make one of {dtype} from its source")
-    copied = copy.deepcopy(network)
-    return copied.float().int8() if dtype == "int8" else copied.to(getattr(torch, dtype))
-
-
-def check_installed(what: str, module: str, package: str, remedy: str) -> None:
-    """Raise a `ModuleNotFoundError` with the remedy if `what` needs a module that is missing."""
-    try:
-        import_module(module)
-    except ModuleNotFoundError:
-        message = f"{what} {package}, which is not installed; type `{remedy}`"
-        raise ModuleNotFoundError(message) from None
-
-
-def _read(path: Path) -> Encodes:
-    if (path / SETTINGS).exists() and not has_more_than_a_standalone_encoder(path):
-        return StandaloneEncoder.load(path)
-    if (path / MODULES).exists():
-        check_installed(f"{path} is a folder of", *TRANSFORMERS)
-        from sentence_transformers import SentenceTransformer
-
-        check_sentence_transformers_folder(path)
-        try:
-            transformer: Encodes = SentenceTransformer(os.fspath(path))
-        except Exception as error:  # a damaged folder may cause any error in the library
-            message = str(error).partition("\n")[0]
-            raise ValueError(
-                f"{path} is a folder that sentence-transformers cannot read: "
-                f"{type(error).__name__}: {message:.200}"
-            ) from error
-        return transformer
-    if path.is_file() or (path / "vocabulary").exists():
-        check_installed(f"{path} is an archive of", *ALLENNLP)
-        from allennlp_sentmatch.encoding import ArchiveEncoder
-        from allennlp_sentmatch.errors import ConfigurationError
-
-        try:
-            return ArchiveEncoder.from_archive(path)
-        except ConfigurationError as error:
-            raise ValueError(str(error)) from error
-    if not path.exists():
-        remedy = "for a model on a hub, give SentenceTransformer(name)"
-        raise FileNotFoundError(f"there is no file or folder {path}; {remedy}")
-    raise ValueError(
-        f"{path} holds no sentence encoder: expected a folder of `allennlp export` (with {SETTINGS}"
-        "), a folder of sentence-transformers (with modules.json) or an archive (model.tar.gz)"
-    )

@@ -1,29 +1,28 @@
 """A corpus that can be searched for sentences similar to a given one."""
 
 import logging
-import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy
 
 from allennlp_sentmatch.corpora.corpus import NUM_SAMPLES, check_sample
+from allennlp_sentmatch.corpora.distinct_vectors import IntArray
 from allennlp_sentmatch.corpora.encoders import PREDICTED, PairPredictor, block_encoder
 from allennlp_sentmatch.corpora.index_kinds import IndexKind
-from allennlp_sentmatch.corpora.sentence_index import SentenceIndex, evenly
+from allennlp_sentmatch.corpora.sentence_index import SentenceIndex
+from allennlp_sentmatch.corpora.vector_table import evenly
 from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.digests import ending_digest, sentences_digest
-from allennlp_sentmatch.files.folders import check_absent
+from allennlp_sentmatch.files.folders import AnyPath, check_absent
 from allennlp_sentmatch.files.texts import is_blank
 from allennlp_sentmatch.files.vectors import check_sentences
 from allennlp_sentmatch.standalone.encoder import FloatArray
 
 logger = logging.getLogger(__name__)
-
-AnyPath = Union[str, "os.PathLike[str]"]
 
 RESCORED_TOGETHER = 128  # pairs in a batch
 
@@ -33,7 +32,7 @@ class Neighbor:
     """A sentence of the corpus, found for a query."""
 
     sentence: str
-    row: int
+    position: int
     """The first row of the corpus with this sentence, counted from 0."""
     cosine: float
     """The cosine of its vector and the query's."""
@@ -82,7 +81,7 @@ class SentenceSearch:
         encoder: Any,
         sentences: Sequence[str],
         vectors: FloatArray,
-        index_file: Union[str, "os.PathLike[str]", None] = None,
+        index_file: Optional[AnyPath] = None,
         rescorer: Optional[PairPredictor] = None,
         index_kind: Optional[IndexKind] = None,
         deleted: Collection[str] = (),
@@ -105,7 +104,7 @@ class SentenceSearch:
         sample_rows = numpy.array(self._rows, int)[positions]
         check_sample(self._encoder, self._vectors, sample_rows, sample)
         if index_file is None:
-            self._index = SentenceIndex.build(self._vectors, self._rows, kind=index_kind)
+            self._index = SentenceIndex.build(self._vectors, self._rows, index_kind=index_kind)
         elif Path(index_file).exists():
             self._load_index(index_file, index_kind, sentences)
         else:
@@ -137,7 +136,7 @@ class SentenceSearch:
     ) -> None:
         """Build the index and save it in a new file."""
         check_absent(file)  # building may take long
-        self._index = SentenceIndex.build(self._vectors, self._rows, kind=kind)
+        self._index = SentenceIndex.build(self._vectors, self._rows, index_kind=kind)
         self._index.save(file, sentences_digest(sentences).hexdigest())
         logger.info("saved the index of %d sentences to %s", len(self._rows), file)
 
@@ -198,18 +197,20 @@ class SentenceSearch:
         asked = count
         while True:
             cosines, positions = self._index.search(query_vectors, asked)
-            found = [
-                [
-                    Neighbor(self._sentences[position], self._rows[position], float(cosine))
-                    for position, cosine in zip(*nearest)
-                    if position >= 0 and self._sentences[position] not in self._deleted
-                ][:count]
-                for nearest in zip(positions, cosines)
-            ]
+            found = [self._neighbors(*nearest)[:count] for nearest in zip(positions, cosines)]
             is_all = not self._deleted or asked >= len(self._index)
             if is_all or min(map(len, found), default=count) == count:
                 return found
             asked *= 4
+
+    def _neighbors(self, positions: IntArray, cosines: FloatArray) -> list[Neighbor]:
+        """Return the neighbors at positions of the index, without those that are deleted."""
+        neighbors = []
+        for position, cosine in zip(positions.tolist(), cosines.tolist()):
+            sentence = self._sentences[position]
+            if position >= 0 and sentence not in self._deleted:
+                neighbors.append(Neighbor(sentence, self._rows[position], cosine))
+        return neighbors
 
     def _has_first(self, sentences: Sequence[str], number: int, digest: Optional[str]) -> bool:
         """Return whether a digest belongs to the first sentences, which have this many distinct
@@ -252,7 +253,7 @@ class SentenceSearch:
                 neighbors.sort(key=attrgetter("score"), reverse=True)
         return rescored
 
-    def _compare_sample_with_index(self, index_file: Union[str, "os.PathLike[str]"]) -> None:
+    def _compare_sample_with_index(self, index_file: AnyPath) -> None:
         index = self._index
         size = self._vectors.shape[1]
         if (len(index), index.vector_size) != (len(self._rows), size):

@@ -6,10 +6,10 @@ from typing import Any
 import numpy
 from torch import Tensor
 
+from allennlp_sentmatch.corpora.distinct_vectors import IntArray
 from allennlp_sentmatch.standalone.encoder import FloatArray
 
 Array = numpy.ndarray[Any, Any]
-IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
 
 ROWS_TOGETHER = 8192  # rows that are copied at a time, if a copy is needed
 
@@ -90,7 +90,8 @@ class VectorTable:
             near[start : start + len(block)] = block @ direction
         near /= self._lengths
         near[self._extreme] = -numpy.inf
-        last = numpy.partition(near, len(near) - k)[len(near) - k]
+        place_of_last = len(near) - k
+        last = numpy.partition(near, place_of_last)[place_of_last]
         is_candidate = near >= last - 2 * SLACK
         is_candidate[self._extreme] = True
         return numpy.flatnonzero(is_candidate)
@@ -112,6 +113,7 @@ def _normalized(vectors: Array) -> Array:
 
 
 def _cosines(vectors: Array, vector: Array) -> Array:
+    """Return the cosines (N,) of vectors (N, E) with a vector (E,)."""
     products = numpy.einsum("ne,e->n", _normalized(vectors), _normalized(vector))
     cosines: Array = products.clip(-1, 1)
     return cosines
@@ -122,6 +124,13 @@ def _squares(vectors: FloatArray) -> FloatArray:
     """Return the squares of the lengths of vectors (N, E) in float32, (N,)."""
     squares: FloatArray = numpy.einsum("ne,ne->n", vectors, vectors)
     return squares
+
+
+def evenly(number: int, limit: int) -> IntArray:
+    """Return at most `limit` of the positions from 0 to `number` - 1, with the first and the
+    last.
+    """
+    return numpy.unique(numpy.linspace(0, number - 1, min(number, limit)).astype(numpy.int64))
 
 
 def as_array(vectors: Any, name: str) -> Array:

@@ -120,24 +120,29 @@ def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
     one has (2). Two features that belong to one sentence each are in the order of the sentences or,
     unless `ordered`, sorted by size.
     """
-    read = [_read(first), _read(second)]
-    words = [side[0] for side in read]
-    decisive = [side[1] for side in read]
-    neighbors = [set(zip(side, side[1:])) for side in words]
-    content = [set(side) - FUNCTION_WORDS for side in words]
-    negations = [side.negations for side in decisive]
+    words, decisive = _read(first)
+    others, other_decisive = _read(second)
+    num_turned = _num_turned(decisive, other_decisive)
     features: list[float] = []
-    features += _shared(set(words[0]), set(words[1]))
-    features += _shared(neighbors[0], neighbors[1])
-    features += [min(count, 2) for count in negations]
-    features.append(min(_num_turned(decisive[0], decisive[1]), 2))
-    features.append(_differ_in_a_name(decisive[0], decisive[1]))
-    features += [log1p(len(side)) for side in words]
-    features += _shared(content[0], content[1])
+    features += _shared(set(words), set(others))
+    features += _shared(_neighbors(words), _neighbors(others))
+    features.append(min(decisive.negations, 2))
+    features.append(min(other_decisive.negations, 2))
+    features.append(min(num_turned, 2))
+    features.append(_differ_in_a_name(decisive, other_decisive))
+    features.append(log1p(len(words)))
+    features.append(log1p(len(others)))
+    features += _shared(set(words) - FUNCTION_WORDS, set(others) - FUNCTION_WORDS)
     if not ordered:
-        for i in (0, 2, 4, 8, 10):
-            features[i : i + 2] = sorted(features[i : i + 2])
+        for start in (0, 2, 4, 8, 10):
+            sides = slice(start, start + 2)
+            features[sides] = sorted(features[sides])
     return features
+
+
+def _neighbors(words: list[str]) -> set[tuple[str, str]]:
+    """Return the pairs of neighbors among words."""
+    return set(zip(words, words[1:]))
 
 
 def _num_turned(first: DecisiveWords, second: DecisiveWords) -> int:

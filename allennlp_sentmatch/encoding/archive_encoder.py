@@ -1,7 +1,6 @@
 """Sentence vectors by the encoder of an archive."""
 
 import inspect
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property
@@ -18,6 +17,7 @@ from allennlp.nn.util import move_to_device
 from allennlp_sentmatch.corpora.encoders import PREDICTED
 from allennlp_sentmatch.data.unknown_words import knows_no_word, unknown_words
 from allennlp_sentmatch.encoding.text_indexing import text_indexer
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import (
     KNOWS_NO_WORD,
@@ -51,23 +51,29 @@ class ArchiveEncoder:
         A model with a method `encode(tokens) -> (B, E)`.
     dataset_reader : `DatasetReader`
         The reader that the model was trained with.
-    bfloat16 : `bool`, optional (default = `False`)
-        Whether to round the factors of products to bfloat16, which is faster on some processors;
-        see `allennlp_sentmatch.nn.precision`.
+    dtype : `str`, optional (default = `None`)
+        "bfloat16" rounds the factors of products to it, which is faster on some processors; see
+        `allennlp_sentmatch.nn.precision`. By default, or as "float32", nothing is rounded.
 
     # Raises
 
     `ConfigurationError` if the model has no such method.
     """
 
-    def __init__(self, model: Model, dataset_reader: DatasetReader, bfloat16: bool = False) -> None:
+    def __init__(
+        self, model: Model, dataset_reader: DatasetReader, dtype: Optional[str] = None
+    ) -> None:
         if not callable(getattr(model, "encode", None)):
             raise ConfigurationError(
                 f"{type(model).__name__} holds no sentence encoder: it has no method `encode`"
             )
+        if dtype not in (None, "float32", "bfloat16"):
+            raise ConfigurationError(
+                f"dtype of an archive must be float32 or bfloat16; got {dtype!r:.50}"
+            )
         self._model = model.eval()
         self._reader = dataset_reader
-        self._bfloat16 = bfloat16
+        self._rounds = dtype == "bfloat16"
         # Readers of pairs and of answers require more texts; their fields are not used.
         arguments = list(inspect.signature(dataset_reader.text_to_instance).parameters)
         others: dict[str, Any] = {"hypothesis": "a", "candidates": ["a"]}
@@ -76,17 +82,17 @@ class ArchiveEncoder:
     @classmethod
     def from_archive(
         cls,
-        archive_file: Union[str, "os.PathLike[str]"],
+        archive_file: AnyPath,
         cuda_device: int = -1,
         trust: bool = False,
         overrides: str = "",
-        bfloat16: bool = False,
+        dtype: Optional[str] = None,
     ) -> "ArchiveEncoder":
         """Return the sentence encoder of an archive; see `load_archive`, and the class for
         `bfloat16`.
         """
         archive: Archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
-        return cls(archive.model, archive.validation_dataset_reader, bfloat16)
+        return cls(archive.model, archive.validation_dataset_reader, dtype)
 
     @cached_property
     def vector_size(self) -> int:
@@ -229,7 +235,7 @@ class ArchiveEncoder:
             (name,) = self._reader._token_indexers  # type: ignore[attr-defined]
             tokens = {name: {"tokens": padded(prepared)}}
         tokens = move_to_device(tokens, device)
-        precision = bfloat16_products() if self._bfloat16 else nullcontext()
+        precision = bfloat16_products() if self._rounds else nullcontext()
         with evaluation_mode(self._model), precision:  # the model may be in training mode
             vectors: torch.Tensor = self._model.encode(tokens)  # type: ignore[operator]
         refuse_nan(self._model, None, {"vector": vectors})

@@ -1,8 +1,7 @@
 """Sentence encoders for programs without AllenNLP."""
 
-import os
 from copy import deepcopy
-from typing import Any, Union
+from typing import Any
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -17,7 +16,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.encoding.text_indexing import text_indexer
-from allennlp_sentmatch.files.folders import write_json, written_folder
+from allennlp_sentmatch.files.folders import AnyPath, write_json, written_folder
 from allennlp_sentmatch.models import DistilledEncoder, SentenceClassifier, SiameseModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
@@ -44,7 +43,7 @@ _Described = tuple[dict[str, Any], dict[str, Tensor]]
 def export_encoder(
     model: Model,
     dataset_reader: DatasetReader,
-    folder: Union[str, "os.PathLike[str]"],
+    folder: AnyPath,
     origin: Origin = UNKNOWN,
 ) -> StandaloneEncoder:
     """Write a model's sentence encoder to a folder that a `StandaloneEncoder` reads.

@@ -1,15 +1,18 @@
-"""Folders with a JSON header, tensors and the sentence encoder that they need."""
+"""Folders of fitted estimators: a JSON header, tensors, and the sentence encoder."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Optional
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
+from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.estimators.estimator_header import Estimator, estimator_of, header_of
+from allennlp_sentmatch.estimators.thresholds import HeldOut
 from allennlp_sentmatch.files.digested_header import read_header, write_header
-from allennlp_sentmatch.files.folders import errors_name, written_folder
-from allennlp_sentmatch.nn.checks import one_of
+from allennlp_sentmatch.files.folders import AnyPath, errors_name, written_folder
+from allennlp_sentmatch.files.texts import noting
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import SETTINGS, normalized
 from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin, write_model_card
@@ -44,73 +47,120 @@ supplied when the folder is loaded.
 """
 
 
-def write_folder(
-    folder: Path,
-    header: dict[str, Any],
-    tensors: dict[str, Tensor],
-    encoder: SentenceEncoder,
-    figures: dict[str, Any],
-) -> None:
-    """Write a folder as a whole; see `written_folder`. The model card has the `figures`, too.
+def save_estimator(estimator: Any, folder: AnyPath) -> None:
+    """Write a fitted `PairEstimator` to a folder, which appears as a whole; see `written_folder`.
 
-    Encoders of other packages and of archives are not written.
+    Encoders of other packages and of archives are not written. Raises `ValueError` if the encoder's
+    numbers have a format that cannot be saved.
     """
-    network = None if encoder._is_shipped else encoder.network
-    own = network if isinstance(network, StandaloneEncoder) else None
-    place = "package" if encoder._is_shipped else "given" if own is None else "folder"
+    encoder: SentenceEncoder = estimator.encoder_
     if encoder.dtype not in DTYPES:
         raise ValueError(
             f"an encoder in {encoder.dtype} cannot be saved; fit again with "
             'SentenceEncoder(encoder, dtype="float32")'
         )
-    with written_folder(folder) as temporary:
-        if own is not None:
+    place = _place_of(encoder)
+    settings = {
+        "format": FORMAT,
+        "encoder": place,
+        "dimensions": encoder.dimensions,
+        "dtype": encoder.dtype,
+        **header_of(estimator),
+    }
+    with noting(()), written_folder(folder) as temporary:
+        digested = [TENSORS]
+        if place == "folder":
+            own: Any = encoder.network
             own.save(temporary / ENCODER)
+            digested.append(f"{ENCODER}/{SETTINGS}")
         probe = torch.from_numpy(encoder.encode(PROBE))
-        write_tensors(temporary / TENSORS, {"probe": probe, **tensors})
-        own_settings = {
-            "format": FORMAT,
-            "encoder": place,
-            "dimensions": encoder.dimensions,
-            "dtype": encoder.dtype,
-        }
-        files = [TENSORS] if own is None else [TENSORS, f"{ENCODER}/{SETTINGS}"]
-        write_header(temporary / HEADER, {**own_settings, **header}, files)
-        is_score = header["classes"] is None
-        kind, task = ("PairRegressor", "scores") if is_score else ("PairClassifier", "labels")
-        given = ", encoder=the_encoder" * (place == "given")
-        usage = (
-            f"from allennlp_sentmatch import {kind}\n\n"
-            f'model = {kind}.load("this_folder"{given})\n'
-            'model.predict([("How old are you?", "What is your age?")])'
-        )
-        language = {"language": "en"} if place == "package" else {}
-        facts = {**figures, **own_settings, **header}
+        write_tensors(temporary / TENSORS, {"probe": probe, **estimator.head_.tensors()})
+        write_header(temporary / HEADER, settings, digested)
+        facts = {**figures_of(estimator), **settings}
         facts["encoder's class"] = type(encoder.network).__qualname__
-        text = f"{kind}\n\nIt gives {task} to pairs of texts. {ENCODER_TEXTS[place]}"
-        write_model_card(temporary, text, usage, Origin({**language, **SIMILARITY}, facts))
+        _write_card(temporary, facts)
 
 
-def read_folder(
-    folder: Path, given: EncoderLike
-) -> tuple[dict[str, Any], dict[str, Tensor], SentenceEncoder]:
-    """Read the header, the tensors and the encoder of a folder that `write_folder` has written.
+def load_estimator(kind: type[Estimator], folder: AnyPath, given: EncoderLike) -> Estimator:
+    """Read an estimator of a kind from a folder that `save_estimator` has written.
 
-    `given` is the encoder if the folder has none. Raises `ValueError`, which names the file, for
-    anything wrong and for another encoder.
+    `given` is the encoder if the folder has none. Raises `FileNotFoundError` if there is no such
+    folder, and `ValueError`, which names the file, for anything wrong and for another encoder.
     """
+    folder = Path(folder)
     if not (folder / HEADER).exists():
         raise FileNotFoundError(_what_is_missing(folder))
-    header = read_header(folder / HEADER)
-    found = header.get("format")
-    if found != FORMAT:
+    with noting(()):
+        header = _read_settings(folder, given)
+        tensors = _read_tensors(folder, header, given)
+        with errors_name(folder / HEADER):
+            estimator = estimator_of(kind, header.settings, header.encoder)
+        with errors_name(folder / TENSORS):
+            estimator.head_.load(tensors)
+            estimator._outputs([PROBE[:2]])
+    return estimator
+
+
+def figures_of(estimator: Any) -> dict[str, Any]:
+    """Return readable figures about the fit; a loaded estimator has none."""
+    figures = {"pairs fitted on": getattr(estimator, "n_samples_fit_", None)}
+    held_out: Optional[HeldOut] = getattr(estimator, "held_out_", None)
+    return figures if held_out is None else {**figures, **held_out.figures()}
+
+
+def _place_of(encoder: SentenceEncoder) -> str:
+    """Return where the encoder of a saved estimator is, a key of `ENCODER_TEXTS`."""
+    if encoder._is_shipped:
+        return "package"
+    return "folder" if isinstance(encoder.network, StandaloneEncoder) else "given"
+
+
+def _write_card(folder: Path, facts: dict[str, Any]) -> None:
+    """Write the model card, with the `facts` about the estimator and its encoder."""
+    place = facts["encoder"]
+    kind = "PairClassifier"
+    outputs = "labels"
+    if facts["classes"] is None:
+        kind = "PairRegressor"
+        outputs = "scores"
+    arguments = '"this_folder"'
+    if place == "given":
+        arguments += ", encoder=the_encoder"
+    usage = (
+        f"from allennlp_sentmatch import {kind}\n\n"
+        f"model = {kind}.load({arguments})\n"
+        'model.predict([("How old are you?", "What is your age?")])'
+    )
+    metadata = dict(SIMILARITY)
+    if place == "package":
+        metadata = {"language": "en", **SIMILARITY}
+    text = f"{kind}\n\nIt gives {outputs} to pairs of texts. {ENCODER_TEXTS[place]}"
+    write_model_card(folder, text, usage, Origin(metadata, facts))
+
+
+class _Header(NamedTuple):
+    """The contents of the header."""
+
+    settings: dict[str, Any]
+    """The settings of the estimator; see `header_of`."""
+    place: str
+    """Where the encoder is, a key of `ENCODER_TEXTS`."""
+    encoder: SentenceEncoder
+
+
+def _read_settings(folder: Path, given: EncoderLike) -> _Header:
+    """Read the header, and load the encoder that it describes."""
+    path = folder / HEADER
+    settings = read_header(path)
+    version = settings.get("format")
+    if version != FORMAT:
         raise ValueError(
-            f"{folder / HEADER}: the format is {found!r}; this version reads {FORMAT}, so that the "
+            f"{path}: the format is {version!r}; this version reads {FORMAT}, so that the "
             "estimator must be fitted and saved again"
         )
-    place = header.pop("encoder", None)
-    with errors_name(folder / HEADER):
-        one_of(*ENCODER_TEXTS).check("encoder", place)
+    place = settings.pop("encoder", None)
+    if place not in [*ENCODER_TEXTS]:
+        raise ValueError(f"{path}: encoder must be package, folder or given")
     if place == "given" and given is None:
         raise ValueError(
             f"{folder} does not contain the encoder; load(folder, encoder=...) takes the one that "
@@ -120,31 +170,38 @@ def read_folder(
         raise ValueError(f"{folder} needs no encoder from outside; leave out encoder=")
     # Loading by the folder's path could load an archive in its place, which is code.
     source = StandaloneEncoder.load(folder / ENCODER) if place == "folder" else given
-    with errors_name(folder / HEADER):
-        dimensions = header.pop("dimensions", None)
-        dtype = header.pop("dtype", None)
+    with errors_name(path):
+        dimensions = settings.pop("dimensions", None)
+        dtype = settings.pop("dtype", None)
         if dtype not in DTYPES:
             raise ValueError("dtype must be float32, bfloat16, int8 or null")
         encoder = SentenceEncoder(source, dimensions=dimensions, dtype=dtype)
+    return _Header(settings, place, encoder)
+
+
+def _read_tensors(folder: Path, header: _Header, given: EncoderLike) -> dict[str, Tensor]:
+    """Read the tensors of the head; raise `ValueError` if they belong to another encoder."""
     tensors = read_tensors(folder / TENSORS)
     with errors_name(folder / TENSORS):
         check_finite(tensors)
-        expected = tensors.pop("probe", None)
-        vectors = encoder.encode(PROBE)
-        if (
-            expected is None
-            or expected.shape != vectors.shape
-            or abs(normalized(expected.float().numpy()) - normalized(vectors)).max() > TOLERANCE
-        ):
-            earlier = (
+        if _is_same(tensors.pop("probe", None), header.encoder):
+            return tensors
+        remedy = "fit it again"
+        if header.place == "package" and given is None:
+            remedy += (
                 "; if it was the one of an earlier version of this package, load(folder, "
                 "encoder=...) takes that version's folder pretrained/sentence_encoder"
             )
-            raise ValueError(
-                "the estimator was fitted with another encoder; fit it again"
-                + earlier * (place == "package" and given is None)
-            )
-    return header, tensors, encoder
+        raise ValueError(f"the estimator was fitted with another encoder; {remedy}")
+
+
+def _is_same(expected: Optional[Tensor], encoder: SentenceEncoder) -> bool:
+    """Return whether an encoder gives the expected vectors of the sentences in `PROBE`."""
+    vectors = encoder.encode(PROBE)
+    if expected is None or expected.shape != vectors.shape:
+        return False
+    differences = normalized(expected.float().numpy()) - normalized(vectors)
+    return bool(abs(differences).max() <= TOLERANCE)
 
 
 def _what_is_missing(folder: Path) -> str:

@@ -4,11 +4,8 @@ from typing import Any, Optional, TypeVar
 
 import numpy
 
-from allennlp_sentmatch.corpora.sentence_encoder import (
-    ALLENNLP,
-    SentenceEncoder,
-    check_installed,
-)
+from allennlp_sentmatch.corpora.encoder_sources import ALLENNLP, check_installed
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.corpora.word_comparison import WORD_ORDERS, num_features
 from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning
 from allennlp_sentmatch.estimators.heads import LINEAR_MATCHERS, SYMMETRIC, Head, LinearHead
@@ -22,53 +19,66 @@ Estimator = TypeVar("Estimator", bound=Any)
 SETTINGS = ("type", "parameters", "classes", "feature_names", "head")
 """The settings that are saved with the tensors and the encoder."""
 
+NO_CLASSES = "expected a list of classes of a PairClassifier, and null otherwise"
+
 
 def header_of(estimator: Any) -> dict[str, Any]:
     """Return the settings of a fitted `PairEstimator`."""
     parameters = estimator._checked_parameters()
-    if parameters["head"] is not None:
-        parameters["head"] = parameters["head"].get_params()
-    if isinstance(parameters.get("class_weight"), dict):  # its keys may be numbers, unlike JSON's
-        parameters["class_weight"] = list(parameters["class_weight"].items())
-    names = getattr(estimator, "feature_names_in_", None)
-    classes = getattr(estimator, "classes_", None)
+    fine_tuning = parameters["head"]
+    if fine_tuning is not None:
+        parameters["head"] = fine_tuning.get_params()
+    class_weight = parameters.get("class_weight")
+    if isinstance(class_weight, dict):  # its keys may be numbers, unlike JSON's
+        parameters["class_weight"] = list(class_weight.items())
     head = estimator.head_
-    is_tuned = not isinstance(head, LinearHead)
     return {
         "type": type(estimator).__name__,
         "parameters": parameters,
-        "classes": None if classes is None else classes.tolist(),
-        "feature_names": None if names is None else names.tolist(),
-        "head": {"fine_tuned": is_tuned, "matcher": head.matcher, "words": head.words},
+        "classes": _listed(estimator, "classes_"),
+        "feature_names": _listed(estimator, "feature_names_in_"),
+        "head": {
+            "fine_tuned": not isinstance(head, LinearHead),
+            "matcher": head.matcher,
+            "words": head.words,
+        },
     }
 
 
+def _listed(estimator: Any, name: str) -> Any:
+    """Return an attribute, which is an array, as a list, or `None` if there is none."""
+    array = getattr(estimator, name, None)
+    return None if array is None else array.tolist()
+
+
 def estimator_of(
-    kind: type[Estimator], header: dict[str, Any], encoder: SentenceEncoder, is_numeric: bool
+    kind: type[Estimator], header: dict[str, Any], encoder: SentenceEncoder
 ) -> Estimator:
     """Return a fitted estimator whose head has yet to load its tensors.
 
     Raises `ValueError` or `TypeError` for settings that `header_of` never gives.
     """
     check_names("setting", header, ("format", *SETTINGS))
-    name, parameters, classes, names, head = (header[setting] for setting in SETTINGS)
-    if name != kind.__name__:
-        raise ValueError(f"this is a {name!r}, not a {kind.__name__}")
+    if header["type"] != kind.__name__:
+        raise ValueError(f"this is a {header['type']!r}, not a {kind.__name__}")
+    parameters = header["parameters"]
+    head = header["head"]
     if not isinstance(parameters, dict) or not isinstance(head, dict):
         raise ValueError("expected an object as parameters and as head")
-    check_names("parameter", parameters, kind().get_params(deep=False).keys() - {"encoder"})
+    known = kind().get_params(deep=False).keys() - {"encoder"}
+    check_names("parameter", parameters, known)
     given = None if encoder._is_default else encoder
     estimator: Estimator = kind(given, **_read_parameters(parameters))
     estimator._checked_parameters()
     estimator.encoder_ = encoder
-    if names is not None:
-        estimator.feature_names_in_ = _read_names(names)
+    if header["feature_names"] is not None:
+        estimator.feature_names_in_ = _read_names(header["feature_names"])
     num_outputs = 1
-    if is_numeric != (classes is None):
-        raise ValueError("expected a list of classes of a PairClassifier, and null otherwise")
-    if classes is not None:
-        estimator.classes_ = _read_classes(classes)
-        num_outputs = len(classes)
+    if not kind._numeric:
+        estimator.classes_ = _read_classes(header["classes"])
+        num_outputs = len(estimator.classes_)
+    elif header["classes"] is not None:
+        raise ValueError(NO_CLASSES)
     estimator.head_ = _new_head(head, encoder, num_outputs)
     return estimator
 
@@ -94,9 +104,10 @@ def _read_names(names: Any) -> Array:
 def _read_classes(classes: Any) -> Array:
     """Return the labels (C,), which are sorted."""
     if not isinstance(classes, list):
-        raise ValueError("expected a list of classes of a PairClassifier, and null otherwise")
+        raise ValueError(NO_CLASSES)
     labels = checked_targets(classes, len(classes), numeric=False)
-    if numpy.unique(labels).tolist() != labels.tolist() or len(classes) < 2:
+    is_sorted = numpy.unique(labels).tolist() == labels.tolist()
+    if not is_sorted or len(classes) < 2:
         raise ValueError("expected at least two different classes, which are sorted")
     return labels
 
@@ -113,8 +124,8 @@ def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: i
         from allennlp_sentmatch.estimators.fine_tuned_head import FineTunedHead
 
         return FineTunedHead(encoder.network, num_outputs, matcher)
-    is_possible = words != "ordered" or matcher not in SYMMETRIC
-    if matcher not in LINEAR_MATCHERS or words not in WORD_ORDERS or not is_possible:
+    is_known = matcher in LINEAR_MATCHERS and words in WORD_ORDERS
+    if not is_known or (words == "ordered" and matcher in SYMMETRIC):
         raise ValueError(
             f"the head's matcher must be one of {', '.join(LINEAR_MATCHERS)}, and its words "
             "ordered, unordered or null, but not ordered with a symmetric matcher"

@@ -16,9 +16,11 @@ def without_each_word(sides: Sequence[list[str]]) -> list[list[str]]:
     whole = [" ".join(words) for words in sides]
     variants = [whole]
     for side, words in enumerate(sides):
-        for i in range(len(words)):
+        for position in range(len(words)):
+            others = list(words)
+            del others[position]
+            rest = " ".join(others)
             shorter = list(whole)
-            rest = " ".join(words[:i] + words[i + 1 :])
             if not is_blank(rest):
                 shorter[side] = rest
             variants.append(shorter)

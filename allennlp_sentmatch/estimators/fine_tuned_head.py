@@ -5,7 +5,7 @@ import math
 import tempfile
 import warnings
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy
 import torch
@@ -19,11 +19,13 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor
 
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.encoding.export import standalone_encoder
+from allennlp_sentmatch.estimators.examples import Examples
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning
 from allennlp_sentmatch.estimators.groups import strata_of
-from allennlp_sentmatch.estimators.learning import Examples, Learned
+from allennlp_sentmatch.estimators.learning import Learned
 from allennlp_sentmatch.models import SiameseClassifier, SiameseModel, SimilarityRegressor
 from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
 from allennlp_sentmatch.nn.checks import check_choice
@@ -38,7 +40,8 @@ FEW_PAIRS = 5000  # with fewer pairs, a warning recommends the linear model
 
 CLASSIFIER = {"hidden_size": 512, "dropout": 0.3}
 
-Array = numpy.ndarray[Any, Any]
+ABOVE = ("_matcher", "_classifier", "_scorer")  # the parts of a model above its encoder
+
 IndexRows = list[list[int]]
 
 
@@ -83,32 +86,37 @@ class FineTunedHead:
                 vocab.add_token_to_namespace(str(label), "labels")
             self.model = SiameseClassifier(**below, **layers)
         self.model.float().cpu().eval()  # independent of the process's default type and device
-        above = ("_matcher", "_classifier", "_scorer")
-        parts = {name: part for name, part in self.model.named_children() if name in above}
-        self.layers = torch.nn.ModuleDict(parts)
+        parts = dict(self.model.named_children())
+        above = [name for name in ABOVE if name in parts]
+        self.layers = torch.nn.ModuleDict({name: parts[name] for name in above})
 
     def grades(self, scores: Array) -> Array:
         """Return scores on the scale of the model's grades."""
         low, high = (end / 2 for end in self.score_range)  # the difference may overflow
-        grades: Array = (scores / 2 - low) / (high - low) * HIGHEST_GRADE
+        shares = (scores / 2 - low) / (high - low)
+        grades: Array = shares * HIGHEST_GRADE
         return grades.clip(0, HIGHEST_GRADE)
 
     @torch.no_grad()
     def outputs(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray] = None) -> Array:
         """See `Head`."""
-        vectors = torch.from_numpy(u), torch.from_numpy(v)
+        first = torch.from_numpy(u)
+        second = torch.from_numpy(v)
         if isinstance(self.model, SiameseClassifier):
-            logits: Array = self.model.match(*vectors).numpy()
+            logits: Array = self.model.match(first, second).numpy()
             return logits
+        grades = self.model.compare(first, second)["score"].double()
+        shares = grades[:, None] / HIGHEST_GRADE
         low, high = self.score_range
-        shares = self.model.compare(*vectors)["score"].double()[:, None] / HIGHEST_GRADE
         scores: Array = (low * (1 - shares) + high * shares).numpy()
         return scores
 
     def tensors(self) -> dict[str, Tensor]:
         """See `Head`."""
-        own = {f"head.{name}": each.float() for name, each in self.layers.state_dict().items()}
-        return {"score_range": torch.tensor(self.score_range, dtype=torch.float64), **own}
+        tensors = {"score_range": torch.tensor(self.score_range, dtype=torch.float64)}
+        for name, tensor in self.layers.state_dict().items():
+            tensors[f"head.{name}"] = tensor.float()
+        return tensors
 
     def load(self, tensors: dict[str, Tensor]) -> None:
         """See `Head`."""
@@ -145,14 +153,13 @@ def fine_tune(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         head = _new_head(network, matcher, examples)
-        rows = [network.indexer.rows(texts) for texts in (examples.first, examples.second)]
-        is_score = examples.targets.dtype.kind == "f"
-        targets = head.grades(examples.targets) if is_score else examples.targets
-        loaders = [
-            _PairLoader(_selected(rows, targets, positions), settings.batch_size, order_seed)
-            for positions, order_seed in ((trained, seed), (held_out, None))
-        ]
-        _train(head, settings, *loaders)
+        indexed = _indexed(network, head, examples)
+        _train(
+            head,
+            settings,
+            _PairLoader(indexed.selected(trained), settings.batch_size, seed),
+            _PairLoader(indexed.selected(held_out), settings.batch_size),
+        )
     head.model.cpu().eval()
     return Learned(SentenceEncoder(network.cpu().eval()), head)
 
@@ -215,27 +222,46 @@ def _new_head(network: StandaloneEncoder, matcher: str, examples: Examples) -> F
     return FineTunedHead(network, 1, matcher, (low, high))
 
 
-def _selected(
-    rows: list[IndexRows], targets: Array, positions: Array
-) -> tuple[IndexRows, IndexRows, Array]:
-    """Return the examples at some positions."""
-    first, second = ([side[i] for i in positions] for side in rows)
-    return first, second, targets[positions]
+class _IndexedPairs(NamedTuple):
+    """N pairs as a model reads them."""
+
+    first: IndexRows  # the indices of the words of the first sentences
+    second: IndexRows
+    targets: Array  # (N,), the indices of the labels, or grades in floats
+
+    def selected(self, positions: Array) -> "_IndexedPairs":
+        """Return the pairs at some positions."""
+        first = [self.first[position] for position in positions]
+        second = [self.second[position] for position in positions]
+        return _IndexedPairs(first, second, self.targets[positions])
+
+
+def _indexed(network: StandaloneEncoder, head: FineTunedHead, examples: Examples) -> _IndexedPairs:
+    """Return the pairs of examples as a head's model reads them."""
+    targets = examples.targets
+    if targets.dtype.kind == "f":
+        targets = head.grades(targets)
+    first = network.indexer.rows(examples.first)
+    second = network.indexer.rows(examples.second)
+    return _IndexedPairs(first, second, targets)
 
 
 def _train(
     head: FineTunedHead, settings: FineTuning, trained: DataLoader, held_out: DataLoader
 ) -> None:
     """Train the head's model until the metric on the pairs held out is no better."""
-    is_score = isinstance(head.model, SimilarityRegressor)
-    parameters = [(n, p) for n, p in head.model.named_parameters() if p.requires_grad]
+    metric = "+accuracy"
+    if isinstance(head.model, SimilarityRegressor):
+        metric = "-mean_squared_error"
+    named = head.model.named_parameters()
+    parameters = [(name, parameter) for name, parameter in named if parameter.requires_grad]
     with tempfile.TemporaryDirectory() as folder:
         GradientDescentTrainer(
             head.model,
             FusedAdamOptimizer(parameters, lr=settings.learning_rate),
             trained,
             patience=settings.patience,
-            validation_metric="-mean_squared_error" if is_score else "+accuracy",
+            validation_metric=metric,
             validation_data_loader=held_out,
             num_epochs=settings.num_epochs,
             serialization_dir=folder,
@@ -265,35 +291,28 @@ class _SentenceVectors(TextFieldEmbedder):
 class _PairLoader(DataLoader):
     """Batches of pairs; with a seed, batches of similar lengths, in a new order in each epoch."""
 
-    def __init__(
-        self, data: tuple[IndexRows, IndexRows, Any], batch_size: int, seed: Optional[int] = None
-    ) -> None:
+    def __init__(self, pairs: _IndexedPairs, batch_size: int, seed: Optional[int] = None) -> None:
         super().__init__()
-        self._first, self._second, self._targets = data
+        self._pairs = pairs
         self._batch_size = batch_size
         self._random = None if seed is None else numpy.random.default_rng(seed)
         self._device = torch.device("cpu")
 
     def __len__(self) -> int:
-        return -(-len(self._first) // self._batch_size)
+        return math.ceil(len(self._pairs.first) / self._batch_size)
 
     def __iter__(self) -> Iterator[TensorDict]:
-        order = numpy.arange(len(self._first))
+        pairs = self._pairs
+        order = numpy.arange(len(pairs.first))
         starts = order[:: self._batch_size].copy()
         if self._random is not None:
-            lengths = numpy.array([max(map(len, pair)) for pair in zip(self._first, self._second)])
-            order = numpy.argsort(lengths * self._random.uniform(0.9, 1.1, len(order)))
+            longer = [max(map(len, pair)) for pair in zip(pairs.first, pairs.second)]
+            factors = self._random.uniform(0.9, 1.1, len(order))
+            order = numpy.argsort(numpy.array(longer) * factors)
             self._random.shuffle(starts)
         for start in starts:
             batch = order[start : start + self._batch_size]
-            targets = torch.as_tensor(self._targets[batch])
-            name = "score" if targets.is_floating_point() else "label"
-            tensors: Any = {
-                "premise": {"tokens": {"tokens": padded([self._first[i] for i in batch])}},
-                "hypothesis": {"tokens": {"tokens": padded([self._second[i] for i in batch])}},
-                name: targets.float() if name == "score" else targets,
-            }
-            yield move_to_device(tensors, self._device)
+            yield move_to_device(_tensors_of(pairs.selected(batch)), self._device)
 
     def iter_instances(self) -> Iterator[Instance]:
         """Yield nothing: the texts are indexed already."""
@@ -302,3 +321,17 @@ class _PairLoader(DataLoader):
     def set_target_device(self, device: torch.device) -> None:
         """Move the next batches to this device."""
         self._device = device
+
+
+def _tensors_of(pairs: _IndexedPairs) -> Any:
+    """Return a batch as a model takes it."""
+    tensors: dict[str, Any] = {
+        "premise": {"tokens": {"tokens": padded(pairs.first)}},
+        "hypothesis": {"tokens": {"tokens": padded(pairs.second)}},
+    }
+    targets = torch.as_tensor(pairs.targets)
+    if targets.is_floating_point():
+        tensors["score"] = targets.float()
+    else:
+        tensors["label"] = targets
+    return tensors

@@ -4,12 +4,10 @@ from typing import Optional
 
 from sklearn.base import BaseEstimator
 
-from allennlp_sentmatch.corpora.sentence_encoder import (
-    ALLENNLP,
-    SentenceEncoder,
-    check_installed,
-)
-from allennlp_sentmatch.estimators.learning import Examples, Learned
+from allennlp_sentmatch.corpora.encoder_sources import ALLENNLP, check_installed
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.estimators.examples import Examples
+from allennlp_sentmatch.estimators.learning import Learned
 from allennlp_sentmatch.estimators.settings import read_attributes
 from allennlp_sentmatch.nn.checks import COUNT, POSITIVE, number
 

@@ -13,9 +13,8 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import StratifiedKFold
 
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.files.texts import listed
-
-Array = numpy.ndarray[Any, Any]
 
 
 def group_equal(examples: Iterable[Iterable[str]]) -> Array:
@@ -25,9 +24,12 @@ def group_equal(examples: Iterable[Iterable[str]]) -> Array:
     share one of two texts are in different groups. Groups are numbered from 0, in the order of
     their first examples.
     """
-    return _numbered(
-        frozenset(" ".join(text.casefold().split()) for text in texts) for texts in examples
-    )
+    return _numbered(frozenset(map(_folded, texts)) for texts in examples)
+
+
+def _folded(text: str) -> str:
+    """Return a text in lower case, with single spaces."""
+    return " ".join(text.casefold().split())
 
 
 def checked_groups(groups: Any, count: int) -> Optional[Array]:
@@ -55,8 +57,9 @@ def joined_groups(first: Array, second: Array) -> Array:
 
     Two examples that are in one group of either division are in one group of the result.
     """
-    num_nodes = first.max() + second.max() + 2
-    edges = first, second + first.max() + 1
+    num_first = first.max() + 1
+    num_nodes = num_first + second.max() + 1
+    edges = (first, num_first + second)
     graph = coo_matrix((numpy.ones(len(first)), edges), (num_nodes, num_nodes))
     _, components = connected_components(graph, directed=False)
     return _numbered(components[first].tolist())
@@ -91,17 +94,23 @@ def divide(
     num_folds = min(num_folds, *numpy.sort(counts)[-2:])
     if num_folds < 2:
         return []
-    rare = numpy.isin(labels, numpy.flatnonzero(counts < num_folds))
-    common = numpy.setdiff1d(numpy.arange(len(strata)), groups[rare])
-    num_folds = min(num_folds, numpy.bincount(strata[common], minlength=1).max())
+    rare_labels = numpy.flatnonzero(counts < num_folds)
+    has_rare_label = numpy.isin(labels, rare_labels)
+    common = numpy.setdiff1d(numpy.arange(len(strata)), groups[has_rare_label])
+    largest_stratum = numpy.bincount(strata[common], minlength=1).max()
+    num_folds = min(num_folds, largest_stratum)
     if num_folds < 2:
         return []
     splitter = StratifiedKFold(num_folds, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():
         # Some groups of a label may be counted as groups of a rarer one that they have, too.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        folds = [common[held_out] for _, held_out in splitter.split(common, strata[common])]
-    return [_learnable(numpy.isin(groups, fold), groups, labels) for fold in folds]
+        splits = list(splitter.split(common, strata[common]))
+    divisions = []
+    for _, positions in splits:
+        is_held_out = numpy.isin(groups, common[positions])
+        divisions.append(_learnable(is_held_out, groups, labels))
+    return divisions
 
 
 def _learnable(held_out: Array, groups: Array, labels: Array) -> Array:
@@ -109,9 +118,10 @@ def _learnable(held_out: Array, groups: Array, labels: Array) -> Array:
 
     Only a label whose groups also have other labels can be lost by a division.
     """
-    lost = numpy.setdiff1d(labels[held_out], labels[~held_out])
-    needed = groups[numpy.isin(labels, lost)]
-    positions: Array = numpy.flatnonzero(held_out & ~numpy.isin(groups, needed))
+    lost_labels = numpy.setdiff1d(labels[held_out], labels[~held_out])
+    needed_groups = groups[numpy.isin(labels, lost_labels)]
+    is_needed = numpy.isin(groups, needed_groups)
+    positions: Array = numpy.flatnonzero(held_out & ~is_needed)
     return positions
 
 

@@ -55,10 +55,13 @@ def within(scores: Array, low: float, high: float) -> Array:
     if margin == 0:
         bent = scaled.clip(low, high)
     else:
-        above = numpy.maximum(scaled - (high - margin), 0)
-        below = numpy.maximum((low + margin) - scaled, 0)
-        inner = scaled.clip(low + margin, high - margin)
-        bent = inner + above * margin / (above + margin) - below * margin / (below + margin)
+        inner_low = low + margin
+        inner_high = high - margin
+        above = numpy.maximum(scaled - inner_high, 0)
+        below = numpy.maximum(inner_low - scaled, 0)
+        added = above * margin / (above + margin)
+        taken = below * margin / (below + margin)
+        bent = scaled.clip(inner_low, inner_high) + added - taken
     is_finite = numpy.isfinite(scores)
     return numpy.where(is_finite, bent * unit, scores)
 
@@ -81,9 +84,11 @@ def pair_inputs(
 
     `words` is one of `WORD_ORDERS`. A sentence that occurs twice is encoded once.
     """
-    positions = {text: i for i, text in enumerate(dict.fromkeys(first + second))}
-    vectors = encoder.encode(Sentences(positions))
-    u, v = (vectors[[positions[text] for text in texts]] for texts in (first, second))
+    different = dict.fromkeys(first + second)
+    positions = {text: position for position, text in enumerate(different)}
+    vectors = encoder.encode(Sentences(different))
+    u = vectors[[positions[text] for text in first]]
+    v = vectors[[positions[text] for text in second]]
     return u, v, word_features(first, second, words, encoder)
 
 
@@ -117,7 +122,8 @@ def head_outputs(
     parts = []
     for start in range(0, len(first), BLOCK_SIZE):
         block = slice(start, start + BLOCK_SIZE)
-        parts.append(head.outputs(*pair_inputs(encoder, head.words, first[block], second[block])))
+        u, v, words = pair_inputs(encoder, head.words, first[block], second[block])
+        parts.append(head.outputs(u, v, words))
     outputs: Array = numpy.concatenate(parts)
     is_finite = numpy.isfinite(outputs).all(axis=1)
     if not is_finite.all():
@@ -207,14 +213,17 @@ class LinearHead:
         v = normalized(v)
         parts = []
         if self.matcher != COSINE:
-            parts.append(MATCHERS[self.matcher](torch.from_numpy(u), torch.from_numpy(v)).numpy())
+            match = MATCHERS[self.matcher]
+            matched = match(torch.from_numpy(u), torch.from_numpy(v))
+            parts.append(matched.numpy())
         if self.matcher == COSINE or words is not None:
             parts.append((u * v).sum(axis=1, keepdims=True))
         if words is not None:
             parts.append(words)
         for size in self._prefixes:
-            product = normalized(u[:, :size]) * normalized(v[:, :size])
-            parts.append(product.sum(axis=1, keepdims=True))
+            first = normalized(u[:, :size])
+            second = normalized(v[:, :size])
+            parts.append((first * second).sum(axis=1, keepdims=True))
         return numpy.concatenate(parts, axis=1)
 
     @numpy.errstate(over="ignore", invalid="ignore")  # the caller checks the outputs

@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
 
-from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
+from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 
 Self = TypeVar("Self", bound="KeepsEncoder")
 

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple, Optional
 import numpy
 from sklearn.base import clone
 
-from allennlp_sentmatch.estimators.groups import checked_groups, divide, group_equal, joined_groups
+from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.estimators.examples import checked_examples
+from allennlp_sentmatch.estimators.groups import divide
 from allennlp_sentmatch.estimators.pair_classifier import PairClassifier
-from allennlp_sentmatch.estimators.pairs import checked_pairs, checked_targets
-
-Array = numpy.ndarray[Any, Any]
+from allennlp_sentmatch.estimators.pairs import checked_pairs
 
 NUM_FOLDS = 5
 
@@ -57,13 +57,10 @@ def label_errors(
 
     `TypeError` or `ValueError`, naming the pair; `ValueError` if no label can be judged.
     """
-    checked = checked_pairs(pairs)
-    texts = list(zip(checked.first, checked.second))
-    values = checked_targets(labels, len(texts), numeric=False)
-    given_groups = checked_groups(groups, len(texts))
-    joined = group_equal(texts)
-    if given_groups is not None:
-        joined = joined_groups(joined, given_groups)
+    examples = checked_examples(checked_pairs(pairs), labels, None, groups, numeric=False)
+    texts = list(zip(examples.first, examples.second))
+    values = examples.targets
+    joined = examples.groups
     classifier = PairClassifier() if classifier is None else classifier
     classes, targets = numpy.unique(values, return_inverse=True)
     folds = divide(joined, targets, NUM_FOLDS, classifier.random_state)

@@ -1,11 +1,12 @@
-"""The input and the result of learning a head."""
+"""Learners of a head, and their result."""
 
-from typing import Any, NamedTuple, Optional, Protocol
+from typing import NamedTuple, Optional, Protocol
 
 import numpy
 
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.corpora.word_comparison import num_features
+from allennlp_sentmatch.estimators.examples import Examples
 from allennlp_sentmatch.estimators.heads import (
     COSINE,
     SYMMETRIC,
@@ -15,43 +16,6 @@ from allennlp_sentmatch.estimators.heads import (
 )
 from allennlp_sentmatch.estimators.linear import Array, Fit
 from allennlp_sentmatch.estimators.thresholds import HeldOut
-from allennlp_sentmatch.files.folders import errors_name
-from allennlp_sentmatch.files.texts import Sentences
-
-
-class Examples(NamedTuple):
-    """N pairs, and their labels or scores to learn."""
-
-    first: Sentences
-    second: Sentences
-    targets: Array  # (N,), indices of the labels, all of which occur, or scores as floats
-    weights: Array  # (N,), how much each pair counts in the loss
-    counts: Array  # (N,), each pair's weight in figures, without the weights of labels
-    pairs: Array  # (N,), numbers from 0; equal pairs, in either order, share a number
-    groups: Array  # (N,), numbers from 0; a group is learned or held out as a whole
-
-    def num_outputs(self) -> int:
-        """The number of labels, or 1 for scores."""
-        return 1 if self.targets.dtype.kind == "f" else int(self.targets.max()) + 1
-
-    def merged(self) -> "Examples":
-        """Return each distinct pair with its target, and the sums of its weights and counts."""
-        rows = list(zip(self.first, self.second, self.targets.tolist()))
-        positions = {row: i for i, row in enumerate(dict.fromkeys(rows))}
-        if len(positions) == len(rows):
-            return self
-        places = numpy.array([positions[row] for row in rows])
-        _, kept = numpy.unique(places, return_index=True)  # their first occurrences
-        first, second, _ = zip(*positions)
-        return Examples(
-            Sentences(first),
-            Sentences(second),
-            self.targets[kept],
-            numpy.bincount(places, self.weights),
-            numpy.bincount(places, self.counts),
-            self.pairs[kept],
-            self.groups[kept],
-        )
 
 
 class Learned(NamedTuple):
@@ -131,25 +95,3 @@ def _held_out(fit: Fit, features: Array, examples: Examples) -> Optional[HeldOut
         examples.pairs[rows],
         examples.groups[rows],
     )
-
-
-def checked_weights(sample_weight: Any, count: int) -> Array:
-    """Return the weights (N,) of `count` pairs, by default 1; raise `ValueError` for an invalid
-    one.
-    """
-    if sample_weight is None:
-        return numpy.ones(count)
-    with errors_name("sample_weight"):
-        weights = numpy.asarray(sample_weight, float)
-    if weights.shape != (count,):
-        raise ValueError(f"expected {count} numbers as sample_weight; got {weights.shape}")
-    right = (weights == 0) | ((weights >= 1e-9) & (weights <= 1e9))
-    if not right.all():
-        position = right.argmin()
-        raise ValueError(
-            "sample_weight must have numbers from 1e-9 to 1e9, or 0 for some pairs; the one of "
-            f"pair {position} is {weights[position]}"
-        )
-    if not weights.any():
-        raise ValueError("all pairs have the sample_weight 0; give some of them a number above 0")
-    return weights

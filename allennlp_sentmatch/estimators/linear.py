@@ -15,20 +15,17 @@ most a hundred steps and little memory, for predictions from vectors of any widt
 
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 import numpy
-from scipy.linalg import solve_triangular
-from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from allennlp_sentmatch.estimators.groups import divide
-
-Array = numpy.ndarray[Any, Any]
+from allennlp_sentmatch.estimators.minimum import Array, minimum
 
 L2_PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01, 0.001)  # cross-validation tries them in this order
 DEFAULT_L2 = 0.1  # used if fewer than two labels are in two groups of examples
@@ -41,12 +38,6 @@ of other features within one collection is lost on other collections: of three g
 to 30 % less squared error within a genre were up to .03 less of Spearman's correlation in another
 one, and with SICK's.
 """
-
-TOLERANCE = 1e-3
-"""The bound on a logit's error at which L-BFGS stops. The largest errors of probabilities that
-were measured are 1/25 of the bound."""
-
-MAX_ITERATIONS = 2000  # for L-BFGS; SICK's 4,500 pairs take 300 with the weakest penalty
 
 FEW_ITERATIONS = 100
 """The iterations of scikit-learn's L-BFGS. With weak penalties on wide vectors, most of the time
@@ -123,12 +114,18 @@ def fit_linear(
         choice = _choose(scaled, targets, weights, divisions, strongest)
     else:
         choice = Choice(numpy.arange(scaled.shape[1]), l2)
-    found, intercept = _minimum(_columns(scaled, choice.columns), targets, weights, choice.l2)
+    chosen = _columns(scaled, choice.columns)
+    found, intercept = minimum(chosen, targets, weights, choice.l2)
     coef = numpy.zeros((len(found), scaled.shape[1]))
     coef[:, choice.columns] = found
     coef *= scale * feature_weights / scaler.scale_
-    intercept = intercept * scale - coef @ scaler.mean_
-    return Fit(coef, intercept, choice.l2, choice.held_out, choice.outputs * scale)
+    return Fit(
+        coef=coef,
+        intercept=intercept * scale - coef @ scaler.mean_,
+        l2=choice.l2,
+        held_out=choice.held_out,
+        outputs=choice.outputs * scale,
+    )
 
 
 def best_penalty(losses: Iterable[tuple[float, float]], stop_early: bool = False) -> float:
@@ -141,7 +138,9 @@ def best_penalty(losses: Iterable[tuple[float, float]], stop_early: bool = False
     for l2, loss in losses:
         if stop_early and loss > least:
             break
-        best, least = (l2, loss) if loss < least else (best, least)
+        if loss < least:
+            best = l2
+            least = loss
     return best
 
 
@@ -161,9 +160,12 @@ def _divisions(targets: Array, groups: Array, random_state: Optional[int]) -> li
 
     A label with fewer groups than folds is never held out.
     """
-    labels = numpy.zeros(len(targets), int) if targets.dtype.kind == "f" else targets
+    labels = targets
+    if targets.dtype.kind == "f":
+        labels = numpy.zeros(len(targets), int)
     divisions = divide(groups, labels, NUM_FOLDS, random_state)
-    return divisions[:1] if groups.max() >= ONE_FOLD - 1 else divisions
+    num_groups = groups.max() + 1
+    return divisions[:1] if num_groups >= ONE_FOLD else divisions
 
 
 def _choose(
@@ -218,8 +220,7 @@ def _outputs_held_out(
     parts = []
     for division in divisions:
         rest = numpy.setdiff1d(numpy.arange(len(targets)), division)
-        learned = features[rest], targets[rest], weights[rest]
-        coef, intercept = _minimum(*learned, l2)
+        coef, intercept = minimum(features[rest], targets[rest], weights[rest], l2)
         parts.append(features[division] @ coef.T + intercept)
     return numpy.concatenate(parts)
 
@@ -229,56 +230,6 @@ def _losses(outputs: Array, targets: Array) -> Array:
     if targets.dtype.kind == "f":
         errors: Array = (outputs[:, 0] - targets) ** 2
         return errors
-    likelihoods: Array = log_softmax(outputs, axis=1)[range(len(outputs)), targets]
+    logs = log_softmax(outputs, axis=1)
+    likelihoods: Array = logs[range(len(outputs)), targets]
     return -likelihoods
-
-
-def _minimum(features: Array, targets: Array, weights: Array, l2: float) -> tuple[Array, Array]:
-    """Return W (C, F) and b (C,) for standardized features (N, F), with a warning if inexact.
-
-    L-BFGS looks for V = L^T W, where L L^T is roughly the Hessian for one label: features that
-    are correlated or differ in scale cost it several times more steps in terms of W.
-    """
-    weights = weights / weights.sum()
-    if targets.dtype.kind == "f":
-        ridge = Ridge(alpha=l2).fit(features, targets, weights)
-        return numpy.atleast_2d(ridge.coef_), numpy.atleast_1d(ridge.intercept_)
-    basis: Optional[Array] = None
-    if len(features) < features.shape[1]:  # the rows of W are combinations of the examples
-        basis, triangle = numpy.linalg.qr(features.T)
-        features = triangle.T
-    expected = numpy.eye(targets.max() + 1)[targets] * weights[:, None]  # (N, C)
-    hessian = features.T @ (features * weights[:, None]) / 4  # (F, F)
-    length = numpy.sqrt(4 * hessian.trace())  # the root mean square of ||z_n||
-    penalty = 2 * l2 if expected.shape[1] == 2 else l2  # rows w / 2 and -w / 2 instead of w
-    hessian.flat[:: len(hessian) + 1] += max(penalty, 1e-12 * hessian.trace())
-    root = numpy.linalg.cholesky(hessian)
-
-    def loss(flat: Array) -> tuple[float, Array]:
-        v = flat.reshape(-1, expected.shape[1])  # (F + 1, C); the last row is b / 2
-        w = solve_triangular(root, v[:-1], lower=True, trans="T", check_finite=False)
-        logs = log_softmax(features @ w + 2 * v[-1], axis=1)
-        errors = numpy.exp(logs) * weights[:, None] - expected
-        slopes = features.T @ errors + penalty * w
-        slopes = solve_triangular(root, slopes, lower=True, check_finite=False)
-        value = penalty / 2 * (w * w).sum() - (expected * logs).sum()
-        return value, numpy.vstack([slopes, 2 * errors.sum(axis=0)]).ravel()
-
-    start = numpy.zeros((len(root) + 1, expected.shape[1]))
-    start[-1] = numpy.log(expected.sum(axis=0)) / 2
-    # For the penalty's curvature, the error ||W - W*|| is at most the slope's length / penalty.
-    largest = TOLERANCE * penalty / max(length, 1e-12)
-    options = {"maxiter": MAX_ITERATIONS, "maxfun": 2 * MAX_ITERATIONS, "maxcor": 20, "ftol": 0}
-    options["gtol"] = largest / numpy.sqrt(start.size)
-    found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
-    left = numpy.linalg.norm(root @ found.jac.reshape(start.shape)[:-1])
-    if abs(found.jac).max() > options["gtol"] and left > 3 * largest:
-        warnings.warn(
-            f"with l2={l2:g}, the logistic regression has not come within {TOLERANCE / 10:g} of "
-            "its best probabilities; choose a larger l2",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    v = found.x.reshape(start.shape)
-    w = solve_triangular(root, v[:-1], lower=True, trans="T")
-    return (w if basis is None else basis @ w).T, 2 * v[-1]

@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike
+from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pair_estimator import PairEstimator

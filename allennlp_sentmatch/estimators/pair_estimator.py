@@ -1,60 +1,33 @@
 """The base class of the estimators of labels and of scores."""
 
 import copy
-import os
-from itertools import compress
-from pathlib import Path
-from typing import Any, Optional, TypeVar, Union
+from typing import Any, Optional, TypeVar
 
 import numpy
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from allennlp_sentmatch.corpora.sentence_encoder import EncoderLike, SentenceEncoder
-from allennlp_sentmatch.estimators.estimator_folder import (
-    HEADER,
-    PROBE,
-    TENSORS,
-    read_folder,
-    write_folder,
-)
-from allennlp_sentmatch.estimators.estimator_header import estimator_of, header_of
+from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.estimators.estimator_folder import load_estimator, save_estimator
+from allennlp_sentmatch.estimators.examples import checked_examples
 from allennlp_sentmatch.estimators.explanation import (
     WordWeights,
     without_each_word,
     word_weights,
 )
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning
-from allennlp_sentmatch.estimators.groups import checked_groups, group_equal, joined_groups
-from allennlp_sentmatch.estimators.heads import (
-    LINEAR_MATCHERS,
-    TRAINED_MATCHERS,
-    head_outputs,
-)
+from allennlp_sentmatch.estimators.heads import head_outputs
 from allennlp_sentmatch.estimators.kept_encoder import KeepsEncoder
-from allennlp_sentmatch.estimators.learning import (
-    Examples,
-    Learner,
-    LinearLearning,
-    checked_weights,
-)
+from allennlp_sentmatch.estimators.learning import Learner, LinearLearning
 from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
-from allennlp_sentmatch.estimators.settings import read_attributes
-from allennlp_sentmatch.estimators.thresholds import HeldOut
-from allennlp_sentmatch.files.folders import errors_name
-from allennlp_sentmatch.files.messages import did_you_mean
+from allennlp_sentmatch.estimators.parameters import checked_parameters
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.progress import showing_progress
-from allennlp_sentmatch.files.texts import Sentences, noting, noting_pairs
-from allennlp_sentmatch.nn.checks import POSITIVE, TRUTH, integer, optional
+from allennlp_sentmatch.files.texts import noting_pairs
 
 Self = TypeVar("Self", bound="PairEstimator")
-
-PARAMETERS = {
-    "compare_words": optional(TRUTH),
-    "l2": optional(POSITIVE),
-    "random_state": optional(integer(least=0, most=2**32 - 1)),
-}
 
 
 class PairEstimator(KeepsEncoder):
@@ -153,12 +126,14 @@ class PairEstimator(KeepsEncoder):
         pairs = checked_pairs(X)
         if pairs.names is not None:
             self.feature_names_in_ = numpy.array(pairs.names, dtype=object)
-        examples = self._examples(pairs, y, sample_weight, groups)
-        self.encoder_ = SentenceEncoder(self.encoder)
+        examples = checked_examples(pairs, y, sample_weight, groups, self._numeric)
+        self.n_samples_fit_ = examples.num_different()
+        targets, weights = self._targets(examples.targets, examples.counts)
+        examples = examples._replace(targets=targets, weights=weights)
+        encoder = SentenceEncoder(self.encoder)
+        learner: Learner = self.head or LinearLearning(self.compare_words, self.l2)
         with noting_pairs(examples.first, examples.second):
-            learned = self._learner().learn(
-                self.encoder_, self.matcher, examples, self.random_state
-            )
+            learned = learner.learn(encoder, self.matcher, examples, self.random_state)
             self.encoder_ = learned.encoder
             self.head_ = learned.head
             if learned.held_out is not None:
@@ -166,27 +141,6 @@ class PairEstimator(KeepsEncoder):
             if learned.l2 is not None:
                 self.l2_ = learned.l2
             self._outputs([(examples.first[0], examples.second[0])])
-
-    def _examples(self, pairs: Pairs, y: Any, sample_weight: Any, groups: Any) -> Examples:
-        """Return the examples to learn, which have a weight above 0, and their number."""
-        values = checked_targets(y, len(pairs.first), self._numeric)
-        counts = checked_weights(sample_weight, len(values))
-        given_groups = checked_groups(groups, len(values))
-        kept = counts > 0
-        first, second = (Sentences(compress(texts, kept)) for texts in pairs[:2])
-        values = values[kept]
-        counts = counts[kept]
-        equal = group_equal(zip(first, second))
-        self.n_samples_fit_ = int(equal.max()) + 1
-        joined = equal
-        if given_groups is not None:
-            joined = joined_groups(equal, given_groups[kept])
-        targets, weights = self._targets(values, counts)
-        return Examples(first, second, targets, weights, counts, equal, joined)
-
-    def _learner(self) -> Learner:
-        """Return the learner that the parameters describe."""
-        return self.head or LinearLearning(self.compare_words, self.l2)
 
     def explain(self, pair: tuple[str, str]) -> tuple[WordWeights, WordWeights]:
         """Explain a prediction by the words that decide it.
@@ -208,28 +162,17 @@ class PairEstimator(KeepsEncoder):
             outputs = softmax(outputs, axis=1)[:, [outputs[0].argmax()]]
         return word_weights(sides, outputs[:, 0])
 
-    def save(self, folder: Union[str, "os.PathLike[str]"]) -> None:
+    def save(self, folder: AnyPath) -> None:
         """Write the fitted estimator to a folder of tensors and JSON, which `load` reads.
 
         The encoder of this package is not written. Encoders of other packages and of archives are
         not written either: `load` takes them.
         """
         check_is_fitted(self)
-        header = header_of(self)
-        tensors = self.head_.tensors()
-        with noting(()):
-            write_folder(Path(folder), header, tensors, self.encoder_, self._figures())
-
-    def _figures(self) -> dict[str, Any]:
-        """Return readable figures about the fit; a loaded estimator has none."""
-        figures = {"pairs fitted on": getattr(self, "n_samples_fit_", None)}
-        held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
-        return figures if held_out is None else {**figures, **held_out.figures()}
+        save_estimator(self, folder)
 
     @classmethod
-    def load(
-        cls: type[Self], folder: Union[str, "os.PathLike[str]"], encoder: EncoderLike = None
-    ) -> Self:
+    def load(cls: type[Self], folder: AnyPath, encoder: EncoderLike = None) -> Self:
         """Read an estimator that `save` has written. Nothing in the folder is run.
 
         # Parameters
@@ -243,31 +186,11 @@ class PairEstimator(KeepsEncoder):
         `ValueError` for anything wrong with the folder, naming the file, and for a different
         encoder than the estimator was fitted with.
         """
-        with noting(()):
-            header, tensors, found = read_folder(Path(folder), encoder)
-            with errors_name(Path(folder) / HEADER):
-                estimator = estimator_of(cls, header, found, cls._numeric)
-            with errors_name(Path(folder) / TENSORS):
-                estimator.head_.load(tensors)
-                estimator._outputs([PROBE[:2]])
-        return estimator
+        return load_estimator(cls, folder, encoder)
 
     def _checked_parameters(self) -> dict[str, Any]:
-        """Return all parameters but the encoder, as Python's own types.
-
-        Raises `ValueError`, which names the setting, for an invalid one.
-        """
-        head = self.head
-        parameters: dict[str, Any] = self.get_params(deep=False)
-        del parameters["encoder"]
-        parameters |= read_attributes(self, PARAMETERS)
-        if head is not None and not isinstance(head, FineTuning):
-            raise ValueError(f"head must be FineTuning(...) or None; got {head!r:.50}")
-        if head is None:
-            _check_linear_matcher(self.matcher)
-        parameters["matcher"] = str(self.matcher)
-        parameters["head"] = None if head is None else head.checked()
-        return parameters
+        """Return the parameters but the encoder; see `checked_parameters`."""
+        return checked_parameters(self)
 
     def _pairs(self, X: Any) -> Pairs:
         """Return N pairs, whose columns must have the same names as in `fit`."""
@@ -290,15 +213,3 @@ class PairEstimator(KeepsEncoder):
         first, second, _ = self._pairs(X)
         with noting_pairs(first, second):
             return head_outputs(self.head_, self.encoder_, first, second)
-
-
-def _check_linear_matcher(matcher: Any) -> None:
-    """Raise a `ValueError` unless a linear head has this matcher."""
-    if isinstance(matcher, str) and matcher in LINEAR_MATCHERS:
-        return
-    known = [*LINEAR_MATCHERS, *TRAINED_MATCHERS]
-    meant = did_you_mean(matcher, known) if isinstance(matcher, str) else ""
-    raise ValueError(
-        f"matcher must be one of {', '.join(LINEAR_MATCHERS)}, or with FineTuning() one of "
-        f"{', '.join(TRAINED_MATCHERS)}; got {matcher!r:.50}{meant}"
-    )

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy
 
-Array = numpy.ndarray[Any, Any]
+from allennlp_sentmatch.corpora.vector_table import Array
 
 Z = 1.959964  # the normal distribution's quantile for a 95 % interval
 
@@ -70,9 +70,15 @@ class Judged(NamedTuple):
     def interval(self, aim: str, score: float) -> tuple[float, float]:
         """Return Wilson's interval of a figure for the threshold `score`."""
         is_given = self.scores >= score
-        base = {"precision": is_given, "recall": self.is_right, "f1": is_given | self.is_right}[aim]
+        bases = {
+            "precision": is_given,
+            "recall": self.is_right,
+            "f1": is_given | self.is_right,
+        }
+        base = bases[aim]
         weights = self.weights[base]
-        share = self.weights[base & is_given & self.is_right].sum() / weights.sum()
+        right = self.weights[is_given & self.is_right]
+        share = right.sum() / weights.sum()
         low, high = wilson_interval(share, weights, self.groups[base])
         if aim == "f1":  # a function of the correct share of `base`
             low = 2 * low / (1 + low)
@@ -94,15 +100,23 @@ class Curve(NamedTuple):
         """Return the figures of all thresholds."""
         order = numpy.argsort(-pairs.scores, kind="stable")
         scores = pairs.scores[order]
+        weights = pairs.weights[order]
+        is_right = pairs.is_right[order]
         last = numpy.flatnonzero(numpy.diff(scores, append=-numpy.inf))  # the last of equal ones
-        right = numpy.cumsum((pairs.weights * pairs.is_right)[order])[last]
-        given = numpy.cumsum(pairs.weights[order])[last]
-        f1 = 2 * right / (given + right[-1])
-        return cls(scores[last], last + 1, right / given, right / right[-1], f1)
+        right = numpy.cumsum(weights * is_right)[last]
+        given = numpy.cumsum(weights)[last]
+        all_right = right[-1]
+        return cls(
+            scores=scores[last],
+            counts=last + 1,
+            precision=right / given,
+            recall=right / all_right,
+            f1=2 * right / (given + all_right),
+        )
 
     def figure(self, aim: str) -> Array:
         """Return the figures by their name."""
-        figures: Array = {"precision": self.precision, "recall": self.recall, "f1": self.f1}[aim]
+        figures: Array = getattr(self, aim)
         return figures
 
     def best(self, aim: str, positions: Array) -> int:
@@ -115,7 +129,8 @@ class Curve(NamedTuple):
             "f1": (self.f1, self.recall),
         }
         first, second = keys[aim]
-        return int(positions[numpy.lexsort((second[positions], first[positions]))[-1]])
+        order = numpy.lexsort((second[positions], first[positions]))
+        return int(positions[order[-1]])
 
 
 def choose_threshold(
@@ -146,11 +161,11 @@ def choose_threshold(
     if position + 1 < len(curve.scores):
         lower = float(curve.scores[position + 1])
     return Threshold(
-        simplest_number(lower, score),
-        float(curve.precision[position]),
-        float(curve.recall[position]),
-        float(curve.f1[position]),
-        pairs.interval(aim, curve.scores[position]),
+        probability=simplest_number(lower, score),
+        precision=float(curve.precision[position]),
+        recall=float(curve.recall[position]),
+        f1=float(curve.f1[position]),
+        interval=pairs.interval(aim, curve.scores[position]),
     )
 
 
@@ -177,9 +192,8 @@ def _sure_position(pairs: Judged, curve: Curve, aim: str, wanted: float) -> int:
     positions = numpy.arange(len(curve.scores))
     if aim == "precision":
         positions = _spread(curve.counts, wanted)
-    lower_ends = numpy.array(
-        [pairs.interval(aim, curve.scores[position])[0] for position in positions]
-    )
+    intervals = [pairs.interval(aim, score) for score in curve.scores[positions]]
+    lower_ends = numpy.array([low for low, _ in intervals])
     reached = positions[lower_ends >= wanted]
     if not len(reached):
         raise ValueError(
@@ -196,7 +210,9 @@ def _spread(counts: Array, precision: float) -> Array:
     The first is the smallest count at which the lower end can reach the precision, if all are
     right; each of the others is larger by a quarter.
     """
-    wanted = numpy.inf if precision == 1 else Z**2 * precision / (1 - precision)
+    wanted = numpy.inf
+    if precision < 1:
+        wanted = Z**2 * precision / (1 - precision)
     positions = [len(counts) - 1]
     while wanted <= counts[-1]:
         positions.append(int(numpy.searchsorted(counts, wanted)))
@@ -223,7 +239,10 @@ def wilson_interval(share: float, weights: Array, groups: Array) -> tuple[float,
     _, numbers = numpy.unique(groups, return_inverse=True)
     by_group = numpy.bincount(numbers, weights)
     number = by_group.sum() ** 2 / (by_group**2).sum()
-    middle = (share + Z**2 / (2 * number)) / (1 + Z**2 / number)
-    width = numpy.sqrt(share * (1 - share) / number + Z**2 / (4 * number**2))
-    half = Z * width / (1 + Z**2 / number)
-    return float(max(middle - half, 0)), float(min(middle + half, 1))
+    scale = 1 + Z**2 / number
+    middle = (share + Z**2 / (2 * number)) / scale
+    variance = share * (1 - share) / number + Z**2 / (4 * number**2)
+    half = Z * numpy.sqrt(variance) / scale
+    low = max(middle - half, 0)
+    high = min(middle + half, 1)
+    return float(low), float(high)

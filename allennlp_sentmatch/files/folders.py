@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, Union
 
+AnyPath = Union[str, os.PathLike[str]]
 
-def read_file(path: Union[str, "os.PathLike[str]"]) -> bytes:
+
+def read_file(path: AnyPath) -> bytes:
     """Read a file; raise `ValueError` for devices and pipes, which may have no end, and for
     folders.
     """
@@ -64,7 +66,7 @@ def errors_name(name: Union[str, Path]) -> Iterator[None]:
         raise ValueError(f"{name}: {error}") from error
 
 
-def check_absent(path: Union[str, "os.PathLike[str]"], kind: str = "file") -> None:
+def check_absent(path: AnyPath, kind: str = "file") -> None:
     """Raise `ValueError` if a file or folder to be written exists, or if its parent folder does
     not.
     """
@@ -75,7 +77,7 @@ def check_absent(path: Union[str, "os.PathLike[str]"], kind: str = "file") -> No
 
 
 @contextmanager
-def written_text(path: Union[str, "os.PathLike[str]"]) -> Iterator[TextIO]:
+def written_text(path: AnyPath) -> Iterator[TextIO]:
     """Yield a new text file, which is moved to its place once it is whole.
 
     Raises `OSError`, which names the file, if it cannot be written.
@@ -97,7 +99,7 @@ def written_text(path: Union[str, "os.PathLike[str]"]) -> Iterator[TextIO]:
 
 
 @contextmanager
-def written_folder(folder: Union[str, "os.PathLike[str]"]) -> Iterator[Path]:
+def written_folder(folder: AnyPath) -> Iterator[Path]:
     """Yield a temporary folder, which is moved to its place once it is whole.
 
     The place must be absent or an empty folder; otherwise, `ValueError` is raised. If two processes

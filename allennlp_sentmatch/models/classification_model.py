@@ -166,8 +166,8 @@ class ClassificationModel(TextModel):
     def prepare_training(self, data_loader: DataLoader) -> None:
         """Compute the weights "balanced" from the labels of the training data.
 
-        AllenNLP's trainer does so when it is constructed (`compat.py`). In distributed training,
-        all processes count together.
+        AllenNLP's trainer does so when it is constructed (`training_compat.py`). In distributed
+        training, all processes count together.
         """
         if self._is_balanced:
             counts = count_labels(data_loader.iter_instances(), self.gold_field)

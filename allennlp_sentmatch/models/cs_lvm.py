@@ -26,7 +26,7 @@ _DEFAULT_BEAM_SEARCH = Lazy(
 )
 
 
-class _Pair(NamedTuple):
+class _EncodedPair(NamedTuple):
     """A batch of encoded pairs."""
 
     source: TextFieldTensors
@@ -199,15 +199,15 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
     def _read_pair(
         self, source: TextFieldTensors, target: TextFieldTensors, dropout: bool = True
-    ) -> _Pair:
+    ) -> _EncodedPair:
         """Encode and classify B pairs."""
         texts = (source, target)
         vectors = codes = self._encoder(*self._embed(*texts, dropout=dropout)).chunk(2)
         if self._posterior_encoder is not None:
             codes = self._posterior_encoder(*self._embed(*texts, dropout=dropout)).chunk(2)
-        return _Pair(*texts, self._classifier(self._matcher(*vectors)), vectors[0], *codes)
+        return _EncodedPair(*texts, self._classifier(self._matcher(*vectors)), vectors[0], *codes)
 
-    def _labeled_loss(self, pair: _Pair, label: Tensor) -> Tensor:
+    def _labeled_loss(self, pair: _EncodedPair, label: Tensor) -> Tensor:
         """Return the loss of eq. 6.14."""
         generative = self._generative_losses(pair, label.unsqueeze(-1)).squeeze(-1)  # (B,)
         discriminative = F.cross_entropy(pair.logits, label.long(), reduction="none")
@@ -218,7 +218,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         self._record("classification_loss", discriminative)
         return (generative + self._classification_weight * discriminative).mean()
 
-    def _training_loss(self, pair: _Pair) -> Union[Tensor, float]:
+    def _training_loss(self, pair: _EncodedPair) -> Union[Tensor, float]:
         if not self.constraints_in_loss:
             return 0.0
         with self._constrained():
@@ -231,7 +231,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                 self._word_embeddings.detach(),
             )
 
-    def _generative_losses(self, pair: _Pair, labels: Tensor) -> Tensor:
+    def _generative_losses(self, pair: _EncodedPair, labels: Tensor) -> Tensor:
         """Return L_gen, eq. 6.12, (B, K), for K labels (B, K) of each pair."""
         if self._cross_sentence:
             generated = [(pair.source_codes, pair.target)]
@@ -246,7 +246,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             kl_divergence = kl_divergence + self._posterior.kl_divergence(posterior).unsqueeze(-1)
         return nn.generative_loss(log_likelihood, kl_divergence, len(self.labels))
 
-    def _unlabeled_losses(self, pair: _Pair) -> Tensor:
+    def _unlabeled_losses(self, pair: _EncodedPair) -> Tensor:
         """Return L_u, eq. 6.18, (B,)."""
         log_probs = F.log_softmax(pair.logits, dim=-1)
         if self._label_expectation != "enumeration":
@@ -272,7 +272,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             yield
         self._constraints.temperature.advance()
 
-    def _constraint_loss(self, pair: _Pair, word_embeddings: Tensor) -> Tensor:
+    def _constraint_loss(self, pair: _EncodedPair, word_embeddings: Tensor) -> Tensor:
         """Return R, eqs 6.20 to 6.23, a scalar, for sentences generated from the pairs' sources."""
         constraints = self._constraints
         assert constraints is not None

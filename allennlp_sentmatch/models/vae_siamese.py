@@ -12,7 +12,7 @@ from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
 
 
-class _Pair(NamedTuple):
+class _LatentPair(NamedTuple):
     """A batch of encoded pairs. `posteriors` are q(z | x) of both sentences; z is (B, m)."""
 
     sentences: tuple[TextFieldTensors, TextFieldTensors]
@@ -53,20 +53,20 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         super().__init__(vocab, text_field_embedder, encoder, **settings)
         self._initializer(self)
 
-    def _read_pair(self, premise: TextFieldTensors, hypothesis: TextFieldTensors) -> _Pair:
+    def _read_pair(self, premise: TextFieldTensors, hypothesis: TextFieldTensors) -> _LatentPair:
         vectors = self._encoder(*self._embed(premise, hypothesis)).chunk(2)
         posteriors = [self._posterior(x) for x in vectors]
         latents = [self._draw(posterior) for posterior in posteriors]
         logits = self._classifier(self._matcher(*latents))
-        return _Pair((premise, hypothesis), posteriors, latents, logits)
+        return _LatentPair((premise, hypothesis), posteriors, latents, logits)
 
-    def _labeled_loss(self, pair: _Pair, label: Tensor) -> Tensor:
+    def _labeled_loss(self, pair: _LatentPair, label: Tensor) -> Tensor:
         discriminative = self._label_loss(pair.logits / self.temperature, label)
         self._record("classification_loss", discriminative)
         auto_encoding = self._record("auto_encoding_loss", self._unlabeled_losses(pair))
         return auto_encoding + self._classification_weight * discriminative
 
-    def _unlabeled_losses(self, pair: _Pair) -> Tensor:
+    def _unlabeled_losses(self, pair: _LatentPair) -> Tensor:
         """Return L_vae(x_1) + L_vae(x_2), (B,)."""
         losses = [
             self._posterior.kl_divergence(posterior) - self._log_likelihood(x, z).squeeze(-1)

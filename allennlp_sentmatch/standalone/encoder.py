@@ -325,9 +325,9 @@ class StandaloneEncoder(nn.Module):
             for module in self.modules()
         )
 
-    def num_words(self, text: str) -> int:
-        """Return how many words or word pieces of a text are encoded."""
-        return len(self.indexer.indices(text))
+    def num_words(self, sentence: str) -> int:
+        """Return how many words or word pieces of a sentence are encoded."""
+        return len(self.indexer.indices(sentence))
 
     @torch.no_grad()
     def word_coverage(

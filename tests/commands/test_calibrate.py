@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.commands import calibrate
+from allennlp_sentmatch import calibration
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def called(monkeypatch):
         calls.append(arguments)
         return SimpleNamespace(lines=lambda: ["temperature 2"])
 
-    monkeypatch.setattr(calibrate, "calibrate_archive", calibrate_archive)
+    monkeypatch.setattr(calibration, "calibrate_archive", calibrate_archive)
     return calls
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.commands import compare
+from allennlp_sentmatch import comparison
 from allennlp_sentmatch.comparison import compare_archives
 
 REPORT = {
@@ -36,7 +36,7 @@ def called(monkeypatch):
         single = {**REPORT, "lower": ["c"], "p": 0.0312, "test": "McNemar", "p_holm": 0.0624}
         return [REPORT, {**single, "seeds_to_decide": None}]
 
-    monkeypatch.setattr(compare, "compare_archives", compare_archives)
+    monkeypatch.setattr(comparison, "compare_archives", compare_archives)
     return calls
 
 

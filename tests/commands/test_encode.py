@@ -73,7 +73,7 @@ def test_an_interrupted_run_is_not_continued_with_another_model(
     weights["_classifier.output_layer.bias"] += 1
     torch.save(weights, other / "best.th")
     dropout = ["-o", '{"model.classifier.dropout": 0.5}']
-    for command in ([other], [small_archive, *dropout], [small_archive, "--bfloat16"]):
+    for command in ([other], [small_archive, *dropout], [small_archive, "--dtype", "bfloat16"]):
         with pytest.raises(ConfigurationError, match="another setting of 'encoder'"):
             allennlp("encode", *command, *arguments)
     allennlp("encode", small_archive, *arguments)

@@ -12,7 +12,7 @@ from tests.calibration.test_calibrate_archive import draw_labels
 from tests.transfer.small_data import write_small_data
 
 COMMANDS = {
-    "encode": "{archive} {sentences} {out}/vectors.npy --bfloat16",
+    "encode": "{archive} {sentences} {out}/vectors.npy --dtype bfloat16",
     "search": "{archive} {sentences} {vectors} --queries {sentences} --rescore "
     "--output-file {out}/neighbors.jsonl",
     "transfer": "{archive} --data {data} --folds 3 --tasks TREC MR --output-file {out}/report.json",

@@ -61,7 +61,7 @@ def test_a_file_of_queries_as_json(allennlp, searched, tmp_path, capsys):
         for loaded, neighbor in zip(answer["neighbors"], neighbors):
             assert loaded["cosine"] == pytest.approx(neighbor.cosine, abs=1e-5)
             assert loaded["probs_by_label"] == pytest.approx(neighbor.probs_by_label, abs=1e-5)
-            for key in ("sentence", "row", "label"):
+            for key in ("sentence", "position", "label"):
                 assert loaded[key] == getattr(neighbor, key)
     assert "A dog runs." not in capsys.readouterr().out
 
@@ -245,7 +245,7 @@ def test_search(allennlp, small_archive, tmp_path, monkeypatch, num_cases):
             assert 0 < len(answer["neighbors"]) <= 3
             for neighbor in answer["neighbors"]:
                 assert math.isfinite(neighbor["cosine"])
-                assert neighbor["sentence"] == lines[neighbor["row"]]
+                assert neighbor["sentence"] == lines[neighbor["position"]]
 
     @st.composite
     def damages(draw):

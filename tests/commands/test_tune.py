@@ -6,7 +6,7 @@ import sys
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.commands import tune
+from allennlp_sentmatch import tuning
 from tests.conftest import SMALL_QUICK_START
 
 pytest.importorskip("optuna")
@@ -62,7 +62,7 @@ class StandIn:
 
 @pytest.fixture
 def calls(monkeypatch):
-    monkeypatch.setattr(tune, "Tuner", StandIn)
+    monkeypatch.setattr(tuning, "Tuner", StandIn)
     monkeypatch.setattr(StandIn, "calls", [])
     return StandIn.calls
 

@@ -9,8 +9,9 @@ import numpy
 import pytest
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
-from allennlp_sentmatch.corpora import duplicates
-from allennlp_sentmatch.corpora.duplicates import Duplicate, find_duplicates
+from allennlp_sentmatch.corpora import duplicates, near_texts
+from allennlp_sentmatch.corpora.deduplication import Duplicate
+from allennlp_sentmatch.corpora.duplicates import find_duplicates
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import tiny_encoder
 
@@ -66,8 +67,9 @@ def by_definition(texts, threshold, vectors, against=None):
 @pytest.mark.parametrize("across", [False, True])
 def test_the_result_is_that_of_all_pairs(monkeypatch, threshold, size, across):
     monkeypatch.setattr(duplicates, "BLOCK_SIZE", 7)
-    monkeypatch.setattr(duplicates, "POOL_SIZE", 13)
     monkeypatch.setattr(duplicates, "ENCODED_TOGETHER", 50)
+    monkeypatch.setattr(near_texts, "BLOCK_SIZE", 50)
+    monkeypatch.setattr(near_texts, "POOL_SIZE", 13)
     table = Table(size)
     texts = [*NAMES[:300], *NAMES[:300:11]]
     against = [*NAMES[280:400], NAMES[281]] if across else None

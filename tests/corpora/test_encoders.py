@@ -44,7 +44,7 @@ def test_a_search_reads_queries_as_queries(tmp_path):
     (found,) = SentenceSearch(Prompted(), corpus, vectors).search(["dog"], k=3)
     index = SentenceIndex.build(vectors)
     cosines, positions = index.search(Prompted().encode_query(["dog"]).astype("float32"), k=3)
-    assert [one.row for one in found] == positions[0].tolist()
+    assert [one.position for one in found] == positions[0].tolist()
     numpy.testing.assert_allclose([one.cosine for one in found], cosines[0], atol=1e-6)
     with pytest.raises(ValueError, match="predicts nothing for pairs"):
         SentenceSearch(Prompted(), corpus, vectors).search(["dog"], rescore=True)
@@ -77,4 +77,4 @@ def test_a_fingerprint_is_of_one_model_with_one_setting(tmp_path):
     a = str(tmp_path / "a")
     b = str(tmp_path / "b")
     found = {fingerprint_of(a), fingerprint_of(b), fingerprint_of("package")}
-    assert len({*found, fingerprint_of(a, bfloat16=True)}) == 4
+    assert len({*found, fingerprint_of(a, dtype="bfloat16")}) == 4

@@ -75,7 +75,7 @@ def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, nam
     queries = numpy.array([[2, 1, 1, 0, 0, 0, 0, 0], [1, -1, 0, 0, 0, 0, 0, 3]], "f4")
     # All lengths are equal, except the zero vectors'.
     expected = numpy.argsort(-(queries @ numpy.sign(tied).T), axis=1, kind="stable")
-    index = SentenceIndex.build(tied, kind=IndexKind(name, EXHAUSTIVE[name]), block_size=90)
+    index = SentenceIndex.build(tied, index_kind=IndexKind(name, EXHAUSTIVE[name]), block_size=90)
     index.save(tmp_path / "s.faiss")
     content = (tmp_path / "s.faiss").read_bytes()
     (tmp_path / "bare.faiss").write_bytes(without_digest(content))
@@ -99,7 +99,7 @@ def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, nam
 )
 def test_fewer_neighbors_are_the_beginning_of_more(vectors, queries, name, settings):
     """This also holds for an index that misses many, and finds others if asked for more."""
-    index = SentenceIndex.build(vectors, kind=IndexKind(name, settings))
+    index = SentenceIndex.build(vectors, index_kind=IndexKind(name, settings))
     cosines, positions = index.search(queries, 600)
     for k in (*range(1, 20), 63, 64, 65, 255, 256, 257):
         for few, many in zip(index.search(queries, k), (cosines, positions)):
@@ -110,7 +110,7 @@ def test_equal_vectors_are_no_trap_in_a_graph():
     """Report F13."""
     vectors = numpy.random.default_rng(0).standard_normal((2000, 50)).astype("f4")
     equal = numpy.concatenate([numpy.ones((2000, 50), "f4"), vectors])
-    index = SentenceIndex.build(equal, kind=IndexKind("hnsw"))
+    index = SentenceIndex.build(equal, index_kind=IndexKind("hnsw"))
     positions = index.search(vectors[:300], 1)[1][:, 0]
     assert (positions == numpy.arange(2000, 2300)).mean() > 0.98
     cosines, positions = index.search(numpy.ones((1, 50), "f4"), 2001)
@@ -121,7 +121,7 @@ def test_equal_vectors_are_no_trap_in_a_graph():
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_the_default_settings_find_nearly_all(vectors, queries, name):
-    index = SentenceIndex.build(vectors, kind=IndexKind(name))
+    index = SentenceIndex.build(vectors, index_kind=IndexKind(name))
     _, positions = index.search(queries, k=10)
     _, expected = exact(vectors, queries, 10)
     found = [len(set(a) & set(b)) for a, b in zip(positions.tolist(), expected.tolist())]
@@ -134,12 +134,12 @@ def test_a_saved_index_is_extended(vectors, queries, tmp_path, name):
     grown = numpy.concatenate([vectors, 2 * vectors[::7]])
     rows = [*range(0, 500, 2), *range(len(grown))]
     kind = IndexKind(name, EXHAUSTIVE[name])
-    SentenceIndex.build(vectors, rows[:260], kind=kind).save(tmp_path / "s.faiss")
+    SentenceIndex.build(vectors, rows[:260], index_kind=kind).save(tmp_path / "s.faiss")
     loaded = SentenceIndex.load(tmp_path / "s.faiss", kind, vectors, rows[:260], mapped=False)
     index = loaded.extended(grown, rows, block_size=50)
     index.save(tmp_path / "s.faiss", replace=True)
     again = SentenceIndex.load(tmp_path / "s.faiss", kind, grown, rows)
-    built = SentenceIndex.build(grown, rows, kind=kind)
+    built = SentenceIndex.build(grown, rows, index_kind=kind)
     expected = built.search(queries, 30)
     for one in (index, again):
         assert len(one) == len(rows)
@@ -156,7 +156,7 @@ def test_a_saved_index_is_extended(vectors, queries, tmp_path, name):
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_a_saved_index_is_mapped_and_finds_the_same(vectors, queries, tmp_path, name):
     path = tmp_path / "s.faiss"
-    index = SentenceIndex.build(vectors, kind=IndexKind(name, EXHAUSTIVE[name]))
+    index = SentenceIndex.build(vectors, index_kind=IndexKind(name, EXHAUSTIVE[name]))
     index.save(path)
     # FAISS saves the settings, except for `refine_factor`.
     for kind in [None, IndexKind(name, EXHAUSTIVE[name])][name == "ivfpq" :]:
@@ -181,7 +181,7 @@ def without_digest(content):
 @pytest.mark.parametrize("name", ["ivf", "ivfpq"])
 def test_numbers_of_vectors_that_do_not_exist_are_refused(vectors, tmp_path, name):
     path = tmp_path / "s.faiss"
-    SentenceIndex.build(vectors, kind=IndexKind(name, {"nlist": 1})).save(path)
+    SentenceIndex.build(vectors, index_kind=IndexKind(name, {"nlist": 1})).save(path)
     content = without_digest(path.read_bytes())
     numbers = numpy.arange(600, dtype="i8")
     wrong = numpy.where(numbers == 300, 10**6, numbers)
@@ -200,7 +200,7 @@ def test_numbers_of_vectors_that_do_not_exist_are_refused(vectors, tmp_path, nam
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_any_damage_is_found(vectors, tmp_path, name):
     path = tmp_path / "s.faiss"
-    SentenceIndex.build(vectors, kind=IndexKind(name)).save(path, "0" * 64)
+    SentenceIndex.build(vectors, index_kind=IndexKind(name)).save(path, "0" * 64)
     content = path.read_bytes()
     for position in numpy.linspace(0, len(content) - 1, 40).astype(int):
         changed = bytes([content[position] ^ 1])
@@ -238,7 +238,7 @@ def test_the_number_of_vectors_decides(num_vectors, name):
 def test_the_settings_reach_the_graph(tmp_path):
     vectors = numpy.random.default_rng(0).normal(size=(50, 6)).astype("f4")
     built = SentenceIndex.build(
-        vectors, kind=IndexKind("hnsw", {"m": 5, "ef_construction": 31, "ef_search": 17})
+        vectors, index_kind=IndexKind("hnsw", {"m": 5, "ef_construction": 31, "ef_search": 17})
     )
     built.save(tmp_path / "s.faiss")
     saved = faiss.read_index(str(tmp_path / "s.faiss"))
@@ -256,7 +256,7 @@ class TestOfInvertedLists:
         return centers + 0.1 * numpy.random.default_rng(0).normal(size=(90, 6)).astype("f4")
 
     def test_only_the_nearest_lists_are_searched(self, vectors, tmp_path):
-        index = SentenceIndex.build(vectors, kind=IndexKind("ivf", {"nlist": 3, "nprobe": 1}))
+        index = SentenceIndex.build(vectors, index_kind=IndexKind("ivf", {"nlist": 3, "nprobe": 1}))
         cosines, positions = index.search(vectors[:1], k=90)
         assert sorted(positions[0, :30]) == list(range(30))
         assert (positions[0, 30:] == -1).all()
@@ -275,13 +275,13 @@ class TestOfInvertedLists:
 
     def test_more_lists_than_vectors(self, vectors):
         with pytest.raises(ValueError, match=r"nlist must be at most .* is 90; got 91"):
-            SentenceIndex.build(vectors, kind=IndexKind("ivf", {"nlist": 91}))
+            SentenceIndex.build(vectors, index_kind=IndexKind("ivf", {"nlist": 91}))
         with pytest.raises(ValueError, match=r"nlist must be at most .* is 0; got 1"):
-            SentenceIndex.build(vectors[:0], kind=IndexKind("ivf"))
+            SentenceIndex.build(vectors[:0], index_kind=IndexKind("ivf"))
 
     def test_few_vectors_print_no_warning(self, vectors, capfd):
-        SentenceIndex.build(vectors, kind=IndexKind("ivf", {"nlist": 10}))
-        SentenceIndex.build(numpy.repeat(vectors, 3, axis=0)[:256], kind=IndexKind("ivfpq"))
+        SentenceIndex.build(vectors, index_kind=IndexKind("ivf", {"nlist": 10}))
+        SentenceIndex.build(numpy.repeat(vectors, 3, axis=0)[:256], index_kind=IndexKind("ivfpq"))
         assert capfd.readouterr() == ("", "")
 
 
@@ -293,7 +293,7 @@ class TestOfCompressedVectors:
     def test_cosines_are_exact_with_the_vectors_and_approximate_without(self, vectors, tmp_path):
         kind = IndexKind("ivfpq", {"nlist": 2, "nprobe": 2, "code_size": 2})
         rows = list(range(399, -1, -1))
-        SentenceIndex.build(vectors, rows, kind=kind).save(tmp_path / "s.faiss")
+        SentenceIndex.build(vectors, rows, index_kind=kind).save(tmp_path / "s.faiss")
         exact = SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors, rows=rows)
         approximate = SentenceIndex.load(tmp_path / "s.faiss")
         for index, tolerance, is_close in ((exact, 1e-6, True), (approximate, 1e-3, False)):
@@ -306,7 +306,9 @@ class TestOfCompressedVectors:
             assert (numpy.diff(cosines, axis=1) <= 0).all()
 
     def test_fewer_candidates_than_neighbors(self, vectors):
-        index = SentenceIndex.build(vectors, kind=IndexKind("ivfpq", {"nlist": 40, "nprobe": 1}))
+        index = SentenceIndex.build(
+            vectors, index_kind=IndexKind("ivfpq", {"nlist": 40, "nprobe": 1})
+        )
         cosines, positions = index.search(vectors[:2], k=400)
         num_found = (positions >= 0).sum(axis=1)
         assert (num_found < 100).all()
@@ -315,6 +317,23 @@ class TestOfCompressedVectors:
             assert (cosines[row, number:] == -numpy.inf).all()
             assert numpy.isfinite(cosines[row, :number]).all()
 
+    @pytest.mark.parametrize("rows", [None, range(799, -1, -1)])
+    def test_fewer_candidates_than_neighbors_among_equal_vectors(self, vectors, rows):
+        """As many as there are, with the cosines of their own vectors."""
+        twice = numpy.concatenate([vectors, vectors])
+        kind = IndexKind("ivfpq", {"nlist": 40, "nprobe": 1})
+        index = SentenceIndex.build(twice, rows, index_kind=kind)
+        cosines, positions = index.search(vectors[:2], k=800)
+        found = [near[near >= 0] for near in positions]
+        given = twice if rows is None else twice[rows]
+        for query, near, expected in zip(vectors, found, cosines):
+            assert 2 <= len(near) < 200
+            lengths = numpy.linalg.norm(given[near], axis=1) * numpy.linalg.norm(query)
+            computed = given[near] @ query / lengths
+            numpy.testing.assert_allclose(computed, expected[: len(near)], atol=1e-5)
+            # Equal vectors are found together.
+            assert sorted(near % 400)[::2] == sorted(near % 400)[1::2]
+
     @pytest.mark.parametrize(("vector_size", "parts"), [(6, 6), (300, 60), (384, 64), (1200, 75)])
     def test_the_default_code_size(self, vector_size, parts):
         codes = IndexKind("ivfpq").create(vector_size, 1000).pq
@@ -322,8 +341,8 @@ class TestOfCompressedVectors:
 
     def test_what_does_not_suit_the_vectors(self, vectors):
         with pytest.raises(ValueError, match=r"code_size must divide .* is 6; got 4"):
-            SentenceIndex.build(vectors, kind=IndexKind("ivfpq", {"code_size": 4}))
+            SentenceIndex.build(vectors, index_kind=IndexKind("ivfpq", {"code_size": 4}))
         with pytest.raises(ValueError, match=r"256 codes .* got 255; choose the kind flat"):
-            SentenceIndex.build(vectors[:255], kind=IndexKind("ivfpq"))
+            SentenceIndex.build(vectors[:255], index_kind=IndexKind("ivfpq"))
         with pytest.raises(ValueError, match="vectors of size 1021 into equal parts of"):
             IndexKind("ivfpq").create(1021, 1000)

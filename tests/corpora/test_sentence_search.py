@@ -37,7 +37,7 @@ def vectors(encoder):
 
 
 def rows_of(found):
-    return [[neighbor.row for neighbor in neighbors] for neighbors in found]
+    return [[neighbor.position for neighbor in neighbors] for neighbors in found]
 
 
 def test_distinct_neighbors_by_cosine(encoder, vectors):
@@ -47,11 +47,11 @@ def test_distinct_neighbors_by_cosine(encoder, vectors):
         lengths = numpy.linalg.norm(vectors, axis=1) * numpy.linalg.norm(query)
         cosines = vectors @ query / lengths
         rows = [row for row in numpy.argsort(-cosines, kind="stable") if row not in (2, 4, 5)][:4]
-        assert [neighbor.row for neighbor in neighbors] == rows
+        assert [neighbor.position for neighbor in neighbors] == rows
         assert [neighbor.sentence for neighbor in neighbors] == [CORPUS[row] for row in rows]
         numpy.testing.assert_allclose([n.cosine for n in neighbors], cosines[rows], atol=1e-5)
         assert all(neighbor.label is None for neighbor in neighbors)
-    assert found[1][0].row == 0
+    assert found[1][0].position == 0
     assert rows_of(search.search(QUERIES, k=99)) == rows_of(found)
     assert search.search([], k=3) == []
 
@@ -74,7 +74,7 @@ def test_rescoring_is_the_predictors_prediction_of_the_pair(encoder, vectors, sm
 def assert_alike(found, expected):
     """The labels and probabilities of the same sentences are equal."""
     for near, others in zip(found, expected):
-        assert [(n.row, n.label) for n in near] == [(n.row, n.label) for n in others]
+        assert [(n.position, n.label) for n in near] == [(n.position, n.label) for n in others]
         for neighbor, same in zip(near, others):
             assert neighbor.probs_by_label == pytest.approx(same.probs_by_label, abs=1e-5)
 
@@ -106,9 +106,9 @@ def assert_by_score(neighbors, predictor, query, rows):
     """The sentences of some rows, the one with the highest score for the query first."""
     scores = {row: predictor.predict(query, CORPUS[row])["score"] for row in rows}
     best = sorted(rows, key=lambda row: -scores[row])[: len(neighbors)]
-    assert [neighbor.row for neighbor in neighbors] == best
+    assert [neighbor.position for neighbor in neighbors] == best
     for neighbor in neighbors:
-        assert neighbor.score == pytest.approx(scores[neighbor.row], abs=1e-4)
+        assert neighbor.score == pytest.approx(scores[neighbor.position], abs=1e-4)
         assert neighbor.label is None
 
 
@@ -129,7 +129,7 @@ def test_another_model_rescores_more_candidates_than_are_returned(encoder, vecto
         (nearest,) = search.search([query], k=3)
         assert all(neighbor.score is None for neighbor in nearest)
         assert len(neighbors) == 2
-        assert_by_score(neighbors, regressor, query, [neighbor.row for neighbor in nearest])
+        assert_by_score(neighbors, regressor, query, [neighbor.position for neighbor in nearest])
         assert {one.cosine for one in neighbors} <= {one.cosine for one in nearest}
 
 

@@ -71,7 +71,7 @@ def test_a_ranker_encodes_with_the_reader_of_questions_and_answers():
 
 
 def test_products_in_bfloat16(small_archive, encoder, monkeypatch):
-    reduced = ArchiveEncoder.from_archive(small_archive, bfloat16=True)
+    reduced = ArchiveEncoder.from_archive(small_archive, dtype="bfloat16")
     encode = reduced._model.encode
     precisions = []
 

@@ -125,7 +125,8 @@ def test_scores_of_any_size_are_tuned(ends):
 
 def test_batches_have_every_pair_once_in_each_epoch():
     rows = [[i] * (1 + i % 4) for i in range(1, 22)]
-    loader = fine_tuned_head._PairLoader((rows, rows[::-1], numpy.arange(21)), 5, seed=0)
+    pairs = fine_tuned_head._IndexedPairs(rows, rows[::-1], numpy.arange(21))
+    loader = fine_tuned_head._PairLoader(pairs, 5, seed=0)
     epochs = [[batch["label"] for batch in loader] for _ in range(2)]
     assert len(loader) == len(epochs[0]) == 5
     for epoch in epochs:

@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
 
 from allennlp_sentmatch import PairClassifier, PairRegressor
+from allennlp_sentmatch.estimators.estimator_folder import figures_of
 from allennlp_sentmatch.estimators.groups import (
     checked_groups,
     divide,
@@ -100,7 +101,7 @@ def test_copies_of_a_pair_are_a_pair_of_their_weight(kind, matcher, counts):
     numpy.testing.assert_allclose(copied.head_.coef, weighted.head_.coef, rtol=1e-6)
     numpy.testing.assert_allclose(copied._outputs(PAIRS), weighted._outputs(PAIRS), rtol=1e-6)
     assert copied.l2_ == weighted.l2_
-    assert copied._figures() == weighted._figures()
+    assert figures_of(copied) == figures_of(weighted)
     if kind is PairClassifier:
         chosen = copied.threshold()
         expected = weighted.threshold()
@@ -115,7 +116,7 @@ def test_a_label_that_is_oversampled_has_its_weight():
     weights = [4 if label == "same" else 1 for label in labels]
     copied = PairClassifier(tiny_encoder()).fit(pairs, labels + ["same"] * (3 * len(rare)))
     weighted = PairClassifier(tiny_encoder()).fit(PAIRS, LABELS, weights)
-    assert copied._figures() == weighted._figures()
+    assert figures_of(copied) == figures_of(weighted)
     assert copied.threshold().interval == pytest.approx(weighted.threshold().interval)
 
 
@@ -142,7 +143,7 @@ def test_what_cannot_be_learned_is_not_learned(again, matcher):
     chance = max(numpy.mean(labels), 1 - numpy.mean(labels))
     assert low <= chance
     assert accuracy < chance + 0.15
-    assert classifier._figures()["pairs in cross-validation"] == 60
+    assert figures_of(classifier)["pairs in cross-validation"] == 60
 
 
 def test_pairs_with_two_labels_are_learned():
@@ -172,8 +173,8 @@ def near_copies(num_documents=30, each=4):
 def test_given_groups_are_held_out_together():
     pairs, labels, groups = near_copies()
     model = PairClassifier(Numbers(), compare_words=False)
-    assert model.fit(pairs, labels)._figures()["accuracy in cross-validation"] > 0.9
-    figures = model.fit(pairs, labels, groups=groups)._figures()
+    assert figures_of(model.fit(pairs, labels))["accuracy in cross-validation"] > 0.9
+    figures = figures_of(model.fit(pairs, labels, groups=groups))
     assert figures["accuracy in cross-validation"] < 0.75
     assert (figures["pairs in cross-validation"], figures["groups in cross-validation"]) == (
         120,

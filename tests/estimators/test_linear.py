@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
 from allennlp_sentmatch import PairClassifier
-from allennlp_sentmatch.estimators import heads, linear
+from allennlp_sentmatch.estimators import heads, linear, minimum
 
 
 class Numbers:
@@ -126,7 +126,7 @@ def test_the_folds_models_are_exact():
 
 def test_a_minimum_that_is_not_reached_is_said(monkeypatch):
     pairs, targets = numbered(300)
-    monkeypatch.setattr(linear, "MAX_ITERATIONS", 20)
+    monkeypatch.setattr(minimum, "MAX_ITERATIONS", 20)
     with pytest.warns(ConvergenceWarning, match="with l2=0.001, .* choose a larger l2"):
         PairClassifier(Numbers(), l2=0.001).fit(pairs, targets)
     monkeypatch.undo()

@@ -8,15 +8,17 @@ from collections.abc import Iterable
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import tokenizers
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
-from sacremoses import MosesDetokenizer, MosesTokenizer
 
 from allennlp_sentmatch.data.text import check_text
+
+if TYPE_CHECKING:
+    from sacremoses import MosesTokenizer
 
 END_OF_WORD = "</w>"
 JOINER = "\uffed"
@@ -54,6 +56,9 @@ class BpeTokenizer(Tokenizer):
         lowercase: bool = False,
         serialization_dir: Optional[str] = None,
     ) -> None:
+        # Importing it takes half a second, which every command of `allennlp` would wait for.
+        from sacremoses import MosesDetokenizer, MosesTokenizer
+
         path = Path(file)
         if serialization_dir is not None:
             copy = Path(serialization_dir) / path.name
@@ -114,6 +119,8 @@ def learn_bpe(
 
     Raises a `ConfigurationError` for a number below 1, a lone surrogate, or texts without words.
     """
+    from sacremoses import MosesTokenizer
+
     for name, number in (("merges", num_merges), ("vocabulary size", vocabulary_size)):
         if number is not None and number < 1:
             raise ConfigurationError(f"{name}: expected at least 1, got {number}")
@@ -153,7 +160,9 @@ def learn_bpe(
     return {"alphabet": alphabet, "merges": merges, "joiner": JOINER}
 
 
-def _words(moses: MosesTokenizer, text: str, lowercase: bool, is_marked: bool = True) -> list[str]:
+def _words(
+    moses: "MosesTokenizer", text: str, lowercase: bool, is_marked: bool = True
+) -> list[str]:
     text = text.lower() if lowercase else text
     if not is_marked:
         return list(moses.tokenize(text, escape=False))

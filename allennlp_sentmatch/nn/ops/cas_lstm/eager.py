@@ -63,7 +63,7 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
     weight_hh = tables.parameters.weight_hh
     R, H = weight_hh[0].shape
     weights = backend.products.side_by_side([weight.t() for weight in weight_hh])
-    after: Optional[_Step] = None
+    after: Optional[_StepGradients] = None
     for first, chunk, rows in reversed(_chunks(tables.sizes, tables.first_step)):
         factors = _factors(backend, tables, first, chunk, rows, grads.left_weight is not None)
         grad_hidden = grads.hidden[:, rows].clone(memory_format=torch.contiguous_format)
@@ -87,7 +87,7 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
             blocks[:, :, 3].mul_(dh)
             if blocks.size(2) > 4:
                 blocks[:, :, 4:].mul_(dc.unsqueeze(2))
-            after = _Step(a, dc, c_by_left_cell)
+            after = _StepGradients(a, dc, c_by_left_cell)
         if grads.lower is not None and factors.by_lower is not None:
             torch.mul(factors.by_lower, factors.grad_cell, out=grads.lower[:, rows])
         if grads.left_weight is not None and factors.by_left_weight is not None:
@@ -100,7 +100,7 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
             torch.mul(after.grad_cell, after.by_left_cell, out=grads.initial_cell[:, :n])
 
 
-class _Step(NamedTuple):
+class _StepGradients(NamedTuple):
     """The gradients that a step's backward pass gives to the preceding step."""
 
     grad_gates: Tensor  # (S, n, GH)

@@ -1,0 +1,147 @@
+"""Encoders from paths: exported folders, folders of sentence-transformers, and archives."""
+
+import copy
+import logging
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, Union
+
+import torch
+
+from allennlp_sentmatch.files.folders import AnyPath
+from allennlp_sentmatch.nn.checks import check_choice
+from allennlp_sentmatch.pretrained import PACKAGE
+from allennlp_sentmatch.standalone.encoder import SETTINGS, StandaloneEncoder
+from allennlp_sentmatch.standalone.sentence_transformers_folder import (
+    MODULES,
+    check_sentence_transformers_folder,
+    has_more_than_a_standalone_encoder,
+)
+
+logger = logging.getLogger(__name__)
+
+
+class Encodes(Protocol):
+    """An object that turns a list of N strings into N vectors."""
+
+    def encode(self, sentences: list[str]) -> Any:
+        """Return vectors (N, E), as a NumPy array or a tensor on the CPU."""
+
+
+EncoderLike = Union[AnyPath, Encodes, None]
+"""The types that the constructor of `SentenceEncoder` takes."""
+
+# Modules that may be missing, with their packages and the commands that install them.
+ALLENNLP = "allennlp.common.checks", "AllenNLP", "python -m allennlp_sentmatch install-allennlp"
+TRANSFORMERS = "sentence_transformers", "sentence-transformers", "pip install sentence-transformers"
+
+DTYPES = ("float32", "bfloat16", "int8", "auto")
+
+
+def read_encoder(path: Path) -> Encodes:
+    """Load an exported encoder, a folder of sentence-transformers or an archive.
+
+    Raise `FileNotFoundError` if there is nothing, and `ValueError` for anything else.
+    """
+    if (path / SETTINGS).exists() and not has_more_than_a_standalone_encoder(path):
+        return StandaloneEncoder.load(path)
+    if (path / MODULES).exists():
+        return _sentence_transformer(path)
+    if is_archive(os.fspath(path)):
+        return _archive_encoder(path)
+    if not path.exists():
+        remedy = "for a model on a hub, give SentenceTransformer(name)"
+        raise FileNotFoundError(f"there is no file or folder {path}; {remedy}")
+    raise ValueError(
+        f"{path} holds no sentence encoder: expected a folder of `allennlp export` (with {SETTINGS}"
+        "), a folder of sentence-transformers (with modules.json) or an archive (model.tar.gz)"
+    )
+
+
+def _sentence_transformer(path: Path) -> Encodes:
+    """Load a folder of sentence-transformers."""
+    check_installed(f"{path} is a folder of", *TRANSFORMERS)
+    from sentence_transformers import SentenceTransformer
+
+    check_sentence_transformers_folder(path)
+    try:
+        transformer: Encodes = SentenceTransformer(os.fspath(path))
+    except Exception as error:  # a damaged folder may cause any error in the library
+        message = str(error).partition("\n")[0]
+        raise ValueError(
+            f"{path} is a folder that sentence-transformers cannot read: "
+            f"{type(error).__name__}: {message:.200}"
+        ) from error
+    return transformer
+
+
+def _archive_encoder(path: Path) -> Encodes:
+    """Load the encoder of an archive."""
+    check_installed(f"{path} is an archive of", *ALLENNLP)
+    from allennlp_sentmatch.encoding import ArchiveEncoder
+    from allennlp_sentmatch.errors import ConfigurationError
+
+    try:
+        return ArchiveEncoder.from_archive(path)
+    except ConfigurationError as error:
+        raise ValueError(str(error)) from error
+
+
+def converted(network: Encodes, dtype: str) -> Encodes:
+    """Return a copy of an encoder that computes in another format."""
+    check_choice(*DTYPES, dtype=dtype)
+    if not isinstance(network, StandaloneEncoder):
+        raise ValueError(
+            f"dtype={dtype!r} is for encoders of this package and of `allennlp export`, not for a "
+            f"{type(network).__name__}"
+        )
+    if dtype == "auto":
+        # torch before 2.3 cannot tell.
+        known: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+        is_fast = known.get("avx512_bf16", False) or known.get("amx_bf16", False)
+        # If words are shared, float32 is as fast on an EPYC, and twice as fast on a Xeon.
+        dtype = "bfloat16" if is_fast and not network.shares_words else "float32"
+        logger.info("the encoder computes in %s", dtype)
+    if network.dtype == dtype:
+        return network
+    if network.dtype == "int8":
+        raise ValueError(f"this encoder computes in int8; make one of {dtype} from its source")
+    copied = copy.deepcopy(network)
+    return copied.float().int8() if dtype == "int8" else copied.to(getattr(torch, dtype))
+
+
+def check_installed(what: str, module: str, package: str, remedy: str) -> None:
+    """Raise a `ModuleNotFoundError` with the remedy if `what` needs a module that is missing."""
+    try:
+        import_module(module)
+    except ModuleNotFoundError:
+        message = f"{what} {package}, which is not installed; type `{remedy}`"
+        raise ModuleNotFoundError(message) from None
+
+
+def is_archive(model: str) -> bool:
+    """Return whether a model's name is that of an archive of AllenNLP, which may be a URL."""
+    if model == PACKAGE or any((Path(model) / name).exists() for name in (SETTINGS, MODULES)):
+        return False
+    return Path(model).is_file() or (Path(model) / "vocabulary").exists() or "://" in model
+
+
+def check_archive(model: str) -> None:
+    """Raise an error unless a model is an archive, and AllenNLP is installed."""
+    if not is_archive(model):
+        check_exists(model)
+        raise ValueError(
+            f"{model} is not a model: expected `package`, the folder of an exported encoder or an "
+            "archive (model.tar.gz)"
+        )
+    check_installed(f"{model} is an archive of", *ALLENNLP)
+
+
+def check_exists(model: str) -> None:
+    """Raise `FileNotFoundError` if there is neither a file nor a folder of this name."""
+    if not Path(model).exists():
+        raise FileNotFoundError(
+            f"there is no file or folder {model}; a model is `package`, an exported folder or an "
+            "archive"
+        )

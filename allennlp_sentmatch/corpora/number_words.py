@@ -1,0 +1,142 @@
+"""The English words, signs and units that numbers are written with."""
+
+_BELOW_TWENTY = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+]  # fmt: skip
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+SMALL = {word: value for value, word in enumerate(_BELOW_TWENTY)}
+SMALL |= {word: 10 * value for value, word in enumerate(_TENS, 2)}
+SMALL |= {"fourty": 40, "ninty": 90}  # frequent misspellings
+
+SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "lakh": 10**5, "million": 10**6}
+SCALES |= {"crore": 10**7, "billion": 10**9, "trillion": 10**12}
+ATTACHED_SCALES = {"k": 10**3, "mn": 10**6, "bn": 10**9}
+_MANY = {f"{word}s": value for word, value in SCALES.items()}
+SCALES_AFTER_DIGITS = {**SCALES, **_MANY, "mn": 10**6, "bn": 10**9}
+
+_ORDINAL_WORDS = [
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+    "eighteenth", "nineteenth",
+]  # fmt: skip
+ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS, 1)}
+ORDINALS |= {f"{word[:-1]}ieth": 10 * value for value, word in enumerate(_TENS, 2)}
+ORDINALS |= {"hundredth": 100, "thousandth": 1000, "millionth": 10**6}
+ORDINAL_ENDINGS = {"st", "nd", "rd", "th"}
+
+PART = {word: value for word, value in ORDINALS.items() if value > 2}
+PART |= {"half": 2, "quarter": 4}
+PARTS = {f"{word}s": value for word, value in PART.items()}
+PARTS |= {"half": 2, "halves": 2}
+
+_MULTIPLES = {
+    "twice": "2 time", "thrice": "3 time",
+    "double": "2-fold", "doubles": "2-fold", "doubled": "2-fold", "doubling": "2-fold",
+    "triple": "3-fold", "triples": "3-fold", "tripled": "3-fold", "tripling": "3-fold",
+    "treble": "3-fold", "trebles": "3-fold", "trebled": "3-fold", "trebling": "3-fold",
+    "quadruple": "4-fold", "quadruples": "4-fold", "quadrupled": "4-fold",
+}  # fmt: skip
+
+# Each unit with its other spellings, except "s" and "in", which are also other words.
+_UNITS_WITH_SPELLINGS = """
+mm millimeter millimeters millimetre millimetres
+cm centimeter centimeters centimetre centimetres
+m meter meters metre metres
+km kilometer kilometers kilometre kilometres kms
+inch inches
+foot feet ft
+yard yards yd
+mile miles mi
+mcg microgram micrograms µg μg
+mg milligram milligrams
+g gram grams gramme grammes
+kg kilo kilos kilogram kilograms kgs
+ounce ounces oz
+pound pounds lb lbs £ gbp
+ton tons tonne tonnes
+ml milliliter milliliters millilitre millilitres
+l liter liters litre litres
+gallon gallons
+pint pints
+cup cups
+teaspoon teaspoons tsp
+tablespoon tablespoons tbsp
+ms millisecond milliseconds
+second seconds sec secs
+minute minutes min mins
+hour hours h hr hrs
+day days
+week weeks
+month months
+year years yr yrs
+decade decades
+century centuries
+dollar dollars $ usd bucks
+euro euros € eur
+cent cents
+rupee rupees rs inr ₹
+yen ¥ jpy
+yuan rmb
+percent % pct
+celsius c
+fahrenheit f
+degree degrees
+kb kilobyte kilobytes
+mb megabyte megabytes
+gb gigabyte gigabytes
+tb terabyte terabytes
+mph
+kmh kph
+volt volts v
+watt watts w
+kw kilowatt kilowatts
+mw megawatt megawatts
+hz hertz
+khz
+mhz
+ghz
+calorie calories cal
+kcal
+am
+pm
+bc bce
+ad ce
+time times
+"""
+UNITS = {
+    spelling: line.split()[0]
+    for line in _UNITS_WITH_SPELLINGS.strip().splitlines()
+    for spelling in line.split()
+}
+CURRENCIES = {"$", "£", "€", "¥", "₹", "rs", "usd", "eur", "gbp", "inr"}
+OPERATORS = {"plus": "+", "\u00d7": "*", "\u00f7": "/", **{sign: sign for sign in "+*/=<>^"}}
+
+_ROMAN_ONES = ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"]
+_ROMAN = {"x" * (value // 10) + _ROMAN_ONES[value % 10]: value for value in range(1, 40)}
+ROMAN_LETTERS = {letter: _ROMAN.pop(letter) for letter in "ivx"}
+del _ROMAN["xx"]  # kisses are more frequent than twenty
+NUMBERED = {
+    "act", "appendix", "chapter", "charles", "edward", "elizabeth", "francis", "george", "henry",
+    "james", "louis", "napoleon", "nicholas", "phase", "philip", "richard", "schedule", "stage",
+    "tier", "title", "type", "volume", "war", "william",
+}  # fmt: skip
+"""Words after which a letter is a Roman numeral."""
+
+BEFORE_PRONOUN = {
+    "another", "any", "can", "could", "does", "each", "every", "if", "is", "should", "some", "that",
+    "the", "this", "which", "would",
+}  # fmt: skip
+"""Words after which "one" is a pronoun."""
+
+SINGLE_WORDS = {word: word for word in (*_MANY, *PARTS)}
+SINGLE_WORDS |= {"half": "1/2", "halves": "1/2", **_MULTIPLES}
+SINGLE_WORDS |= {word: str(value) for word, value in _ROMAN.items()}
+"""Numbers of one word."""
+
+BEFORE_SECOND = {"a", "per", "each", "every", "split", "any"}
+"""Words after which "second" is a unit of time."""
+
+BEGINNINGS = {*SMALL, *SCALES, *_MANY, *ORDINALS, *PART, *PARTS}
+BEGINNINGS |= {*_MULTIPLES, *_ROMAN, *NUMBERED}
+"""The words that a number in words may begin with, or that are one."""
