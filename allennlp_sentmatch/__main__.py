@@ -49,6 +49,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Return the parsed command line; a mistake in it ends the program with status 2."""
     parser = argparse.ArgumentParser(
         prog="sentmatch",
         description="Without a command: print what to paste into a bug report.",

@@ -151,6 +151,7 @@ def check_environment() -> None:
 
 
 def _check_folder(folder: Path) -> None:
+    """Raise `InstallationError` if packages cannot be installed into this folder."""
     managed = Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").is_file()
     if managed and sys.prefix == sys.base_prefix:
         raise InstallationError(
@@ -192,6 +193,7 @@ def plan(constraints: Optional[Path] = None) -> list[Change]:
 
 
 def _apply(changes: Sequence[Change]) -> None:
+    """Install packages by pip, and the module of our own from a wheel that is written here."""
     theirs = [change.pin for change in changes if change.name != SUPPORT]
     if theirs:
         _pip("install", "--quiet", "--no-deps", *theirs)
@@ -277,6 +279,7 @@ def why_broken(error: Exception) -> str:
 
 
 def _pip(*arguments: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
+    """Run pip; if `check`, raise `InstallationError` when it fails."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if check and result.returncode != 0:

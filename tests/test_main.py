@@ -54,7 +54,7 @@ def test_encode_search_and_deduplicate_with_the_package(corpus, tmp_path, capsys
     run("search", "package", corpus, tmp_path / "v.npy", *options)
     (found,) = map(json.loads, (tmp_path / "f.jsonl").read_text().splitlines())
     nearest = SentenceEncoder().search("Somebody pays.", SENTENCES, k=2)
-    assert [one["row"] for one in found["neighbors"]] == [one.position for one in nearest]
+    assert [one["position"] for one in found["neighbors"]] == [one.position for one in nearest]
     cosines = [one["cosine"] for one in found["neighbors"]]
     assert cosines == pytest.approx([one.cosine for one in nearest], abs=1e-5)
 

@@ -40,6 +40,7 @@ class Demo(Serve):
     def completed(
         self, service: "Service", predictor: Any, archive: Any, args: argparse.Namespace
     ) -> "Service":
+        """Return the service with a page, which searches the sentences of `--corpus`."""
         from allennlp_sentmatch.serving.page import description_of, with_page
 
         corpus = None

@@ -98,6 +98,7 @@ def _export_archive(args: argparse.Namespace) -> "StandaloneEncoder":
 
 
 def _write_onnx(encoder: "StandaloneEncoder", folder: str, origin: "Origin") -> None:
+    """Write `encoder.onnx` and, if the tokenizer has a form for it, `tokenizer.json`."""
     from allennlp_sentmatch.standalone.onnx_files import TOKENIZER, write_onnx
 
     written = write_onnx(encoder, folder, origin)

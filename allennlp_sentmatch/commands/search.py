@@ -185,6 +185,7 @@ def _write(query: str, neighbors: "list[Neighbor]", encoder: Any, file: Optional
 
 
 def _index_kind(text: str) -> "IndexKind":
+    """Return the kind of index that `--index-kind` names, with its settings if it is JSON."""
     from allennlp_sentmatch.corpora.index_kinds import IndexKind
 
     given = json_or_text(text, "--index-kind")

@@ -105,6 +105,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def _line(trial: dict[str, Any]) -> str:
+    """Return a line about a trial: its values, and its best metric or the reason of a failure."""
     values = ", ".join(f"{name} = {value}" for name, value in trial["values"].items())
     text = f"trial {trial['number']}: {values}: {trial['state']}"
     if trial["value"] is not None:

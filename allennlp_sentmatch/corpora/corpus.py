@@ -240,11 +240,13 @@ class _Run:
             start += len(block_sentences)
 
     def _next_block(self, sentences: list[str], start: int) -> "_Block":
+        """Return the block of the next sentences, whose first row is `start`."""
         self._read.update(sentences)
         with naming(self._folder / DATABASE):
             return _next_block(sentences, start, self._seen)
 
     def _is_finished(self, number: int, block: "_Block") -> bool:
+        """Return whether an earlier run has written a block's vectors, as they are on the disk."""
         if number >= len(self._finished):
             return False
         return _is_finished(block, self._vectors, self._finished[number])

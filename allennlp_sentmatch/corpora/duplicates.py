@@ -18,7 +18,6 @@ from allennlp_sentmatch.files.progress import progress_bar, showing_progress
 from allennlp_sentmatch.files.texts import Sentences, checked_sentences, collecting, noting
 from allennlp_sentmatch.nn.checks import SHARE, check_kind
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
-from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 BLOCK_SIZE = 512  # texts that are compared with the kept ones, and each other, at a time
 ENCODED_TOGETHER = 8192  # texts that are encoded at a time
@@ -245,10 +244,10 @@ def _encoded(
 
 def _unknown_words(encoder: SentenceEncoder, texts: Sentences) -> list[frozenset[str]]:
     """Return the words of each text that the encoder does not know, if it can tell."""
-    indexer = getattr(encoder.network, "indexer", None)
-    if not isinstance(indexer, TextIndexer):
+    if encoder.indexer is None:
         return [frozenset()] * len(texts)
-    return [frozenset(map(str.lower, words)) for words in indexer.unknown_words(texts)]
+    unknown = encoder.indexer.unknown_words(texts)
+    return [frozenset(map(str.lower, words)) for words in unknown]
 
 
 class _Search:

@@ -5,7 +5,7 @@ import logging
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, Union
+from typing import Any, Literal, Protocol, Union
 
 import torch
 
@@ -37,6 +37,7 @@ ALLENNLP = "allennlp.common.checks", "AllenNLP", "python -m allennlp_sentmatch i
 TRANSFORMERS = "sentence_transformers", "sentence-transformers", "pip install sentence-transformers"
 
 DTYPES = ("float32", "bfloat16", "int8", "auto")
+Dtype = Literal["float32", "bfloat16", "int8", "auto"]
 
 
 def read_encoder(path: Path) -> Encodes:

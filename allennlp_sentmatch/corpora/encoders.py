@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Optional, Protocol, Union
 
 from allennlp_sentmatch.corpora.encoder_sources import (
+    Dtype,
     Encodes,
     check_archive,
     check_exists,
@@ -15,7 +16,6 @@ from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.texts import checked_text, collecting, noting
 from allennlp_sentmatch.pretrained import PACKAGE, SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import FloatArray
-from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 PREDICTED = ("label", "probs_by_label", "score")
 """The names of a prediction for a pair of sentences."""
@@ -93,10 +93,9 @@ class CorpusEncoder:
 
     def unknown_words(self, sentence: str) -> list[str]:
         """Return the out-of-vocabulary words of a sentence, if the encoder has a vocabulary."""
-        indexer = getattr(self._encoder.network, "indexer", None)
-        if not isinstance(indexer, TextIndexer):
+        if self._encoder.indexer is None:
             return []
-        (words,) = indexer.unknown_words([sentence])
+        (words,) = self._encoder.indexer.unknown_words([sentence])
         return list(dict.fromkeys(words))
 
     def knows_no_word(self, sentence: str) -> bool:
@@ -116,7 +115,7 @@ def load_encoder(
     cuda_device: int = -1,
     trust: bool = False,
     overrides: str = "",
-    dtype: Optional[str] = None,
+    dtype: Optional[Dtype] = None,
 ) -> Any:
     """Return the encoder of blocks for a model's name.
 
@@ -167,7 +166,7 @@ def check_no_archive_settings(
         )
 
 
-def fingerprint_of(model: str, overrides: str = "", dtype: Optional[str] = None) -> str:
+def fingerprint_of(model: str, overrides: str = "", dtype: Optional[Dtype] = None) -> str:
     """Return a text that identifies a model with its settings."""
     if is_archive(model):
         from allennlp_sentmatch.models.archival import archive_digest

@@ -157,6 +157,7 @@ class IndexKind:
             faiss_library().ParameterSpace().set_index_parameters(index, parameters)
 
     def _nlist(self, num_vectors: int) -> int:
+        """Return the number of lists for `num_vectors` vectors; raise `ValueError` for too many."""
         usual = min(round(4 * math.sqrt(num_vectors)), num_vectors // MIN_VECTORS_PER_LIST)
         nlist = self.settings["nlist"] or max(1, usual)
         if nlist > num_vectors:
@@ -166,6 +167,11 @@ class IndexKind:
         return nlist
 
     def _code_size(self, vector_size: int, num_vectors: int) -> int:
+        """Return the bytes of a vector's code.
+
+        Raise `ValueError` for too few vectors to learn codes from, and if the vectors cannot be
+        divided into as many equal parts.
+        """
         if num_vectors < NUM_CODES:
             raise ValueError(
                 f"ivfpq learns {NUM_CODES} codes from at least as many vectors, got {num_vectors}; "

@@ -68,8 +68,7 @@ class NearTexts:
         chosen = numpy.flatnonzero((near >= self._least) & (earlier < texts))
         excluded = self._opposites.exclude(texts[chosen], earlier[chosen])
         chosen = chosen[~excluded]
-        columns = [texts[chosen], earlier[chosen], near[chosen]]
-        return numpy.rec.fromarrays(columns, PAIR)
+        return numpy.rec.fromarrays([texts[chosen], earlier[chosen], near[chosen]], PAIR)
 
 
 def _short_vectors(vectors: FloatArray) -> FloatArray:

@@ -97,6 +97,7 @@ class _Cardinal:
         return word in SCALES and self._add_scale(SCALES[word])
 
     def _add_small(self, value: int) -> bool:
+        """Add a number below 100 to the part, if it has room: "five" after "twenty"."""
         if value >= self._room:
             return False
         self._part += value
@@ -104,6 +105,7 @@ class _Cardinal:
         return True
 
     def _add_hundred(self) -> bool:
+        """Multiply the part by 100, once: "two hundred"."""
         if self._part >= 100:
             return False
         self._part = 100 * (self._part or 1)
@@ -111,6 +113,7 @@ class _Cardinal:
         return True
 
     def _add_scale(self, scale: int) -> bool:
+        """End the part with a scale below the last one, as in "two million five thousand"."""
         if scale >= self._scale:
             return False
         self._total += scale * (self._part or 1)

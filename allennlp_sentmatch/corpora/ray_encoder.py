@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional, Union
 
 import torch
 
-from allennlp_sentmatch.corpora.encoder_sources import Encodes
+from allennlp_sentmatch.corpora.encoder_sources import Dtype, Encodes
 from allennlp_sentmatch.corpora.encoders import (
     block_encoder,
     check_no_archive_settings,
@@ -59,7 +59,7 @@ class RayEncoder:
         num_threads: Optional[int] = None,
         trust: bool = False,
         overrides: str = "",
-        dtype: Optional[str] = None,
+        dtype: Optional[Dtype] = None,
     ) -> None:
         check_positive(num_workers=num_workers)
         check_kind(optional(COUNT), num_threads=num_threads)
@@ -113,6 +113,10 @@ class RayEncoder:
             yield self._vectors(pending.popleft())
 
     def _vectors(self, block: Any) -> FloatArray:
+        """Return the vectors (N, E) of a block, once they are there.
+
+        Raise `ValueError` for what the worker reported about the model or the sentences.
+        """
         try:
             vectors: FloatArray = self._ray.get(block)
         except self._ray.exceptions.RayTaskError as error:
@@ -131,7 +135,7 @@ class _Model(NamedTuple):
     cuda_device: int = -1
     trust: bool = False
     overrides: str = ""
-    dtype: Optional[str] = None
+    dtype: Optional[Dtype] = None
 
     def load(self) -> Any:
         """Load the encoder."""
@@ -158,6 +162,7 @@ def _loaded(model: _Model, num_threads: int) -> Any:
 
 
 def _ray() -> Any:
+    """Return the module `ray`; raise `ValueError` if it is not installed."""
     try:
         import ray
     except ImportError as error:

@@ -86,6 +86,7 @@ class SentenceCollection:
         return [Found(self._sentences[row], cosine, row) for row, cosine in nearest]
 
     def _check_shape(self, vectors: Array) -> None:
+        """Raise `ValueError` unless there is a vector of the encoder's size for each sentence."""
         expected = len(self), self._encoder.vector_size
         if vectors.shape != expected:
             raise ValueError(

@@ -5,11 +5,12 @@ import os
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union, overload
 
 import numpy
 
 from allennlp_sentmatch.corpora.encoder_sources import (
+    Dtype,
     EncoderLike,
     Encodes,
     converted,
@@ -32,6 +33,7 @@ from allennlp_sentmatch.standalone.encoder import (
     cosines,
     normalized,
 )
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
@@ -76,7 +78,7 @@ class SentenceEncoder:
         encoder: EncoderLike = None,
         *,
         dimensions: Optional[int] = None,
-        dtype: Optional[Literal["float32", "bfloat16", "int8", "auto"]] = None,
+        dtype: Optional[Dtype] = None,
     ) -> None:
         self._is_shipped = encoder is None or (isinstance(encoder, str) and encoder == PACKAGE)
         self.dimensions: Optional[int] = None
@@ -119,6 +121,12 @@ class SentenceEncoder:
         if not isinstance(self.network, StandaloneEncoder):
             return None
         return self.network.dtype
+
+    @property
+    def indexer(self) -> Optional[TextIndexer]:
+        """What splits and looks up the words of texts, if the encoder has such a part."""
+        indexer = getattr(self.network, "indexer", None)
+        return indexer if isinstance(indexer, TextIndexer) else None
 
     @property
     def _is_default(self) -> bool:
@@ -332,6 +340,7 @@ def _check_takes(method: Callable[..., Any], options: dict[str, Any], name: str)
 
 
 def _takes(method: Callable[..., Any], option: str) -> bool:
+    """Return whether a method has a parameter of this name, or takes any."""
     parameters = inspect.signature(method).parameters
     has_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     return option in parameters or has_any

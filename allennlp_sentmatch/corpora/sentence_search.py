@@ -254,6 +254,7 @@ class SentenceSearch:
         return rescored
 
     def _compare_sample_with_index(self, index_file: AnyPath) -> None:
+        """Raise `ValueError` unless a loaded index has the corpus's vectors, by a sample."""
         index = self._index
         size = self._vectors.shape[1]
         if (len(index), index.vector_size) != (len(self._rows), size):

@@ -159,12 +159,14 @@ class VectorsFile(NamedTuple):
 
     @property
     def _header(self) -> bytes:
+        """The bytes before the vectors, in NumPy's format."""
         header = io.BytesIO()
         shape = (self.num_vectors, self.vector_size)
         write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": shape})
         return header.getvalue()
 
     def _position(self, row: int) -> int:
+        """Return where the vector of a row begins in the file, in bytes."""
         return len(self._header) + row * self.vector_size * 4
 
 

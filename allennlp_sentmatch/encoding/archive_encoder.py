@@ -208,6 +208,7 @@ class ArchiveEncoder:
             return None
 
     def _instance(self, sentence: str) -> Instance:
+        """Return an instance with the words of a sentence, indexed, as its only field."""
         instance = self._reader.text_to_instance(sentence, *self._other_texts)
         self._reader.apply_token_indexers(instance)
         return Instance({"tokens": next(iter(instance.fields.values()))})
@@ -222,6 +223,7 @@ class ArchiveEncoder:
 
     @torch.no_grad()
     def _encode_batch(self, prepared: Sequence[Any]) -> FloatArray:
+        """Return the vectors (B, E), float32, of sentences from `_prepare`."""
         device = next(self._model.parameters()).device
         tokens: Any
         if self.indexer is None:

@@ -51,6 +51,7 @@ def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
 
 
 def _splitter(tokenizer: Tokenizer) -> Splitter:
+    """Return the splitter that a tokenizer is; raise `ConfigurationError` for other tokenizers."""
     if type(tokenizer) is SpacyBlankTokenizer:
         return tokenizer.splitter()
     if type(tokenizer) is WhitespaceTokenizer:

@@ -13,6 +13,7 @@ from allennlp_sentmatch.estimators.thresholds import HeldOut
 from allennlp_sentmatch.files.digested_header import read_header, write_header
 from allennlp_sentmatch.files.folders import AnyPath, errors_name, written_folder
 from allennlp_sentmatch.files.texts import noting
+from allennlp_sentmatch.nn.checks import one_of
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import SETTINGS, normalized
 from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin, write_model_card
@@ -159,8 +160,8 @@ def _read_settings(folder: Path, given: EncoderLike) -> _Header:
             "estimator must be fitted and saved again"
         )
     place = settings.pop("encoder", None)
-    if place not in [*ENCODER_TEXTS]:
-        raise ValueError(f"{path}: encoder must be package, folder or given")
+    with errors_name(path):
+        one_of(*ENCODER_TEXTS).check("encoder", place)
     if place == "given" and given is None:
         raise ValueError(
             f"{folder} does not contain the encoder; load(folder, encoder=...) takes the one that "
@@ -205,6 +206,7 @@ def _is_same(expected: Optional[Tensor], encoder: SentenceEncoder) -> bool:
 
 
 def _what_is_missing(folder: Path) -> str:
+    """Return the message for a folder without a header."""
     if not folder.exists():
         return f"there is no folder {folder}; expected one that `save` of an estimator has written"
     if (folder / SETTINGS).exists():

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.estimators.groups import checked_groups, group_equal, joined_groups
-from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_targets
 from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.texts import Sentences

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from allennlp_sentmatch.estimators.linear import Array
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.files.texts import is_blank
 
 WordWeights = list[tuple[str, float]]

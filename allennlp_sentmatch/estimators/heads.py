@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.corpora.word_comparison import word_features
-from allennlp_sentmatch.estimators.linear import Array, Fit, fit_linear
+from allennlp_sentmatch.estimators.linear import Fit, fit_linear
 from allennlp_sentmatch.files.texts import Sentences
 from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.nn.checks import check_names

@@ -5,6 +5,7 @@ from typing import NamedTuple, Optional, Protocol
 import numpy
 
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.corpora.word_comparison import num_features
 from allennlp_sentmatch.estimators.examples import Examples
 from allennlp_sentmatch.estimators.heads import (
@@ -14,7 +15,7 @@ from allennlp_sentmatch.estimators.heads import (
     LinearHead,
     pair_inputs,
 )
-from allennlp_sentmatch.estimators.linear import Array, Fit
+from allennlp_sentmatch.estimators.linear import Fit
 from allennlp_sentmatch.estimators.thresholds import HeldOut
 
 

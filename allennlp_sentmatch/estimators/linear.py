@@ -24,8 +24,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.estimators.groups import divide
-from allennlp_sentmatch.estimators.minimum import Array, minimum
+from allennlp_sentmatch.estimators.minimum import minimum
 
 L2_PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01, 0.001)  # cross-validation tries them in this order
 DEFAULT_L2 = 0.1  # used if fewer than two labels are in two groups of examples

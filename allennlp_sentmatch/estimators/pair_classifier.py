@@ -12,8 +12,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning
-from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pair_estimator import PairEstimator
 from allennlp_sentmatch.estimators.pairs import checked_targets
 from allennlp_sentmatch.estimators.thresholds import HeldOut, Threshold, choose_threshold
@@ -196,6 +196,10 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return labels
 
     def _targets(self, values: Array, weights: Array) -> tuple[Array, Array]:
+        """Set `classes_`; return the labels' indices (N,), and the weights (N,) by `class_weight`.
+
+        Raise `ValueError` for continuous numbers, and for a single label.
+        """
         if type_of_target(values) not in ("binary", "multiclass"):
             position = (values % 1 != 0).argmax()
             raise ValueError(

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.estimators.estimator_folder import load_estimator, save_estimator
 from allennlp_sentmatch.estimators.examples import checked_examples
 from allennlp_sentmatch.estimators.explanation import (
@@ -20,7 +21,6 @@ from allennlp_sentmatch.estimators.fine_tuning import FineTuning
 from allennlp_sentmatch.estimators.heads import head_outputs
 from allennlp_sentmatch.estimators.kept_encoder import KeepsEncoder
 from allennlp_sentmatch.estimators.learning import Learner, LinearLearning
-from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
 from allennlp_sentmatch.estimators.parameters import checked_parameters
 from allennlp_sentmatch.files.folders import AnyPath

@@ -23,8 +23,8 @@ def checked_parameters(estimator: Any) -> dict[str, Any]:
     parameters: dict[str, Any] = estimator.get_params(deep=False)
     del parameters["encoder"]
     parameters |= read_attributes(estimator, PARAMETERS)
-    head = parameters["head"]
-    matcher = parameters["matcher"]
+    head = estimator.head  # which a subclass need not have as a parameter
+    matcher = estimator.matcher
     if head is None:
         _check_linear_matcher(matcher)
     elif not isinstance(head, FineTuning):

@@ -11,9 +11,10 @@ import torch
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.groups import strata_of
-from allennlp_sentmatch.estimators.linear import Array, best_penalty, fit_pipeline
+from allennlp_sentmatch.estimators.linear import best_penalty, fit_pipeline
 from allennlp_sentmatch.files.progress import progress_over
 from allennlp_sentmatch.nn.similarity import grade_distribution
 from allennlp_sentmatch.training.metrics.correlations import correlations

@@ -15,12 +15,12 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.data.dataset_readers import (
     SentencePairReader,
     SentimentTreesReader,
     SingleSentenceReader,
 )
-from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.transfer.classifiers import (
     Estimator,

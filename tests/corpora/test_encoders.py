@@ -78,3 +78,19 @@ def test_a_fingerprint_is_of_one_model_with_one_setting(tmp_path):
     b = str(tmp_path / "b")
     found = {fingerprint_of(a), fingerprint_of(b), fingerprint_of("package")}
     assert len({*found, fingerprint_of(a, dtype="bfloat16")}) == 4
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_model_computes_in_the_format_that_is_asked_for(tmp_path, dtype):
+    tiny_encoder().save(tmp_path / "tiny")
+    vectors = load_encoder(str(tmp_path / "tiny"), dtype=dtype).encode(SENTENCES)
+    encoder = SentenceEncoder(tmp_path / "tiny", dtype=dtype)
+    numpy.testing.assert_array_equal(vectors, encoder.encode(SENTENCES))
+    is_rounded = not numpy.array_equal(vectors, tiny_encoder().encode(SENTENCES))
+    assert is_rounded == (dtype == "bfloat16")
+
+
+def test_other_formats_are_refused(tmp_path):
+    tiny_encoder().save(tmp_path / "tiny")
+    with pytest.raises(ValueError, match=r"dtype must be .* got 'float16'"):
+        load_encoder(str(tmp_path / "tiny"), dtype="float16")

@@ -230,7 +230,7 @@ def test_other_encoders(ray, tmp_path):
 
 
 def test_a_worker_loads_the_archive_once(ray, small_archive, monkeypatch, capsys):
-    encoder = RayEncoder(small_archive, 3, None, 1, 1, False, '{"a": 1}', True)
+    encoder = RayEncoder(small_archive, 3, None, 1, 1, False, '{"a": 1}', "bfloat16")
     chosen = []
     from_archive = ArchiveEncoder.from_archive
 
@@ -241,7 +241,7 @@ def test_a_worker_loads_the_archive_once(ray, small_archive, monkeypatch, capsys
     monkeypatch.setattr(ArchiveEncoder, "from_archive", load)
     list(encoder.encode_blocks([["a"], ["man"]]))
     # Ray makes one GPU visible, as number 0.
-    assert chosen == [(0, False, '{"a": 1}', True)]
+    assert chosen == [(0, False, '{"a": 1}', "bfloat16")]
     assert capsys.readouterr() == ("", "")
 
 

@@ -84,6 +84,8 @@ def test_products_in_bfloat16(small_archive, encoder, monkeypatch):
     assert precisions == ["medium"] * 2
     assert torch.get_float32_matmul_precision() == "highest"
     numpy.testing.assert_allclose(vectors, encoder.encode(SENTENCES), atol=0.02)
+    with pytest.raises(ConfigurationError, match="must be float32 or bfloat16; got 'int8'"):
+        ArchiveEncoder.from_archive(small_archive, dtype="int8")
 
 
 def test_instances_give_the_same_vectors(encoder, small_archive, monkeypatch):
