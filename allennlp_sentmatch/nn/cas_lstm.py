@@ -26,8 +26,8 @@ from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
 from allennlp_sentmatch.nn.configured_module import LayeredEncoder, uniform_parameter
+from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.padding import check_padded
 
 

@@ -25,9 +25,8 @@ from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_fraction, check_positive
-from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
+from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerStack, run_step
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.padding import mask_of
 

@@ -9,8 +9,8 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
 from allennlp_sentmatch.nn.ops.backends import resolve_network
+from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.execution import has_values
 from allennlp_sentmatch.nn.ops.common.packing import Packing

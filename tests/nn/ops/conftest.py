@@ -8,7 +8,7 @@ import torch
 
 from allennlp_sentmatch.nn.ops import backends
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.cas_lstm import eager
+from allennlp_sentmatch.nn.ops.cas_lstm import layer
 from allennlp_sentmatch.nn.ops.common import native
 from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.ops.subilstm import cpu, recurrence, schedule
@@ -31,8 +31,8 @@ def run_by(backend: str) -> Iterator[None]:
         if option == "in three threads":
             patch.setattr(native, "MIN_NUMBERS", 0)
             patch.setattr(torch, "get_num_threads", lambda: 3)
-        elif option == "in chunks":  # recomputed in the backward pass, if possible
-            patch.setattr(eager, "ROWS_PER_CHUNK", 5)
+        elif option == "in chunks":  # computed again in the backward pass, where that is possible
+            patch.setattr(layer, "ROWS_PER_CHUNK", 5)
             patch.setattr(schedule, "ROWS_PER_CHUNK", 5)
             patch.setattr(recurrence, "MAX_SAVED_BYTES", 0)
             for cell in (cpu.NativeLSTMCell, cpu.NativeGRUCell):

@@ -13,8 +13,8 @@ from allennlp_sentmatch.nn import (
     SuffixBiLSTM,
     gumbel_softmax,
 )
+from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerStack
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.rnet import GatedMatching
 from tests.nn import equations

@@ -1,17 +1,41 @@
-"""The equations of CAS-LSTM in `nn/cas_lstm.py`, token by token.
+"""The parameters of CAS-LSTM and its equations in `nn/cas_lstm.py`, token by token.
 
 `left_weight` and `lower_weight` are 1 - lambda and lambda. An LSTM is a first layer.
 """
 
-from typing import NamedTuple, Optional
+from collections.abc import Sequence
+from typing import NamedTuple, Optional, Union
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
-from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.common.packing import clear_padding
+from allennlp_sentmatch.nn.ops.common.reversal import in_order
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
+
+
+class LayerWeights(NamedTuple):
+    """The parameters of one layer in one direction, their blocks in the order i, f, g, o, v."""
+
+    weight_ih: Tensor  # W: (4H or 5H, D)
+    weight_hh: Tensor  # U: as many rows, but 4H with peepholes; (..., H)
+    bias: Tensor  # (4H or 5H)
+    #: 1 - lambda and lambda, numbers or of shape (H).
+    left_weight: Union[float, Tensor] = 1.0
+    lower_weight: Union[float, Tensor] = 1.0
+    peephole_left: Optional[Tensor] = None  # (H), as is the next
+    peephole_lower: Optional[Tensor] = None
+
+
+class LayerStack(NamedTuple):
+    """Layers one above the other."""
+
+    #: Of each layer, the parameters of each of the S directions, left-to-right first.
+    layers: Sequence[Sequence[LayerWeights]]
+    #: The dropout probability of the hidden states between two layers, if `training`.
+    dropout: float = 0.0
+    training: bool = False
 
 
 class CellAwareLSTMGates(NamedTuple):
@@ -49,46 +73,53 @@ def run_stack(
     inputs: Tensor, mask: Tensor, stack: LayerStack, initial: Optional[tuple[Tensor, Tensor]] = None
 ) -> list[LayerOutputs]:
     """Return the outputs of each layer; the arguments are as in `lstm_recurrence`."""
-    layers, dropout, training = stack
     num_tokens = inputs.size(1)
-    if num_tokens == 0:  # run one padded step instead, which `in_order` drops
+    if num_tokens == 0:  # run one padded step instead, which is dropped again below
         inputs = F.pad(inputs, (0, 0, 0, 1))
         mask = F.pad(mask, (0, 1))
-    # Padding, NaN included, reaches neither outputs nor gradients.
-    inputs = _clear_padding(inputs, mask)
+    inputs = clear_padding(inputs, mask)
+    by_direction = []
+    for direction, layers in enumerate(zip(*stack.layers)):
+        states = _run_layers(in_order(inputs, mask, direction), layers, stack, initial)
+        by_direction.append([_in_sentence_order(x, mask, direction, num_tokens) for x in states])
+    outputs = []
+    for layer in zip(*by_direction):
+        hidden = torch.cat([x.hidden for x in layer], -1)
+        cell = torch.cat([x.gates.cell for x in layer], -1)
+        outputs.append(LayerOutputs(hidden, cell, tuple(x.gates for x in layer)))
+    return outputs
 
-    def in_order(states: LayerStates, reverse: bool) -> LayerStates:
-        def put(x: Tensor) -> Tensor:
-            x = reverse_sentences(x, mask) if reverse else x
-            return _clear_padding(x, mask)[:, :num_tokens]
 
-        gates = (gate if gate is None else put(gate) for gate in states.gates)
-        return LayerStates(put(states.hidden), CellAwareLSTMGates._make(gates))
+def _run_layers(
+    inputs: Tensor,
+    layers: Sequence[LayerWeights],
+    stack: LayerStack,
+    initial: Optional[tuple[Tensor, Tensor]],
+) -> list[LayerStates]:
+    """Run the layers of one direction over inputs (B, T, D) from left to right."""
+    states: list[LayerStates] = []
+    lower_cell: Optional[Tensor] = None
+    for number, weights in enumerate(layers):
+        if number > 0:
+            lower = states[-1]
+            # Contiguous, since the noise is drawn in the order of memory.
+            inputs = F.dropout(lower.hidden.contiguous(), stack.dropout, stack.training)
+            lower_cell = lower.gates.cell
+        before = None if initial is None else (initial[0][:, number], initial[1][:, number])
+        states.append(run_layer(inputs, lower_cell, weights, before))
+    return states
 
-    directions = []
-    for direction, weights_of_layers in enumerate(zip(*layers)):
-        # Both directions run from left to right; the second one, over the reversed sentence. The
-        # padding stays on the right, so that no state passes through it to a token.
-        reverse = direction == 1
-        x = reverse_sentences(inputs, mask) if reverse else inputs
-        lower_cell: Optional[Tensor] = None
-        states: list[LayerStates] = []
-        for number, weights in enumerate(weights_of_layers):
-            if number > 0:
-                # Contiguous, since the noise is drawn in the order of memory.
-                x = F.dropout(states[-1].hidden.contiguous(), dropout, training)
-                lower_cell = states[-1].gates.cell
-            before = None if initial is None else (initial[0][:, number], initial[1][:, number])
-            states.append(run_layer(x, lower_cell, weights, before))
-        directions.append([in_order(x, reverse) for x in states])
-    return [
-        LayerOutputs(
-            torch.cat([x.hidden for x in layer], -1),
-            torch.cat([x.gates.cell for x in layer], -1),
-            tuple(x.gates for x in layer),
-        )
-        for layer in zip(*directions)
+
+def _in_sentence_order(
+    states: LayerStates, mask: Tensor, direction: int, num_tokens: int
+) -> LayerStates:
+    """Return a layer's states in the sentences' order, zero at padding."""
+    hidden, *gates = [
+        None if x is None else clear_padding(in_order(x, mask, direction), mask)[:, :num_tokens]
+        for x in (states.hidden, *states.gates)
     ]
+    assert hidden is not None
+    return LayerStates(hidden, CellAwareLSTMGates._make(gates))
 
 
 def run_layer(
@@ -131,8 +162,10 @@ def run_step(
     # 4 or 5 blocks, each (B, H)
     x = F.linear(inputs, weights.weight_ih, weights.bias).split(H, dim=-1)
     u = F.linear(hidden, weights.weight_hh).split(H, dim=-1)
-    i, f, o = (torch.sigmoid(x[k] + u[k]) for k in (0, 1, 3))
+    i = torch.sigmoid(x[0] + u[0])
+    f = torch.sigmoid(x[1] + u[1])
     g = torch.tanh(x[2] + u[2])
+    o = torch.sigmoid(x[3] + u[3])
     v: Optional[Tensor] = None
     if lower is None:
         cell = i * g + f * cell
@@ -144,7 +177,3 @@ def run_step(
         v = torch.sigmoid(x[4] + context)
         cell = i * g + weights.left_weight * f * cell + weights.lower_weight * v * lower
     return LayerStates(o * torch.tanh(cell), CellAwareLSTMGates(i, f, g, o, v, cell))
-
-
-def _clear_padding(sequence: Tensor, mask: Tensor) -> Tensor:
-    return sequence.masked_fill(~mask.unsqueeze(-1), 0)

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.cas_lstm import naive
-from allennlp_sentmatch.nn.ops.cas_lstm.layer import lstm_layer
-from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerOutputs
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerInputs, LayerParameters, LayerStack
+from allennlp_sentmatch.nn.ops.cas_lstm.layer import LayerInputs, lstm_layer
+from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerOutputs, LayerStack
 from allennlp_sentmatch.nn.ops.common.packing import Packing, last_states, mask_of
 
-IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
+NAIVE: tuple[Name, ...] = ("naive", "scan")
+IMPLEMENTATIONS: tuple[Name, ...] = (*NAIVE, "eager", "cpu")
 
 
 def lstm_recurrence(
@@ -31,30 +31,27 @@ def lstm_recurrence(
     A single direction may start from `initial`: h and c before the first token, (B, L, H) each,
     zero by default. Only the backend "naive" has the gates.
     """
-    layers = stack.layers
-    if initial is not None and len(layers[0]) > 1:
+    if initial is not None and len(stack.layers[0]) > 1:
         raise ValueError("initial states need a unidirectional stack")
-    parameters = [x for layer in layers for w in layer for x in w if isinstance(x, Tensor)]
-    what = "LSTM"
-    has = IMPLEMENTATIONS
-    if needs_gates:
-        what = "the gates of an LSTM"
-        has = ("naive", "scan")
-    backend = resolve(what, has, inputs, *parameters, *(initial or ()))
-    if backend.name in ("naive", "scan"):
+    parameters = [x for layer in stack.layers for weights in layer for x in weights]
+    tensors = [inputs, *parameters, *(initial or ())]
+    what = "the gates of an LSTM" if needs_gates else "LSTM"
+    implementations = NAIVE if needs_gates else IMPLEMENTATIONS
+    backend = resolve(what, implementations, *(x for x in tensors if isinstance(x, Tensor)))
+    if backend.name in NAIVE:
         return naive.run_stack(inputs, mask_of(inputs, mask), stack, initial)[first:]
     if initial is not None:  # they replace a step before the first token
         inputs = F.pad(inputs, (0, 0, 1, 0))
         mask = None if mask is None else F.pad(mask, (1, 0), value=True)
-    packing = Packing.of(inputs, mask, bidirectional=len(layers[0]) == 2)
+    packing = Packing.of(inputs, mask, bidirectional=len(stack.layers[0]) == 2)
     layer_states = _packed_layers(backend, packing, packing.pack(inputs), stack, initial)
-    states = [
-        LayerOutputs(packing.unpack(hidden), packing.unpack(cell))
-        for hidden, cell in islice(layer_states, first, None)
-    ]
-    if initial is not None:
-        states = [LayerOutputs(layer.hidden[:, 1:], layer.cell[:, 1:]) for layer in states]
-    return states
+    skipped = 0 if initial is None else 1
+    outputs = []
+    for hidden, cell in islice(layer_states, first, None):
+        hidden = packing.unpack(hidden)[:, skipped:]
+        cell = packing.unpack(cell)[:, skipped:]
+        outputs.append(LayerOutputs(hidden, cell))
+    return outputs
 
 
 def _packed_layers(
@@ -65,16 +62,14 @@ def _packed_layers(
     initial: Optional[tuple[Tensor, Tensor]],
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield h and c of each layer, (S, N, H) each, over packed inputs `hidden` (S, N, D)."""
-    layers, dropout, training = stack
     cell: Optional[Tensor] = None
-    for number, directions in enumerate(layers):
+    for number, directions in enumerate(stack.layers):
         if number > 0:
-            hidden = F.dropout(hidden, dropout, training)
+            hidden = F.dropout(hidden, stack.dropout, stack.training)
         before: Sequence[Optional[Tensor]] = (None, None)
         if initial is not None:
             before = [x[packing.order, number].unsqueeze(0) for x in initial]  # (1, B, H) each
-        x = LayerInputs(hidden, cell, *before)
-        hidden, cell = lstm_layer(backend, packing, x, LayerParameters.of(directions))
+        hidden, cell = lstm_layer(backend, packing, LayerInputs(hidden, cell, *before), directions)
         yield hidden, cell
 
 
@@ -88,10 +83,10 @@ def final_states(
 
     A second direction ends at the first token. An empty sentence keeps the initial states.
     """
-    hidden, cell = (
-        torch.stack([last_states(x, mask, num_directions) for x in states], 1)
-        for states in ([x.hidden for x in layers], [x.cell for x in layers])
-    )
+    last_hidden = [last_states(x.hidden, mask, num_directions) for x in layers]
+    last_cell = [last_states(x.cell, mask, num_directions) for x in layers]
+    hidden = torch.stack(last_hidden, 1)
+    cell = torch.stack(last_cell, 1)
     if initial is not None:
         has_tokens = mask.any(1).view(-1, 1, 1)
         hidden = torch.where(has_tokens, hidden, initial[0])

@@ -98,6 +98,14 @@ def mask_of(inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
     return inputs.new_ones(inputs.shape[:2], dtype=torch.bool) if mask is None else mask
 
 
+def clear_padding(sequence: Tensor, mask: Tensor) -> Tensor:
+    """Return a batch (B, T, K) that is zero where the mask (B, T) is false.
+
+    NaN in padding would reach the gradients of weights, since NaN times zero is NaN.
+    """
+    return sequence.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+
 def last_states(states: Tensor, mask: Tensor, num_directions: int = 1) -> Tensor:
     """Take each direction's last state, (B, T, S * H), (B, T) -> (B, S * H).
 

@@ -11,6 +11,15 @@ def reverse_sentences(sequence: torch.Tensor, mask: torch.Tensor) -> torch.Tenso
     return sequence[reversed_indices(mask)]
 
 
+def in_order(sequence: torch.Tensor, mask: torch.Tensor, direction: int) -> torch.Tensor:
+    """Return sentences (B, T, ...) as direction 0 or 1 reads them, or what it read in their order.
+
+    Direction 1 reads each sentence in reverse, with its padding on the right, so that no state
+    passes through padding to a token.
+    """
+    return reverse_sentences(sequence, mask) if direction else sequence
+
+
 def reversed_indices(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the indices of `reverse_sentences(sequence, mask)` in `sequence`, for several."""
     lengths = mask.sum(1, keepdim=True)  # (B, 1)

@@ -4,12 +4,11 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.cas_lstm import cpu
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import (
+from allennlp_sentmatch.nn.ops.cas_lstm.layer import (
+    STEPS,
     LayerInputs,
     LayerParameters,
     LayerTables,
-    LayerWeights,
 )
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
@@ -21,7 +20,7 @@ def tables(gates, sizes):
     S, N, H = *gates.shape[:2], gates.size(-1) // 4
     hidden, cell = gates.new_full((2, S, N, H), float("nan"))
     weight = gates.new_zeros(4 * H, H)
-    parameters = LayerParameters.of([LayerWeights(weight, weight, weight[:, 0])] * S)
+    parameters = LayerParameters([weight] * S, [weight] * S, weight[:, 0], 1.0, None, None)
     x = LayerInputs(None, None, None, None)
     return LayerTables(sizes, x, parameters, gates, hidden, cell)
 
@@ -35,11 +34,11 @@ def test_the_activations_are_torch_s(dtype, tolerance, H):
     x = torch.nn.functional.pad(x.to(dtype), (0, -len(x) % H)).view(1, -1, H)
     one = torch.full_like(x, 40)
     layer = tables(torch.cat([x, one, one, one], -1), [x.size(1)])  # i, f, g, o
-    cpu.forward(Backend("cpu"), layer)
+    STEPS["cpu"].forward(Backend("cpu"), layer)
     torch.testing.assert_close(layer.cell, x.sigmoid(), rtol=0, atol=tolerance)
     torch.testing.assert_close(layer.hidden, x.sigmoid().tanh(), rtol=0, atol=tolerance)
     layer = tables(torch.cat([one, one, x, one], -1), [x.size(1)])
-    cpu.forward(Backend("cpu"), layer)
+    STEPS["cpu"].forward(Backend("cpu"), layer)
     torch.testing.assert_close(layer.cell, x.tanh(), rtol=0, atol=tolerance)
 
 
@@ -49,6 +48,6 @@ def test_what_is_no_number_stays_none(dtype):
     gates = torch.zeros(1, 3, 4 * H, dtype=dtype)
     gates[:, 1, :H] = float("nan")
     layer = tables(gates, [3])
-    cpu.forward(Backend("cpu"), layer)
+    STEPS["cpu"].forward(Backend("cpu"), layer)
     assert layer.hidden[:, 1].isnan().all()
     assert not layer.hidden[:, [0, 2]].any()
