@@ -27,10 +27,11 @@ def additive_scores(queries: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
     """
     doubled = (2 * queries, 2 * keys, 2 * vector)
     backend = resolve("additive attention", ("naive", "scan", "eager"), *doubled)
-    if backend.name in ("naive", "scan"):
-        return _hidden_layer(*doubled[:2]) @ doubled[2]
-    scores: Tensor = differentiable(_forward, _backward, (), doubled)
-    return scores
+    if backend.name == "eager":
+        scores: Tensor = differentiable(_forward, _backward, (), doubled)
+        return scores
+    queries, keys, vector = doubled
+    return _hidden_layer(queries, keys) @ vector
 
 
 def _hidden_layer(queries: Tensor, keys: Tensor) -> Tensor:
@@ -39,8 +40,9 @@ def _hidden_layer(queries: Tensor, keys: Tensor) -> Tensor:
 
 def _forward(arguments: ScoreArguments, keep: bool) -> tuple[Tensor, None]:
     queries, keys, vector = arguments
-    # A list of parts would be scattered between freed layers, and fragment gigabytes of the heap.
-    scores = queries.new_empty(queries.size(0), queries.size(1), keys.size(1))
+    # Parts kept in a list would lie between the freed layers and take gigabytes of the heap.
+    B, R, _ = queries.shape
+    scores = queries.new_empty(B, R, keys.size(1))
     for rows in _parts(queries, keys):
         scores[:, rows] = _hidden_layer(queries[:, rows], keys) @ vector
     return scores, None
@@ -58,11 +60,12 @@ def _backward(
     grad_vector = torch.zeros_like(vector)
     for rows in _parts(queries, keys):
         layer = _hidden_layer(queries[:, rows], keys)  # (B, rows, M, A)
-        grad_scores = gradients[0][:, rows].unsqueeze(3)
+        grad_scores = gradients[0][:, rows].unsqueeze(3)  # (B, rows, M, 1)
         grad_vector.addmv_(layer.flatten(0, 2).t(), grad_scores.flatten())
-        layer.addcmul_(layer, layer, value=-1).mul_(grad_scores)
-        grad_queries[:, rows] = layer.sum(2)
-        grad_keys += layer.sum(1)
+        layer.addcmul_(layer, layer, value=-1)  # the derivative of the sigmoid
+        by_argument = layer.mul_(grad_scores)
+        grad_queries[:, rows] = by_argument.sum(2)
+        grad_keys += by_argument.sum(1)
     return grad_queries.mul_(vector), grad_keys.mul_(vector), grad_vector
 
 

@@ -38,13 +38,15 @@ def best_spans(
     L = T if max_length is None else min(max_length, T)
     # ends[b, i, k] is the score of token i + k as the last one.
     ends = F.pad(end, (0, L - 1), value=-torch.inf).unfold(1, L, 1)  # (B, T, L)
-    best = (start.unsqueeze(-1) + ends).flatten(1).topk(min(count, T * L), dim=1)
+    sums = start.unsqueeze(-1) + ends  # (B, T, L)
+    num_found = min(count, T * L)
+    best = sums.flatten(1).topk(num_found, dim=1)
     first = torch.div(best.indices, L, rounding_mode="floor")
     last = first + best.indices % L
-    found = best.values > -torch.inf
-    pairs = torch.stack([first, last], -1).masked_fill(~found.unsqueeze(-1), -1)
-    spans[:, : pairs.size(1)] = pairs
-    scores[:, : pairs.size(1)] = best.values
+    is_none = best.values == -torch.inf
+    pairs = torch.stack([first, last], -1)  # (B, num_found, 2)
+    spans[:, :num_found] = pairs.masked_fill(is_none.unsqueeze(-1), -1)
+    scores[:, :num_found] = best.values
     return BestSpans(spans, scores)
 
 
@@ -70,14 +72,15 @@ class PassageWindows(NamedTuple):
         Both are at least 1. The `mask` is (B, T). A passage has at least one window.
         """
         lengths = mask.sum(dim=1)  # (B,)
-        windows = [
-            (passage, start)
-            for passage, length in enumerate(lengths.tolist())
-            for start in range(0, max(length - size, 0) + stride, stride)
-        ]
-        passages, starts = torch.tensor(windows, device=mask.device).view(-1, 2).unbind(1)  # (N,)
+        windows = []
+        for passage, length in enumerate(lengths.tolist()):
+            last_start = max(length - size, 0) + stride
+            windows += [(passage, start) for start in range(0, last_start, stride)]
+        pairs = torch.tensor(windows, device=mask.device).view(-1, 2)  # (N, 2)
+        passages, starts = pairs.unbind(1)
         positions = starts.unsqueeze(1) + torch.arange(size, device=mask.device)  # (N, W)
-        return cls(passages, positions, positions < lengths[passages].unsqueeze(1))
+        has_token = positions < lengths[passages].unsqueeze(1)
+        return cls(passages, positions, has_token)
 
     def split(self, count: int) -> Iterator["PassageWindows"]:
         """Yield the windows, at most `count` at a time."""
@@ -99,13 +102,10 @@ class PassageWindows(NamedTuple):
         (B, T), the smallest number of the type at padding.
         """
         B = int(self.passages[-1]) + 1
-        joined = scores.new_full((B, num_tokens), torch.finfo(scores.dtype).min)
+        lowest = scores.new_full((B * num_tokens,), torch.finfo(scores.dtype).min)
         index = self.passages.unsqueeze(1) * num_tokens + self.positions  # (N, W)
-        return (
-            joined.flatten()
-            .scatter_reduce(0, index[self.mask], scores[self.mask], "amax")
-            .view_as(joined)
-        )
+        joined = lowest.scatter_reduce(0, index[self.mask], scores[self.mask], "amax")
+        return joined.view(B, num_tokens)
 
     def best_spans(
         self, start: Tensor, end: Tensor, count: int = 1, max_length: Optional[int] = None
@@ -116,8 +116,10 @@ class PassageWindows(NamedTuple):
         A span in several windows counts once, with its largest score. Also return the
         numbers (B,) of the windows that have the best spans.
         """
-        start, end = (scores.masked_fill(~self.mask, -torch.inf) for scores in (start, end))
-        found = best_spans(start, end, count, max_length)  # one span for each window
+        padding = ~self.mask
+        start = start.masked_fill(padding, -torch.inf)
+        end = end.masked_fill(padding, -torch.inf)
+        found = best_spans(start, end, count, max_length)  # of each window
         spans = torch.where(found.spans < 0, -1, found.spans + self.positions[:, :1, None])
         B = int(self.passages[-1]) + 1
         best = BestSpans(spans.new_full((B, count, 2), -1), start.new_full((B, count), -torch.inf))
@@ -126,13 +128,14 @@ class PassageWindows(NamedTuple):
             (windows,) = (self.passages == passage).nonzero(as_tuple=True)  # (K,)
             scores = found.scores[windows]  # (K, count)
             distinct, index = spans[windows].flatten(0, 1).unique(dim=0, return_inverse=True)
-            largest = scores.new_full((len(distinct),), -torch.inf).scatter_reduce(
-                0, index, scores.flatten(), "amax"
-            )
-            top = largest.topk(min(count, len(distinct)))
-            best.spans[passage, : len(top.indices)] = distinct[top.indices]
-            best.scores[passage, : len(top.indices)] = top.values
-            # In ties, take a window that contains the chosen span.
+            lowest = scores.new_full((len(distinct),), -torch.inf)
+            largest = lowest.scatter_reduce(0, index, scores.flatten(), "amax")
+            num_found = min(count, len(distinct))
+            top = largest.topk(num_found)
+            best.spans[passage, :num_found] = distinct[top.indices]
+            best.scores[passage, :num_found] = top.values
+            # Of windows with equally good spans, one that has the span that was chosen.
             is_other = (index != top.indices[0]).view_as(scores)
-            best_windows.append(windows[scores.masked_fill(is_other, -torch.inf).amax(1).argmax()])
+            of_windows = scores.masked_fill(is_other, -torch.inf).amax(1)  # (K,)
+            best_windows.append(windows[of_windows.argmax()])
         return best, torch.stack(best_windows)

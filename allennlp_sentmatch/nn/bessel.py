@@ -35,12 +35,14 @@ _NUM_TERMS = 10
 def _debye_polynomials() -> tuple[Tensor, Tensor]:
     """Return a row of coefficients for each U_i(p), DLMF 10.41.9, and W_{i+1} = U_i/2 + p U_i'."""
     power = torch.arange(3 * _NUM_TERMS + 1, dtype=torch.float64, device="cpu")
+    by_first = power / 2 + 1 / (8 * (power + 1))
+    by_third = power / 2 + 5 / (8 * (power + 3))
     u = [(power == 0).double()]
     for _ in range(_NUM_TERMS):
-        first = u[-1] * (power / 2 + 1 / (8 * (power + 1)))
-        third = u[-1] * (power / 2 + 5 / (8 * (power + 3)))
-        u.append(first.roll(1) - third.roll(3))
-    return torch.stack(u), torch.stack(u[:-1]) * (power + 0.5)
+        last = u[-1]
+        u.append((last * by_first).roll(1) - (last * by_third).roll(3))
+    w = torch.stack(u[:-1]) * (power + 0.5)
+    return torch.stack(u), w
 
 
 _U, _W = _debye_polynomials()
@@ -76,11 +78,9 @@ def log_normalizer_and_ratio(dim: int, concentration: Tensor) -> tuple[Tensor, T
     stirling = _debye_sum(_U, n, torch.ones_like(s))
     slope = _debye_sum(_SLOPE, n, 1 / s)
     ratio = z * (1 / (1 + s) - w / (u * s * s))
-    log_normalizer = (
-        n * (excess - torch.log1p(excess / 2))
-        - torch.log1p(excess) / 2
-        + torch.log1p(-excess / s * slope / stirling)  # log(u / stirling)
-    )
+    leading = n * (excess - torch.log1p(excess / 2))
+    correction = torch.log1p(-excess / s * slope / stirling)  # log(u / stirling)
+    log_normalizer = leading - torch.log1p(excess) / 2 + correction
     for _ in range(steps):
         log_normalizer = log_normalizer + torch.log1p(k * ratio / (2 * n))
         ratio = 1 / (2 * n / k + ratio)

@@ -150,9 +150,10 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
     def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take all steps of a known sequence layer by layer; see `RecurrentDecoder`."""
         layers = [[self.lstm.layer_weights(layer)] for layer in range(self.num_layers)]
-        inputs, *initial = (cast_to_parameter(x, layers[0][0].bias) for x in (inputs, *state))
+        like = layers[0][0].bias
+        inputs = cast_to_parameter(inputs, like)
+        start = DecoderState(*(cast_to_parameter(x, like) for x in state))
         stack = LayerStack(layers, self.lstm.dropout, self.training)
-        start = DecoderState(*initial)
         states = lstm_recurrence(inputs, None, stack, start)
         last = final_states(states, mask_of(inputs, None), 1, start)
         return states[-1].hidden, DecoderState(*last)
@@ -191,7 +192,8 @@ class StateBridge(nn.Module):
         each. Only without them is `last_output` (B, encoder_size) read.
         """
         if not self.has_states:
-            states = (last_output.unsqueeze(1).expand(-1, self.num_layers, -1),) * 2
+            of_layers = last_output.unsqueeze(1).expand(-1, self.num_layers, -1)
+            states = (of_layers, of_layers)
         elif states is None:
             raise ValueError(
                 "states are missing, which a bridge with has_states=True needs; pass the encoder's "
@@ -199,11 +201,16 @@ class StateBridge(nn.Module):
             )
         if self.is_identity:
             return DecoderState(*states)
-        hidden, cell = (
-            torch.stack([linear(state[:, k]) for k, linear in enumerate(linears)], 1)
-            for state, linears in zip(states, (self.hidden, self.cell))
-        )
-        return DecoderState(hidden if self.has_states else torch.tanh(hidden), cell)
+        hidden = _map_layers(self.hidden, states[0])
+        if not self.has_states:
+            hidden = torch.tanh(hidden)
+        return DecoderState(hidden, _map_layers(self.cell, states[1]))
+
+
+def _map_layers(linears: nn.ModuleList, states: Tensor) -> Tensor:
+    """Map the states of each layer, (B, L, E), by its own linear layer."""
+    mapped = [linear(states[:, layer]) for layer, linear in enumerate(linears)]
+    return torch.stack(mapped, 1)
 
 
 class AttentionalState(NamedTuple):
@@ -272,12 +279,13 @@ class AttentionalDecoder(nn.Module):
         The encoder's outputs are (B, S, E) and their mask (B, S). Return the weights of the
         source's tokens, (B, S), and the state after the step, whose `attentional` is a_j.
         """
-        inputs = torch.cat([embedded, state.attentional], -1) if self.input_feeding else embedded
+        inputs = embedded
+        if self.input_feeding:
+            inputs = torch.cat([embedded, state.attentional], -1)
         hidden, layers = self.decoder.step(inputs, state.layers)  # (B, H)
         weights = self.attention(hidden, encoder_outputs, source_mask)  # (B, S)
-        attentional = self._attentional(
-            hidden.unsqueeze(1), weights.unsqueeze(1), encoder_outputs
-        )  # (B, 1, A)
+        step = hidden.unsqueeze(1)
+        attentional = self._attentional(step, weights.unsqueeze(1), encoder_outputs)  # (B, 1, A)
         return weights, AttentionalState(layers, attentional.squeeze(1))
 
     def forward(
@@ -296,9 +304,8 @@ class AttentionalDecoder(nn.Module):
         check_positive(num_steps=embedded.size(1))
         if not self.input_feeding:
             hidden, _ = self.decoder(embedded, state.layers)  # (B, T, H)
-            weights = torch.stack(
-                [self.attention(step, encoder_outputs, source_mask) for step in hidden.unbind(1)], 1
-            )  # (B, T, S)
+            by_step = [self.attention(h, encoder_outputs, source_mask) for h in hidden.unbind(1)]
+            weights = torch.stack(by_step, 1)  # (B, T, S)
             return self._attentional(hidden, weights, encoder_outputs), weights
         attentional_steps = []
         weight_steps = []

@@ -32,7 +32,8 @@ class _UnitVector(constraints.Constraint):
 
     def check(self, value: Tensor) -> Tensor:
         tolerance = 100 * torch.finfo(value.dtype).eps
-        return torch.lt((value.norm(dim=-1) - 1).abs(), tolerance)
+        distance = (value.norm(dim=-1) - 1).abs()
+        return torch.lt(distance, tolerance)
 
 
 unit_vector = _UnitVector()
@@ -89,14 +90,16 @@ class HypersphericalUniform(Distribution):
     def rsample(self, sample_shape: _size = torch.Size()) -> Tensor:  # noqa: B008
         """Draw samples, (*sample_shape, *batch_shape, m)."""
         shape = self._extended_shape(torch.Size(sample_shape))
-        return F.normalize(torch.randn(shape, dtype=self.dtype, device=self.device), dim=-1)
+        normal = torch.randn(shape, dtype=self.dtype, device=self.device)
+        return F.normalize(normal, dim=-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the log-density, a constant, (*sample_shape, *batch_shape)."""
         if self._validate_args:
             self._validate_sample(value)
         # Zeros of the value's batch shape broadcast the constant.
-        return value.new_zeros(value.shape[:-1]) - self.entropy().to(value)
+        zeros = value.new_zeros(value.shape[:-1])
+        return zeros - self.entropy().to(value)
 
     def entropy(self) -> Tensor:
         """Return the logarithm of the sphere's area, (*batch_shape)."""
@@ -144,11 +147,9 @@ class VonMisesFisher(Distribution):
     def expand(self, batch_shape: _size, _instance: Any = None) -> "VonMisesFisher":
         """Return this distribution with another batch shape."""
         batch_shape = torch.Size(batch_shape)
-        return VonMisesFisher(
-            self.loc.expand(batch_shape + self.event_shape),
-            self.concentration.expand(batch_shape + (1,)),
-            validate_args=False,
-        )
+        loc = self.loc.expand(batch_shape + self.event_shape)
+        concentration = self.concentration.expand(batch_shape + (1,))
+        return VonMisesFisher(loc, concentration, validate_args=False)
 
     @property
     def mean(self) -> Tensor:
@@ -174,8 +175,10 @@ class VonMisesFisher(Distribution):
         shape = self._extended_shape(torch.Size(sample_shape))
         cosine, sine = self._sample_angle(shape[:-1] + (1,))  # (*sample_shape, *batch_shape, 1)
         # A uniform direction in the subspace orthogonal to the first axis, (..., m - 1).
-        direction = F.normalize(self.loc.new_empty((*shape[:-1], self._dim - 1)).normal_(), dim=-1)
-        return self._rotate_axis_to_loc(torch.cat([cosine, sine * direction], dim=-1))
+        normal = self.loc.new_empty((*shape[:-1], self._dim - 1)).normal_()
+        direction = F.normalize(normal, dim=-1)
+        around_axis = torch.cat([cosine, sine * direction], dim=-1)
+        return self._rotate_axis_to_loc(around_axis)
 
     def _sample_angle(self, shape: torch.Size) -> tuple[Tensor, Tensor]:
         """Draw the cosine w = mu^T x and the sine sqrt(1 - w^2), each of the given shape.
@@ -191,30 +194,36 @@ class VonMisesFisher(Distribution):
         b = degrees / (2 * k + torch.sqrt(4 * k**2 + degrees**2))
 
         with torch.no_grad():
-            concentration = b.new_full((), degrees / 2)
-            proposal = Beta(concentration, concentration, validate_args=False)
-            accepted_e = torch.empty_like(b).flatten()
-            # Flat indices of the samples without an accepted proposal.
-            pending = torch.arange(accepted_e.numel(), device=b.device)
-            flat_b = b.flatten()
-            flat_k = k.flatten()
-            while pending.numel() > 0:
-                own_b = flat_b[pending]
-                own_k = flat_k[pending]
-                e = proposal.sample(pending.shape)
-                denominator = 1 - (1 - own_b) * e
-                log_ratio = own_k * (2 * own_b / (1 + own_b) - 2 * own_b * e / denominator)
-                log_ratio = log_ratio + degrees * torch.log((1 + own_b) / (2 * denominator))
-                # A concentration of NaN or infinity, where the ratio is NaN, accepts any proposal.
-                accept = ~(log_ratio < torch.log(torch.rand_like(e)))
-                accepted_e[pending[accept]] = e[accept]
-                pending = pending[~accept]
-            e = accepted_e.view(shape)
-
+            e = self._accepted_proposals(b, k)
         denominator = 1 - (1 - b) * e
         cosine = (1 - (1 + b) * e) / denominator
         sine = 2 * torch.sqrt(b * (e * (1 - e))) / denominator
         return cosine, sine
+
+    def _accepted_proposals(self, b: Tensor, k: Tensor) -> Tensor:
+        """Draw e until it is accepted for each b and k, which have the same shape."""
+        degrees = self._dim - 1
+        half = b.new_full((), degrees / 2)
+        proposal = Beta(half, half, validate_args=False)
+        accepted = torch.empty_like(b).flatten()
+        flat_b = b.flatten()
+        flat_k = k.flatten()
+        # Flat indices of the samples without an accepted proposal.
+        pending = torch.arange(accepted.numel(), device=b.device)
+        while pending.numel() > 0:
+            own_b = flat_b[pending]
+            own_k = flat_k[pending]
+            e = proposal.sample(pending.shape)
+            denominator = 1 - (1 - own_b) * e
+            # w - x0, in terms of 1 - w and 1 - x0
+            difference = 2 * own_b / (1 + own_b) - 2 * own_b * e / denominator
+            log_ratio = own_k * difference
+            log_ratio = log_ratio + degrees * torch.log((1 + own_b) / (2 * denominator))
+            # A concentration of NaN or infinity, where the ratio is NaN, accepts any proposal.
+            is_accepted = ~(log_ratio < torch.log(torch.rand_like(e)))
+            accepted[pending[is_accepted]] = e[is_accepted]
+            pending = pending[~is_accepted]
+        return accepted.view_as(b)
 
     def _rotate_axis_to_loc(self, x: Tensor) -> Tensor:
         """Apply an orthogonal map from the first axis to `loc`: a Householder reflection.

@@ -39,7 +39,7 @@ from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.execution import has_values, is_exporting
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import Choices, TreeWeights
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.recurrence import tree_recurrence
-from allennlp_sentmatch.nn.padding import check_padded, mask_of
+from allennlp_sentmatch.nn.padding import check_padded, clear_padding, mask_of
 from allennlp_sentmatch.nn.recurrent_networks import StatesLSTM
 
 
@@ -151,11 +151,7 @@ class GumbelTreeLSTM(torch.nn.Module):
             hidden, cell = self._leaves(inputs, mask)
             noise = None
             if self.training and merges is None:
-                if is_exporting():
-                    raise RuntimeError("GumbelTreeLSTM samples in training: export encoder.eval()")
-                B, T = full_mask.shape
-                of_layers = hidden.new_empty(B, T * (T - 1) // 2)
-                noise = gumbel_softmax.gumbel_noise(of_layers).split(list(range(T - 1, 0, -1)), 1)
+                noise = _draw_noise(hidden)
             weight, bias = self.composition()
             weights = TreeWeights(weight, bias, self.query)
             choices = Choices(merges, noise, self.temperature)
@@ -166,11 +162,20 @@ class GumbelTreeLSTM(torch.nn.Module):
         if isinstance(self.leaf, torch.nn.LSTM):
             states: tuple[Tensor, Tensor] = self.leaf(inputs, mask)
             return states
-        padding = ~mask_of(inputs, mask).unsqueeze(-1)  # (B, T, 1)
-        # Clear the padding: NaN in it would reach the weights' gradients.
-        leaves = self.leaf(inputs.masked_fill(padding, 0.0)).masked_fill(padding, 0.0)
+        full_mask = mask_of(inputs, mask)
+        leaves = clear_padding(self.leaf(clear_padding(inputs, full_mask)), full_mask)
         hidden, cell = leaves.chunk(2, -1)
         return hidden, cell
+
+
+def _draw_noise(hidden: Tensor) -> Sequence[Tensor]:
+    """Draw Gumbel noise for the pairs of each layer over leaves (B, T, H), as in `Choices`."""
+    if is_exporting():
+        raise RuntimeError("GumbelTreeLSTM samples in training: export encoder.eval()")
+    B, T, _ = hidden.shape
+    num_pairs = list(range(T - 1, 0, -1))
+    of_layers = hidden.new_empty(B, sum(num_pairs))
+    return gumbel_softmax.gumbel_noise(of_layers).split(num_pairs, 1)
 
 
 def bracketing(merges: Union[Tensor, Sequence[int]], tokens: Sequence[str]) -> str:
@@ -186,7 +191,8 @@ def bracketing(merges: Union[Tensor, Sequence[int]], tokens: Sequence[str]) -> s
         raise ValueError(
             f"merges must hold {len(nodes) - 1} steps for {len(nodes)} tokens, got {len(indices)}"
         )
-    for step, index in enumerate(indices[: max(len(nodes) - 1, 0)]):
+    num_merges = max(len(nodes) - 1, 0)
+    for step, index in enumerate(indices[:num_merges]):
         if not 0 <= index < len(nodes) - 1:
             raise ValueError(
                 f"merges[{step}] must lie between 0 and {len(nodes) - 2}, for {len(nodes)} nodes "
@@ -203,15 +209,18 @@ def check_merges(merges: Tensor, mask: Tensor) -> None:
     if merges.dtype != torch.long:
         raise TypeError(f"merges must be long, got {merges.dtype}; call merges.long()")
     steps = max(mask.size(1) - 1, 0)
-    if merges.shape != (mask.size(0), steps):
+    expected = (mask.size(0), steps)
+    if merges.shape != expected:
         raise ValueError(
-            f"merges must have the shape (batch_size, sequence_length - 1) = "
-            f"{(mask.size(0), steps)}, got {tuple(merges.shape)}"
+            f"merges must have the shape (batch_size, sequence_length - 1) = {expected}, "
+            f"got {tuple(merges.shape)}"
         )
     if not has_values(merges):
         return
-    pairs = mask.sum(1, keepdim=True) - 1 - torch.arange(steps, device=mask.device)  # (B, T - 1)
-    wrong = ((merges < 0) | (merges >= pairs)) & (pairs > 0)
+    merged = torch.arange(steps, device=mask.device)
+    pairs = mask.sum(1, keepdim=True) - 1 - merged  # (B, T - 1)
+    is_outside = (merges < 0) | (merges >= pairs)
+    wrong = is_outside & (pairs > 0)
     if wrong.any():
         row, step = (int(index) for index in wrong.nonzero()[0])
         raise ValueError(

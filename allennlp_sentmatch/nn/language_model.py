@@ -129,9 +129,8 @@ class ConditionalLanguageModel(torch.nn.Module):
         """
         condition = self._condition(latent, labels)
         condition = condition.unsqueeze(1).expand(-1, embedded_inputs.size(1), -1)
-        inputs = torch.cat(
-            [embedded_inputs, condition], dim=-1
-        )  # (B, T, D + label_embedding_size + m)
+        # (B, T, D + label_embedding_size + m)
+        inputs = torch.cat([embedded_inputs, condition], dim=-1)
         states, _ = self.decoder(inputs)  # (B, T, D)
         # The softmax over the vocabulary dominates the cost, so it skips the padding.
         words = mask.nonzero(as_tuple=True)
@@ -157,10 +156,8 @@ class ConditionalLanguageModel(torch.nn.Module):
     ) -> tuple[Tensor, LSTMState]:
         """Take one word, (B, D), and return the next word's logits, (B, V), and the new state."""
         inputs = torch.cat([embedded_input, self._condition(latent, labels)], dim=-1)
-        hidden, cell = state
-        output, (hidden, cell) = self.decoder(
-            inputs.unsqueeze(1), (hidden.unsqueeze(0).contiguous(), cell.unsqueeze(0).contiguous())
-        )
+        before = tuple(x.unsqueeze(0).contiguous() for x in state)  # (1, B, D) each
+        output, (hidden, cell) = self.decoder(inputs.unsqueeze(1), before)
         logits = F.linear(output.squeeze(1), word_embeddings, self.output_bias)
         return logits, LSTMState(hidden.squeeze(0), cell.squeeze(0))
 

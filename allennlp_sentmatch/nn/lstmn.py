@@ -79,15 +79,16 @@ class LSTMN(SequenceEncoder):
         self.attention_size = attention_size
         self.bidirectional = bidirectional
         for suffix in self._suffixes:
-            for name, shape in [
-                ("weight_ih_l0", (4 * hidden_size, input_size)),
-                ("weight_hh_l0", (4 * hidden_size, hidden_size)),
-                ("bias_l0", (4 * hidden_size,)),
-                ("attention_hidden", (attention_size, hidden_size)),
-                ("attention_input", (attention_size, input_size)),
-                ("attention_previous", (attention_size, hidden_size)),
-                ("attention_vector", (attention_size,)),
-            ]:
+            shapes = {
+                "weight_ih_l0": (4 * hidden_size, input_size),
+                "weight_hh_l0": (4 * hidden_size, hidden_size),
+                "bias_l0": (4 * hidden_size,),
+                "attention_hidden": (attention_size, hidden_size),
+                "attention_input": (attention_size, input_size),
+                "attention_previous": (attention_size, hidden_size),
+                "attention_vector": (attention_size,),
+            }
+            for name, shape in shapes.items():
                 parameter = uniform_parameter(*shape, bound=hidden_size**-0.5)
                 self.register_parameter(name + suffix, parameter)
 

@@ -11,6 +11,7 @@ from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled
 from allennlp_sentmatch.nn.ops.common.autograd import zero_of
 from allennlp_sentmatch.nn.ops.common.execution import has_values
 from allennlp_sentmatch.nn.ops.common.packing import check_order
+from allennlp_sentmatch.nn.ops.common.packing import clear_padding as clear_padding
 from allennlp_sentmatch.nn.ops.common.packing import mask_of as mask_of
 
 
@@ -91,6 +92,10 @@ def stack_padded(
     (B1 + B2, T, D) and a mask (B1 + B2, T), with T = max(T1, T2).
     """
     num_tokens = max(first[0].size(1), second[0].size(1))
-    inputs = [F.pad(x, (0, 0, 0, num_tokens - x.size(1))) for x, _ in (first, second)]
-    masks = [F.pad(mask, (0, num_tokens - mask.size(1))) for _, mask in (first, second)]
+    inputs = []
+    masks = []
+    for x, mask in (first, second):
+        missing = num_tokens - x.size(1)
+        inputs.append(F.pad(x, (0, 0, 0, missing)))
+        masks.append(F.pad(mask, (0, missing)))
     return torch.cat(inputs), torch.cat(masks)

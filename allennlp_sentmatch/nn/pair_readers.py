@@ -81,10 +81,9 @@ class PairReader(ConfiguredModule, ABC):
         Return the pairs' vectors (B, H), and with `return_attention` also the attention. The state
         of an empty sentence is zero.
         """
-        encoding, attention = self.read(
-            (premise, mask_of(premise, premise_mask)),
-            (hypothesis, mask_of(hypothesis, hypothesis_mask)),
-        )
+        first = (premise, mask_of(premise, premise_mask))
+        second = (hypothesis, mask_of(hypothesis, hypothesis_mask))
+        encoding, attention = self.read(first, second)
         return (encoding, attention) if return_attention else encoding
 
     @abstractmethod
@@ -109,8 +108,8 @@ class LSTMPair(PairReader):
         """Return the last hidden states of the second LSTM; see `PairReader.forward`."""
         for sentences in (premise, hypothesis):
             check_padded(*sentences, self.input_size, precision_of(self.premise_reader))
-        _, *last = lstm_final_states(self.premise_reader, *premise)  # (B, 1, H) each
-        outputs, *_ = lstm_final_states(self.hypothesis_reader, *hypothesis, (last[0], last[1]))
+        _, hidden, cell = lstm_final_states(self.premise_reader, *premise)  # (B, 1, H) each
+        outputs, _, _ = lstm_final_states(self.hypothesis_reader, *hypothesis, (hidden, cell))
         return last_states(outputs, hypothesis[1]), PairAttention()
 
 
@@ -135,10 +134,14 @@ class LSTMNPair(PairReader):
     def read(self, premise: Padded, hypothesis: Padded) -> tuple[Tensor, PairAttention]:
         """Return the pair's vector and all attention; see `PairReader.forward`."""
         first = self.premise_reader.read(*premise)
-        last = (last_states(first.hidden, premise[1]), last_states(first.cell, premise[1]))
-        second = self.hypothesis_reader.read(*hypothesis, last if self.start_from_premise else None)
+        _, premise_mask = premise
+        start: Optional[tuple[Tensor, Tensor]] = None
+        if self.start_from_premise:
+            hidden = last_states(first.hidden, premise_mask)  # h^p_M, (B, H)
+            start = (hidden, last_states(first.cell, premise_mask))
+        second = self.hypothesis_reader.read(*hypothesis, start)
         query = last_states(second.hidden, hypothesis[1])  # h_N, (B, H)
-        encoding, inter = self._attend(first.hidden, premise[1], query)
+        encoding, inter = self._attend(first.hidden, premise_mask, query)
         within = (first.attention, second.attention)
         return encoding, PairAttention(*within, inter)  # type: ignore[arg-type]  # one direction
 
@@ -182,7 +185,7 @@ class LSTMNInterAttention(LSTMNPair):
         keys = F.linear(tape, self.attention_premise)  # (B, M, A)
         keys = keys + F.linear(query, self.attention_hypothesis).unsqueeze(1)
         summary, weights = additive_attention(keys, self.attention_vector, tape, mask)  # (B, H)
-        encoding = torch.tanh(
-            F.linear(summary, self.output_premise) + F.linear(query, self.output_hypothesis)
-        )
+        from_premise = F.linear(summary, self.output_premise)
+        from_hypothesis = F.linear(query, self.output_hypothesis)
+        encoding = torch.tanh(from_premise + from_hypothesis)
         return encoding.to(tape.dtype), weights

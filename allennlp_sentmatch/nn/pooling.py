@@ -34,7 +34,7 @@ from allennlp_sentmatch.nn.ops.common.autocast import (
 )
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.packing import last_states
-from allennlp_sentmatch.nn.padding import check_padded, mask_of, zero_outputs
+from allennlp_sentmatch.nn.padding import check_padded, clear_padding, mask_of, zero_outputs
 from allennlp_sentmatch.nn.precision import at_least_float32
 
 POOLINGS = ("max", "mean", "min", "last", "attention")
@@ -93,48 +93,61 @@ class Pooling(ConfiguredModule):
         Return the pooled sentences, (B, output_size), and with `return_attention` also the weights
         of "attention", (B, T), which are zero at padded steps.
         """
-        if return_attention and "attention" not in self.poolings:
+        attends = "attention" in self.poolings
+        if return_attention and not attends:
             raise ValueError(
                 "return_attention needs the pooling 'attention'; "
                 f"this module has {', '.join(self.poolings)}"
             )
-        attends = "attention" in self.poolings
         dtype = self.attention_vector.dtype if attends else inputs.dtype
         inputs, mask = check_padded(inputs, mask, self.input_size, dtype)
         if not attends and is_autocast_enabled(inputs.device.type):
             inputs = at_least_float32(inputs)
         if inputs.size(1) == 0:  # in torch, the maximum over no steps is an error
             pooled = zero_outputs(self, inputs, (inputs.size(0), self.output_size))
-            return (pooled, zero_outputs(self, inputs, mask.shape)) if return_attention else pooled
-        weights = mask  # unused without attention
+            if return_attention:
+                return pooled, zero_outputs(self, inputs, mask.shape)
+            return pooled
+        weights: Optional[Tensor] = None
         parts = []
         for pooling in self.poolings:
-            if pooling == "max":
-                parts.append(max_pooling(inputs, mask))
-            elif pooling == "mean":
-                # (B, T, E), in float32: the sum may be too large for float16.
-                steps = at_least_float32(inputs.masked_fill(~mask.unsqueeze(-1), 0.0))
-                mean = steps.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)  # (B, E)
-                parts.append(mean.to(inputs.dtype))
+            if pooling == "attention":
+                pooled, weights = self._attend(inputs, mask)
+            elif pooling == "max":
+                pooled = max_pooling(inputs, mask)
             elif pooling == "min":
-                parts.append(-max_pooling(-inputs, mask))
-            elif pooling == "last":
-                parts.append(last_states(inputs, mask, 1 + self.bidirectional))
+                pooled = -max_pooling(-inputs, mask)
+            elif pooling == "mean":
+                pooled = mean_pooling(inputs, mask)
             else:
-                # Clear the padding: a NaN there would reach the projection's gradient.
-                steps = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
-                with without_autocast(inputs.device):
-                    keys = self.attention_projection(steps)
-                    pooled, weights = additive_attention(keys, self.attention_vector, steps, mask)
-                parts.append(pooled)
+                pooled = last_states(inputs, mask, 1 + self.bidirectional)
+            parts.append(pooled)
         pooled = torch.cat(parts, dim=-1)
-        return (pooled, weights) if return_attention else pooled
+        if return_attention and weights is not None:
+            return pooled, weights
+        return pooled
+
+    def _attend(self, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the pooling "attention", (B, E), and its weights, (B, T)."""
+        steps = clear_padding(inputs, mask)
+        with without_autocast(inputs.device):
+            keys = self.attention_projection(steps)
+            return additive_attention(keys, self.attention_vector, steps, mask)
 
 
 def max_pooling(inputs: Tensor, mask: Tensor) -> Tensor:
     """Take the maximum over the unmasked steps, (B, T, E), (B, T) -> (B, E), zero without any."""
-    maximum = inputs.masked_fill(~mask.unsqueeze(-1), float("-inf")).max(dim=1).values
-    return maximum.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
+    steps = inputs.masked_fill(~mask.unsqueeze(-1), float("-inf"))
+    is_empty = ~mask.any(dim=1, keepdim=True)
+    return steps.max(dim=1).values.masked_fill(is_empty, 0.0)
+
+
+def mean_pooling(inputs: Tensor, mask: Tensor) -> Tensor:
+    """Take the mean over the unmasked steps, (B, T, E), (B, T) -> (B, E), zero without any."""
+    # In float32, because the sum may be too large for float16.
+    total = at_least_float32(clear_padding(inputs, mask)).sum(dim=1)
+    lengths = mask.sum(dim=1, keepdim=True)  # (B, 1)
+    return (total / lengths.clamp(min=1)).to(inputs.dtype)
 
 
 def additive_attention(
@@ -147,8 +160,10 @@ def additive_attention(
     precision of `values`, also under autocast.
     """
     with without_autocast(values.device):
-        weights = masked_softmax(torch.tanh(keys.to(values.dtype)) @ vector, mask)
-        return weights.unsqueeze(1).bmm(values).squeeze(1), weights
+        scores = torch.tanh(keys.to(values.dtype)) @ vector  # (B, T)
+        weights = masked_softmax(scores, mask)
+        pooled = weights.unsqueeze(1).bmm(values).squeeze(1)
+        return pooled, weights
 
 
 class AttentivelyPooled(NamedTuple):
@@ -187,16 +202,16 @@ class AttentivePooling(ConfiguredModule):
         """Pool B pairs of sentences, (B, M, E) and (B, L, E), with the masks (B, M) and (B, L)."""
         first_mask = mask_of(first, first_mask)
         second_mask = mask_of(second, second_mask)
-        first, second = (  # clear the padding: NaN times a weight of zero is NaN
-            cast_to_parameter(x, self.weight).masked_fill(~mask.unsqueeze(-1), 0.0)
-            for x, mask in ((first, first_mask), (second, second_mask))
-        )
+        first = clear_padding(cast_to_parameter(first, self.weight), first_mask)
+        second = clear_padding(cast_to_parameter(second, self.weight), second_mask)
         with without_autocast(first.device):
-            scores = torch.tanh(first.matmul(self.weight).bmm(second.transpose(1, 2)))  # (B, M, L)
-            # No score is below -1, so padding is never the maximum. An additional step of padding
+            products = first.matmul(self.weight).bmm(second.transpose(1, 2))
+            scores = torch.tanh(products)  # G, (B, M, L)
+            # No score is less than -1, so padding is never the maximum. One more step of padding
             # gives sentences without tokens a maximum.
             is_pair = first_mask.unsqueeze(2) & second_mask.unsqueeze(1)
-            scores = F.pad(scores.masked_fill(~is_pair, -1.0), (0, 1, 0, 1), value=-1.0)
+            scores = scores.masked_fill(~is_pair, -1.0)
+            scores = F.pad(scores, (0, 1, 0, 1), value=-1.0)
             first_best = scores[:, :-1].max(dim=2).values  # (B, M)
             second_best = scores[:, :, :-1].max(dim=1).values  # (B, L)
             first_attention = masked_softmax(first_best, first_mask)  # (B, M)

@@ -42,7 +42,7 @@ class InferenceNetwork(torch.nn.Module):
         raise NotImplementedError
 
     def kl_divergence(self, posterior: Distribution) -> Tensor:
-        """Return KL(q(z | x) || p(z)), (B,), as used in the loss."""
+        """Return KL(q(z | x) || p(z)), (B,), as it enters the loss."""
         raise NotImplementedError
 
     def advance(self) -> None:
@@ -72,26 +72,29 @@ class GaussianInferenceNetwork(InferenceNetwork):
         self.kl_weight = LinearSchedule(start=0.0, end=1.0, rate=kl_annealing_rate)
 
     def forward(self, sentence: Tensor) -> Distribution:
-        """Return q(z | x) for `sentence` (B, input_size), with batch shape (B,) and event shape
-        (m,).
-        """
+        """Return q(z | x) of `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
         # Half precision is too coarse for a divergence.
         mean = at_least_float32(self.mean_projection(sentence))
-        scale = torch.exp(at_least_float32(self.log_variance_projection(sentence)) / 2)
-        return Independent(Normal(mean, scale, validate_args=False), 1, validate_args=False)
+        log_variance = at_least_float32(self.log_variance_projection(sentence))
+        return _gaussian(mean, torch.exp(log_variance / 2))
 
     def kl_divergence(self, posterior: Distribution) -> Tensor:
         """Return KL(q(z | x) || p(z)) times its current weight, (B,)."""
         mean = posterior.mean
-        # Validation would wait for a GPU.
-        normal = Normal(torch.zeros_like(mean), torch.ones_like(mean), validate_args=False)
-        prior = Independent(normal, 1, validate_args=False)
+        prior = _gaussian(torch.zeros_like(mean), torch.ones_like(mean))
         divergence: Tensor = self.kl_weight() * kl_divergence(posterior, prior)
         return divergence
 
     def advance(self) -> None:
         """Advance the annealing by one training step."""
         self.kl_weight.advance()
+
+
+def _gaussian(mean: Tensor, scale: Tensor) -> Distribution:
+    """Return a Gaussian with diagonal covariance, from (B, m) each."""
+    # Without validation, which would wait for a GPU.
+    normal = Normal(mean, scale, validate_args=False)
+    return Independent(normal, 1, validate_args=False)
 
 
 class VonMisesFisherInferenceNetwork(InferenceNetwork):
@@ -122,9 +125,7 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         self.register_buffer("concentration", torch.tensor([float(concentration)]))
 
     def forward(self, sentence: Tensor) -> VonMisesFisher:
-        """Return q(z | x) for `sentence` (B, input_size), with batch shape (B,) and event shape
-        (m,).
-        """
+        """Return q(z | x) of `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
         # Half precision is too coarse for a unit vector.
         projected = at_least_float32(self.projection(sentence))
         # The arguments are valid by construction; a check would synchronize with the GPU.

@@ -22,10 +22,11 @@ def rank_order(scores: Tensor, mask: Tensor) -> Tensor:
     Entries for which the `mask` (B, K) is `False` are not candidates, and come last.
     """
     # Both sorts are stable. The first one sorts the flipped scores, so that later candidates win.
-    flipped = scores.flip(-1).sort(dim=-1, descending=True, stable=True).indices
-    order = scores.size(-1) - 1 - flipped
-    masked_last = (~mask).gather(-1, order).long().sort(dim=-1, stable=True).indices
-    return order.gather(-1, masked_last)
+    flipped = scores.flip(-1).sort(dim=-1, descending=True, stable=True)
+    order = scores.size(-1) - 1 - flipped.indices
+    is_missing = (~mask).gather(-1, order).long()
+    masked_last = is_missing.sort(dim=-1, stable=True)
+    return order.gather(-1, masked_last.indices)
 
 
 def average_precision(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
@@ -39,14 +40,16 @@ def reciprocal_rank(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
     """Compute reciprocal rank (B,), float64, from scores, bool relevance and mask, all (B, K)."""
     ranked, ranks = _ranked_relevance(scores, relevant, mask)
     # The appended zero is the maximum if there are no candidates.
-    reciprocals: Tensor = F.pad(ranked / ranks, (0, 1)).max(dim=-1).values
-    return reciprocals
+    reciprocals = F.pad(ranked / ranks, (0, 1))
+    return reciprocals.amax(dim=-1)
 
 
 def _ranked_relevance(scores: Tensor, relevant: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Return rel_k for each rank k, (B, K), float64, and the ranks 1 .. K."""
-    ranked = (relevant & mask).gather(-1, rank_order(scores, mask)).double()
-    return ranked, torch.arange(1, ranked.size(-1) + 1, device=ranked.device)
+    order = rank_order(scores, mask)
+    ranked = (relevant & mask).gather(-1, order).double()
+    ranks = torch.arange(1, scores.size(-1) + 1, device=scores.device)
+    return ranked, ranks
 
 
 class AnswerPairs(NamedTuple):
@@ -68,8 +71,9 @@ def answer_pairs(labels: Tensor, num_negatives: Optional[int] = None) -> AnswerP
     incorrect = (labels == 0)[question]  # (P, K)
     if num_negatives is not None:
         # Keep the incorrect answers with the smallest random numbers, which are less than 1.
-        numbers = torch.rand(incorrect.shape, device=labels.device).masked_fill(~incorrect, 1.0)
-        ranks = numbers.argsort(dim=1).argsort(dim=1)
+        numbers = torch.rand(incorrect.shape, device=labels.device)
+        order = numbers.masked_fill(~incorrect, 1.0).argsort(dim=1)
+        ranks = order.argsort(dim=1)
         incorrect = incorrect & (ranks < num_negatives)
     pair, negative = incorrect.nonzero(as_tuple=True)  # (N,), (N,)
     return AnswerPairs(question[pair], positive[pair], negative)
@@ -82,10 +86,12 @@ def ranking_loss(scores: Tensor, pairs: AnswerPairs, margin: float, hardest: boo
     answers, not over pairs. Of a correct answer's pairs, only the one with the highest-scored
     incorrect answer counts (dos Santos et al. 2016).
     """
-    differences = scores[pairs.question, pairs.negative] - scores[pairs.question, pairs.positive]
-    losses = (margin + differences).clamp(min=0)  # (N,)
+    positive = scores[pairs.question, pairs.positive]  # (N,)
+    negative = scores[pairs.question, pairs.negative]
+    losses = (margin + (negative - positive)).clamp(min=0)
     if hardest:
         correct = pairs.question * scores.size(1) + pairs.positive  # (N,)
         answers, group = correct.unique(return_inverse=True)  # (P,), (N,)
-        losses = losses.new_zeros(len(answers)).scatter_reduce(0, group, losses, "amax")  # (P,)
+        zeros = losses.new_zeros(len(answers))
+        losses = zeros.scatter_reduce(0, group, losses, "amax")  # (P,)
     return losses.sum() / max(len(losses), 1)

@@ -12,7 +12,7 @@ output gate; both are implemented. Its printed c3_t, which is the listener's, wo
 unused.
 """
 
-from typing import Literal, Optional, Union
+from typing import Literal, Optional
 
 import torch
 from torch import Tensor
@@ -21,8 +21,8 @@ from allennlp_sentmatch.nn.checks import check_choice, check_positive
 from allennlp_sentmatch.nn.configured_module import SequenceEncoder
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.rcrn.recurrence import controlled_recurrence
-from allennlp_sentmatch.nn.padding import check_padded
-from allennlp_sentmatch.nn.recurrent_networks import precision_of, run_networks
+from allennlp_sentmatch.nn.padding import check_padded, clear_padding
+from allennlp_sentmatch.nn.recurrent_networks import Network, precision_of, run_networks
 
 
 class RecurrentlyControlledRNN(SequenceEncoder):
@@ -64,24 +64,28 @@ class RecurrentlyControlledRNN(SequenceEncoder):
         self.bidirectional = bidirectional
         self.output_gate = output_gate
 
-        def network() -> Union[torch.nn.LSTM, torch.nn.GRU]:
-            kind = torch.nn.LSTM if cell == "lstm" else torch.nn.GRU
-            return kind(input_size, hidden_size, batch_first=True, bidirectional=bidirectional)
+        self.forget_controller = self._network()
+        self.output_controller = self._network()
+        self.listener = self._network()
 
-        self.forget_controller = network()
-        self.output_controller = network()
-        self.listener = network()
+    def _network(self) -> Network:
+        kind = torch.nn.LSTM if self.cell == "lstm" else torch.nn.GRU
+        return kind(
+            self.input_size,
+            self.hidden_size,
+            batch_first=True,
+            bidirectional=self.bidirectional,
+        )
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode a batch of sentences; see `SequenceEncoder`."""
         dtype = precision_of(self.listener)
         inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
-        h1, h2, h3 = run_networks(  # (B, T, output_size)
-            (self.forget_controller, self.output_controller, self.listener), inputs, mask
-        )
-        # The rest has no products, and autocast narrows only products.
+        networks = (self.forget_controller, self.output_controller, self.listener)
+        h1, h2, h3 = run_networks(networks, inputs, mask)  # (B, T, output_size)
+        # The rest has no products, which are all that autocast would narrow.
         with without_autocast(inputs.device):
             f = h1.sigmoid()
             c = controlled_recurrence(f, h3)  # (15)
             o = h2.sigmoid() if self.output_gate == "sigmoid" else h2
-            return (o * c).masked_fill(~full_mask.unsqueeze(-1), 0.0)
+            return clear_padding(o * c, full_mask)

@@ -17,7 +17,7 @@ from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.gru.naive import GRUWeights
 from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
-from allennlp_sentmatch.nn.padding import mask_of, zero_outputs
+from allennlp_sentmatch.nn.padding import clear_padding, mask_of, zero_outputs
 
 Network = Union[torch.nn.LSTM, torch.nn.GRU]
 States = tuple[Tensor, Tensor]
@@ -25,9 +25,12 @@ States = tuple[Tensor, Tensor]
 
 
 def precision_of(network: Network) -> torch.dtype:
-    """Return the type of the parameters, which in a replica are plain tensors."""
-    weights = getattr(network, "all_weights", None)  # a quantized network takes float32
-    return weights[0][0].dtype if weights else torch.float32
+    """Return the type of the parameters, also of a replica, in which they are plain tensors."""
+    weights = getattr(network, "all_weights", None)
+    if not weights:  # a quantized network takes float32
+        return torch.float32
+    dtype: torch.dtype = weights[0][0].dtype
+    return dtype
 
 
 def run_networks(
@@ -74,14 +77,12 @@ def _run(
     needs_last: bool = False,
 ) -> list[tuple[Tensor, Sequence[Tensor]]]:
     """Return the outputs of each network and, if needed, all layers' h and c at the end."""
-    B, T = inputs.shape[:2]
-    if T == 0 and not needs_last:
-        sizes = [network.hidden_size * (1 + network.bidirectional) for network in networks]
-        return [(zero_outputs(x, inputs, (B, 0, E)), ()) for x, E in zip(networks, sizes)]
+    if inputs.size(1) == 0 and not needs_last:
+        return [(_no_outputs(network, inputs), ()) for network in networks]
     dtype = precision_of(networks[0])
     inputs = inputs.to(dtype)
-    if mask is not None:  # Padding must have no effect, not even NaN in a product with zero.
-        inputs = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
+    if mask is not None:
+        inputs = clear_padding(inputs, mask)
     packing: Optional[Packing] = None
     results: list[tuple[Tensor, Sequence[Tensor]]] = []
     # Not every torch and CPU can run torch's own recurrent networks under autocast.
@@ -98,9 +99,16 @@ def _run(
                 outputs, last = _run_packed(network, inputs, packing, initial, needs_last)
             outputs = outputs.to(dtype)
             if mask is not None:
-                outputs = outputs.masked_fill(~mask.unsqueeze(-1), 0.0)
+                outputs = clear_padding(outputs, mask)
             results.append((outputs, last))
     return results
+
+
+def _no_outputs(network: Network, inputs: Tensor) -> Tensor:
+    """Return a network's outputs for inputs (B, T, D) without tokens, which are zeros."""
+    B, T, _ = inputs.shape
+    output_size = network.hidden_size * (1 + network.bidirectional)
+    return zero_outputs(network, inputs, (B, T, output_size))
 
 
 def _run_own(
@@ -119,7 +127,9 @@ def _run_own(
         if isinstance(network, torch.nn.GRU):
             outputs = gru_recurrence(outputs, mask, [GRUWeights(*w) for w in directions])
             continue
-        before = initial and (initial[0][:, [layer]], initial[1][:, [layer]])  # (B, 1, H) each
+        before: Optional[States] = None
+        if initial is not None:
+            before = (initial[0][:, [layer]], initial[1][:, [layer]])  # (B, 1, H) each
         states = lstm_recurrence(outputs, mask, _layer_stack(directions), before)
         outputs = states[0].hidden
         if needs_last:
@@ -138,10 +148,11 @@ def _run_padded(network: Network, inputs: Tensor, mask: Optional[Tensor]) -> Ten
     for layer, directions in enumerate(_layers(network)):
         if layer > 0:
             outputs = F.dropout(outputs, network.dropout, network.training)
-        states = [_run_direction(network, outputs, directions[0])]
+        states = _run_direction(network, outputs, directions[0])
         if network.bidirectional:
-            states.append(_run_direction(network, outputs[reversal], directions[1])[reversal])
-        outputs = torch.cat(states, -1)
+            from_right = _run_direction(network, outputs[reversal], directions[1])
+            states = torch.cat([states, from_right[reversal]], -1)
+        outputs = states
     return outputs
 
 
@@ -149,7 +160,8 @@ def _layers(network: Network) -> list[list[list[Tensor]]]:
     """Return W, U, b and c of each direction of each layer."""
     directions: list[list[Tensor]] = [list(weights) for weights in network.all_weights]
     if not network.bias:
-        zeros = directions[0][0].new_zeros(directions[0][0].size(0))
+        weight_ih, *_ = directions[0]
+        zeros = weight_ih.new_zeros(len(weight_ih))
         directions = [[*matrices, zeros, zeros] for matrices in directions]
     S = 1 + network.bidirectional
     return [directions[i : i + S] for i in range(0, len(directions), S)]
@@ -157,7 +169,8 @@ def _layers(network: Network) -> list[list[list[Tensor]]]:
 
 def _layer_stack(directions: list[list[Tensor]]) -> LayerStack:
     """Return a layer of one of torch's LSTMs, which has two biases."""
-    return LayerStack([[LayerWeights(w, u, b + c) for w, u, b, c in directions]])
+    layer = [LayerWeights(w, u, b + c) for w, u, b, c in directions]
+    return LayerStack([layer])
 
 
 def _run_direction(network: Network, inputs: Tensor, weights: Sequence[Tensor]) -> Tensor:
@@ -171,34 +184,36 @@ def _run_direction(network: Network, inputs: Tensor, weights: Sequence[Tensor]) 
     functions: Any = torch._VF
     outputs: Tensor
     if isinstance(network, torch.nn.LSTM):
-        outputs = functions.lstm(inputs, (state, state), weights, *options)[0]
+        outputs, *_ = functions.lstm(inputs, (state, state), weights, *options)
     else:
-        outputs = functions.gru(inputs, state, weights, *options)[0]
+        outputs, *_ = functions.gru(inputs, state, weights, *options)
     return outputs
 
 
 def _run_packed(
     network: Network, inputs: Tensor, packing: Packing, initial: Optional[States], needs_last: bool
 ) -> tuple[Tensor, Sequence[Tensor]]:
-    """Implement `_run` by torch without the padding; a GRU has no last states."""
-    B = len(inputs)
-    H = network.hidden_size
+    """Do as `_run` by torch without the padding; a GRU has no last states."""
     S = 1 + network.bidirectional
-    start: Any = None
+    L = network.num_layers
+    states: Any = None  # (L * S, B, H) each
     if initial is not None:
-        start = [x.transpose(0, 1) for x in initial]  # (L, B, H) each
+        states = [x.transpose(0, 1) for x in initial]
     elif needs_last:
-        start = [inputs.new_zeros(network.num_layers * S, B, H)] * 2
+        zeros = inputs.new_zeros(L * S, len(inputs), network.hidden_size)
+        states = [zeros, zeros]
     if packing.sizes:
         sizes = torch.tensor(packing.sizes, device="cpu")
-        before = start and tuple(x[:, packing.order] for x in start)
-        packed, new = network(PackedSequence(packing.pack(inputs)[0], sizes), before)
+        sequence = PackedSequence(packing.pack(inputs)[0], sizes)
+        before = states and tuple(x[:, packing.order] for x in states)
+        packed, new = network(sequence, before)
         outputs = packing.unpack(packed.data.unsqueeze(0))
         if needs_last:
-            start = [x.index_copy(1, packing.order, y) for x, y in zip(start, new)]
+            states = [x.index_copy(1, packing.order, y) for x, y in zip(states, new)]
     else:
-        outputs = zero_outputs(network, inputs, (*inputs.shape[:2], S * H))
-    last = [
-        x.unflatten(0, (network.num_layers, S)).permute(2, 0, 1, 3).flatten(2) for x in start or ()
-    ]
-    return outputs, last  # (B, L, S * H) each
+        outputs = _no_outputs(network, inputs)
+    last = []
+    for x in states or ():
+        by_direction = x.unflatten(0, (L, S)).permute(2, 0, 1, 3)  # (B, L, S, H)
+        last.append(by_direction.flatten(2))
+    return outputs, last

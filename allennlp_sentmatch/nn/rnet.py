@@ -46,9 +46,9 @@ from allennlp_sentmatch.nn.configured_module import (
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.cells import gru_cell
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.common.reversal import in_order
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
-from allennlp_sentmatch.nn.padding import check_padded, mask_of
+from allennlp_sentmatch.nn.padding import check_padded, clear_padding, mask_of
 from allennlp_sentmatch.nn.pooling import additive_attention
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
 
@@ -88,13 +88,14 @@ class GatedMatching(RecurrentModule):
         self.attention_size = A
         self.bidirectional = bidirectional
         for suffix in self._suffixes:
-            for name, shape in [
-                ("attention_question", (A, Q)),
-                ("attention_passage", (A, P)),
-                ("attention_previous", (A, H)),
-                ("attention_vector", (A,)),
-                ("gate", (P + Q, P + Q)),
-            ]:
+            shapes = {
+                "attention_question": (A, Q),
+                "attention_passage": (A, P),
+                "attention_previous": (A, H),
+                "attention_vector": (A,),
+                "gate": (P + Q, P + Q),
+            }
+            for name, shape in shapes.items():
                 self.register_parameter(name + suffix, uniform_parameter(*shape))
             for name, parameter in torch.nn.GRU(P + Q, H).named_parameters():
                 self.register_parameter(name + suffix, parameter)
@@ -123,60 +124,51 @@ class GatedMatching(RecurrentModule):
                 "passage and question must have the same batch size, "
                 f"got {passage.size(0)} and {question.size(0)}"
             )
-        padding = ~passage_mask.unsqueeze(-1)  # (B, T, 1)
-        # Clear the padding: NaN in it would reach the weights' gradients.
-        passage = passage.masked_fill(padding, 0.0)
-        question = question.masked_fill(~question_mask.unsqueeze(-1), 0.0)
+        passage = clear_padding(passage, passage_mask)
+        question = clear_padding(question, question_mask)
         with without_autocast(passage.device):
             states, attention = self._directions(passage, passage_mask, question, question_mask)
-        for results in (states, attention):  # for each direction, in its order
-            results[1:] = [reverse_sentences(x, passage_mask) for x in results[1:]]
-        return (
-            torch.cat(states, -1).masked_fill(padding, 0.0),
-            [a.masked_fill(padding | ~question_mask.unsqueeze(1), 0.0) for a in attention],
-        )
+        is_padding = ~(passage_mask.unsqueeze(2) & question_mask.unsqueeze(1))  # (B, T, M)
+        in_order_of_passage = []
+        weights = []
+        for s in range(len(self._suffixes)):
+            in_order_of_passage.append(in_order(states[s], passage_mask, s))
+            weights.append(in_order(attention[s], passage_mask, s).masked_fill(is_padding, 0.0))
+        return clear_padding(torch.cat(in_order_of_passage, -1), passage_mask), weights
 
     def _directions(
         self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor
-    ) -> tuple[list[Tensor], list[Tensor]]:
-        """Return the states (B, T, H) and the attention (B, T, M) of each of the S directions.
+    ) -> tuple[Tensor, Tensor]:
+        """Return the states (S, B, T, H) and the attention (S, B, T, M) of S directions.
 
         As tanh(x) = 2 sigmoid(2x) - 1 and a softmax is invariant to a constant added to all scores,
         the scores are 2 v . sigmoid(2 (keys + query)), which a CPU computes faster.
         """
-        S = len(self._suffixes)
-        B = passage.size(0)
         P = self.passage_size
         Q = self.question_size
         H = self.hidden_size
         A = self.attention_size
-
-        def weight(name: str) -> Tensor:
-            return torch.stack([getattr(self, name + suffix) for suffix in self._suffixes])
-
-        def linear(sentences: list[Tensor], weight: Tensor) -> Tensor:
-            """Map S times (B, N, K) to (N, S, B, K')."""
-            by_direction = [F.linear(x.transpose(0, 1), w) for x, w in zip(sentences, weight)]
-            return torch.stack(by_direction, 1)
-
-        questions = [question] * S
-        values = torch.cat(questions)  # (S * B, M, Q)
-        keys = linear(questions, 2 * weight("attention_question")).permute(1, 2, 0, 3).contiguous()
-        vector = 2 * weight("attention_vector").unsqueeze(2)  # (S, A, 1)
+        S = len(self._suffixes)
+        B = passage.size(0)
+        passages = torch.stack([in_order(passage, passage_mask, s) for s in range(S)])
+        tokens = passages.permute(2, 0, 1, 3)  # (T, S, B, P)
+        values = question.repeat(S, 1, 1)  # (S * B, M, Q)
+        questions = question.expand(S, -1, -1, -1)
+        keys = _linear(questions, 2 * self._stacked("attention_question"))  # (M, S, B, A)
+        keys = keys.permute(1, 2, 0, 3).contiguous()  # (S, B, M, A)
+        queries = _linear(passages, 2 * self._stacked("attention_passage"))  # (T, S, B, A)
+        vector = 2 * self._stacked("attention_vector").unsqueeze(2)  # (S, A, 1)
         padding = ~question_mask
         lowest = torch.finfo(passage.dtype).min
-        passages = [
-            reverse_sentences(passage, passage_mask) if x else passage for x in self._suffixes
-        ]
-        by_passage, by_context = weight("gate").split([P, Q], 2)
-        queries = linear(passages, 2 * weight("attention_passage"))
+        by_passage, by_context = self._stacked("gate").split([P, Q], 2)
+        gates = _linear(passages, by_passage)  # (T, S, B, P + Q)
         # From the state to r, z and n and to the query.
-        state_weight = torch.cat([weight("weight_hh_l0"), 2 * weight("attention_previous")], 1)
-        state_weight = state_weight.transpose(1, 2)
-        state_bias = F.pad(weight("bias_hh_l0"), (0, A)).unsqueeze(1)  # (S, 1, 3H + A)
+        from_state = [self._stacked("weight_hh_l0"), 2 * self._stacked("attention_previous")]
+        state_weight = torch.cat(from_state, 1).transpose(1, 2)  # (S, H, 3H + A)
+        state_bias = F.pad(self._stacked("bias_hh_l0"), (0, A)).unsqueeze(1)  # (S, 1, 3H + A)
         context_weight = by_context.transpose(1, 2)
-        input_weight = weight("weight_ih_l0").transpose(1, 2)
-        input_bias = weight("bias_ih_l0").unsqueeze(1)
+        input_weight = self._stacked("weight_ih_l0").transpose(1, 2)
+        input_bias = self._stacked("bias_ih_l0").unsqueeze(1)
 
         def step(state: Tensors, at_step: Tensors) -> StepResult:
             (v,) = state  # (S, B, H)
@@ -186,16 +178,25 @@ class GatedMatching(RecurrentModule):
             scores = layer.flatten(1, 2).bmm(vector).view(layer.shape[:3])  # (S, B, M)
             a = scores.masked_fill(padding, lowest).softmax(2)
             c = a.flatten(0, 1).unsqueeze(1).bmm(values).view(S, -1, Q)
-            x = torch.sigmoid(torch.baddbmm(gate, c, context_weight)) * torch.cat([u, c], 2)
+            g = torch.sigmoid(torch.baddbmm(gate, c, context_weight))
+            x = g * torch.cat([u, c], 2)
             from_input = torch.baddbmm(input_bias, x, input_weight)  # (S, B, 3H)
             v = gru_cell(from_input, from_state, v)
             return (v,), (v, a)
 
-        tokens = torch.stack(passages).permute(2, 0, 1, 3)  # (T, S, B, P)
         initial = passage.new_zeros(S, B, H)
-        _, outputs = scan(step, (initial,), [tokens, queries, linear(passages, by_passage)])
-        states, attention = (list(x.permute(1, 2, 0, 3)) for x in outputs)
-        return states, attention
+        _, (states, attention) = scan(step, (initial,), [tokens, queries, gates])
+        return states.permute(1, 2, 0, 3), attention.permute(1, 2, 0, 3)
+
+    def _stacked(self, name: str) -> Tensor:
+        """Return a parameter of all S directions, (S, ...)."""
+        return torch.stack([getattr(self, name + suffix) for suffix in self._suffixes])
+
+
+def _linear(sentences: Tensor, weight: Tensor) -> Tensor:
+    """Map the tokens of each direction, (S, B, N, K) by (S, K', K), to (N, S, B, K')."""
+    by_direction = [F.linear(x.transpose(0, 1), w) for x, w in zip(sentences, weight)]
+    return torch.stack(by_direction, 1)
 
 
 class GatedSelfMatching(RecurrentModule):
@@ -235,12 +236,12 @@ class GatedSelfMatching(RecurrentModule):
         passage, full_mask = check_padded(
             passage, mask, self.input_size, dtype, ("passage", "mask")
         )
-        padding = ~full_mask.unsqueeze(-1)  # (B, T, 1)
-        passage = passage.masked_fill(padding, 0.0)
+        passage = clear_padding(passage, full_mask)
         keys = F.linear(passage, self.attention_key).to(dtype)  # (B, T, A)
         queries = F.linear(passage, self.attention_query).to(dtype)  # (B, T, A)
         scores = additive_scores(queries, keys, self.attention_vector)  # (B, T, T)
-        attention = masked_softmax(scores.to(dtype), ~(padding | padding.transpose(1, 2)))
+        are_tokens = full_mask.unsqueeze(2) & full_mask.unsqueeze(1)  # (B, T, T)
+        attention = masked_softmax(scores.to(dtype), are_tokens)
         context = attention.bmm(passage).to(dtype)  # (B, T, D)
         inputs = torch.cat([passage, context], -1)  # (B, T, 2D)
         gate = torch.sigmoid(F.linear(inputs, self.gate)).to(dtype)  # (B, T, 2D)
@@ -282,7 +283,7 @@ class PointerNetwork(ConfiguredModule):
         mask = mask_of(passage, mask)
         passage = cast_to_parameter(passage, self.attention_vector)
         question = cast_to_parameter(question, self.attention_vector)
-        passage = passage.masked_fill(~mask.unsqueeze(-1), 0.0)
+        passage = clear_padding(passage, mask)
         keys = F.linear(passage, self.attention_passage)  # (B, T, A)
         start = self._scores(keys, question)
         weights = masked_softmax(start, mask)  # (B, T)
@@ -324,7 +325,7 @@ class QuestionPooling(ConfiguredModule):
         Return r^Q, (B, Q), zero for an empty question; and a, (B, M), zero at padding.
         """
         mask = mask_of(question, mask)
-        question = cast_to_parameter(question, self.query).masked_fill(~mask.unsqueeze(-1), 0.0)
+        question = clear_padding(cast_to_parameter(question, self.query), mask)
         keys = F.linear(question, self.attention_question)  # (B, M, A)
         keys = keys + self.attention_query @ self.query
         return additive_attention(keys, self.attention_vector, question, mask)

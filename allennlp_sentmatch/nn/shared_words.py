@@ -16,6 +16,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.configured_module import ConfiguredModule
+from allennlp_sentmatch.nn.padding import clear_padding
 
 INITIAL_BIAS = -2.0
 """The initial weight of a word is softplus(-2) = 0.127, comparable to a hinge loss's margin."""
@@ -42,10 +43,10 @@ class SharedWords(ConfiguredModule):
         `vectors` (B, M, D) are the vectors of `words`. `counts` (B, M), bool, is false for padding,
         and for unknown words, which all have the same number.
         """
-        is_shared = (words.unsqueeze(2) == other_words.unsqueeze(1)).any(dim=2)  # (B, M)
-        earlier = (words.unsqueeze(2) == words.unsqueeze(1)).tril(diagonal=-1)  # (B, M, M)
-        is_shared = is_shared & counts & ~earlier.any(dim=2)
-        # Clear the padding, because NaN times zero is NaN.
-        vectors = vectors.masked_fill(~is_shared.unsqueeze(-1), 0.0)
+        word = words.unsqueeze(2)  # (B, M, 1)
+        in_other = (word == other_words.unsqueeze(1)).any(dim=2)  # (B, M)
+        is_repeated = (word == words.unsqueeze(1)).tril(diagonal=-1).any(dim=2)
+        is_shared = in_other & counts & ~is_repeated
+        vectors = clear_padding(vectors, is_shared)
         weights = F.softplus(vectors.matmul(self.weight) + self.bias)  # (B, M)
         return (weights * is_shared).sum(dim=1)

@@ -28,7 +28,8 @@ def num_grades(lowest: float, highest: float) -> int:
 
     Raise a `ValueError` if one of them is not a whole number, or they are not in this order.
     """
-    if not (float(lowest).is_integer() and float(highest).is_integer() and lowest < highest):
+    are_whole = float(lowest).is_integer() and float(highest).is_integer()
+    if not (are_whole and lowest < highest):
         raise ValueError(
             "grades need whole numbers as the lowest and the highest score, the highest one being "
             f"greater; got {lowest} and {highest}"
@@ -39,14 +40,16 @@ def num_grades(lowest: float, highest: float) -> int:
 def grade_distribution(scores: Tensor, lowest: float, highest: float) -> Tensor:
     """Return the target distributions p, (..., K), of `scores` (...) within [lowest, highest]."""
     grades = _grades(scores, lowest, highest)
-    return (1 - (scores.unsqueeze(-1) - grades).abs()).clamp(min=0)
+    distances = (scores.unsqueeze(-1) - grades).abs()  # (..., K)
+    return (1 - distances).clamp(min=0)
 
 
 def expected_grade(logits: Tensor, lowest: float, highest: float) -> Tensor:
     """Return the scores (...) of the distributions q with the `logits` (..., K)."""
     logits = at_least_float32(logits)
-    scores = (logits.softmax(dim=-1) * _grades(logits, lowest, highest)).sum(dim=-1)
-    return scores.clamp(lowest, highest)  # corrects rounding
+    grades = _grades(logits, lowest, highest)
+    scores = (logits.softmax(dim=-1) * grades).sum(dim=-1)
+    return scores.clamp(lowest, highest)  # rounding
 
 
 def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: float) -> Tensor:
@@ -66,9 +69,8 @@ def scaled_cosine(a: Tensor, b: Tensor, lowest: float, highest: float) -> Tensor
 
     It is less than `lowest` if the cosine is negative. The cosine of a zero vector is 0.
     """
-    return lowest + (highest - lowest) * F.cosine_similarity(
-        at_least_float32(a), at_least_float32(b), dim=-1
-    )
+    cosines = F.cosine_similarity(at_least_float32(a), at_least_float32(b), dim=-1)
+    return lowest + (highest - lowest) * cosines
 
 
 def _grades(like: Tensor, lowest: float, highest: float) -> Tensor:

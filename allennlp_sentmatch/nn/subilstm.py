@@ -38,7 +38,7 @@ from allennlp_sentmatch.nn.ops.common.packing import order_by_length
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.subilstm.naive import SuffixWeights
 from allennlp_sentmatch.nn.ops.subilstm.recurrence import suffix_recurrence
-from allennlp_sentmatch.nn.padding import check_padded, zero_outputs
+from allennlp_sentmatch.nn.padding import check_padded, clear_padding, zero_outputs
 
 
 class SuffixCell(ConfiguredModule):
@@ -143,8 +143,8 @@ class SuffixBiLSTM(SequenceEncoder):
         """Encode a batch of sentences; see `SequenceEncoder`."""
         dtype = self.forward_cell.bias_l0.dtype
         inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
-        B, T = inputs.shape[:2]
-        if T > 0 and not has_values(full_mask):  # lengths are not numbers either
+        B, T, _ = inputs.shape
+        if T > 0 and not has_values(full_mask):  # nor lengths as numbers
             return self._encode_batch(inputs, full_mask, full_mask.t())
         if mask is None:
             sizes = [B] * T if B else []
@@ -157,25 +157,23 @@ class SuffixBiLSTM(SequenceEncoder):
             return self._encode_batch(inputs, full_mask, sizes)
         rows = (order, slice(len(sizes)))
         outputs = self._encode_batch(inputs[rows], mask[rows], sizes)
-        return F.pad(outputs, (0, 0, 0, T - len(sizes)))[order.argsort()]
+        padded = F.pad(outputs, (0, 0, 0, T - len(sizes)))
+        return padded[order.argsort()]
 
     def _encode_batch(
         self, inputs: Tensor, mask: Tensor, sizes: Union[list[int], Tensor]
     ) -> Tensor:
-        """Encode sentences in the layout of `suffix_recurrence`, which documents `sizes`."""
-        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-        # Clear the padding: NaN in it would reach the weights' gradients.
-        tokens = inputs.masked_fill(padding, 0.0)
+        """Encode sentences as `suffix_recurrence` takes them; `sizes` are its."""
+        tokens = clear_padding(inputs, mask)
         # The suffixes of a reversed sentence are the reversed prefixes, and vice versa.
         reverse = reversed_indices(mask)
-        (prefixes, mirrored_suffixes), (suffixes, mirrored_prefixes) = self._encode(
-            torch.stack([tokens, tokens[reverse]]), sizes
-        )
+        both = torch.stack([tokens, tokens[reverse]])
+        (prefixes, mirrored_suffixes), (suffixes, mirrored_prefixes) = self._encode(both, sizes)
         outputs_forward = self._combine(prefixes, suffixes, "forward_gate")
         outputs_reverse = self._combine(
             mirrored_prefixes[reverse], mirrored_suffixes[reverse], "reverse_gate"
         )
-        return torch.cat([outputs_forward, outputs_reverse], -1).masked_fill(padding, 0.0)
+        return clear_padding(torch.cat([outputs_forward, outputs_reverse], -1), mask)
 
     def _encode(self, tokens: Tensor, sizes: Union[list[int], Tensor]) -> tuple[Tensor, Tensor]:
         """Encode all prefixes and suffixes from left to right, (2, B, T, H) each.
@@ -184,21 +182,32 @@ class SuffixBiLSTM(SequenceEncoder):
         """
         T = tokens.size(2)
         window = T if self.max_context is None else self._context(self.max_context)
-        tokens = tokens.transpose(1, 2)  # (2, T, B, D)
-
-        def run(cells: tuple[SuffixCell, SuffixCell], num_starts: int) -> tuple[Tensor, Tensor]:
-            weights = [cell() for cell in cells]
-            encodings = suffix_recurrence(tokens, weights, sizes, window, num_starts, self.cell)
-            return encodings[0].transpose(1, 2), encodings[1].transpose(1, 2)
-
         cells = (self.forward_cell, self.reverse_cell)
         if self.tied:
-            return run(cells, T)
-        # The prefix at a token is the current part of a suffix that began `window` tokens ago, or
-        # at the first token. If only prefixes are needed, no suffix needs to begin later.
-        prefixes, _ = run(cells, T if is_exporting() else min(max(T - window, 0) + 1, T))
-        _, suffixes = run((self.forward_suffix_cell, self.reverse_prefix_cell), T)
+            return self._run_cells(cells, tokens, sizes, window, T)
+        # The prefix at a token is the part so far of a suffix that began `window` tokens ago, or at
+        # the first token. If only prefixes are needed, no suffix needs to begin later than this.
+        num_starts = T if is_exporting() else min(max(T - window, 0) + 1, T)
+        prefixes, _ = self._run_cells(cells, tokens, sizes, window, num_starts)
+        suffix_cells = (self.forward_suffix_cell, self.reverse_prefix_cell)
+        _, suffixes = self._run_cells(suffix_cells, tokens, sizes, window, T)
         return prefixes, suffixes
+
+    def _run_cells(
+        self,
+        cells: tuple[SuffixCell, SuffixCell],
+        tokens: Tensor,
+        sizes: Union[list[int], Tensor],
+        window: int,
+        num_starts: int,
+    ) -> tuple[Tensor, Tensor]:
+        """Call `suffix_recurrence` for tokens (2, B, T, D) and encodings (2, B, T, H)."""
+        weights = [cell() for cell in cells]
+        by_token = tokens.transpose(1, 2)  # (2, T, B, D)
+        prefixes, suffixes = suffix_recurrence(
+            by_token, weights, sizes, window, num_starts, self.cell
+        )
+        return prefixes.transpose(1, 2), suffixes.transpose(1, 2)
 
     def _context(self, max_context: int) -> int:
         """Return the context of a batch, which may be drawn in training."""

@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from allennlp_sentmatch.nn.padding import clear_padding
 from allennlp_sentmatch.nn.precision import at_least_float32
 
 
@@ -28,16 +29,19 @@ def word_coverage(first: Tensor, second: Tensor, mask1: Tensor, mask2: Tensor) -
     The words' vectors are (B, T1, D) and (B, T2, D), their masks (B, T1) and (B, T2). A zero vector
     has no weight and covers nothing; the share of a sentence without any other is 0.
     """
-    x, y = (
-        at_least_float32(words.masked_fill(~mask.unsqueeze(-1), 0.0))
-        for words, mask in ((first, mask1), (second, mask2))
-    )  # (B, T1, D), (B, T2, D)
+    x = at_least_float32(clear_padding(first, mask1))  # (B, T1, D)
+    y = at_least_float32(clear_padding(second, mask2))  # (B, T2, D)
     cosines = F.normalize(x, dim=-1).matmul(F.normalize(y, dim=-1).transpose(1, 2))
     cosines = cosines.clamp(min=0)  # (B, T1, T2)
-    figures = []
-    for lengths, covered in ((x.norm(dim=-1), cosines.amax(2)), (y.norm(dim=-1), cosines.amax(1))):
-        total = lengths.sum(dim=1).clamp(min=torch.finfo(lengths.dtype).tiny)  # (B)
-        share = (lengths * covered).sum(dim=1) / total  # (B)
-        figures.append((share, (lengths * (1 - covered)).amax(dim=1)))
-    shares, lacks = zip(*figures)
-    return torch.stack([*shares, *lacks], dim=1)
+    share1, lacks1 = _share_and_lacks(x, cosines.amax(2))
+    share2, lacks2 = _share_and_lacks(y, cosines.amax(1))
+    return torch.stack([share1, share2, lacks1, lacks2], dim=1)
+
+
+def _share_and_lacks(words: Tensor, covered: Tensor) -> tuple[Tensor, Tensor]:
+    """Return both figures (B) of sentences whose words (B, T, D) are covered to c (B, T)."""
+    weights = words.norm(dim=-1)  # (B, T)
+    total = weights.sum(dim=1).clamp(min=torch.finfo(weights.dtype).tiny)  # (B)
+    share = (weights * covered).sum(dim=1) / total
+    lacks = (weights * (1 - covered)).amax(dim=1)
+    return share, lacks

@@ -8,10 +8,9 @@ import torch
 
 from allennlp_sentmatch.nn.ops import backends
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.cas_lstm import layer
 from allennlp_sentmatch.nn.ops.common import native
 from allennlp_sentmatch.nn.ops.common.products import Products
-from allennlp_sentmatch.nn.ops.subilstm import cpu, recurrence, schedule
+from allennlp_sentmatch.nn.ops.subilstm import cells, recurrence, schedule
 
 NEEDS_COMPILED = pytest.mark.skipif(
     not backends.COMPILED, reason="the package was installed without a compiler"
@@ -32,10 +31,9 @@ def run_by(backend: str) -> Iterator[None]:
             patch.setattr(native, "MIN_NUMBERS", 0)
             patch.setattr(torch, "get_num_threads", lambda: 3)
         elif option == "in chunks":  # computed again in the backward pass, where that is possible
-            patch.setattr(layer, "ROWS_PER_CHUNK", 5)
             patch.setattr(schedule, "ROWS_PER_CHUNK", 5)
             patch.setattr(recurrence, "MAX_SAVED_BYTES", 0)
-            for cell in (cpu.NativeLSTMCell, cpu.NativeGRUCell):
+            for cell in (cells.NativeLSTMCell, cells.NativeGRUCell):
                 patch.setattr(cell, "max_rows", 5)
         yield
 

@@ -9,10 +9,8 @@ The steps have two implementations, each forward and backward:
 
 - compiled for CPUs, the element-wise part is one pass over memory;
 - "eager", it is operations of torch, in place. In the backward pass, the derivatives that do not
-  depend on the gradients from outside are computed for several steps at once, a chunk. Then a step
-  is a product and a few element-wise operations. Only the gates have a table of all steps; the
-  other derivatives, and tanh(c), are computed chunk by chunk. The system would hand out the memory
-  of further tables of all steps page by page.
+  depend on the gradients from outside are computed for all steps at once. Then a step is a product
+  and a few element-wise operations.
 
 Tables of N tokens in S directions have a row for each token, step by step as in `Packing`.
 """
@@ -32,9 +30,6 @@ from allennlp_sentmatch.nn.ops.common.native import num_threads
 from allennlp_sentmatch.nn.ops.common.packing import Packing, steps
 from allennlp_sentmatch.nn.ops.common.products import stack
 
-#: Each chunk except the last one of a batch has at least this many rows.
-ROWS_PER_CHUNK = 512
-
 
 class LayerParameters(NamedTuple):
     """The parameters of a layer's S directions; vectors side by side, (S, GH) or (S, 1, H)."""
@@ -52,16 +47,15 @@ class LayerInputs(NamedTuple):
 
     inputs: Any  # (S, N, D)
     lower: Any  # (S, N, H): the weighted cells of the layer below; `None` without one
-    #: h and c before the first token, (S, B, H) each; zero if `None`. They take the place of the
-    #: packing's first step, whose inputs are not read; the gradients of its outputs must be zero.
-    initial_hidden: Any
-    initial_cell: Any
+    #: h and c before the first token, (2, S, B, H); zero if `None`. They take the place of the
+    #: packing's first step, whose inputs are not used; the gradients of its outputs must be zero.
+    initial: Any
 
 
 class LayerTables(NamedTuple):
     """The tables that the steps read and write."""
 
-    sizes: list[int]  # the number of rows of each step
+    packing: Packing
     x: LayerInputs
     parameters: LayerParameters
     #: (S, N, GH), with G = 4 or 5: the gates [i; f; g; o; v]. The forward pass finds in it W x + b
@@ -72,9 +66,19 @@ class LayerTables(NamedTuple):
     cell: Tensor  # (S, N, H): c
 
     @property
+    def sizes(self) -> list[int]:
+        """Return the number of rows of each step."""
+        return self.packing.sizes
+
+    @property
     def first_step(self) -> int:
         """Return the first step to run: 1 if the rows of step 0 hold the initial states."""
-        return 0 if self.x.initial_hidden is None else 1
+        return 0 if self.x.initial is None else 1
+
+    @property
+    def first_row(self) -> int:
+        """Return the first row of the first step to run."""
+        return 0 if self.x.initial is None else self.packing.num_sentences
 
     @property
     def recurrent_width(self) -> int:
@@ -145,12 +149,11 @@ def _forward(
     if parameters.peephole_lower is not None:
         gates[..., R:].addcmul_(x.lower, parameters.peephole_lower)
     hidden, cell = gates.new_empty(2, S, N, H)
-    if x.initial_hidden is not None:
-        first = packing.num_sentences
-        hidden[:, :first] = x.initial_hidden
-        cell[:, :first] = x.initial_cell
+    tables = LayerTables(packing, x, parameters, gates, hidden, cell)
+    if x.initial is not None:
+        hidden[:, : tables.first_row] = x.initial[0]
+        cell[:, : tables.first_row] = x.initial[1]
     if N > 0:
-        tables = LayerTables(packing.sizes, x, parameters, gates, hidden, cell)
         STEPS[backend.name].forward(backend, tables)
     return (hidden, cell), (gates, hidden, cell)
 
@@ -168,27 +171,25 @@ def _backward(
     needed_inputs, needed_parameters = needed
     gates, hidden, cell = kept
     # The steps overwrite the gates with the gradients of their arguments.
-    tables = LayerTables(packing.sizes, x, parameters, writable(gates), hidden, cell)
+    tables = LayerTables(packing, x, parameters, writable(gates), hidden, cell)
     grads = _new_gradients(tables, gradients, needed)
     if hidden.size(1) > 0:
         STEPS[backend.name].backward(backend, tables, grads)
-    if x.initial_hidden is not None:  # no step was run for these rows
-        first = packing.num_sentences
-        tables.gates[:, :first] = 0
-        if grads.lower is not None:
-            grads.lower[:, :first] = 0
-    if grads.lower is not None and parameters.peephole_lower is not None:
-        grad_v = tables.gates[..., tables.recurrent_width :]  # (S, N, H)
-        grads.lower.addcmul_(grad_v, parameters.peephole_lower)
+    tables.gates[:, : tables.first_row] = 0  # no step was run in their rows
+    if grads.lower is not None:
+        grads.lower[:, : tables.first_row] = 0
+        if parameters.peephole_lower is not None:
+            grad_v = tables.gates[..., tables.recurrent_width :]  # (S, N, H)
+            grads.lower.addcmul_(grad_v, parameters.peephole_lower)
     by_inputs = None
     if needed_inputs.inputs:
         by_inputs = backend.products.input_gradient(parameters.weight_ih, tables.gates)
     by_initial = None
-    if needed_inputs.initial_hidden:
-        by_initial = _initial_gradient(backend, packing, tables)
+    if grads.initial_cell is not None:
+        by_initial = torch.stack([_initial_gradient(backend, tables), grads.initial_cell])
     return (
-        LayerInputs(by_inputs, grads.lower, by_initial, grads.initial_cell),
-        _parameter_gradients(backend, packing, tables, grads, needed_parameters),
+        LayerInputs(by_inputs, grads.lower, by_initial),
+        _parameter_gradients(backend, tables, grads, needed_parameters),
     )
 
 
@@ -205,16 +206,16 @@ def _new_gradients(
         cell=grad_cell,
         lower=torch.empty_like(x.lower) if needed_inputs.lower else None,
         left_weight=torch.zeros_like(left_weight) if needed_parameters.left_weight else None,
-        initial_cell=torch.empty_like(x.initial_cell) if needed_inputs.initial_cell else None,
+        initial_cell=torch.empty_like(x.initial[1]) if needed_inputs.initial else None,
     )
 
 
-def _initial_gradient(backend: Backend, packing: Packing, tables: LayerTables) -> Tensor:
+def _initial_gradient(backend: Backend, tables: LayerTables) -> Tensor:
     """Return the gradient (S, B, H) of h before the first token, from the second step's gates."""
-    gradient = torch.zeros_like(tables.x.initial_hidden)
-    if len(packing.sizes) > 1:
-        n = packing.sizes[1]
-        start = packing.num_sentences  # the first row of the second step
+    gradient = torch.zeros_like(tables.x.initial[0])
+    if len(tables.sizes) > 1:
+        n = tables.sizes[1]
+        start = tables.first_row
         recurrent = tables.gates[:, start : start + n, : tables.recurrent_width]
         weight_hh = tables.parameters.weight_hh
         gradient[:, :n] = backend.products.input_gradient(weight_hh, recurrent)
@@ -222,14 +223,11 @@ def _initial_gradient(backend: Backend, packing: Packing, tables: LayerTables) -
 
 
 def _parameter_gradients(
-    backend: Backend,
-    packing: Packing,
-    tables: LayerTables,
-    grads: LayerGradients,
-    needed: LayerParameters,
+    backend: Backend, tables: LayerTables, grads: LayerGradients, needed: LayerParameters
 ) -> LayerParameters:
     """Return the gradients of a layer's parameters from the gradients of the gates' arguments."""
     products = backend.products
+    packing = tables.packing
     grad_gates = tables.gates
     R = tables.recurrent_width
     H = tables.hidden.size(-1)
@@ -378,88 +376,40 @@ def _forward_eager(backend: Backend, tables: LayerTables) -> None:
 
 def _backward_eager(backend: Backend, tables: LayerTables, grads: LayerGradients) -> None:
     """Run the derivatives of the steps as operations of torch, from the last to the first."""
+    sizes = tables.sizes
+    factors = _factors(backend, tables, grads.left_weight is not None)
     weights = backend.products.side_by_side([x.t() for x in tables.parameters.weight_hh])
-    after: Optional[_StepGradients] = None
-    for chunk in reversed(_chunks(tables.sizes, tables.first_step)):
-        factors = _factors(backend, tables, chunk, grads.left_weight is not None)
-        after = _backward_of_chunk(backend, tables, grads, chunk, factors, weights, after)
-        if grads.lower is not None:
-            torch.mul(factors.by_lower, factors.grad_cell, out=grads.lower[:, chunk.rows])
-        if grads.left_weight is not None:
-            by_weight = factors.by_left_weight.mul_(factors.grad_cell)
-            grads.left_weight.add_(by_weight.sum(1, keepdim=True))
-    if grads.initial_cell is not None:
-        grads.initial_cell.zero_()
-        if after is not None:
-            n = after.grad_cell.size(1)
-            torch.mul(after.grad_cell, after.by_left_cell, out=grads.initial_cell[:, :n])
-
-
-class _Chunk(NamedTuple):
-    """Steps that are next to each other."""
-
-    first: int  # the first step
-    sizes: list[int]
-    rows: slice
-
-
-class _Factors(NamedTuple):
-    """Derivatives that do not depend on the gradients from outside, (S, rows of a chunk, H)."""
-
-    by_cell: Tensor  # dh_t / dc_t
-    by_left_cell: Tensor  # dc_t / dc_{t-1}
-    by_lower: Any  # dc_t / dc_t of the layer below; `None` without one
-    by_left_weight: Any  # dc_t / d(left weight); `None` if it is not needed
-    grad_cell: Tensor  # a buffer for the gradient of c_t
-
-
-class _StepGradients(NamedTuple):
-    """The gradients that the backward pass of a step passes to the step before it."""
-
-    grad_gates: Tensor  # (S, n, GH)
-    grad_cell: Tensor  # (S, n, H)
-    by_left_cell: Tensor  # (S, n, H): of its c, by c of the step before
-
-
-def _backward_of_chunk(
-    backend: Backend,
-    tables: LayerTables,
-    grads: LayerGradients,
-    chunk: _Chunk,
-    factors: _Factors,
-    weights: Any,
-    after: Optional[_StepGradients],
-) -> Optional[_StepGradients]:
-    """Run the derivatives of a chunk's steps; return the first one's.
-
-    `weights` are the transposes of U side by side, and `after` is from the step after the chunk.
-    """
-    outer_hidden = grads.hidden[:, chunk.rows]
-    grad_hidden = outer_hidden.clone(memory_format=torch.contiguous_format)
-    grad_hidden_at = steps(grad_hidden, chunk.sizes)
-    grad_cell_at = steps(factors.grad_cell, chunk.sizes)
-    gates_at = steps(tables.gates[:, chunk.rows], chunk.sizes)
-    by_cell_at = steps(factors.by_cell, chunk.sizes)
-    by_left_cell_at = steps(factors.by_left_cell, chunk.sizes)
-    outer_cell_at: Optional[Sequence[Tensor]] = None
-    if grads.cell is not None:
-        outer_cell_at = steps(grads.cell[:, chunk.rows], chunk.sizes)
-    for t in reversed(range(len(chunk.sizes))):
+    grad_hidden = grads.hidden.clone(memory_format=torch.contiguous_format)
+    grad_hidden_at = steps(grad_hidden, sizes)
+    grad_cell_at = steps(factors.grad_cell, sizes)
+    outer_cell_at = None if grads.cell is None else steps(grads.cell, sizes)
+    gates_at = steps(tables.gates, sizes)
+    by_cell_at = steps(factors.by_cell, sizes)
+    by_left_cell_at = steps(factors.by_left_cell, sizes)
+    for t in reversed(range(tables.first_step, len(sizes))):
         dh = grad_hidden_at[t]  # (S, n, H), as is the next
         dc = grad_cell_at[t]
-        if after is not None:
-            n_after = after.grad_cell.size(1)
-            recurrent = after.grad_gates[..., : tables.recurrent_width]
+        n_after = sizes[t + 1] if t + 1 < len(sizes) else 0
+        if n_after:
+            recurrent = gates_at[t + 1][..., : tables.recurrent_width]
             backend.products.add_products(dh[:, :n_after], recurrent, weights)
         if outer_cell_at is None:
             torch.mul(dh, by_cell_at[t], out=dc)
         else:
             torch.addcmul(outer_cell_at[t], dh, by_cell_at[t], out=dc)
-        if after is not None:
-            dc[:, :n_after].addcmul_(after.grad_cell, after.by_left_cell)
+        if n_after:
+            dc[:, :n_after].addcmul_(grad_cell_at[t + 1], by_left_cell_at[t + 1])
         _multiply_gates(gates_at[t], dh, dc)
-        after = _StepGradients(gates_at[t], dc, by_left_cell_at[t])
-    return after
+    if grads.lower is not None:
+        torch.mul(factors.by_lower, factors.grad_cell, out=grads.lower)
+    if grads.left_weight is not None:
+        by_weight = factors.by_left_weight.mul_(factors.grad_cell)[:, tables.first_row :]
+        grads.left_weight.add_(by_weight.sum(1, keepdim=True))
+    if grads.initial_cell is not None:
+        grads.initial_cell.zero_()
+        if len(sizes) > 1:
+            at_first = grads.initial_cell[:, : sizes[1]]
+            torch.mul(grad_cell_at[1], by_left_cell_at[1], out=at_first)
 
 
 def _multiply_gates(factors: Tensor, dh: Tensor, dc: Tensor) -> None:
@@ -472,64 +422,45 @@ def _multiply_gates(factors: Tensor, dh: Tensor, dc: Tensor) -> None:
         blocks[:, :, 4].mul_(dc)  # v
 
 
-def _factors(
-    backend: Backend, tables: LayerTables, chunk: _Chunk, with_left_weight: bool
-) -> _Factors:
+class _Factors(NamedTuple):
+    """Derivatives that do not depend on the gradients from outside, (S, N, H) each."""
+
+    by_cell: Tensor  # dh_t / dc_t
+    by_left_cell: Tensor  # dc_t / dc_{t-1}
+    by_lower: Any  # dc_t / dc_t of the layer below; `None` without one
+    by_left_weight: Any  # dc_t / d(left weight); `None` if it is not needed
+    grad_cell: Tensor  # a buffer for the gradient of c_t
+
+
+def _factors(backend: Backend, tables: LayerTables, with_left_weight: bool) -> _Factors:
     """Turn each gate into the derivative of c (for o, of h) by its argument.
 
     Its product with the gradient of c (of h) is the gradient of the argument.
     """
-    h = tables.hidden[:, chunk.rows]
+    h = tables.hidden
     H = h.size(-1)
-    a = tables.gates[:, chunk.rows]
-    i, f, g, o = a[..., : 4 * H].chunk(4, -1)
-    v = a[..., 4 * H :]
+    i, f, g, o = tables.gates[..., : 4 * H].chunk(4, -1)
+    v = tables.gates[..., 4 * H :]
     by_left_cell = f * tables.parameters.left_weight
     by_left_weight = f.clone() if with_left_weight else None
-    tanh_cell = backend.tanh(tables.cell[:, chunk.rows])
+    tanh_cell = backend.tanh(tables.cell)
     by_cell = torch.addcmul(o, h, tanh_cell, value=-1, out=tanh_cell)  # o * (1 - tanh(c)^2)
     buffer = torch.mul(i, g)
     torch.addcmul(i, buffer, g, value=-1, out=g)  # i * (1 - g * g)
     torch.addcmul(buffer, buffer, i, value=-1, out=i)  # i * (1 - i) * g
     torch.addcmul(by_left_cell, by_left_cell, f, value=-1, out=f)
     torch.addcmul(h, h, o, value=-1, out=o)  # o * (1 - o) * tanh(c)
-    _multiply_left_cells(f, tables, chunk)
-    if by_left_weight is not None:
-        _multiply_left_cells(by_left_weight, tables, chunk)
+    left_cell = tables.packing.previous(tables.cell)
+    for by_forget in (f,) if by_left_weight is None else (f, by_left_weight):
+        by_forget[:, : tables.packing.num_sentences] = 0  # the first step has no cell before it
+        by_forget[:, tables.packing.num_sentences :].mul_(left_cell)
     by_lower = None
     if tables.x.lower is not None:
         by_lower = v.clone()
-        torch.addcmul(v, v, v, value=-1, out=v).mul_(tables.x.lower[:, chunk.rows])
+        torch.addcmul(v, v, v, value=-1, out=v).mul_(tables.x.lower)  # v * (1 - v) * c'
     if tables.parameters.peephole_left is not None:
         by_left_cell.addcmul_(v, tables.parameters.peephole_left)
     return _Factors(by_cell, by_left_cell, by_lower, by_left_weight, buffer)
-
-
-def _multiply_left_cells(rows: Tensor, tables: LayerTables, chunk: _Chunk) -> None:
-    """Multiply a chunk's rows (S, rows, H) by the cells of the step before, zero at first."""
-    cell_at = steps(tables.cell, tables.sizes)
-    for t, x in enumerate(steps(rows, chunk.sizes), chunk.first):
-        if t == 0:
-            x.zero_()
-        else:
-            x.mul_(cell_at[t - 1][:, : x.size(1)])
-
-
-def _chunks(sizes: list[int], first: int) -> list[_Chunk]:
-    """Group the steps from `first` on."""
-    chunks = []
-    start = sum(sizes[:first])
-    num_rows = 0
-    for t in range(first, len(sizes)):
-        num_rows += sizes[t]
-        is_last = t + 1 == len(sizes)
-        if num_rows >= ROWS_PER_CHUNK or is_last:
-            end = start + num_rows
-            chunks.append(_Chunk(first, sizes[first : t + 1], slice(start, end)))
-            first = t + 1
-            start = end
-            num_rows = 0
-    return chunks
 
 
 #: By the name of a backend.

@@ -66,10 +66,11 @@ def _packed_layers(
     for number, directions in enumerate(stack.layers):
         if number > 0:
             hidden = F.dropout(hidden, stack.dropout, stack.training)
-        before: Sequence[Optional[Tensor]] = (None, None)
+        before: Optional[Tensor] = None
         if initial is not None:
-            before = [x[packing.order, number].unsqueeze(0) for x in initial]  # (1, B, H) each
-        hidden, cell = lstm_layer(backend, packing, LayerInputs(hidden, cell, *before), directions)
+            of_layer = [x[packing.order, number] for x in initial]  # (B, H) each
+            before = torch.stack(of_layer).unsqueeze(1)  # (2, 1, B, H)
+        hidden, cell = lstm_layer(backend, packing, LayerInputs(hidden, cell, before), directions)
         yield hidden, cell
 
 

@@ -1,5 +1,6 @@
 """Functions with an analytic backward pass."""
 
+from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
 import torch
@@ -31,12 +32,22 @@ def differentiable(
     tuples and lists. `fixed` is not differentiated.
     """
     leaves, form = tree_flatten(arguments)
-    if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in leaves):
+    if torch.is_grad_enabled() and any(x.requires_grad for x in leaves if _is_tensor(x)):
         return _Analytic.apply(  # type: ignore[no-untyped-call]
             forward, backward, fixed, form, *leaves
         )
-    with without_autocast(next(x.device for x in leaves if isinstance(x, Tensor))):
-        return forward(*fixed, arguments, False)[0]
+    with without_autocast(_device_of(leaves)):
+        outputs, _ = forward(*fixed, arguments, False)
+    return outputs
+
+
+def _is_tensor(x: object) -> bool:
+    return isinstance(x, Tensor)
+
+
+def _device_of(leaves: Sequence[Any]) -> torch.device:
+    first: Tensor = next(filter(_is_tensor, leaves))
+    return first.device
 
 
 class _Analytic(torch.autograd.Function):
@@ -45,13 +56,13 @@ class _Analytic(torch.autograd.Function):
         ctx.backward = backward
         ctx.fixed = fixed
         ctx.form = form
-        ctx.device = next(x.device for x in leaves if isinstance(x, Tensor))
+        ctx.device = _device_of(leaves)
         with without_autocast(ctx.device):
             outputs, kept = forward(*fixed, tree_unflatten(list(leaves), form), True)
         of_kept, ctx.form_of_kept = tree_flatten(kept)
         saved = (*leaves, *of_kept)
-        ctx.save_for_backward(*(x if isinstance(x, Tensor) else None for x in saved))
-        ctx.constants = [None if isinstance(x, Tensor) else x for x in saved]
+        ctx.save_for_backward(*(x if _is_tensor(x) else None for x in saved))
+        ctx.constants = [None if _is_tensor(x) else x for x in saved]
         ctx.set_materialize_grads(False)
         return outputs
 
@@ -71,13 +82,15 @@ class _Analytic(torch.autograd.Function):
             return (None,) * len(ctx.needs_input_grad)
         saved = [y if x is None else x for x, y in zip(ctx.saved_tensors, ctx.constants)]
         is_needed = ctx.needs_input_grad[4:]
-        arguments = tree_unflatten(saved[: len(is_needed)], ctx.form)
-        kept = tree_unflatten(saved[len(is_needed) :], ctx.form_of_kept)
+        num_leaves = len(is_needed)
+        arguments = tree_unflatten(saved[:num_leaves], ctx.form)
+        kept = tree_unflatten(saved[num_leaves:], ctx.form_of_kept)
         needed = tree_unflatten(list(is_needed), ctx.form)
         with without_autocast(ctx.device):  # it may be called under autocast
             result = ctx.backward(*ctx.fixed, arguments, kept, gradients, needed)
-        leaves = (x if is_for else None for x, is_for in zip(tree_flatten(result)[0], is_needed))
-        return (None, None, None, None, *leaves)
+        grads, _ = tree_flatten(result)
+        needed_grads = [x if is_for else None for x, is_for in zip(grads, is_needed)]
+        return (None, None, None, None, *needed_grads)
 
 
 def zero_of(*tensors: Tensor) -> Tensor:

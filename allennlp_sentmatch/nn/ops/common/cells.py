@@ -13,11 +13,14 @@ def lstm_cell(x: Tensor, u: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     """
     if is_on_gpu(u) and has_values(u):
         H = cell.size(-1)  # torch's kernel takes rows
-        rows = [x.expand_as(u).reshape(-1, 4 * H), u.reshape(-1, 4 * H), cell.reshape(-1, H)]
-        hidden, new_cell, _ = torch.ops.aten._thnn_fused_lstm_cell(*rows)
-        return hidden.view_as(cell), new_cell.view_as(cell)
+        x_rows = x.expand_as(u).reshape(-1, 4 * H)
+        u_rows = u.reshape(-1, 4 * H)
+        fused = torch.ops.aten._thnn_fused_lstm_cell(x_rows, u_rows, cell.reshape(-1, H))
+        return fused[0].view_as(cell), fused[1].view_as(cell)
     i, f, g, o = (x + u).chunk(4, -1)
-    cell = torch.sigmoid(f) * cell + torch.sigmoid(i) * torch.tanh(g)
+    kept = torch.sigmoid(f) * cell
+    new = torch.sigmoid(i) * torch.tanh(g)
+    cell = kept + new
     return torch.sigmoid(o) * torch.tanh(cell), cell
 
 
@@ -27,8 +30,10 @@ def gru_cell(x: Tensor, u: Tensor, hidden: Tensor) -> Tensor:
     `x` and `u` are W x and U h with their biases, (..., 3H), with the blocks r, z, n.
     """
     H = hidden.size(-1)
-    x_gates, x_n = x.split([2 * H, H], -1)
-    u_gates, u_n = u.split([2 * H, H], -1)
-    r, z = torch.sigmoid(x_gates + u_gates).chunk(2, -1)
+    blocks = [2 * H, H]  # r and z, n
+    x_gates, x_n = x.split(blocks, -1)
+    u_gates, u_n = u.split(blocks, -1)
+    gates = torch.sigmoid(x_gates + u_gates)
+    r, z = gates.chunk(2, -1)
     n = torch.tanh(torch.addcmul(x_n, r, u_n))
     return torch.lerp(n, hidden, z)  # (1 - z) * n + z * h

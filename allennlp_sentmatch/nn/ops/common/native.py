@@ -23,10 +23,9 @@ MIN_NUMBERS = 2**14
 
 def fields(numbers: str, tables: str) -> list[tuple[str, Any]]:
     """Return the fields of a structure by their names: numbers, then the addresses of tables."""
-    return [
-        *((name, ctypes.c_int64) for name in numbers.split()),
-        *((name, ctypes.c_void_p) for name in tables.split()),
-    ]
+    of_numbers = [(name, ctypes.c_int64) for name in numbers.split()]
+    of_tables = [(name, ctypes.c_void_p) for name in tables.split()]
+    return [*of_numbers, *of_tables]
 
 
 class Arguments(ctypes.Structure):
@@ -54,8 +53,8 @@ class Arguments(ctypes.Structure):
 
     def point(self, tables: "dict[str, Rows]", direction: int, row: int = 0) -> None:
         """Set the fields of these names to the addresses of a row of each table."""
-        for name, (first, by_direction, by_row, _) in tables.items():
-            setattr(self, name, first and first + direction * by_direction + row * by_row)
+        for name, rows in tables.items():
+            setattr(self, name, rows.at(direction, row))
 
     def run(self, function: str) -> None:
         """Call a function of the library; its name lacks _float or _double."""
@@ -76,8 +75,9 @@ class Rows(NamedTuple):
         """Return the rows of a table (S, ..., width), checked as by `address`."""
         if table is None:
             return cls(0, 0, 0, None)
-        row = table.size(-1) * table.element_size()
-        return cls(address(table, like), prod(table.shape[1:-1]) * row, row, table)
+        by_row = table.size(-1) * table.element_size()
+        by_direction = prod(table.shape[1:-1]) * by_row
+        return cls(address(table, like), by_direction, by_row, table)
 
     def at(self, direction: int, row: int = 0) -> int:
         """Return the address of a row."""

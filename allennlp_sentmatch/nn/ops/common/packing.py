@@ -41,24 +41,28 @@ class Packing(NamedTuple):
         """
         B, T = inputs.shape[:2]
         device = inputs.device
-        steps = torch.arange(T, device=device)
-        order = torch.arange(B, device=device)
         if mask is None:
-            sizes = [B] * T if B else []
             lengths = torch.full((B,), T, device=device)
+            order = torch.arange(B, device=device)
+            sizes = [B] * T if B else []
         else:
             lengths, order, sizes = order_by_length(mask)
-        counts = (steps.unsqueeze(1) < lengths).sum(1)  # (T): the sizes and zeros
+        tokens = torch.arange(T, device=device)
+        counts = (tokens.unsqueeze(1) < lengths).sum(1)  # (T): the sizes and zeros
+        starts = counts.cumsum(0) - counts  # (T): the first row of each step
         rows = torch.arange(sum(sizes), device=device)
-        step = steps.repeat_interleave(counts, output_size=len(rows))  # (N), as are the next two
-        sentence = rows - (counts.cumsum(0) - counts)[step]
-        index = order[sentence]
-        indices = [index * T + step]
+        # Of each row, (N): its step, its place in the order of lengths, and its sentence.
+        step = tokens.repeat_interleave(counts, output_size=len(rows))
+        place = rows - starts[step]
+        sentence = order[place]
+        indices = [sentence * T + step]
         if bidirectional:
-            indices.append((B + index) * T + lengths[sentence] - 1 - step)
-        before = None
+            last = (B + sentence) * T + lengths[place] - 1
+            indices.append(last - step)
+        before: Optional[Tensor] = None
         if sizes and sizes[0] != sizes[-1]:
-            before = rows[sizes[0] :] - counts[step[sizes[0] :] - 1]
+            later = slice(sizes[0], None)
+            before = rows[later] - counts[step[later] - 1]
         return cls(sizes, torch.stack(indices), before, (B, T))
 
     @property
@@ -71,16 +75,18 @@ class Packing(NamedTuple):
         """Return the tokens' vectors in each direction's order: (B, T, D) -> (S, N, D)."""
         B, T = self.shape
         S, N = self.indices.shape
-        rows = sequence.reshape(B * T, sequence.size(-1))
-        return rows.index_select(0, self.indices.view(-1) % (B * T)).view(S, N, sequence.size(-1))
+        D = sequence.size(-1)
+        indices = self.indices.view(-1) % (B * T)
+        return sequence.reshape(B * T, D).index_select(0, indices).view(S, N, D)
 
     def unpack(self, packed: Tensor) -> Tensor:
         """Concatenate the directions, with zeros at padding: (S, N, H) -> (B, T, S * H)."""
         B, T = self.shape
         S, N, H = packed.shape
-        rows = packed.new_zeros(S * B * T, H)
-        rows = rows.index_copy(0, self.indices.view(-1), packed.reshape(S * N, H))
-        return rows.view(S, B, T, H).permute(1, 2, 0, 3).reshape(B, T, S * H)
+        zeros = packed.new_zeros(S * B * T, H)
+        rows = zeros.index_copy(0, self.indices.view(-1), packed.reshape(S * N, H))
+        by_token = rows.view(S, B, T, H).permute(1, 2, 0, 3)
+        return by_token.reshape(B, T, S * H)
 
     def previous(self, packed: Tensor) -> Tensor:
         """Return the rows of the same sentences one step earlier: (S, N, H) -> (S, N - sizes[0],
@@ -95,7 +101,9 @@ class Packing(NamedTuple):
 
 def mask_of(inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
     """Return the mask (B, T) of a batch (B, T, ...): the one given, or one without padding."""
-    return inputs.new_ones(inputs.shape[:2], dtype=torch.bool) if mask is None else mask
+    if mask is None:
+        return inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
+    return mask
 
 
 def clear_padding(sequence: Tensor, mask: Tensor) -> Tensor:
@@ -113,11 +121,13 @@ def last_states(states: Tensor, mask: Tensor, num_directions: int = 1) -> Tensor
     """
     if states.size(1) == 0:
         return states.sum(1)  # zeros
-    lengths = mask.sum(1)
+    lengths = mask.sum(1)  # (B)
     rows = torch.arange(states.size(0), device=states.device)
+    last_tokens = (lengths - 1).clamp(min=0)
     forward, *backward = states.chunk(num_directions, -1)  # (B, T, H) each
-    last = [forward[rows, (lengths - 1).clamp(min=0)], *(x[:, 0] for x in backward)]
-    return torch.cat(last, -1).masked_fill((lengths == 0).unsqueeze(1), 0.0)
+    last = torch.cat([forward[rows, last_tokens], *(x[:, 0] for x in backward)], -1)
+    is_empty = (lengths == 0).unsqueeze(1)
+    return last.masked_fill(is_empty, 0.0)
 
 
 def steps(packed: Tensor, sizes: list[int]) -> Sequence[Tensor]:
@@ -163,5 +173,6 @@ def _after_padding(mask: Tensor) -> Tensor:
 
 def lengths_of(sizes: list[int]) -> Tensor:
     """Return the number of tokens of each sentence, longest first, on the CPU: (sizes[0])."""
-    running = torch.arange(sizes[0], device="cpu") < torch.tensor(sizes, device="cpu").unsqueeze(1)
-    return running.sum(0)
+    sentences = torch.arange(sizes[0], device="cpu")
+    has_token = sentences < torch.tensor(sizes, device="cpu").unsqueeze(1)  # (T, sizes[0])
+    return has_token.sum(0)

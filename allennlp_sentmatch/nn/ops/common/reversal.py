@@ -22,8 +22,9 @@ def in_order(sequence: torch.Tensor, mask: torch.Tensor, direction: int) -> torc
 
 def reversed_indices(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the indices of `reverse_sentences(sequence, mask)` in `sequence`, for several."""
-    lengths = mask.sum(1, keepdim=True)  # (B, 1)
-    position = torch.arange(mask.size(1), device=mask.device)  # (T)
-    source = torch.where(mask, lengths - 1 - position, position)  # (B, T)
-    row = torch.arange(mask.size(0), device=mask.device).unsqueeze(1)  # (B, 1)
+    B, T = mask.shape
+    row = torch.arange(B, device=mask.device).unsqueeze(1)  # (B, 1)
+    position = torch.arange(T, device=mask.device)  # (T)
+    last = mask.sum(1, keepdim=True) - 1  # (B, 1)
+    source = torch.where(mask, last - position, position)  # (B, T)
     return row, source

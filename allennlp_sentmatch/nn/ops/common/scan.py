@@ -26,11 +26,12 @@ def scan(
     """
     if is_exporting():
         return _record(step, initial, inputs)
-    state = initial
     if not len(inputs[0]):
-        # A step over zeros, which are empty sums, gives the shapes and the gradients' graph.
-        _, outputs = step(state, tuple(x.sum(0).to(x.dtype) for x in inputs))
-        return state, tuple(x.unsqueeze(0)[:0] for x in outputs)
+        # Take the shapes and the gradients' graph from a step over zeros, the sums of nothing.
+        zeros = tuple(x.sum(0).to(x.dtype) for x in inputs)
+        _, outputs = step(initial, zeros)
+        return initial, tuple(x.unsqueeze(0)[:0] for x in outputs)
+    state = initial
     steps = []
     for at_step in zip(*inputs):
         state, outputs = step(state, at_step)
@@ -47,5 +48,6 @@ def _record(step: Any, initial: Tensors, inputs: Sequence[Tensor]) -> StepResult
         state, outputs = step(state, at_step)
         return state, tuple(x.clone() for x in outputs)
 
-    result: StepResult = record(without_aliases, tuple(x.clone() for x in initial), tuple(inputs))
+    start = tuple(x.clone() for x in initial)
+    result: StepResult = record(without_aliases, start, tuple(inputs))
     return result

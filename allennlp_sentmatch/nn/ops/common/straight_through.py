@@ -20,8 +20,9 @@ def straight_through(
     # be uniform. The gradient of `clamp` would take a GPU five launches.
     bounded = hardtanh(scores / temperature, -largest, largest)
     relaxed = bounded.masked_fill(forbidden, -largest).softmax(-1) * mask
-    # A permitted entry, even at -inf, comes before all others.
-    best = scores.clamp(min=-largest).masked_fill(forbidden, -torch.inf).argmax(-1, keepdim=True)
+    # An entry that may be chosen, even at -inf, comes before all that may not.
+    allowed = scores.clamp(min=-largest).masked_fill(forbidden, -torch.inf)
+    best = allowed.argmax(-1, keepdim=True)
     chosen = torch.zeros_like(scores).scatter(-1, best, 1.0) * mask
     # The difference is exactly zero, so the value is exactly one-hot.
     return chosen + (relaxed - relaxed.detach())

@@ -29,20 +29,24 @@ def forward(
 ) -> tuple[Tensor, GRUTables]:
     """Return the states (S, N, H) and the tables."""
     inputs, directions = arguments
-    weight_ih, weight_hh, bias_ih, bias_hh = zip(*directions)
-    linear = backend.products.linear
+    products = backend.products
     sizes = packing.sizes
-    gates = backend.products.affine(inputs, weight_ih, torch.stack(bias_ih))  # W x + b
-    candidate, hidden = gates.new_empty(2, *gates.shape[:2], gates.size(2) // 3)
+    weight_ih = [weights.weight_ih for weights in directions]
+    bias_ih = torch.stack([weights.bias_ih for weights in directions])
+    gates = products.affine(inputs, weight_ih, bias_ih)  # W x + b
+    S, N, _ = gates.shape
+    H = gates.size(2) // 3
+    candidate, hidden = gates.new_empty(2, S, N, H)
     layer = GatedLayer(sizes, hidden, {}, x=gates, gates=gates, hidden=hidden, kept=candidate)
     starts = layer.starts
-    for s, weight in enumerate(map(backend.products.prepacked, weight_hh)):
+    for s, weights in enumerate(directions):
+        weight = products.prepacked(weights.weight_hh)
         for t, n in enumerate(sizes):
             left = starts[t - 1] if t > 0 else None
-            if left is None:  # the first step starts from zero
-                recurrent = bias_hh[s].repeat(n, 1)
+            if left is None:  # after the state zero
+                recurrent = weights.bias_hh.repeat(n, 1)
             else:
-                recurrent = linear(hidden[s, left : left + n], weight, bias_hh[s])
+                recurrent = products.linear(hidden[s, left : left + n], weight, weights.bias_hh)
             layer.run("gru_forward", s, t, left, recurrent)
     return hidden, GRUTables(gates, candidate, hidden)
 
@@ -77,24 +81,25 @@ def backward(
     )
     starts = layer.starts
     for s, weights in enumerate(directions):
-        for t in range(len(sizes) - 1, -1, -1):
-            layer.run("gru_backward", s, t, starts[t - 1] if t > 0 else None, None)
+        for t in reversed(range(len(sizes))):
+            left = starts[t - 1] if t > 0 else None
+            layer.run("gru_backward", s, t, left, None)
             if t > 0:
                 after = by_state[s, starts[t] : starts[t + 1]]
-                carried[s, : sizes[t]].add_(products.linear(after, weights.weight_hh.t()))
+                recurrent = products.linear(after, weights.weight_hh.t())  # (n, H)
+                carried[s, : sizes[t]].add_(recurrent)
     previous = packing.previous(hidden)
     first = packing.num_sentences
     grad_inputs = None
     if needed[0]:
         grad_inputs = products.input_gradient([w.weight_ih for w in directions], by_input)
-    return grad_inputs, [
-        (
-            products.product_over_rows(by_input[s], inputs[s]) if needs.weight_ih else None,
-            products.product_over_rows(by_state[s, first:], previous[s])
-            if needs.weight_hh
-            else None,
-            by_input[s].sum(0),
-            by_state[s].sum(0),
-        )
-        for s, needs in enumerate(needed[1])
-    ]
+    of_directions: list[Gradients] = []
+    for s, needs in enumerate(needed[1]):
+        by_weight_ih: Optional[Tensor] = None
+        if needs.weight_ih:
+            by_weight_ih = products.product_over_rows(by_input[s], inputs[s])
+        by_weight_hh: Optional[Tensor] = None
+        if needs.weight_hh:
+            by_weight_hh = products.product_over_rows(by_state[s, first:], previous[s])
+        of_directions.append((by_weight_ih, by_weight_hh, by_input[s].sum(0), by_state[s].sum(0)))
+    return grad_inputs, of_directions

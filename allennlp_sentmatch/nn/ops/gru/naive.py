@@ -17,7 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.cells import gru_cell
-from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.common.packing import clear_padding
+from allennlp_sentmatch.nn.ops.common.reversal import in_order
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
 
@@ -31,16 +32,13 @@ class GRUWeights(NamedTuple):
 
 
 def gru_recurrence(inputs: Tensor, mask: Tensor, directions: Sequence[GRUWeights]) -> Tensor:
-    """Implement the function of the same name in `ops.gru.recurrence`."""
-    padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-    # Clear the padding: NaN in it would reach the weights' gradients.
-    inputs = inputs.masked_fill(padding, 0.0)
+    """Compute the function of the same name in `ops.gru.recurrence`."""
+    inputs = clear_padding(inputs, mask)
     states = []
     for direction, weights in enumerate(directions):
-        in_order = reverse_sentences(inputs, mask) if direction else inputs
-        hidden = _one_direction(in_order, weights)
-        states.append(reverse_sentences(hidden, mask) if direction else hidden)
-    return torch.cat(states, -1).masked_fill(padding, 0.0)
+        hidden = _one_direction(in_order(inputs, mask, direction), weights)
+        states.append(in_order(hidden, mask, direction))
+    return clear_padding(torch.cat(states, -1), mask)
 
 
 def _one_direction(inputs: Tensor, weights: GRUWeights) -> Tensor:
@@ -49,7 +47,8 @@ def _one_direction(inputs: Tensor, weights: GRUWeights) -> Tensor:
     def step(state: Tensors, at_step: Tensors) -> StepResult:
         (h,) = state  # (B, H)
         (x,) = at_step  # (B, 3H)
-        h = gru_cell(x, F.linear(h, weights.weight_hh, weights.bias_hh), h)
+        u = F.linear(h, weights.weight_hh, weights.bias_hh)  # (B, 3H)
+        h = gru_cell(x, u, h)
         return (h,), (h,)
 
     projected = F.linear(inputs, weights.weight_ih, weights.bias_ih)  # (B, T, 3H)

@@ -24,4 +24,5 @@ def gru_recurrence(
         return naive.gru_recurrence(inputs, mask_of(inputs, mask), directions)
     packing = Packing.of(inputs, mask, bidirectional=len(directions) == 2)
     arguments = (packing.pack(inputs), list(directions))
-    return packing.unpack(differentiable(cpu.forward, cpu.backward, (backend, packing), arguments))
+    states: Tensor = differentiable(cpu.forward, cpu.backward, (backend, packing), arguments)
+    return packing.unpack(states)

@@ -134,15 +134,15 @@ def backward(
     B = sizes[0]
     T = len(sizes)
     R, _ = tables.hidden.shape
-    K = len(tables.candidate_hidden)
     linear = backend.products.linear
     transposed = backend.products.prepacked(weights.weight.t().contiguous())  # (2H, 5H)
-    pre_activations = hidden.new_empty(max(B, min(CHUNK, K)), 5 * H)
+    most_rows = max(B, min(CHUNK, len(tables.candidate_hidden)))
+    pre_activations = hidden.new_empty(most_rows, 5 * H)
     grad_hidden, grad_cell = hidden.new_empty(2, R, H)
     grad_projections = hidden.new_zeros(R, 10 * H)
-    root_hidden, root_cell = (
-        hidden.new_zeros(B, H) if x is None else x.contiguous() for x in gradients[:2]
-    )
+    root_hidden, root_cell = [
+        hidden.new_zeros(B, H) if grad is None else grad.contiguous() for grad in gradients[:2]
+    ]
     step = _step(sizes, weights.query, choices.temperature, tables)
     step.set(
         pre_activations=pre_activations,
@@ -154,26 +154,17 @@ def backward(
         root_hidden=root_hidden,
         root_cell=root_cell,
     )
-    grad_query: Optional[Tensor] = None
+    grad_scores = hidden.new_zeros(len(tables.candidate_hidden))
     if tables.relaxed is not None:
-        score_by_hidden, score_by_cell = hidden.new_empty(2, K, 2 * H)
-        grad_scores = hidden.new_zeros(K)
-        step.set(
-            score_by_hidden=score_by_hidden, score_by_cell=score_by_cell, grad_scores=grad_scores
-        )
-        step.step = 1
-        for first in range(0, K, CHUNK):
-            step.first_candidate = first
-            step.n = min(CHUNK, K - first)
-            step.run("tree_scores")
-            by_hidden = linear(pre_activations[: step.n], transposed)
-            score_by_hidden[first : first + step.n] = by_hidden
-    for number in range(T - 2, -2, -1):  # also completes the leaves
+        step.set(grad_scores=grad_scores)
+        _differentiate_scores(backend, step, pre_activations, transposed, tables)
+    for number in range(T - 2, -2, -1):  # and the completion of the leaves
         step.step = number
         step.n = sizes[number + 1]
         step.run("tree_backward")
         if number >= 0:
             step.set(products=linear(pre_activations[: step.n], transposed))  # (n, 2H)
+    grad_query: Optional[Tensor] = None
     if tables.relaxed is not None:
         grad_query = grad_scores @ tables.candidate_hidden
     grad_weight: Optional[Tensor] = None
@@ -183,6 +174,26 @@ def backward(
         grad_weight = torch.cat(by_child.chunk(2), 1)  # (10H, H) -> (5H, 2H)
     grad_bias = grad_projections[:, : 5 * H].sum(0)  # once for each pair
     return grad_hidden[:N], grad_cell[:N], (grad_weight, grad_bias, grad_query)
+
+
+def _differentiate_scores(
+    backend: Backend,
+    step: TreeStep,
+    pre_activations: Tensor,
+    transposed: Tensor,
+    tables: TreeTables,
+) -> None:
+    """Take the derivatives of all candidates' scores by their children, (K, 2H) each."""
+    K, H = tables.candidate_hidden.shape
+    by_hidden, by_cell = tables.candidate_hidden.new_empty(2, K, 2 * H)
+    step.set(score_by_hidden=by_hidden, score_by_cell=by_cell)
+    step.step = 1
+    for first in range(0, K, CHUNK):
+        n = min(CHUNK, K - first)
+        step.first_candidate = first
+        step.n = n
+        step.run("tree_scores")
+        by_hidden[first : first + n] = backend.products.linear(pre_activations[:n], transposed)
 
 
 def _tables(hidden: Tensor, sizes: list[int], choices: Choices, keep: bool) -> TreeTables:

@@ -50,17 +50,13 @@ def tree_recurrence(
     """Implement the function of the same name in `ops.gumbel_tree_lstm.recurrence`."""
     allowed = _allowed_pairs(mask)  # (T, B, T)
     nodes = torch.cat([hidden, cell], -1)
+    num_merges = mask.size(1) - 1
     chosen: list[Tensor] = []
-    for step in range(mask.size(1) - 1):
-        num_pairs = mask.size(1) - 1 - step
-        nodes, merges = _merge(
-            nodes,
-            allowed[step, :, :num_pairs],
-            weights,
-            None if choices.merges is None else choices.merges[:, step],
-            None if choices.noise is None else choices.noise[step],
-            choices.temperature,
-        )
+    for step in range(num_merges):
+        of_pairs = allowed[step, :, : num_merges - step]
+        given = None if choices.merges is None else choices.merges[:, step]
+        noise = None if choices.noise is None else choices.noise[step]
+        nodes, merges = _merge(nodes, of_pairs, weights, given, noise, choices.temperature)
         chosen.append(merges)
     # One node is left, or none if the batch has no steps; hence the sums.
     root_hidden, root_cell = nodes.sum(1).chunk(2, -1)
@@ -119,27 +115,43 @@ def _merge(
     H = weights.query.size(0)
     pairs = nodes.unfold(1, 2, 1).transpose(2, 3)  # (B, M, 2, 2H)
     children, cells = pairs.split(H, -1)  # (B, M, 2, H) each
-    pre_activations = F.linear(children.flatten(2), weights.weight, weights.bias)
-    gates, g = pre_activations.unflatten(-1, (5, H)).split([4, 1], -2)  # (3.1)
-    gates, o = gates.sigmoid().split([3, 1], -2)
-    # (3.2), the sum over i, f_l, f_r times g, c_l, c_r; (3.3)
-    cell = (gates * torch.cat([g.tanh(), cells], -2)).sum(-2)  # (B, M, H), as is `hidden`
-    hidden = o.squeeze(-2) * cell.tanh()
-    if given is not None:
-        choice = torch.arange(allowed.size(1), device=allowed.device) == given.unsqueeze(1)
-        choice = (choice & allowed).to(nodes.dtype)  # (B, M), one-hot, or zero without a pair
+    candidates = _compose(children, cells, weights)  # (B, M, 2H)
+    if given is None:
+        scores = candidates[..., :H] @ weights.query  # (B, M)
+        choice = _choose(scores, allowed, weights.query, noise, temperature)
     else:
-        scores = hidden @ weights.query  # (B, M)
-        if noise is not None:
-            choice = straight_through(scores + noise, allowed, temperature).to(scores.dtype)
-        else:
-            best = choose_greedily(scores, allowed, weights.query).unsqueeze(1)  # (B, 1)
-            choice = torch.zeros_like(scores).scatter(1, best, 1.0) * allowed
+        index = torch.arange(allowed.size(1), device=allowed.device)
+        is_given = (index == given.unsqueeze(1)) & allowed
+        choice = is_given.to(nodes.dtype)  # (B, M), one-hot, or zero without a pair
     merged_so_far = choice.cumsum(1)  # C, (B, M)
-    masks = torch.stack([1 - merged_so_far, merged_so_far - choice, choice], -1)  # C_{j-1}
-    copies = torch.cat([pairs, torch.cat([hidden, cell], -1).unsqueeze(2)], 2)  # (B, M, 3, 2H)
+    merged_before = merged_so_far - choice  # C_{j-1}
+    masks = torch.stack([1 - merged_so_far, merged_before, choice], -1)  # (B, M, 3)
+    copies = torch.cat([pairs, candidates.unsqueeze(2)], 2)  # (B, M, 3, 2H)
     merged = (masks.unsqueeze(-1) * copies).sum(2)
     return merged, choice.argmax(1).masked_fill(~allowed[:, 0], -1)
+
+
+def _compose(children: Tensor, cells: Tensor, weights: TreeWeights) -> Tensor:
+    """Return the parents [h; c] (B, M, 2H) of pairs with these h and c, (B, M, 2, H) each."""
+    H = weights.query.size(0)
+    pre_activations = F.linear(children.flatten(2), weights.weight, weights.bias)  # (3.1)
+    by_gate = pre_activations.unflatten(-1, (5, H))  # (B, M, 5, H)
+    gates, g = by_gate.split([4, 1], -2)
+    gates, o = gates.sigmoid().split([3, 1], -2)
+    sources = torch.cat([g.tanh(), cells], -2)  # g, c_l and c_r, whose gates are i, f_l and f_r
+    cell = (gates * sources).sum(-2)  # (3.2)
+    hidden = o.squeeze(-2) * cell.tanh()  # (3.3)
+    return torch.cat([hidden, cell], -1)
+
+
+def _choose(
+    scores: Tensor, allowed: Tensor, query: Tensor, noise: Optional[Tensor], temperature: float
+) -> Tensor:
+    """Return the choice y (B, M) by the scores (B, M), one-hot, or zero without a pair."""
+    if noise is not None:
+        return straight_through(scores + noise, allowed, temperature).to(scores.dtype)
+    best = choose_greedily(scores, allowed, query).unsqueeze(1)  # (B, 1)
+    return torch.zeros_like(scores).scatter(1, best, 1.0) * allowed
 
 
 def choose_greedily(scores: Tensor, allowed: Tensor, query: Tensor) -> Tensor:

@@ -44,10 +44,10 @@ def tree_recurrence(
         (backend, packing.sizes, choices.of_sentences(order)),
         (packing.pack(hidden)[0], packing.pack(cell)[0], weights),
     )
+    H = hidden.size(2)
+    padded_merges = F.pad(merges, (0, T - 1 - merges.size(1)), value=-1)
     return (
-        hidden.new_zeros(B, hidden.size(2)).index_copy(0, order, root_hidden),
-        cell.new_zeros(B, cell.size(2)).index_copy(0, order, root_cell),
-        merges.new_full((B, T - 1), -1).index_copy(
-            0, order, F.pad(merges, (0, T - 1 - merges.size(1)), value=-1)
-        ),
+        hidden.new_zeros(B, H).index_copy(0, order, root_hidden),
+        cell.new_zeros(B, H).index_copy(0, order, root_cell),
+        merges.new_full((B, T - 1), -1).index_copy(0, order, padded_merges),
     )

@@ -14,7 +14,8 @@ from torch.nn import functional as F
 from allennlp_sentmatch.nn.ops.common.autograd import zero_of
 from allennlp_sentmatch.nn.ops.common.cells import lstm_cell
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.common.packing import clear_padding
+from allennlp_sentmatch.nn.ops.common.reversal import in_order
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
 
@@ -42,37 +43,34 @@ def lstmn_recurrence(
     If `is_scanned`, the tapes have a fixed length, so that `scan` can make a loop of the steps.
     """
     num_tokens = inputs.size(1)
-    H = directions[0].weight_hh_l0.size(1)
     if num_tokens == 0:  # run one padded step instead, which is dropped again below
         inputs = F.pad(inputs, (0, 0, 0, 1))
         mask = F.pad(mask, (0, 1))
-    padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-    # Clear the padding: NaN in it would reach the weights' gradients.
-    inputs = inputs.masked_fill(padding, 0.0)
-    sentences = [reverse_sentences(inputs, mask) if s else inputs for s in range(len(directions))]
-    by_token = [
-        torch.stack([F.linear(x.transpose(0, 1), *w) for x, w in zip(sentences, weights)], 1)
-        for weights in (
-            [(w.weight_ih_l0, w.bias_l0) for w in directions],  # (T, S, B, 4H)
-            [(w.attention_input,) for w in directions],  # (T, S, B, A)
-        )
-    ]
+    inputs = clear_padding(inputs, mask)
+    gates = []
+    queries = []
+    for s, weights in enumerate(directions):
+        by_token = in_order(inputs, mask, s).transpose(0, 1)  # (T, B, D)
+        gates.append(F.linear(by_token, weights.weight_ih_l0, weights.bias_l0))
+        queries.append(F.linear(by_token, weights.attention_input))
+    H = directions[0].weight_hh_l0.size(1)
     if initial_state is None:
         summary = inputs.new_zeros(len(directions), inputs.size(0), 2 * H)
     else:
         summary = torch.cat([initial_state[0], initial_state[1]], -1)  # (S, B, 2H): [h~; c~]
     run = _scanned_tapes if is_scanned else _tapes
-    tapes, attention = run(by_token[0], by_token[1], summary, _Step(directions))
-    in_order = [reverse_sentences(x, mask) if s else x for s, x in enumerate(tapes)]
-    hidden, cell = (
-        torch.cat([x[..., columns] for x in in_order], -1).masked_fill(padding, 0.0)
-        for columns in (slice(H), slice(H, 2 * H))
-    )
-    return (
-        hidden[:, :num_tokens],
-        cell[:, :num_tokens],
-        [x.masked_fill(padding, 0.0)[:, :num_tokens, :num_tokens] for x in attention],
-    )
+    step = _Step(directions)
+    tapes, attention = run(torch.stack(gates, 1), torch.stack(queries, 1), summary, step)
+    hidden = []
+    cell = []
+    weights_of_tokens = []
+    for s, tape in enumerate(tapes):
+        states = clear_padding(in_order(tape, mask, s), mask)[:, :num_tokens]
+        hidden.append(states[..., :H])
+        cell.append(states[..., H : 2 * H])
+        of_direction = clear_padding(attention[s], mask)
+        weights_of_tokens.append(of_direction[:, :num_tokens, :num_tokens])
+    return torch.cat(hidden, -1), torch.cat(cell, -1), weights_of_tokens
 
 
 def _tapes(gates: Tensor, queries: Tensor, summary: Tensor, step: "_Step") -> tuple[Tensor, Tensor]:
@@ -81,14 +79,15 @@ def _tapes(gates: Tensor, queries: Tensor, summary: Tensor, step: "_Step") -> tu
     `gates` and `queries` are W x_t + b and W_x x_t; `summary` is h~ and c~ at the first token.
     """
     T, S, B, _ = gates.shape
-    first, *others = gates.unbind(0)
-    row, from_summary = step.write(first, summary)
+    gates_at = gates.unbind(0)  # a single launch in the backward pass, as is the next
+    queries_at = queries.unbind(0)
+    row, from_summary = step.write(gates_at[0], summary)
     tapes = row.unsqueeze(2)
     weights = []
-    for x, query in zip(others, queries.unbind(0)[1:]):
-        s, summary = step.read(query + from_summary, tapes)
+    for t in range(1, T):
+        s, summary = step.read(queries_at[t] + from_summary, tapes)
         weights.append(s)
-        row, from_summary = step.write(x, summary)
+        row, from_summary = step.write(gates_at[t], summary)
         tapes = torch.cat([tapes, row.unsqueeze(2)], 2)
     attention = gates.new_zeros(S, B, T, T)
     if not weights:
@@ -115,12 +114,10 @@ def _scanned_tapes(
         tapes = torch.where(is_new.unsqueeze(1), row.unsqueeze(2), tapes)
         return (summary, from_summary.contiguous(), tapes), (s,)
 
-    initial = (
-        summary,
-        torch.zeros_like(queries[0]),
-        gates.new_zeros(S, B, T, summary.size(2) + queries.size(3)),
-    )
-    by_token = (gates, queries, index < index.unsqueeze(1), index == index.unsqueeze(1))
+    no_tapes = gates.new_zeros(S, B, T, summary.size(2) + queries.size(3))
+    initial = (summary, torch.zeros_like(queries[0]), no_tapes)
+    token = index.unsqueeze(1)
+    by_token = (gates, queries, index < token, index == token)
     (_, _, tapes), (attention,) = scan(scanned_step, initial, by_token)
     return tapes, attention.permute(1, 2, 0, 3)
 

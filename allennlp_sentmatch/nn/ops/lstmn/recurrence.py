@@ -43,11 +43,10 @@ def lstmn_recurrence(
     order = packing.order
     B, T = packing.shape
     initial = None if initial_state is None else initial_state[:, :, order]
+    weights = LSTMNWeights._make(map(stack, zip(*directions)))
+    arguments = (packing.pack(inputs), initial, weights)
     hidden, cell, attention = differentiable(
-        cpu.forward,
-        cpu.backward,
-        (backend, packing),
-        (packing.pack(inputs), initial, LSTMNWeights(*map(stack, zip(*directions)))),
+        cpu.forward, cpu.backward, (backend, packing), arguments
     )
     longest = len(packing.sizes)
     by_sentence = attention.new_zeros(len(directions), B, T, T)

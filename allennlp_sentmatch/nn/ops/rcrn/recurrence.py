@@ -40,8 +40,9 @@ def controlled_recurrence(forget: Tensor, values: Tensor) -> Tensor:
         c = f * c + (1 - f) * x
         return (c,), (c,)
 
-    initial = values.new_zeros(values.size(0), values.size(2))
-    _, (cells,) = scan(step, (initial,), (forget.transpose(0, 1), values.transpose(0, 1)))
+    B, _, E = values.shape
+    by_token = (forget.transpose(0, 1), values.transpose(0, 1))
+    _, (cells,) = scan(step, (values.new_zeros(B, E),), by_token)
     return cells.transpose(0, 1)
 
 
@@ -55,8 +56,10 @@ def _backward(
     arguments: tuple[Tensor, Tensor], cells: Tensor, gradients: tuple[Tensor], needed: Any
 ) -> tuple[Tensor, Tensor]:
     forget, values = arguments
-    grad = _all_at_once(_earlier(forget.flip(1), 1), gradients[0].flip(1)).flip(1)  # d
-    return grad * (_earlier(cells, 1) - values), (1 - forget) * grad
+    later_forget = _earlier(forget.flip(1), 1)  # f_{t+1}, from the last token to the first
+    grad = _all_at_once(later_forget, gradients[0].flip(1)).flip(1)  # d
+    previous = _earlier(cells, 1)
+    return grad * (previous - values), (1 - forget) * grad
 
 
 def _all_at_once(factors: Tensor, terms: Tensor) -> Tensor:

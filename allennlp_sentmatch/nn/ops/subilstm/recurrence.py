@@ -22,21 +22,15 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Name, resolve
 from allennlp_sentmatch.nn.ops.common.autograd import differentiable
-from allennlp_sentmatch.nn.ops.subilstm import cpu, eager, naive, steps
+from allennlp_sentmatch.nn.ops.subilstm import naive, steps
+from allennlp_sentmatch.nn.ops.subilstm.cells import CELLS
 from allennlp_sentmatch.nn.ops.subilstm.naive import SuffixWeights
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Schedule
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
 
-CELLS: dict[tuple[str, str], type[steps.Cell]] = {
-    ("eager", "lstm"): eager.LSTMCell,
-    ("eager", "gru"): eager.GRUCell,
-    ("cpu", "lstm"): cpu.NativeLSTMCell,
-    ("cpu", "gru"): cpu.NativeGRUCell,
-}
-
-#: Larger tables are recomputed in the backward pass. 32 sentences of 75 tokens or 128 of 37, with
-#: 300 units, have tables of this size; smaller ones are faster to save.
+#: Larger tables are computed again in the backward pass. 32 sentences of 75 tokens or 128 of 37,
+#: with 300 units, have tables of this size; smaller ones are faster to save.
 MAX_SAVED_BYTES = 1536 * 2**20
 
 
@@ -67,21 +61,23 @@ def suffix_recurrence(
     cell_class = CELLS[backend.name, cell]
     GH, H = directions[0].weight_hh_l0.shape
     numbers = len(directions) * schedule.num_rows * (GH + (cell_class.num_states + 1) * H)
-    recomputes = numbers * tokens.element_size() > MAX_SAVED_BYTES and torch.is_grad_enabled()
-    if recomputes:
+    is_large = numbers * tokens.element_size() > MAX_SAVED_BYTES
+    recomputes = is_large and torch.is_grad_enabled()
+    parts = [slice(None)]
+    if recomputes:  # one direction after the other
         schedule = schedule.for_recomputation()
-    # To recompute one direction after the other.
-    parts = [slice(s, s + 1) for s in range(len(directions))] if recomputes else [slice(None)]
-    encodings: list[tuple[Tensor, Tensor]] = [
-        differentiable(
+        parts = [slice(s, s + 1) for s in range(len(directions))]
+    prefixes = []
+    suffixes = []
+    for part in parts:
+        encodings = differentiable(
             steps.forward,
             steps.backward,
             (backend, schedule, cell_class, recomputes),
             (tokens[part], list(directions[part])),
         )
-        for part in parts
-    ]
-    if len(encodings) == 1:
-        return encodings[0]
-    prefixes, suffixes = map(torch.cat, zip(*encodings))
-    return prefixes, suffixes
+        prefixes.append(encodings[0])
+        suffixes.append(encodings[1])
+    if len(parts) == 1:
+        return prefixes[0], suffixes[0]
+    return torch.cat(prefixes), torch.cat(suffixes)

@@ -28,11 +28,13 @@ class Step(NamedTuple):
 
     def of_states(self, states: Tensor) -> Tensor:
         """Slice all states, (S, num_starts, B, H), to (S, suffixes, sentences, H)."""
-        return states[..., self.first : self.first + self.suffixes, : self.sentences, :]
+        end = self.first + self.suffixes
+        return states[..., self.first : end, : self.sentences, :]
 
     def of_table(self, table: Tensor) -> Tensor:
         """Slice the chunk's table, (..., rows, width), to (..., suffixes, sentences, width)."""
-        rows = table[..., self.offset : self.offset + self.num_rows, :]
+        end = self.offset + self.num_rows
+        rows = table[..., self.offset : end, :]
         return rows.view(*table.shape[:-2], self.suffixes, self.sentences, -1)
 
     def of_tokens(self, projected: Tensor) -> Tensor:
@@ -48,7 +50,9 @@ class Step(NamedTuple):
     @property
     def tokens(self) -> tuple[int, int]:
         """Return the first token that the suffixes read, and the end of these tokens."""
-        return (self.first, self.first + self.suffixes) if self.begins else (self.t, self.t + 1)
+        if self.begins:
+            return self.first, self.first + self.suffixes
+        return self.t, self.t + 1
 
     def split(self, max_rows: Optional[int]) -> "Iterator[Step]":
         """Split the step into steps of at most `max_rows` rows, or of one suffix."""
@@ -59,9 +63,10 @@ class Step(NamedTuple):
             yield self
             return
         for i in range(0, self.suffixes, together):
+            left = self.suffixes - i
             yield self._replace(
                 first=self.first + i,
-                suffixes=min(together, self.suffixes - i),
+                suffixes=min(together, left),
                 offset=self.offset + i * self.sentences,
             )
 
@@ -83,8 +88,10 @@ class Schedule(NamedTuple):
         steps = []
         for t, sentences in enumerate(sizes):
             first = max(0, t + 1 - window)
-            steps.append(Step(t, first, min(t, num_starts) - first, sentences, 0))
-        return cls(Step(0, 0, num_starts, batch_size, 0), _chunks(steps, ROWS_PER_CHUNK))
+            end = min(t, num_starts)
+            steps.append(Step(t, first, end - first, sentences, offset=0))
+        beginning = Step(0, 0, num_starts, batch_size, offset=0)
+        return cls(beginning, _chunks(steps, ROWS_PER_CHUNK))
 
     def for_recomputation(self) -> "Schedule":
         """Regroup the steps so that a chunk's tables and the states before all chunks are small.

@@ -1,111 +1,19 @@
-"""The steps of SuBiLSTM's recurrence and their backward pass, for the cell of any backend."""
+"""The passes of SuBiLSTM's recurrence, forward and backward, with the cell of any backend."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.autograd import Gradients
+from allennlp_sentmatch.nn.ops.subilstm.cells import Cell, SuffixTables
 from allennlp_sentmatch.nn.ops.subilstm.naive import SuffixWeights
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Schedule, Step, num_rows, of_chunk
 
 SuffixArguments = tuple[Tensor, Sequence[SuffixWeights]]
 """The tokens, (S, T, B, D), and the weights of each direction."""
-
-
-class SuffixTables(NamedTuple):
-    """The values that a backward pass needs, of all steps of a chunk or of one step."""
-
-    states: Tensor  # (number of states, S, rows, H): before the step
-    gates: Tensor  # (S, rows, GH)
-    kept: Tensor  # (S, rows, H): another value of the cell
-
-    def rows(self, num_rows: int) -> "SuffixTables":
-        """Slice the tables to their first rows."""
-        return SuffixTables(*(table[..., :num_rows, :] for table in self))
-
-    def at(self, step: Step) -> "SuffixTables":
-        """Slice the tables of a chunk to a step's, (..., suffixes, sentences, width)."""
-        return SuffixTables(*map(step.of_table, self))
-
-
-class Cell:
-    """A backend's cell, which advances suffixes or goes back.
-
-    `states` (num_states, S, num_starts, B, H) are the states of all suffixes, h first, which steps
-    overwrite. `projected` (S, T, B, GH) is W x + b, and `weights` are the U (GH, H) of the
-    directions. When going back, `states` are the gradients, and the other arguments are left out.
-    """
-
-    num_gates: int
-    num_states: int
-    #: The number of rows that advance together; all rows of a step if `None`.
-    max_rows: Optional[int] = None
-
-    def __init__(
-        self,
-        backend: Backend,
-        states: Tensor,
-        projected: Optional[Tensor] = None,
-        weights: Sequence[Tensor] = (),
-    ) -> None:
-        self._backend = backend
-        self.states = states
-        # `None` if a pass does not need them
-        self._projected: Any = projected
-        self._tables: Any = None
-        self._grad_gates: Any = None
-        self._prepare(weights)
-
-    def _prepare(self, weights: Sequence[Tensor]) -> None:
-        """Make the values that all steps need."""
-        raise NotImplementedError
-
-    @classmethod
-    def of(
-        cls, backend: Backend, projected: Tensor, weights: Sequence[Tensor], num_starts: int
-    ) -> "Cell":
-        """Return a cell whose states are zero, with the class's parameters."""
-        S, _, B, GH = projected.shape
-        states = projected.new_zeros(cls.num_states, S, num_starts, B, GH // cls.num_gates)
-        return cls(backend, states, projected, weights)
-
-    def new_tables(self, num_rows: int) -> SuffixTables:
-        """Return tables of this many rows, and take them as by `bind`."""
-        _, S, _, _, H = self.states.shape
-        new = self.states.new_empty
-        tables = SuffixTables(
-            new(self.num_states, S, num_rows, H),
-            new(S, num_rows, self.num_gates * H),
-            new(S, num_rows, H),
-        )
-        self.bind(tables)
-        return tables
-
-    def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
-        """Take the tables of the next steps' chunk.
-
-        To go back, also take a buffer (S, rows, GH) for the gradient of W x + b in each row.
-        """
-        self._tables = tables
-        self._grad_gates = grad_gates
-
-    def advance(self, step: Step) -> None:
-        """Advance the states; fill the step's rows of the tables, if there are any."""
-        raise NotImplementedError
-
-    def retreat(self, step: Step) -> None:
-        """Turn the gradients of the new states into the old states', without the part through U h.
-
-        Fill the step's rows of `grad_gates`.
-        """
-        raise NotImplementedError
-
-    @staticmethod
-    def to_gradient_of_product(grad_gates: Tensor, gates: Tensor) -> None:
-        """Turn the gradient of W x + b into the gradient of U h, in place; an LSTM's are equal."""
 
 
 def forward(
@@ -123,12 +31,13 @@ def forward(
     states that each chunk advances, before the chunk.
     """
     tokens, directions = arguments
+    S, T, B, _ = tokens.shape
     weight_ih, weights, bias = zip(*directions)
     projected = backend.products.affine(tokens.flatten(1, 2), weight_ih, torch.stack(bias))
-    projected = projected.view(*tokens.shape[:3], -1)
+    projected = projected.view(S, T, B, -1)
     suffixes = cell.of(backend, projected, weights, schedule.num_starts)
     hidden = suffixes.states[0]
-    prefixes = projected.new_zeros(*projected.shape[:3], hidden.size(-1))
+    prefixes = projected.new_zeros(S, T, B, hidden.size(-1))
     prefix_at = prefixes.unbind(1)
     hidden_at = hidden.unbind(1)
     keeps_tables = keep and not recomputes
@@ -146,6 +55,111 @@ def forward(
             n = step.sentences
             prefix_at[step.t][:, :n].copy_(hidden_at[step.first][:, :n])
     return (prefixes, hidden), kept
+
+
+def backward(
+    backend: Backend,
+    schedule: Schedule,
+    cell: type[Cell],
+    recomputes: bool,
+    arguments: SuffixArguments,
+    kept: list[Any],
+    gradients: Gradients,
+    needed: SuffixArguments,
+) -> tuple[Optional[Tensor], list[Gradients]]:
+    """Run the backward pass of `forward`."""
+    tokens, directions = arguments
+    weight_ih, weights, _ = zip(*directions)
+    products = backend.products
+    S, T, B, _ = tokens.shape
+    # The tables of the beginning are the last.
+    tables_in_reverse: Iterator[SuffixTables]
+    if recomputes:
+        tables_in_reverse = _recomputed_tables(backend, schedule, cell, weights, kept[0], kept[1:])
+    else:
+        tables_in_reverse = reversed(kept)
+    run = _BackwardPass(backend, schedule, cell, tokens, weights, gradients)
+    grad_weights: list[Optional[Tensor]] = []
+    for weight, needs in zip(weights, needed[1]):
+        grad_weights.append(torch.zeros_like(weight) if needs.weight_hh_l0 else None)
+    for chunk, tables in zip(reversed(schedule.chunks), tables_in_reverse):
+        by_product = run.of_chunk(chunk, tables)
+        for grad, grad_u, hidden in zip(grad_weights, by_product, tables.states[0]):
+            if grad is not None:
+                grad += products.product_over_rows(hidden, grad_u).t()
+    run.of_beginning(next(tables_in_reverse))
+    by_rows = run.grad_projected.view(S, T * B, -1)
+    grad_tokens = None
+    if needed[0]:
+        grad_tokens = products.input_gradient(weight_ih, by_rows).view_as(tokens)
+    grad_directions: list[Gradients] = []
+    for x, grad_rows, grad_weight, needs in zip(tokens, by_rows, grad_weights, needed[1]):
+        grad_input_weight: Optional[Tensor] = None
+        if needs.weight_ih_l0:
+            grad_input_weight = products.product_over_rows(grad_rows, x.flatten(0, 1))
+        grad_directions.append((grad_input_weight, grad_weight, grad_rows.sum(0)))
+    return grad_tokens, grad_directions
+
+
+class _BackwardPass:
+    """The steps from the last to the first, and the gradients that they add to.
+
+    `grad_projected` (S, T, B, GH) is the gradient of W x + b.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        schedule: Schedule,
+        cell: type[Cell],
+        tokens: Tensor,
+        weights: Sequence[Tensor],
+        gradients: Gradients,
+    ) -> None:
+        S, T, B, _ = tokens.shape
+        GH, H = weights[0].shape
+        self._linear = backend.products.linear
+        self._schedule = schedule
+        self._transposed = [weight.t() for weight in weights]
+        self._grad_prefixes, grad_suffixes = gradients
+        self.grad_projected = tokens.new_zeros(S, T, B, GH)
+        # Before the backward pass of its last step, a suffix has the gradient of its encoding.
+        grad_states = tokens.new_zeros(cell.num_states, S, schedule.num_starts, B, H)
+        self._grad_hidden = grad_states[0]
+        if grad_suffixes is not None:
+            self._grad_hidden.copy_(grad_suffixes)
+        self._suffixes = cell(backend, grad_states)
+        most_rows = max(map(num_rows, schedule.chunks))
+        self._buffer = tokens.new_empty(most_rows * S * GH)
+
+    def of_chunk(self, chunk: list[Step], tables: SuffixTables) -> Tensor:
+        """Run a chunk's steps; return the gradient of U h in each row, (S, rows, GH), for now."""
+        S, _, _, GH = self.grad_projected.shape
+        rows = num_rows(chunk)
+        by_product = self._buffer[: rows * S * GH].view(S, rows, GH)
+        self._suffixes.bind(tables, by_product)
+        for step in reversed(chunk):
+            at_token = (slice(None), step.t, slice(step.sentences))
+            if self._grad_prefixes is not None:
+                grad_prefix = self._grad_prefixes[at_token]
+                self._grad_hidden[:, step.first, : step.sentences].add_(grad_prefix)
+            for part in step.split(self._suffixes.max_rows):
+                self._suffixes.retreat(part)
+                out = part.of_table(by_product)
+                self.grad_projected[at_token].add_(out.sum(1))
+                self._suffixes.to_gradient_of_product(out, part.of_table(tables.gates))
+                grad_hidden = part.of_states(self._grad_hidden)
+                for grad, out_s, weight in zip(grad_hidden, out, self._transposed):
+                    grad.add_(self._linear(out_s.flatten(0, 1), weight).view_as(grad))
+        return by_product
+
+    def of_beginning(self, tables: SuffixTables) -> None:
+        """Run the step of all suffixes' first tokens."""
+        beginning = self._schedule.beginning
+        grad_gates = torch.empty_like(tables.gates)
+        self._suffixes.bind(tables, grad_gates)
+        self._suffixes.retreat(beginning)
+        self.grad_projected[:, : beginning.suffixes] += beginning.of_table(grad_gates)
 
 
 def _recomputed_tables(
@@ -175,75 +189,3 @@ def _recomputed_tables(
     suffixes.bind(tables)
     suffixes.advance(schedule.beginning)
     yield tables
-
-
-def backward(
-    backend: Backend,
-    schedule: Schedule,
-    cell: type[Cell],
-    recomputes: bool,
-    arguments: SuffixArguments,
-    kept: list[Any],
-    gradients: Gradients,
-    needed: SuffixArguments,
-) -> tuple[Optional[Tensor], list[Gradients]]:
-    """Run the backward pass of `forward`."""
-    tokens, directions = arguments
-    weight_ih, weights, _ = zip(*directions)
-    products = backend.products
-    S, T, B = tokens.shape[:3]
-    GH, H = weights[0].shape
-    # The tables of the beginning are the last.
-    tables_in_reverse: Iterator[SuffixTables]
-    if recomputes:
-        tables_in_reverse = _recomputed_tables(backend, schedule, cell, weights, kept[0], kept[1:])
-    else:
-        tables_in_reverse = reversed(kept)
-    transposed = [weight.t() for weight in weights]
-    grad_projected = tokens.new_zeros(S, T, B, GH)
-    grad_weights = [
-        torch.zeros_like(weight) if needs.weight_hh_l0 else None
-        for weight, needs in zip(weights, needed[1])
-    ]
-    grad_prefixes, grad_suffixes = gradients
-    # Before a suffix's last step is undone, its gradient is the gradient of its encoding.
-    grads = tokens.new_zeros(cell.num_states, S, schedule.num_starts, B, H)
-    grad_hidden = grads[0]
-    if grad_suffixes is not None:
-        grad_hidden.copy_(grad_suffixes)
-    suffixes = cell(backend, grads)
-    all_grad_u = tokens.new_empty(max(map(num_rows, schedule.chunks)) * S * GH)
-    for chunk, tables in zip(reversed(schedule.chunks), tables_in_reverse):
-        grad_u = all_grad_u[: num_rows(chunk) * S * GH].view(S, -1, GH)
-        suffixes.bind(tables, grad_u)
-        for step in reversed(chunk):
-            rows = (slice(None), step.t, slice(step.sentences))
-            if grad_prefixes is not None:
-                grad_hidden[:, step.first, : step.sentences].add_(grad_prefixes[rows])
-            for part in step.split(cell.max_rows):
-                suffixes.retreat(part)
-                out = part.of_table(grad_u)
-                grad_projected[rows].add_(out.sum(1))
-                cell.to_gradient_of_product(out, part.of_table(tables.gates))
-                for grad_h, out_s, weight in zip(part.of_states(grad_hidden), out, transposed):
-                    grad_h.add_(products.linear(out_s.flatten(0, 1), weight).view_as(grad_h))
-        for grad, grad_u_s, hidden in zip(grad_weights, grad_u, tables.states[0]):
-            if grad is not None:
-                grad += products.product_over_rows(hidden, grad_u_s).t()
-    beginning = next(tables_in_reverse)
-    grad_beginnings = torch.empty_like(beginning.gates)
-    suffixes.bind(beginning, grad_beginnings)
-    suffixes.retreat(schedule.beginning)
-    grad_projected[:, : schedule.num_starts] += schedule.beginning.of_table(grad_beginnings)
-    by_rows = grad_projected.view(S, T * B, GH)
-    grad_tokens = None
-    if needed[0]:
-        grad_tokens = products.input_gradient(weight_ih, by_rows).view_as(tokens)
-    return grad_tokens, [
-        (
-            products.product_over_rows(grad, x.flatten(0, 1)) if needs.weight_ih_l0 else None,
-            grad_weight,
-            grad.sum(0),
-        )
-        for x, grad, grad_weight, needs in zip(tokens, by_rows, grad_weights, needed[1])
-    ]

@@ -10,6 +10,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm.layer import (
     LayerParameters,
     LayerTables,
 )
+from allennlp_sentmatch.nn.ops.common.packing import Packing
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED
@@ -21,8 +22,9 @@ def tables(gates, sizes):
     hidden, cell = gates.new_full((2, S, N, H), float("nan"))
     weight = gates.new_zeros(4 * H, H)
     parameters = LayerParameters([weight] * S, [weight] * S, weight[:, 0], 1.0, None, None)
-    x = LayerInputs(None, None, None, None)
-    return LayerTables(sizes, x, parameters, gates, hidden, cell)
+    x = LayerInputs(None, None, None)
+    packing = Packing(sizes, indices=None, before=None, shape=None)
+    return LayerTables(packing, x, parameters, gates, hidden, cell)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 3e-7), (torch.float64, 1e-15)])

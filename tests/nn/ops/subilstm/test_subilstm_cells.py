@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.subilstm.cpu import NativeLSTMCell
+from allennlp_sentmatch.nn.ops.subilstm.cells import NativeLSTMCell, SuffixTables
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Step
-from allennlp_sentmatch.nn.ops.subilstm.steps import SuffixTables
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED

@@ -1,0 +1,346 @@
+"""The cells of SuBiLSTM: a step of many suffixes, and its derivative, by each backend.
+
+In each of S directions, R suffixes of N sentences advance by a token: states are (S, R, N, H). The
+eager cells are operations of torch. The native ones are compiled for CPUs: one pass over memory per
+step, apart from the product.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.common.activations import MINUS_ONE, sigmoid_backward, tanh_backward
+from allennlp_sentmatch.nn.ops.common.gated_steps import GatedStep
+from allennlp_sentmatch.nn.ops.common.native import Rows
+from allennlp_sentmatch.nn.ops.subilstm.schedule import Step
+
+
+class SuffixTables(NamedTuple):
+    """The values that a backward pass needs, of all steps of a chunk or of one step."""
+
+    states: Tensor  # (number of states, S, rows, H): before the step
+    gates: Tensor  # (S, rows, GH)
+    kept: Tensor  # (S, rows, H): another value of the cell
+
+    def rows(self, num_rows: int) -> "SuffixTables":
+        """Slice the tables to their first rows."""
+        return SuffixTables(*(table[..., :num_rows, :] for table in self))
+
+    def at(self, step: Step) -> "SuffixTables":
+        """Slice the tables of a chunk to a step's, (..., suffixes, sentences, width)."""
+        return SuffixTables(*map(step.of_table, self))
+
+
+class Cell:
+    """A cell that advances suffixes, as a backend implements it, or that goes back.
+
+    `states` (num_states, S, num_starts, B, H) are the states of all suffixes, h first, which steps
+    overwrite. `projected` (S, T, B, GH) is W x + b, and `weights` are the U (GH, H) of the
+    directions. To go back, `states` are the gradients, and the others are left out.
+    """
+
+    num_gates: int
+    num_states: int
+    #: The number of rows that advance together; all rows of a step if `None`.
+    max_rows: Optional[int] = None
+
+    def __init__(
+        self,
+        backend: Backend,
+        states: Tensor,
+        projected: Optional[Tensor] = None,
+        weights: Sequence[Tensor] = (),
+    ) -> None:
+        self._backend = backend
+        self.states = states
+        # `None` if a pass does not need them
+        self._projected: Any = projected
+        self._tables: Any = None
+        self._grad_gates: Any = None
+        self._prepare(weights)
+
+    def _prepare(self, weights: Sequence[Tensor]) -> None:
+        """Make what all steps need."""
+        raise NotImplementedError
+
+    @classmethod
+    def of(
+        cls, backend: Backend, projected: Tensor, weights: Sequence[Tensor], num_starts: int
+    ) -> "Cell":
+        """Return a cell whose states are zero, with the class's parameters."""
+        S, _, B, GH = projected.shape
+        states = projected.new_zeros(cls.num_states, S, num_starts, B, GH // cls.num_gates)
+        return cls(backend, states, projected, weights)
+
+    def new_tables(self, num_rows: int) -> SuffixTables:
+        """Return tables of this many rows, and take them as by `bind`."""
+        _, S, _, _, H = self.states.shape
+        new = self.states.new_empty
+        tables = SuffixTables(
+            states=new(self.num_states, S, num_rows, H),
+            gates=new(S, num_rows, self.num_gates * H),
+            kept=new(S, num_rows, H),
+        )
+        self.bind(tables)
+        return tables
+
+    def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
+        """Take the tables of the next steps' chunk.
+
+        To go back, also take a buffer (S, rows, GH) for the gradient of W x + b in each row.
+        """
+        self._tables = tables
+        self._grad_gates = grad_gates
+
+    def advance(self, step: Step) -> None:
+        """Advance the states; fill the step's rows of the tables, if there are any."""
+        raise NotImplementedError
+
+    def retreat(self, step: Step) -> None:
+        """Turn the gradients of the new states into the old states', without the part through U h.
+
+        Fill the step's rows of `grad_gates`.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def to_gradient_of_product(grad_gates: Tensor, gates: Tensor) -> None:
+        """Turn the gradient of W x + b into the gradient of U h, in place; an LSTM's are equal."""
+
+
+class _EagerCell(Cell):
+    #: What the arguments of each gate are multiplied by.
+    scales: tuple[float, ...]
+
+    def _prepare(self, weights: Sequence[Tensor]) -> None:
+        H = self.states.size(-1)
+        blocks = [self.states.new_full((H,), scale) for scale in self.scales]
+        self._scale = torch.cat(blocks)  # (GH)
+        scaled = [weight * self._scale.unsqueeze(1) for weight in weights]
+        self._weights = self._backend.products.side_by_side(scaled) if scaled else None
+
+    def advance(self, step: Step) -> None:
+        if not step.suffixes:
+            return
+        states = step.of_states(self.states)
+        x = step.of_tokens(self._projected)
+        if self._tables is None:
+            old = states
+            gates = x.new_empty(*states.shape[1:4], x.size(-1))
+            kept = None
+        else:
+            old, gates, kept = self._tables.at(step)
+            old.copy_(states)
+        self._begin(x, gates)
+        if not step.begins:
+            rows = gates.flatten(1, 2)  # a view
+            self._backend.products.add_products(rows, old[0].flatten(1, 2), self._weights)
+        self._finish(x, gates, states, kept)
+
+    def _begin(self, x: Tensor, gates: Tensor) -> None:
+        """Fill the gates (S, R, N, GH) with what U h is to be added to; x may be (S, 1, N, GH)."""
+        raise NotImplementedError
+
+    def _finish(self, x: Tensor, gates: Tensor, states: Tensor, kept: Optional[Tensor]) -> None:
+        """Compute the gates, the new states, and for `retreat` the values to keep."""
+        raise NotImplementedError
+
+
+class EagerLSTMCell(_EagerCell):
+    """c' = f * c + i * g and h' = o * tanh(c'); states h, c; blocks i, f, g, o; keeps tanh(c')."""
+
+    num_gates = 4
+    num_states = 2
+    scales = (1.0, 1.0, 2.0, 1.0)  # tanh(x) = 2 sigmoid(2x) - 1
+
+    def _begin(self, x: Tensor, gates: Tensor) -> None:
+        torch.mul(x.expand_as(gates), self._scale, out=gates)
+
+    def _finish(self, x: Tensor, gates: Tensor, states: Tensor, kept: Optional[Tensor]) -> None:
+        hidden, cell = states
+        i, f, g, o = gates.sigmoid_().chunk(4, -1)
+        torch.add(MINUS_ONE, g, alpha=2, out=g)
+        cell.mul_(f).addcmul_(i, g)
+        tanh_cell = self._backend.tanh(cell, out=kept)
+        torch.mul(o, tanh_cell, out=hidden)
+
+    def retreat(self, step: Step) -> None:
+        grad_hidden, grad_cell = step.of_states(self.states)
+        (_, old_cell), gates, tanh_cell = self._tables.at(step)
+        i, f, g, o = gates.chunk(4, -1)
+        out = step.of_table(self._grad_gates)
+        out_i, out_f, out_g, out_o = out.chunk(4, -1)
+        sigmoid_backward(tanh_cell, o, out_o)
+        out_o.mul_(grad_hidden)
+        grad_cell.addcmul_(grad_hidden, tanh_backward(o, tanh_cell))
+        sigmoid_backward(g, i, out_i)
+        sigmoid_backward(old_cell, f, out_f)
+        tanh_backward(i, g, out_g)
+        by_cell = out[..., : -o.size(-1)].unflatten(-1, (3, -1))  # i, f and g
+        by_cell.mul_(grad_cell.unsqueeze(-2))
+        grad_cell.mul_(f)
+        grad_hidden.zero_()
+
+
+class EagerGRUCell(_EagerCell):
+    """n = tanh(x_n + r * u_n) and h' = (1 - z) * n + z * h; state h; blocks r, z, n.
+
+    It keeps n, and the gates have u_n in its block.
+    """
+
+    num_gates = 3
+    num_states = 1
+    scales = (1.0, 1.0, 1.0)
+
+    def _begin(self, x: Tensor, gates: Tensor) -> None:
+        gates.zero_()
+
+    def _finish(self, x: Tensor, gates: Tensor, states: Tensor, kept: Optional[Tensor]) -> None:
+        (hidden,) = states
+        H = hidden.size(-1)
+        gates[..., : 2 * H].add_(x[..., : 2 * H]).sigmoid_()
+        r, z, u_n = gates.chunk(3, -1)
+        n = torch.addcmul(x[..., 2 * H :], r, u_n, out=kept)
+        n = self._backend.tanh(n, out=n)
+        torch.lerp(n, hidden, z, out=hidden)
+
+    def retreat(self, step: Step) -> None:
+        (grad_hidden,) = step.of_states(self.states)
+        (old_hidden,), gates, n = self._tables.at(step)
+        r, z, u_n = gates.chunk(3, -1)
+        out_r, out_z, out_n = step.of_table(self._grad_gates).chunk(3, -1)
+        sigmoid_backward(grad_hidden * (old_hidden - n), z, out_z)
+        tanh_backward(grad_hidden - grad_hidden * z, n, out_n)
+        sigmoid_backward(out_n * u_n, r, out_r)
+        grad_hidden *= z
+
+    @staticmethod
+    def to_gradient_of_product(grad_gates: Tensor, gates: Tensor) -> None:
+        r, _, _ = gates.chunk(3, -1)
+        _, _, grad_n = grad_gates.chunk(3, -1)
+        grad_n.mul_(r)
+
+
+class NativeCell(Cell):
+    """A cell whose tables are checked when it takes them, not at each step.
+
+    A step that is not within the tables raises an `IndexError`.
+    """
+
+    #: A product of this many rows is as fast as a larger one, and its result is still in the
+    #: processor's caches for the next pass. Larger results would be new memory from the system.
+    max_rows = 1024
+    #: The compiled step and its derivative.
+    step_function: str
+    derivative: str
+    #: The fields of the states and of the states' gradients, and their indices in `states`.
+    names_of_states: dict[str, int]
+    names_of_gradients: dict[str, int]
+
+    def _prepare(self, weights: Sequence[Tensor]) -> None:
+        states = self.states
+        *_, B, H = states.shape
+        GH = self.num_gates * H
+        self._weights = [self._backend.products.prepacked(weight) for weight in weights]
+        self._arguments = GatedStep(
+            states, H=H, state_step=B * H, recurrent_width=GH, zeros=states.new_zeros(GH)
+        )
+        goes_back = self._projected is None
+        names = self.names_of_gradients if goes_back else self.names_of_states
+        self._states = {name: Rows.of(states[k], states) for name, k in names.items()}
+        self._x = Rows.of(self._projected, states)
+        self._rows: dict[str, Rows] = {}
+
+    def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
+        super().bind(tables, grad_gates)
+        rows = {"gates": tables.gates, "grad_gates": grad_gates, "kept": tables.kept}
+        self._rows = {name: Rows.of(x, self.states) for name, x in rows.items()}
+
+    def advance(self, step: Step) -> None:
+        hidden = self.states[0]
+        for part in step.split(self.max_rows):
+            self._begin(part, self._projected.size(1))
+            rows = part.of_states(hidden)  # (S, R, N, H)
+            if self._tables is not None:
+                rows = part.of_table(self._tables.states[0]).copy_(rows)
+            for s, rows_s in enumerate(rows.unbind(0)):
+                # The product is still in the caches when the compiled step reads it.
+                recurrent: Optional[Tensor] = None
+                if not part.begins:
+                    weight = self._weights[s]
+                    recurrent = self._backend.products.linear(rows_s.flatten(0, 1), weight)
+                self._run(self.step_function, s, part, recurrent)
+
+    def retreat(self, step: Step) -> None:
+        self._begin(step, step.tokens[1])
+        for s in range(self.states.size(1)):
+            self._run(self.derivative, s, step, None)
+
+    def _begin(self, step: Step, num_tokens: int) -> None:
+        """Check that a step is within its tables, and set its sizes."""
+        _, _, num_starts, B, H = self.states.shape
+        t, first, R, N, offset = step
+        has_tokens = 0 <= t < num_tokens and step.tokens[1] <= num_tokens
+        has_states = 0 <= first <= first + R <= num_starts and 0 <= N <= B
+        has_rows = True
+        if self._tables is not None:
+            has_rows = 0 <= offset <= offset + R * N <= self._tables.gates.size(1)
+        if not (has_tokens and has_states and has_rows):
+            raise IndexError(f"{step} is not within its tables")
+        self._arguments.n = R * N
+        self._arguments.block = N
+        self._arguments.x_step = B * self.num_gates * H if step.begins else 0
+
+    def _run(self, function: str, s: int, step: Step, recurrent: Optional[Tensor]) -> None:
+        """Run a compiled step of direction `s`, with U h, (rows, GH), or zero."""
+        arguments = self._arguments
+        B = self.states.size(3)
+        arguments.x = self._x.at(s, step.tokens[0] * B)
+        arguments.set(recurrent=recurrent)
+        arguments.point(self._states, s, step.first * B)
+        arguments.point(self._rows, s, step.offset)
+        arguments.run(function)
+
+
+class NativeLSTMCell(NativeCell):
+    """An LSTM's."""
+
+    num_gates = 4
+    num_states = 2
+    step_function = "lstm_forward"
+    derivative = "lstm_backward"
+    names_of_states = {"hidden": 0, "cell": 1, "left": 1}
+    names_of_gradients = {"grad_hidden": 0, "carried": 1}
+
+    def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
+        super().bind(tables, grad_gates)
+        self._rows["kept_left"] = Rows.of(tables.states[1], self.states)
+
+
+class NativeGRUCell(NativeCell):
+    """A GRU's; it keeps u_n, and the gates have n in its block."""
+
+    num_gates = 3
+    num_states = 1
+    step_function = "gru_forward"
+    derivative = "gru_backward"
+    names_of_states = {"hidden": 0, "left": 0}
+    names_of_gradients = {"carried": 0}
+    to_gradient_of_product = staticmethod(EagerGRUCell.to_gradient_of_product)
+
+    def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
+        super().bind(tables, grad_gates)
+        if grad_gates is not None:
+            self._rows["left"] = Rows.of(tables.states[0], self.states)
+
+
+#: By the names of a backend and of a cell.
+CELLS: dict[tuple[str, str], type[Cell]] = {
+    ("eager", "lstm"): EagerLSTMCell,
+    ("eager", "gru"): EagerGRUCell,
+    ("cpu", "lstm"): NativeLSTMCell,
+    ("cpu", "gru"): NativeGRUCell,
+}
