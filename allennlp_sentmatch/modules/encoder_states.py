@@ -26,7 +26,9 @@ def num_layers_with_states(encoder: Seq2SeqEncoder) -> int:
 
 
 def encode_with_states(
-    encoder: Seq2SeqEncoder, inputs: Tensor, mask: Tensor
+    encoder: Seq2SeqEncoder,
+    inputs: Tensor,
+    mask: Tensor,
 ) -> tuple[Tensor, Tensor, Optional[DecoderState]]:
     """Encode sentences (B, T, D) with a right-padded mask (B, T).
 

@@ -79,7 +79,10 @@ class StepwiseLengthPenaltyBeamSearch(BeamSearch):
         self._penalty = LengthPenaltyScorer(alpha)
 
     def search(  # type: ignore[override]  # a step without AllenNLP's optional timestep
-        self, start_predictions: Tensor, start_state: StateType, step: StepFunctionTypeNoTimestep
+        self,
+        start_predictions: Tensor,
+        start_state: StateType,
+        step: StepFunctionTypeNoTimestep,
     ) -> tuple[Tensor, Tensor]:
         """Search as AllenNLP's `BeamSearch` does, with the scores of each step divided."""
 
@@ -124,7 +127,10 @@ class OutputWords(torch.nn.Module):
 
     @torch.no_grad()
     def search(
-        self, beam_search: BeamSearch, step: StepFunctionTypeNoTimestep, state: StateType
+        self,
+        beam_search: BeamSearch,
+        step: StepFunctionTypeNoTimestep,
+        state: StateType,
     ) -> tuple[Tensor, Tensor]:
         """Search the best sentences for each of B instances.
 

@@ -24,7 +24,10 @@ class InterpretableEncoder(Protocol):
         """The keys of the internals, possibly none."""
 
     def __call__(
-        self, inputs: Tensor, mask: Tensor, return_internals: bool
+        self,
+        inputs: Tensor,
+        mask: Tensor,
+        return_internals: bool,
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the output and, with `return_internals=True`, named tensors of shape (B, ...)."""
 
@@ -33,7 +36,9 @@ class InterpretableEncoder(Protocol):
 
 
 def encode_with_internals(
-    encoder: torch.nn.Module, inputs: Tensor, mask: Tensor
+    encoder: torch.nn.Module,
+    inputs: Tensor,
+    mask: Tensor,
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Encode sentences (B, T, D) with a right-padded mask (B, T) by any `Seq2SeqEncoder` or
     `Seq2VecEncoder`. Returns the output and the internals, which are empty unless it is an

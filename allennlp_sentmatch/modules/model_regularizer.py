@@ -26,7 +26,9 @@ class ModelRegularizer(RegularizerApplicator):
     """
 
     def __init__(
-        self, regexes: Optional[list[tuple[str, Regularizer]]] = None, norm_weight: float = 0.0
+        self,
+        regexes: Optional[list[tuple[str, Regularizer]]] = None,
+        norm_weight: float = 0.0,
     ) -> None:
         if not norm_weight >= 0:  # also true for NaN
             raise ConfigurationError(f"norm_weight must not be negative, got {norm_weight}")

@@ -103,7 +103,10 @@ class LstmnEncoder(ModuleEncoder):
     __init__ = constructs(nn.LSTMN)(ModuleEncoder.__init__)
 
     def forward(  # type: ignore[override]
-        self, inputs: Tensor, mask: Optional[Tensor] = None, return_internals: bool = False
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_internals: bool = False,
     ) -> Union[Tensor, tuple[Tensor, dict[str, Tensor]]]:
         """Encode a batch of B sentences, as `ModuleEncoder` does; with `return_internals` the
         result is a pair of the outputs and each direction's attention (B, T, T), whose row t is

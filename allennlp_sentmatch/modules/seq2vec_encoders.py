@@ -37,7 +37,10 @@ class GumbelTreeLstmEncoder(Seq2VecEncoder):
         return self.module.output_size
 
     def forward(
-        self, inputs: Tensor, mask: Optional[Tensor] = None, return_internals: bool = False
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_internals: bool = False,
     ) -> Union[Tensor, tuple[Tensor, dict[str, Tensor]]]:
         """Encode B sentences (B, T, input size) as the roots of their trees (B, output size). The
         `mask` (B, T) is right-padded; by default, there is no padding. With `return_internals`, the
@@ -91,7 +94,10 @@ class PooledEncoder(Seq2VecEncoder):
         return self.pooling.output_size
 
     def forward(
-        self, inputs: Tensor, mask: Optional[Tensor] = None, return_internals: bool = False
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_internals: bool = False,
     ) -> Union[Tensor, tuple[Tensor, dict[str, Tensor]]]:
         """Encode B sentences (B, T, input size) as vectors (B, output size), zeros for an empty
         sentence. The `mask` (B, T) is right-padded; by default, there is no padding. With

@@ -20,7 +20,10 @@ class BestSpans(NamedTuple):
 
 
 def best_spans(
-    start: Tensor, end: Tensor, count: int = 1, max_length: Optional[int] = None
+    start: Tensor,
+    end: Tensor,
+    count: int = 1,
+    max_length: Optional[int] = None,
 ) -> BestSpans:
     """Find the spans with the largest sums of their start and end scores.
 
@@ -108,7 +111,11 @@ class PassageWindows(NamedTuple):
         return joined.view(B, num_tokens)
 
     def best_spans(
-        self, start: Tensor, end: Tensor, count: int = 1, max_length: Optional[int] = None
+        self,
+        start: Tensor,
+        end: Tensor,
+        count: int = 1,
+        max_length: Optional[int] = None,
     ) -> tuple[BestSpans, Tensor]:
         """Find the best spans of the passages in all of their windows, as the function `best_spans`
         does, from the scores (N, W) of each token as the first and as the last one.

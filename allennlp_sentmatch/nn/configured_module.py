@@ -78,7 +78,9 @@ class LayeredEncoder(SequenceEncoder):
     has_cells: bool = True
 
     def last_states(
-        self, inputs: Tensor, mask: Optional[Tensor] = None
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Encode a batch of sentences for a decoder that starts from the last states.
 

@@ -55,7 +55,10 @@ def unsupervised_loss(label_log_probs: Tensor, generative_losses: Tensor) -> Ten
 
 
 def sampled_unsupervised_loss(
-    label_log_probs: Tensor, labels: Tensor, generative_losses: Tensor, with_score: bool = True
+    label_log_probs: Tensor,
+    labels: Tensor,
+    generative_losses: Tensor,
+    with_score: bool = True,
 ) -> Tensor:
     """Estimate L_u (B,), eq. 6.18, from one sample of y per example.
 

@@ -76,7 +76,11 @@ class RecurrentDecoder(nn.Module, ABC):
 
     @abstractmethod
     def _run_layer(
-        self, layer: int, inputs: Tensor, states: tuple[Tensor, Tensor], lower: Optional[Tensor]
+        self,
+        layer: int,
+        inputs: Tensor,
+        states: tuple[Tensor, Tensor],
+        lower: Optional[Tensor],
     ) -> tuple[Tensor, Tensor]:
         """Return a layer's h and c after a step, from the `states` before it.
 
@@ -101,7 +105,11 @@ class LSTMDecoder(RecurrentDecoder):
     lstm: nn.LSTM
 
     def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 2, dropout: float = 0.0
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 2,
+        dropout: float = 0.0,
     ) -> None:
         check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
         check_fraction(dropout=dropout)
@@ -110,7 +118,11 @@ class LSTMDecoder(RecurrentDecoder):
         )
 
     def _run_layer(
-        self, layer: int, inputs: Tensor, states: tuple[Tensor, Tensor], lower: Optional[Tensor]
+        self,
+        layer: int,
+        inputs: Tensor,
+        states: tuple[Tensor, Tensor],
+        lower: Optional[Tensor],
     ) -> tuple[Tensor, Tensor]:
         # A single step of torch.nn.LSTM takes 1.7 times as long as this function.
         return torch.lstm_cell(inputs, states, *self.lstm.all_weights[layer])
@@ -142,7 +154,11 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
         super().__init__(CellAwareLSTM(input_size, hidden_size, num_layers, False, *settings))
 
     def _run_layer(
-        self, layer: int, inputs: Tensor, states: tuple[Tensor, Tensor], lower: Optional[Tensor]
+        self,
+        layer: int,
+        inputs: Tensor,
+        states: tuple[Tensor, Tensor],
+        lower: Optional[Tensor],
     ) -> tuple[Tensor, Tensor]:
         hidden, gates = run_step(inputs, *states, lower, self.lstm.layer_weights(layer))
         return hidden, gates.cell
@@ -172,7 +188,11 @@ class StateBridge(nn.Module):
     """
 
     def __init__(
-        self, encoder_size: int, decoder_size: int, num_layers: int, has_states: bool
+        self,
+        encoder_size: int,
+        decoder_size: int,
+        num_layers: int,
+        has_states: bool,
     ) -> None:
         super().__init__()
         check_positive(encoder_size=encoder_size, decoder_size=decoder_size, num_layers=num_layers)
@@ -184,7 +204,9 @@ class StateBridge(nn.Module):
         self.cell = nn.ModuleList(nn.Linear(encoder_size, decoder_size) for _ in range(number))
 
     def forward(
-        self, last_output: Tensor, states: Optional[tuple[Tensor, Tensor]] = None
+        self,
+        last_output: Tensor,
+        states: Optional[tuple[Tensor, Tensor]] = None,
     ) -> DecoderState:
         """Return the decoder's first states.
 

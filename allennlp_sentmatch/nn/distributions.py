@@ -130,7 +130,10 @@ class VonMisesFisher(Distribution):
     has_rsample = True
 
     def __init__(
-        self, loc: Tensor, concentration: Tensor, validate_args: Optional[bool] = None
+        self,
+        loc: Tensor,
+        concentration: Tensor,
+        validate_args: Optional[bool] = None,
     ) -> None:
         if loc.dim() < 1 or loc.size(-1) < 2:
             raise ValueError(f"loc has shape {tuple(loc.shape)}; expected (..., m) with m >= 2")

@@ -135,7 +135,10 @@ class GumbelTreeLSTM(torch.nn.Module):
         return self.compose(inputs, mask).hidden
 
     def compose(
-        self, inputs: Tensor, mask: Optional[Tensor] = None, merges: Optional[Tensor] = None
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        merges: Optional[Tensor] = None,
     ) -> TreeComposition:
         """Compose each sentence, inputs (B, T, input_size) with the mask (B, T), into a node.
 

@@ -34,7 +34,10 @@ class LSTMState(NamedTuple):
 
 
 def teacher_forcing(
-    tokens: Tensor, mask: Tensor, start_index: int, end_index: int
+    tokens: Tensor,
+    mask: Tensor,
+    start_index: int,
+    end_index: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the inputs <s> w_1 .. w_N, the targets w_1 .. w_N </s> and the mask of both, (B, T +
     1) each.
@@ -83,7 +86,9 @@ class ConditionalLanguageModel(torch.nn.Module):
     ) -> None:
         super().__init__()
         check_positive(
-            vocab_size=vocab_size, embedding_size=embedding_size, latent_size=latent_size
+            vocab_size=vocab_size,
+            embedding_size=embedding_size,
+            latent_size=latent_size,
         )
         check_kind(integer(least=0), num_labels=num_labels)
         self.embedding_size = embedding_size

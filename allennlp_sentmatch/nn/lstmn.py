@@ -72,7 +72,9 @@ class LSTMN(SequenceEncoder):
         super().__init__()
         attention_size = hidden_size if attention_size is None else attention_size
         check_positive(
-            input_size=input_size, hidden_size=hidden_size, attention_size=attention_size
+            input_size=input_size,
+            hidden_size=hidden_size,
+            attention_size=attention_size,
         )
         self.input_size = input_size
         self.hidden_size = hidden_size

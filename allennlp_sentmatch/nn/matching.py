@@ -66,7 +66,10 @@ class ElementwiseBilinear(ConfiguredModule):
     """
 
     def __init__(
-        self, input_size: int, num_interactions: int = 1, commutative: bool = False
+        self,
+        input_size: int,
+        num_interactions: int = 1,
+        commutative: bool = False,
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, num_interactions=num_interactions)

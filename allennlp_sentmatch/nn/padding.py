@@ -84,7 +84,8 @@ def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) 
 
 
 def stack_padded(
-    first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]
+    first: tuple[Tensor, Tensor],
+    second: tuple[Tensor, Tensor],
 ) -> tuple[Tensor, Tensor]:
     """Stack two padded batches, the first one first, so that a single call encodes both.
 

@@ -124,7 +124,10 @@ class LSTMNPair(PairReader):
     start_from_premise = True
 
     def __init__(
-        self, input_size: int, hidden_size: int, attention_size: Optional[int] = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        attention_size: Optional[int] = None,
     ) -> None:
         super().__init__(input_size, hidden_size)
         self.premise_reader = LSTMN(input_size, hidden_size, attention_size)

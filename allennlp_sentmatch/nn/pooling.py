@@ -86,7 +86,10 @@ class Pooling(ConfiguredModule):
             self.attention_vector = uniform_parameter(input_size)
 
     def forward(
-        self, inputs: Tensor, mask: Optional[Tensor] = None, return_attention: bool = False
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_attention: bool = False,
     ) -> Union[Tensor, tuple[Tensor, Tensor]]:
         """Pool the steps of each sentence, inputs (B, T, E) with the mask (B, T).
 
@@ -151,7 +154,10 @@ def mean_pooling(inputs: Tensor, mask: Tensor) -> Tensor:
 
 
 def additive_attention(
-    keys: Tensor, vector: Tensor, values: Tensor, mask: Tensor
+    keys: Tensor,
+    vector: Tensor,
+    values: Tensor,
+    mask: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """Pool values (B, T, E), zero at padding, by the weights a = softmax(v . tanh(k)) of keys k
     (B, T, A), with v the `vector` (A,) and the `mask` (B, T).

@@ -63,7 +63,10 @@ class GaussianInferenceNetwork(InferenceNetwork):
     """
 
     def __init__(
-        self, input_size: int, latent_size: Optional[int] = None, kl_annealing_rate: float = 1e-4
+        self,
+        input_size: int,
+        latent_size: Optional[int] = None,
+        kl_annealing_rate: float = 1e-4,
     ) -> None:
         super().__init__(input_size, latent_size)
         check_kind(POSITIVE, kl_annealing_rate=kl_annealing_rate)
@@ -114,7 +117,10 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
     concentration: Tensor
 
     def __init__(
-        self, input_size: int, latent_size: Optional[int] = None, concentration: float = 100.0
+        self,
+        input_size: int,
+        latent_size: Optional[int] = None,
+        concentration: float = 100.0,
     ) -> None:
         super().__init__(input_size, latent_size)
         check_kind(

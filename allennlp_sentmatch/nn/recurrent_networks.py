@@ -34,7 +34,9 @@ def precision_of(network: Network) -> torch.dtype:
 
 
 def run_networks(
-    networks: Sequence[Network], inputs: Tensor, mask: Optional[Tensor]
+    networks: Sequence[Network],
+    inputs: Tensor,
+    mask: Optional[Tensor],
 ) -> list[Tensor]:
     """Run networks that read the same sentences, inputs (B, T, D) with a mask (B, T).
 
@@ -45,7 +47,10 @@ def run_networks(
 
 
 def lstm_final_states(
-    lstm: torch.nn.LSTM, inputs: Tensor, mask: Optional[Tensor], initial: Optional[States] = None
+    lstm: torch.nn.LSTM,
+    inputs: Tensor,
+    mask: Optional[Tensor],
+    initial: Optional[States] = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Run an LSTM for a decoder that starts from its last states.
 
@@ -62,7 +67,9 @@ class StatesLSTM(torch.nn.LSTM):
     """A one-layer LSTM that returns h and c at every step; torch returns only h."""
 
     def forward(  # type: ignore[override]
-        self, inputs: Tensor, mask: Optional[Tensor] = None
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
     ) -> States:
         """Return (B, T, num_directions * hidden_size) each, zero at padding."""
         (states,) = lstm_recurrence(inputs, mask, _layer_stack(_layers(self)[0]))
@@ -191,7 +198,11 @@ def _run_direction(network: Network, inputs: Tensor, weights: Sequence[Tensor]) 
 
 
 def _run_packed(
-    network: Network, inputs: Tensor, packing: Packing, initial: Optional[States], needs_last: bool
+    network: Network,
+    inputs: Tensor,
+    packing: Packing,
+    initial: Optional[States],
+    needs_last: bool,
 ) -> tuple[Tensor, Sequence[Tensor]]:
     """Do as `_run` by torch without the padding; a GRU has no last states."""
     S = 1 + network.bidirectional

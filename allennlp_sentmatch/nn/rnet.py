@@ -137,7 +137,11 @@ class GatedMatching(RecurrentModule):
         return clear_padding(torch.cat(in_order_of_passage, -1), passage_mask), weights
 
     def _directions(
-        self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor
+        self,
+        passage: Tensor,
+        passage_mask: Tensor,
+        question: Tensor,
+        question_mask: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """Return the states (S, B, T, H) and the attention (S, B, T, M) of S directions.
 
@@ -212,7 +216,10 @@ class GatedSelfMatching(RecurrentModule):
     bidirectional = True
 
     def __init__(
-        self, input_size: int, hidden_size: int, attention_size: Optional[int] = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        attention_size: Optional[int] = None,
     ) -> None:
         super().__init__()
         D = input_size
@@ -260,7 +267,10 @@ class PointerNetwork(ConfiguredModule):
     """
 
     def __init__(
-        self, passage_size: int, question_size: int, attention_size: Optional[int] = None
+        self,
+        passage_size: int,
+        question_size: int,
+        attention_size: Optional[int] = None,
     ) -> None:
         super().__init__()
         A = passage_size if attention_size is None else attention_size
@@ -274,7 +284,10 @@ class PointerNetwork(ConfiguredModule):
         self.gru = torch.nn.GRUCell(passage_size, question_size)
 
     def forward(
-        self, passage: Tensor, mask: Optional[Tensor], question: Tensor
+        self,
+        passage: Tensor,
+        mask: Optional[Tensor],
+        question: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """Score the tokens of B passages (B, T, P) from their questions' vectors r^Q, (B, Q).
 

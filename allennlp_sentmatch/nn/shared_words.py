@@ -36,7 +36,11 @@ class SharedWords(ConfiguredModule):
         self.bias = torch.nn.Parameter(torch.tensor(INITIAL_BIAS))
 
     def forward(
-        self, words: Tensor, vectors: Tensor, counts: Tensor, other_words: Tensor
+        self,
+        words: Tensor,
+        vectors: Tensor,
+        counts: Tensor,
+        other_words: Tensor,
     ) -> Tensor:
         """Score B pairs (B) by the words of the two texts, (B, M) and (B, L), int64.
 

@@ -69,7 +69,10 @@ class StackedRNN(LayeredEncoder):
         )
 
     def forward(
-        self, inputs: Tensor, mask: Optional[Tensor] = None, return_states: bool = False
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_states: bool = False,
     ) -> Union[Tensor, tuple[Tensor, Tensor, Tensor]]:
         """Encode a batch of sentences; see `SequenceEncoder`.
 

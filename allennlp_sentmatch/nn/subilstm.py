@@ -161,7 +161,10 @@ class SuffixBiLSTM(SequenceEncoder):
         return padded[order.argsort()]
 
     def _encode_batch(
-        self, inputs: Tensor, mask: Tensor, sizes: Union[list[int], Tensor]
+        self,
+        inputs: Tensor,
+        mask: Tensor,
+        sizes: Union[list[int], Tensor],
     ) -> Tensor:
         """Encode sentences as `suffix_recurrence` takes them; `sizes` are its."""
         tokens = clear_padding(inputs, mask)

@@ -96,7 +96,9 @@ class CachedEmbedder(TokenEmbedder):
         return embedded
 
     def _compute(
-        self, rows: dict[tuple[bytes, ...], int], tensors: dict[str, Tensor]
+        self,
+        rows: dict[tuple[bytes, ...], int],
+        tensors: dict[str, Tensor],
     ) -> dict[tuple[bytes, ...], Tensor]:
         """Return the vectors of the texts in the given rows of a batch, each (length, D)."""
         if not rows:

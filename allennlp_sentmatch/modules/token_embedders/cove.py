@@ -52,7 +52,11 @@ class CoveEmbedder(TokenEmbedder):
             )
         self.embedding = embedding
         mt_lstm = torch.nn.LSTM(
-            WORD_SIZE, HIDDEN_SIZE, num_layers=2, bidirectional=True, batch_first=True
+            WORD_SIZE,
+            HIDDEN_SIZE,
+            num_layers=2,
+            bidirectional=True,
+            batch_first=True,
         )
         if pretrained_file is not None:
             weights = _read_tensors(pretrained_file)

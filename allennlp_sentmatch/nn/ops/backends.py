@@ -236,7 +236,9 @@ def _must_be_called(network: torch.nn.Module) -> bool:
 
 
 def _fastest_on_cpu(
-    network: Union[torch.nn.LSTM, torch.nn.GRU], inputs: torch.Tensor, share: float
+    network: Union[torch.nn.LSTM, torch.nn.GRU],
+    inputs: torch.Tensor,
+    share: float,
 ) -> Literal["own", "packed", "padded"]:
     """Choose by `NETWORK_SHARES`, for a batch with this share of tokens."""
     backend = resolve("the network", get_args(Name), inputs, *network.parameters())

@@ -111,7 +111,10 @@ class Steps(NamedTuple):
 
 
 def lstm_layer(
-    backend: Backend, packing: Packing, x: LayerInputs, directions: Sequence[LayerWeights]
+    backend: Backend,
+    packing: Packing,
+    x: LayerInputs,
+    directions: Sequence[LayerWeights],
 ) -> tuple[Tensor, Tensor]:
     """Run a layer by one of `STEPS`; return h and c, both (S, N, H)."""
     weight_ih, weight_hh, bias, left, lower, peephole_left, peephole_lower = zip(*directions)
@@ -139,7 +142,10 @@ def _side_by_side(vectors: Sequence[Any]) -> Any:
 
 
 def _forward(
-    backend: Backend, packing: Packing, arguments: tuple[LayerInputs, LayerParameters], keep: bool
+    backend: Backend,
+    packing: Packing,
+    arguments: tuple[LayerInputs, LayerParameters],
+    keep: bool,
 ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, ...]]:
     """Return h and c, (S, N, H) each; and the tables for `_backward`."""
     x, parameters = arguments
@@ -194,7 +200,9 @@ def _backward(
 
 
 def _new_gradients(
-    tables: LayerTables, gradients: Gradients, needed: tuple[LayerInputs, LayerParameters]
+    tables: LayerTables,
+    gradients: Gradients,
+    needed: tuple[LayerInputs, LayerParameters],
 ) -> LayerGradients:
     """Make the buffers that the steps of a backward pass fill."""
     x = tables.x
@@ -223,7 +231,10 @@ def _initial_gradient(backend: Backend, tables: LayerTables) -> Tensor:
 
 
 def _parameter_gradients(
-    backend: Backend, tables: LayerTables, grads: LayerGradients, needed: LayerParameters
+    backend: Backend,
+    tables: LayerTables,
+    grads: LayerGradients,
+    needed: LayerParameters,
 ) -> LayerParameters:
     """Return the gradients of a layer's parameters from the gradients of the gates' arguments."""
     products = backend.products

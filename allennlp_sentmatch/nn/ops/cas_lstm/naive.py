@@ -70,7 +70,10 @@ class LayerOutputs(NamedTuple):
 
 
 def run_stack(
-    inputs: Tensor, mask: Tensor, stack: LayerStack, initial: Optional[tuple[Tensor, Tensor]] = None
+    inputs: Tensor,
+    mask: Tensor,
+    stack: LayerStack,
+    initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> list[LayerOutputs]:
     """Return the outputs of each layer; the arguments are as in `lstm_recurrence`."""
     num_tokens = inputs.size(1)
@@ -111,7 +114,10 @@ def _run_layers(
 
 
 def _in_sentence_order(
-    states: LayerStates, mask: Tensor, direction: int, num_tokens: int
+    states: LayerStates,
+    mask: Tensor,
+    direction: int,
+    num_tokens: int,
 ) -> LayerStates:
     """Return a layer's states in the sentences' order, zero at padding."""
     hidden, *gates = [
@@ -152,7 +158,11 @@ def run_layer(
 
 
 def run_step(
-    inputs: Tensor, hidden: Tensor, cell: Tensor, lower: Optional[Tensor], weights: LayerWeights
+    inputs: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    lower: Optional[Tensor],
+    weights: LayerWeights,
 ) -> LayerStates:
     """Run a step of a layer from its inputs (B, D), its states and the cells below (B, H).
 

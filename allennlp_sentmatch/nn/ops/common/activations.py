@@ -19,7 +19,9 @@ def tanh_by_sigmoid(x: torch.Tensor, out: Optional[torch.Tensor] = None) -> torc
 
 
 def tanh_backward(
-    grad: torch.Tensor, output: torch.Tensor, out: Optional[torch.Tensor] = None
+    grad: torch.Tensor,
+    output: torch.Tensor,
+    out: Optional[torch.Tensor] = None,
 ) -> torch.Tensor:
     """Return `grad` * (1 - t * t) for t = `output`."""
     out = torch.empty_like(grad) if out is None else out

@@ -44,7 +44,12 @@ class GatedLayer:
         self._direction: Optional[int] = None  # the number of the last step
 
     def run(
-        self, function: str, s: int, t: int, left: Optional[int], recurrent: Optional[Tensor]
+        self,
+        function: str,
+        s: int,
+        t: int,
+        left: Optional[int],
+        recurrent: Optional[Tensor],
     ) -> None:
         """Run step `t` of direction `s`.
 

@@ -16,7 +16,9 @@ StepResult = tuple[Tensors, Tensors]
 
 
 def scan(
-    step: Callable[[Tensors, Tensors], StepResult], initial: Tensors, inputs: Sequence[Tensor]
+    step: Callable[[Tensors, Tensors], StepResult],
+    initial: Tensors,
+    inputs: Sequence[Tensor],
 ) -> StepResult:
     """Run `state, outputs = step(state, inputs)` for each of T steps.
 

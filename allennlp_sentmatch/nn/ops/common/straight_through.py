@@ -5,7 +5,9 @@ from torch.nn.functional import hardtanh
 
 
 def straight_through(
-    scores: torch.Tensor, mask: torch.Tensor, temperature: float = 1.0
+    scores: torch.Tensor,
+    mask: torch.Tensor,
+    temperature: float = 1.0,
 ) -> torch.Tensor:
     """Return the argmax of `scores` as a one-hot vector with the gradient of their softmax.
 

@@ -25,7 +25,10 @@ class GRUTables(NamedTuple):
 
 
 def forward(
-    backend: Backend, packing: Packing, arguments: GRUArguments, keep: bool
+    backend: Backend,
+    packing: Packing,
+    arguments: GRUArguments,
+    keep: bool,
 ) -> tuple[Tensor, GRUTables]:
     """Return the states (S, N, H) and the tables."""
     inputs, directions = arguments

@@ -15,7 +15,9 @@ IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "cpu")
 
 
 def gru_recurrence(
-    inputs: Tensor, mask: Optional[Tensor], directions: Sequence[GRUWeights]
+    inputs: Tensor,
+    mask: Optional[Tensor],
+    directions: Sequence[GRUWeights],
 ) -> Tensor:
     """Run a layer over inputs (B, T, D), and return its states (B, T, S * H), zero at padding."""
     parameters = [parameter for weights in directions for parameter in weights]

@@ -75,7 +75,11 @@ class TreeStep(Arguments):
 
 
 def forward(
-    backend: Backend, sizes: list[int], choices: Choices, arguments: Leaves, keep: bool
+    backend: Backend,
+    sizes: list[int],
+    choices: Choices,
+    arguments: Leaves,
+    keep: bool,
 ) -> tuple[tuple[Tensor, Tensor, Tensor], TreeTables]:
     """Compose the leaves of a batch in which a sentence has two tokens or more.
 

@@ -45,7 +45,11 @@ class Choices(NamedTuple):
 
 
 def tree_recurrence(
-    hidden: Tensor, cell: Tensor, mask: Tensor, weights: TreeWeights, choices: Choices
+    hidden: Tensor,
+    cell: Tensor,
+    mask: Tensor,
+    weights: TreeWeights,
+    choices: Choices,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Implement the function of the same name in `ops.gumbel_tree_lstm.recurrence`."""
     allowed = _allowed_pairs(mask)  # (T, B, T)
@@ -67,7 +71,11 @@ def tree_recurrence(
 
 
 def scanned_recurrence(
-    hidden: Tensor, cell: Tensor, mask: Tensor, weights: TreeWeights, choices: Choices
+    hidden: Tensor,
+    cell: Tensor,
+    mask: Tensor,
+    weights: TreeWeights,
+    choices: Choices,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Compute the same with layers of a fixed size, without sampling, for `scan`.
 
@@ -145,7 +153,11 @@ def _compose(children: Tensor, cells: Tensor, weights: TreeWeights) -> Tensor:
 
 
 def _choose(
-    scores: Tensor, allowed: Tensor, query: Tensor, noise: Optional[Tensor], temperature: float
+    scores: Tensor,
+    allowed: Tensor,
+    query: Tensor,
+    noise: Optional[Tensor],
+    temperature: float,
 ) -> Tensor:
     """Return the choice y (B, M) by the scores (B, M), one-hot, or zero without a pair."""
     if noise is not None:

@@ -22,7 +22,11 @@ IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "cpu")
 
 
 def tree_recurrence(
-    hidden: Tensor, cell: Tensor, mask: Optional[Tensor], weights: TreeWeights, choices: Choices
+    hidden: Tensor,
+    cell: Tensor,
+    mask: Optional[Tensor],
+    weights: TreeWeights,
+    choices: Choices,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Compose each sentence's leaves, (B, T, H) each for h and c, into one node.
 

@@ -57,7 +57,10 @@ class Attention(Arguments):
 
 
 def forward(
-    backend: Backend, packing: Packing, arguments: LSTMNArguments, keep: bool
+    backend: Backend,
+    packing: Packing,
+    arguments: LSTMNArguments,
+    keep: bool,
 ) -> tuple[tuple[Tensor, Tensor, Tensor], LSTMNTables]:
     """Run the steps of a batch that has a token.
 
@@ -98,7 +101,10 @@ def forward(
 
 
 def _new_tables(
-    backend: Backend, sizes: list[int], inputs: Tensor, weights: LSTMNWeights
+    backend: Backend,
+    sizes: list[int],
+    inputs: Tensor,
+    weights: LSTMNWeights,
 ) -> LSTMNTables:
     """Make the tables of a forward pass, with the inputs' parts of the gates and the queries."""
     S, N, _ = inputs.shape
@@ -263,7 +269,9 @@ def _attention_backward(
 
 
 def _attention(
-    sizes: list[int], tables: LSTMNTables, vector: Tensor
+    sizes: list[int],
+    tables: LSTMNTables,
+    vector: Tensor,
 ) -> tuple[Attention, dict[str, Rows]]:
     """Return the arguments of a step in both passes, and the tables of the directions."""
     N, A = tables.queries.shape[1:]

@@ -98,7 +98,10 @@ def _tapes(gates: Tensor, queries: Tensor, summary: Tensor, step: "_Step") -> tu
 
 
 def _scanned_tapes(
-    gates: Tensor, queries: Tensor, summary: Tensor, step: "_Step"
+    gates: Tensor,
+    queries: Tensor,
+    summary: Tensor,
+    step: "_Step",
 ) -> tuple[Tensor, Tensor]:
     """Compute `_tapes` with tapes of T tokens, zero where there is no state yet."""
     T, S, B, _ = gates.shape
@@ -134,7 +137,10 @@ class _Step:
         self._sizes = [4 * self._key.size(1), self._key.size(2)]
 
     def read(
-        self, query: Tensor, tapes: Tensor, is_before: Optional[Tensor] = None
+        self,
+        query: Tensor,
+        tapes: Tensor,
+        is_before: Optional[Tensor] = None,
     ) -> tuple[Tensor, Tensor]:
         """Read tapes (S, B, t, 2H + A) by the query W_x x_t + W_h~ h~_{t-1}, (S, B, A).
 

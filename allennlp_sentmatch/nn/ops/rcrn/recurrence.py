@@ -53,7 +53,10 @@ def _forward(arguments: tuple[Tensor, Tensor], keep: bool) -> tuple[Tensor, Tens
 
 
 def _backward(
-    arguments: tuple[Tensor, Tensor], cells: Tensor, gradients: tuple[Tensor], needed: Any
+    arguments: tuple[Tensor, Tensor],
+    cells: Tensor,
+    gradients: tuple[Tensor],
+    needed: Any,
 ) -> tuple[Tensor, Tensor]:
     forget, values = arguments
     later_forget = _earlier(forget.flip(1), 1)  # f_{t+1}, from the last token to the first

@@ -68,7 +68,11 @@ class Cell:
 
     @classmethod
     def of(
-        cls, backend: Backend, projected: Tensor, weights: Sequence[Tensor], num_starts: int
+        cls,
+        backend: Backend,
+        projected: Tensor,
+        weights: Sequence[Tensor],
+        num_starts: int,
     ) -> "Cell":
         """Return a cell whose states are zero, with the class's parameters."""
         S, _, B, GH = projected.shape
@@ -246,7 +250,11 @@ class NativeCell(Cell):
         GH = self.num_gates * H
         self._weights = [self._backend.products.prepacked(weight) for weight in weights]
         self._arguments = GatedStep(
-            states, H=H, state_step=B * H, recurrent_width=GH, zeros=states.new_zeros(GH)
+            states,
+            H=H,
+            state_step=B * H,
+            recurrent_width=GH,
+            zeros=states.new_zeros(GH),
         )
         goes_back = self._projected is None
         names = self.names_of_gradients if goes_back else self.names_of_states
