@@ -40,7 +40,7 @@ def _hidden_layer(queries: Tensor, keys: Tensor) -> Tensor:
 
 def _forward(arguments: ScoreArguments, keep: bool) -> tuple[Tensor, None]:
     queries, keys, vector = arguments
-    # Parts kept in a list would lie between the freed layers and take gigabytes of the heap.
+    # A list of parts would be scattered between freed layers, and fragment gigabytes of the heap.
     B, R, _ = queries.shape
     scores = queries.new_empty(B, R, keys.size(1))
     for rows in _parts(queries, keys):

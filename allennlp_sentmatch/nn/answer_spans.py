@@ -141,7 +141,7 @@ class PassageWindows(NamedTuple):
             top = largest.topk(num_found)
             best.spans[passage, :num_found] = distinct[top.indices]
             best.scores[passage, :num_found] = top.values
-            # Of windows with equally good spans, one that has the span that was chosen.
+            # In ties, take a window that contains the chosen span.
             is_other = (index != top.indices[0]).view_as(scores)
             of_windows = scores.masked_fill(is_other, -torch.inf).amax(1)  # (K,)
             best_windows.append(windows[of_windows.argmax()])

@@ -156,7 +156,7 @@ def check_fraction(**fractions: float) -> None:
 
 
 def check_choice(*choices: str, **settings: str) -> None:
-    """Raise a `ValueError` that names the first setting that is none of `choices`."""
+    """Raise `ValueError`, which names the first setting that is not one of `choices`."""
     check_kind(one_of(*choices), **settings)
 
 

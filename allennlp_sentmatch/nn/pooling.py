@@ -213,7 +213,7 @@ class AttentivePooling(ConfiguredModule):
         with without_autocast(first.device):
             products = first.matmul(self.weight).bmm(second.transpose(1, 2))
             scores = torch.tanh(products)  # G, (B, M, L)
-            # No score is less than -1, so padding is never the maximum. One more step of padding
+            # No score is below -1, so padding is never the maximum. An additional step of padding
             # gives sentences without tokens a maximum.
             is_pair = first_mask.unsqueeze(2) & second_mask.unsqueeze(1)
             scores = scores.masked_fill(~is_pair, -1.0)

@@ -83,7 +83,7 @@ class RecurrentlyControlledRNN(SequenceEncoder):
         inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
         networks = (self.forget_controller, self.output_controller, self.listener)
         h1, h2, h3 = run_networks(networks, inputs, mask)  # (B, T, output_size)
-        # The rest has no products, which are all that autocast would narrow.
+        # The rest has no products, and autocast narrows only products.
         with without_autocast(inputs.device):
             f = h1.sigmoid()
             c = controlled_recurrence(f, h3)  # (15)

@@ -25,7 +25,7 @@ States = tuple[Tensor, Tensor]
 
 
 def precision_of(network: Network) -> torch.dtype:
-    """Return the type of the parameters, also of a replica, in which they are plain tensors."""
+    """Return the type of the parameters, which in a replica are plain tensors."""
     weights = getattr(network, "all_weights", None)
     if not weights:  # a quantized network takes float32
         return torch.float32
@@ -204,7 +204,7 @@ def _run_packed(
     initial: Optional[States],
     needs_last: bool,
 ) -> tuple[Tensor, Sequence[Tensor]]:
-    """Do as `_run` by torch without the padding; a GRU has no last states."""
+    """Implement `_run` by torch without the padding; a GRU has no last states."""
     S = 1 + network.bidirectional
     L = network.num_layers
     states: Any = None  # (L * S, B, H) each

@@ -49,7 +49,7 @@ def expected_grade(logits: Tensor, lowest: float, highest: float) -> Tensor:
     logits = at_least_float32(logits)
     grades = _grades(logits, lowest, highest)
     scores = (logits.softmax(dim=-1) * grades).sum(dim=-1)
-    return scores.clamp(lowest, highest)  # rounding
+    return scores.clamp(lowest, highest)  # corrects rounding
 
 
 def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: float) -> Tensor:

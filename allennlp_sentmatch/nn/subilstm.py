@@ -144,7 +144,7 @@ class SuffixBiLSTM(SequenceEncoder):
         dtype = self.forward_cell.bias_l0.dtype
         inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
         B, T, _ = inputs.shape
-        if T > 0 and not has_values(full_mask):  # nor lengths as numbers
+        if T > 0 and not has_values(full_mask):  # lengths are not numbers either
             return self._encode_batch(inputs, full_mask, full_mask.t())
         if mask is None:
             sizes = [B] * T if B else []
@@ -166,7 +166,7 @@ class SuffixBiLSTM(SequenceEncoder):
         mask: Tensor,
         sizes: Union[list[int], Tensor],
     ) -> Tensor:
-        """Encode sentences as `suffix_recurrence` takes them; `sizes` are its."""
+        """Encode sentences in the layout of `suffix_recurrence`, which documents `sizes`."""
         tokens = clear_padding(inputs, mask)
         # The suffixes of a reversed sentence are the reversed prefixes, and vice versa.
         reverse = reversed_indices(mask)
@@ -188,8 +188,8 @@ class SuffixBiLSTM(SequenceEncoder):
         cells = (self.forward_cell, self.reverse_cell)
         if self.tied:
             return self._run_cells(cells, tokens, sizes, window, T)
-        # The prefix at a token is the part so far of a suffix that began `window` tokens ago, or at
-        # the first token. If only prefixes are needed, no suffix needs to begin later than this.
+        # The prefix at a token is the current part of a suffix that began `window` tokens ago, or
+        # at the first token. If only prefixes are needed, no suffix needs to begin later.
         num_starts = T if is_exporting() else min(max(T - window, 0) + 1, T)
         prefixes, _ = self._run_cells(cells, tokens, sizes, window, num_starts)
         suffix_cells = (self.forward_suffix_cell, self.reverse_prefix_cell)

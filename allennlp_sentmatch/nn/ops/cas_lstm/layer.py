@@ -1,7 +1,7 @@
 r"""A layer of an LSTM or a CAS-LSTM over packed sentences, and its derivative.
 
 W x + b is one product over all steps. A step, forward or backward, is one more product and an
-element-wise part, both on rows side by side; no autograd graph is built. The backward pass
+element-wise part, both on adjacent rows; no autograd graph is built. The backward pass
 overwrites the gates with the gradients of their arguments; then the gradients of x, W and U are
 one product each over all steps.
 
@@ -34,7 +34,7 @@ from allennlp_sentmatch.nn.ops.common.products import stack
 class LayerParameters(NamedTuple):
     """The parameters of a layer's S directions; vectors side by side, (S, GH) or (S, 1, H)."""
 
-    weight_ih: Sequence[Any]  # not stacked, which would be a copy: (GH, D) each
+    weight_ih: Sequence[Any]  # not stacked, to avoid a copy: (GH, D) each
     weight_hh: Sequence[Any]  # (R, H) each
     bias: Any
     left_weight: Any  # or a number
@@ -90,11 +90,11 @@ class LayerTables(NamedTuple):
 class LayerGradients(NamedTuple):
     """The gradients of a layer's outputs, and buffers for the gradients of its arguments."""
 
-    hidden: Tensor  # (S, N, H): of h, from outside
-    cell: Optional[Tensor]  # (S, N, H): of c, from outside
+    hidden: Tensor  # (S, N, H): the incoming gradient of h
+    cell: Optional[Tensor]  # (S, N, H): the incoming gradient of c
     #: (S, N, H): to be filled with the gradient of `lower`, without what passes through a peephole.
     lower: Optional[Tensor]
-    left_weight: Optional[Tensor]  # (S, 1, H): zeros, to which its gradient is added
+    left_weight: Optional[Tensor]  # (S, 1, H): zeros, to which the gradient is added
     #: (S, B, H): to be filled with the gradient of the initial c.
     initial_cell: Optional[Tensor]
 
@@ -181,7 +181,7 @@ def _backward(
     grads = _new_gradients(tables, gradients, needed)
     if hidden.size(1) > 0:
         STEPS[backend.name].backward(backend, tables, grads)
-    tables.gates[:, : tables.first_row] = 0  # no step was run in their rows
+    tables.gates[:, : tables.first_row] = 0  # no step was run for these rows
     if grads.lower is not None:
         grads.lower[:, : tables.first_row] = 0
         if parameters.peephole_lower is not None:
@@ -292,8 +292,8 @@ def _backward_compiled(backend: Backend, tables: LayerTables, grads: LayerGradie
     S, _, H = tables.hidden.shape
     grad_lower = grads.lower
     if grad_lower is None and tables.x.lower is not None:
-        grad_lower = torch.empty_like(tables.x.lower)  # always written, if not needed
-    # The gradients of the cells from the step after.
+        grad_lower = torch.empty_like(tables.x.lower)  # always written, even if not needed
+    # The gradients of the cells from the next step.
     carried = gates.new_zeros(S, sizes[0], H)
     grad_left_weight = gates.new_zeros(S, num_threads(), H)
     layer = _compiled_layer(

@@ -29,9 +29,9 @@ class LayerWeights(NamedTuple):
 
 
 class LayerStack(NamedTuple):
-    """Layers one above the other."""
+    """A stack of layers."""
 
-    #: Of each layer, the parameters of each of the S directions, left-to-right first.
+    #: For each layer, the parameters of its S directions, left-to-right first.
     layers: Sequence[Sequence[LayerWeights]]
     #: The dropout probability of the hidden states between two layers, if `training`.
     dropout: float = 0.0

@@ -29,7 +29,7 @@ def scan(
     if is_exporting():
         return _record(step, initial, inputs)
     if not len(inputs[0]):
-        # Take the shapes and the gradients' graph from a step over zeros, the sums of nothing.
+        # A step over zeros, which are empty sums, gives the shapes and the gradients' graph.
         zeros = tuple(x.sum(0).to(x.dtype) for x in inputs)
         _, outputs = step(initial, zeros)
         return initial, tuple(x.unsqueeze(0)[:0] for x in outputs)

@@ -22,7 +22,7 @@ def straight_through(
     # be uniform. The gradient of `clamp` would take a GPU five launches.
     bounded = hardtanh(scores / temperature, -largest, largest)
     relaxed = bounded.masked_fill(forbidden, -largest).softmax(-1) * mask
-    # An entry that may be chosen, even at -inf, comes before all that may not.
+    # A permitted entry, even at -inf, comes before all others.
     allowed = scores.clamp(min=-largest).masked_fill(forbidden, -torch.inf)
     best = allowed.argmax(-1, keepdim=True)
     chosen = torch.zeros_like(scores).scatter(-1, best, 1.0) * mask

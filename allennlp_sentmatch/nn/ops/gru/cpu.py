@@ -46,7 +46,7 @@ def forward(
         weight = products.prepacked(weights.weight_hh)
         for t, n in enumerate(sizes):
             left = starts[t - 1] if t > 0 else None
-            if left is None:  # after the state zero
+            if left is None:  # the first step starts from zero
                 recurrent = weights.bias_hh.repeat(n, 1)
             else:
                 recurrent = products.linear(hidden[s, left : left + n], weight, weights.bias_hh)

@@ -32,7 +32,7 @@ class GRUWeights(NamedTuple):
 
 
 def gru_recurrence(inputs: Tensor, mask: Tensor, directions: Sequence[GRUWeights]) -> Tensor:
-    """Compute the function of the same name in `ops.gru.recurrence`."""
+    """Implement the function of the same name in `ops.gru.recurrence`."""
     inputs = clear_padding(inputs, mask)
     states = []
     for direction, weights in enumerate(directions):

@@ -162,7 +162,7 @@ def backward(
     if tables.relaxed is not None:
         step.set(grad_scores=grad_scores)
         _differentiate_scores(backend, step, pre_activations, transposed, tables)
-    for number in range(T - 2, -2, -1):  # and the completion of the leaves
+    for number in range(T - 2, -2, -1):  # also completes the leaves
         step.step = number
         step.n = sizes[number + 1]
         step.run("tree_backward")

@@ -35,11 +35,11 @@ class SuffixTables(NamedTuple):
 
 
 class Cell:
-    """A cell that advances suffixes, as a backend implements it, or that goes back.
+    """A backend's cell, which advances suffixes or goes back.
 
     `states` (num_states, S, num_starts, B, H) are the states of all suffixes, h first, which steps
     overwrite. `projected` (S, T, B, GH) is W x + b, and `weights` are the U (GH, H) of the
-    directions. To go back, `states` are the gradients, and the others are left out.
+    directions. When going back, `states` are the gradients, and the other arguments are left out.
     """
 
     num_gates: int
@@ -63,7 +63,7 @@ class Cell:
         self._prepare(weights)
 
     def _prepare(self, weights: Sequence[Tensor]) -> None:
-        """Make what all steps need."""
+        """Make the values that all steps need."""
         raise NotImplementedError
 
     @classmethod
@@ -116,7 +116,7 @@ class Cell:
 
 
 class _EagerCell(Cell):
-    #: What the arguments of each gate are multiplied by.
+    #: The factors of the arguments of each gate.
     scales: tuple[float, ...]
 
     def _prepare(self, weights: Sequence[Tensor]) -> None:
@@ -145,7 +145,9 @@ class _EagerCell(Cell):
         self._finish(x, gates, states, kept)
 
     def _begin(self, x: Tensor, gates: Tensor) -> None:
-        """Fill the gates (S, R, N, GH) with what U h is to be added to; x may be (S, 1, N, GH)."""
+        """Fill the gates (S, R, N, GH) with the values to which U h is added; x may be (S, 1, N,
+        GH).
+        """
         raise NotImplementedError
 
     def _finish(self, x: Tensor, gates: Tensor, states: Tensor, kept: Optional[Tensor]) -> None:
@@ -231,11 +233,11 @@ class EagerGRUCell(_EagerCell):
 class NativeCell(Cell):
     """A cell whose tables are checked when it takes them, not at each step.
 
-    A step that is not within the tables raises an `IndexError`.
+    A step that lies outside the tables raises `IndexError`.
     """
 
     #: A product of this many rows is as fast as a larger one, and its result is still in the
-    #: processor's caches for the next pass. Larger results would be new memory from the system.
+    #: processor's caches for the next pass. Larger results would need new memory from the system.
     max_rows = 1024
     #: The compiled step and its derivative.
     step_function: str
@@ -288,7 +290,7 @@ class NativeCell(Cell):
             self._run(self.derivative, s, step, None)
 
     def _begin(self, step: Step, num_tokens: int) -> None:
-        """Check that a step is within its tables, and set its sizes."""
+        """Check that a step lies within its tables, and set its sizes."""
         _, _, num_starts, B, H = self.states.shape
         t, first, R, N, offset = step
         has_tokens = 0 <= t < num_tokens and step.tokens[1] <= num_tokens
@@ -314,7 +316,7 @@ class NativeCell(Cell):
 
 
 class NativeLSTMCell(NativeCell):
-    """An LSTM's."""
+    """An LSTM's cell."""
 
     num_gates = 4
     num_states = 2
@@ -329,7 +331,7 @@ class NativeLSTMCell(NativeCell):
 
 
 class NativeGRUCell(NativeCell):
-    """A GRU's; it keeps u_n, and the gates have n in its block."""
+    """A GRU's cell; it keeps u_n, and the gates have n in its block."""
 
     num_gates = 3
     num_states = 1

@@ -30,7 +30,9 @@ def suffix_recurrence(
     num_starts: int,
     cell: Literal["lstm", "gru"],
 ) -> tuple[Tensor, Tensor]:
-    """Compute the function of the same name in `allennlp_sentmatch.nn.ops.subilstm.recurrence`."""
+    """Implement the function of the same name in
+    `allennlp_sentmatch.nn.ops.subilstm.recurrence`.
+    """
     device = tokens.device
     t = torch.arange(tokens.size(1), device=device)
     starts = torch.arange(num_starts, device=device)

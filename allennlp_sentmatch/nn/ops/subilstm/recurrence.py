@@ -29,8 +29,8 @@ from allennlp_sentmatch.nn.ops.subilstm.schedule import Schedule
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
 
-#: Larger tables are computed again in the backward pass. 32 sentences of 75 tokens or 128 of 37,
-#: with 300 units, have tables of this size; smaller ones are faster to save.
+#: Larger tables are recomputed in the backward pass. 32 sentences of 75 tokens or 128 of 37, with
+#: 300 units, have tables of this size; smaller ones are faster to save.
 MAX_SAVED_BYTES = 1536 * 2**20
 
 

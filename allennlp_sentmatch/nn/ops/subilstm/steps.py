@@ -123,7 +123,7 @@ class _BackwardPass:
         self._transposed = [weight.t() for weight in weights]
         self._grad_prefixes, grad_suffixes = gradients
         self.grad_projected = tokens.new_zeros(S, T, B, GH)
-        # Before the backward pass of its last step, a suffix has the gradient of its encoding.
+        # Before a suffix's last step is undone, its gradient is the gradient of its encoding.
         grad_states = tokens.new_zeros(cell.num_states, S, schedule.num_starts, B, H)
         self._grad_hidden = grad_states[0]
         if grad_suffixes is not None:
