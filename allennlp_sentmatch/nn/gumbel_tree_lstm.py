@@ -178,7 +178,8 @@ def _draw_noise(hidden: Tensor) -> Sequence[Tensor]:
     B, T, _ = hidden.shape
     num_pairs = list(range(T - 1, 0, -1))
     of_layers = hidden.new_empty(B, sum(num_pairs))
-    return gumbel_softmax.gumbel_noise(of_layers).split(num_pairs, 1)
+    noise: Sequence[Tensor] = gumbel_softmax.gumbel_noise(of_layers).split(num_pairs, 1)
+    return noise
 
 
 def bracketing(merges: Union[Tensor, Sequence[int]], tokens: Sequence[str]) -> str:
