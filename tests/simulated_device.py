@@ -195,24 +195,10 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], device: SimulatedDevice) 
     if not has_simulated and (target is None or target.type != NAME):
         return func(*args, **kwargs)
     name = func._schema.name.partition("::")[2]
-    # As on a GPU, a CPU scalar cannot be combined with another device's tensors when tensors are
-    # joined.
-    min_dim = 0 if name in ("cat", "stack") else 1
-    has_cpu = any(not isinstance(x, SimulatedTensor) and x.dim() >= min_dim for x in tensors)
-    if has_simulated and has_cpu and name not in TAKING_CPU_TENSORS:
-        operands = [f"{tuple(x.shape)} on {x.device}" for x in tensors]
-        raise RuntimeError(f"{func} got tensors on two devices: {', '.join(operands)}")
+    if has_simulated and name not in TAKING_CPU_TENSORS:
+        _check_devices(func, name, tensors)
     device.count(name, func.is_view, _waits(name, args, kwargs))
-    inner_args, inner_kwargs = tree_map(
-        lambda x: x.inner if isinstance(x, SimulatedTensor) else x, (args, kwargs)
-    )
-    if target is not None:
-        inner_kwargs["device"] = torch.device("cpu")
-    is_random = torch.Tag.nondeterministic_seeded in func.tags
-    if is_random and inner_kwargs.get("generator") is not None:
-        raise RuntimeError(f"{func} on {NAME} cannot take a generator of the CPU")
-    with _DeviceModule.random_numbers() if is_random else nullcontext():
-        output = FORMULAS.get(name, func)(*inner_args, **inner_kwargs)
+    output = _run_on_cpu(func, name, args, kwargs)
     if name == "copy_":
         return args[0]
     if name == "_local_scalar_dense" or (target is not None and target.type != NAME):
@@ -221,6 +207,30 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], device: SimulatedDevice) 
         return SimulatedTensor(output[0]), output[1]
     output = tree_map(lambda x: SimulatedTensor(x) if isinstance(x, Tensor) else x, output)
     return return_and_correct_aliasing(func, args, kwargs, output)
+
+
+def _check_devices(func: Any, name: str, tensors: list[Tensor]) -> None:
+    """Raise the error of an operation on tensors of two devices."""
+    # As on a GPU, a CPU scalar cannot be combined with another device's tensors when tensors are
+    # joined.
+    min_dim = 0 if name in ("cat", "stack") else 1
+    if any(not isinstance(x, SimulatedTensor) and x.dim() >= min_dim for x in tensors):
+        operands = [f"{tuple(x.shape)} on {x.device}" for x in tensors]
+        raise RuntimeError(f"{func} got tensors on two devices: {', '.join(operands)}")
+
+
+def _run_on_cpu(func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Return what an operation gives for the CPU's tensors of the simulated ones."""
+    inner_args, inner_kwargs = tree_map(
+        lambda x: x.inner if isinstance(x, SimulatedTensor) else x, (args, kwargs)
+    )
+    if kwargs.get("device") is not None:
+        inner_kwargs["device"] = torch.device("cpu")
+    is_random = torch.Tag.nondeterministic_seeded in func.tags
+    if is_random and inner_kwargs.get("generator") is not None:
+        raise RuntimeError(f"{func} on {NAME} cannot take a generator of the CPU")
+    with _DeviceModule.random_numbers() if is_random else nullcontext():
+        return FORMULAS.get(name, func)(*inner_args, **inner_kwargs)
 
 
 def _waits(name: str, args: Any, kwargs: dict[str, Any]) -> bool:

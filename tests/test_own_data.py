@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from pathlib import Path
 from typing import Any
 
 import _jsonnet
@@ -46,26 +47,34 @@ def commands(name: str) -> list[list[str]]:
     return [shlex.split(line) for line in lines if re.search(pattern, line)]
 
 
-@pytest.mark.parametrize("name", PREDICTED)
-def test_the_commands_of_the_page_train_and_predict(name, allennlp, monkeypatch, tmp_path):
-    call = RANDOM_TRANSFORMER if "transformer" in name or "cross" in name else "()"
+def small(name: str, folder: Path) -> str:
+    """The configuration in Jsonnet, for one epoch and without what would take long."""
+    call = "()"
+    changes = "{ trainer+: { num_epochs: 1 } }"
     if name in STARTS_FROM_THE_ENCODER:
         call = "(random=true)"  # tests/test_documentation.py trains the encoder in the package
-    elif name == "own_questions":
-        pytest.importorskip("rouge_score")
+    elif name in ("own_pairs_transformer", "own_pairs_cross_encoder"):
+        call = RANDOM_TRANSFORMER
     elif name == "own_translation":
-        pytest.importorskip("sacrebleu")
-        call = f"(bpe='{tmp_path}/bpe.json')"
-    small = "{ trainer+: { num_epochs: 1 } }"
-    if name == "own_translation":
-        small += " + { model+: { beam_search+: { max_steps: 5 } } }"
-    overrides = f"(import 'training_config/{name}.jsonnet'){call} + {small}"
+        call = f"(bpe='{folder}/bpe.json')"
+        changes += " + { model+: { beam_search+: { max_steps: 5 } } }"
+    return f"(import 'training_config/{name}.jsonnet'){call} + {changes}"
+
+
+NEEDED = {"own_questions": "rouge_score", "own_translation": "sacrebleu"}
+"""Optional libraries, by configuration."""
+
+
+@pytest.mark.parametrize("name", PREDICTED)
+def test_the_commands_of_the_page_train_and_predict(name, allennlp, tmp_path):
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
     for program, command, *arguments in commands(name):
         if "own_pairs.jsonnet" in arguments or program != "allennlp":
             continue  # a copy in another folder
         arguments = [re.sub("^out/", f"{tmp_path}/", argument) for argument in arguments]
         if command == "train":
-            arguments += ["-o", overrides]
+            arguments += ["-o", small(name, tmp_path)]
         if command != "evaluate":
             allennlp(command, *arguments)
         if command == "train":  # the archive has the byte pair encoding
@@ -73,8 +82,7 @@ def test_the_commands_of_the_page_train_and_predict(name, allennlp, monkeypatch,
     lines = (tmp_path / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     num_questions = 4  # with candidate answers
     assert len(lines) == (num_questions if name == "own_answers" else 10)
-    for line in lines:
-        assert PREDICTED[name] in json.loads(line)
+    assert all(PREDICTED[name] in json.loads(line) for line in lines)
 
 
 def evaluated(name: str, **arguments: str) -> dict[str, Any]:

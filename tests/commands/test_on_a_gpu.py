@@ -74,17 +74,18 @@ def written(folder: Path) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_it_writes_what_it_does_on_a_cpu(command, allennlp, simulated_gpu, inputs, tmp_path):
-    outputs = []
-    for device in ("-1", "0"):
+def test_it_writes_what_it_does_on_a_cpu(command, allennlp, request, inputs, tmp_path):
+    def run(device: str) -> dict[str, list[float]]:
         out = tmp_path / device
         out.mkdir()
-        simulated_gpu.launches.clear()
         arguments = COMMANDS[command].format(out=out, **inputs).split()
         allennlp(command, *arguments, "--cuda-device", device)
-        assert bool(simulated_gpu.launches) == (device == "0")
-        outputs.append(written(out))
-    on_cpu, on_gpu = outputs
+        return written(out)
+
+    on_cpu = run("-1")
+    simulated_gpu = request.getfixturevalue("simulated_gpu")
+    on_gpu = run("0")
+    assert simulated_gpu.launches
     assert on_cpu
     assert on_gpu.keys() == on_cpu.keys()
     for name, expected in on_cpu.items():

@@ -5,6 +5,7 @@ import inspect
 import json
 import math
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -116,23 +117,26 @@ def test_fields_by_position(name, models):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_trains_is_saved_and_loads_on_a_cpu_and_a_gpu(name, tmp_path, monkeypatch, simulated_gpu):
-    """The archive predicts the same on a CPU and on a GPU."""
+def test_trains_is_saved_and_loads_on_a_cpu_and_a_gpu(name, tmp_path, monkeypatch, request):
+    """The archive predicts the same on a CPU and on a GPU, which is simulated only for that."""
     monkeypatch.chdir(REPOSITORY)
     trained = train_model_from_file(sample(name).path, tmp_path / "model", return_model=True)
     metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
     assert math.isfinite(metrics["training_loss"])
     expected = trained.eval().state_dict()
-    predictions = []
-    for other in (-1, 0):
-        archive = load_archive(tmp_path / "model" / "model.tar.gz", other)
+
+    def loaded_scores(device: int) -> torch.Tensor:
+        archive = load_archive(tmp_path / "model" / "model.tar.gz", device)
         loaded = archive.model.state_dict()
         assert loaded.keys() == expected.keys()
-        assert all(x.device == int_to_device(other) for x in loaded.values())
-        assert all(torch.equal(x.cpu(), expected[key].cpu()) for key, x in loaded.items())
+        assert all(x.device == int_to_device(device) for x in loaded.values())
+        assert all(torch.equal(x.cpu(), expected[key]) for key, x in loaded.items())
         output = Predictor.from_archive(archive).predict_json(MODELS[name].json)
-        predictions.append(torch.tensor(output[MODELS[name].json_scores]))
-    torch.testing.assert_close(*predictions, atol=1e-5, rtol=1e-5)
+        return torch.tensor(output[MODELS[name].json_scores])
+
+    on_cpu = loaded_scores(-1)
+    request.getfixturevalue("simulated_gpu")
+    torch.testing.assert_close(loaded_scores(0), on_cpu, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -148,29 +152,34 @@ def test_every_parameter_gets_a_gradient(name, models):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_gpu_gives_the_same_loss_and_gradients(name, models, simulated_gpu):
+def test_a_gpu_gives_the_same_loss_and_gradients(name, models, request):
     """No line waits for the GPU more than once for each sentence, and a backward pass never
     waits.
     """
-    results = []
-    figures = []
-    for device in (int_to_device(-1), int_to_device(0)):
-        model = copy.deepcopy(models[name]).to(device)
-        tensors = move_to_device(sample(name).batch(), device)
-        simulated_gpu.synchronizations.clear()
-        torch.manual_seed(1)
-        loss = model(**tensors)["loss"]
-        waits = simulated_gpu.synchronizations
-        package = str(REPOSITORY / "allennlp_sentmatch")
-        assert not [x for x in waits.items() if x[0][1].startswith(package) and x[1] > 2]
-        waits.clear()
-        loss.backward()
-        assert not waits
-        gradients = {n: p.grad.cpu() for n, p in model.named_parameters() if p.grad is not None}
-        results.append({**gradients, "loss": loss.detach().cpu()})
-        figures.append(model.get_metrics(reset=True))
-    assert figures[1] == pytest.approx(figures[0], abs=0.01)  # nearly equal scores change ranks
-    torch.testing.assert_close(*results, atol=1e-5, rtol=1e-4)
+    on_cpu, figures_on_cpu = results(name, models[name], int_to_device(-1), Counter())
+    simulated_gpu = request.getfixturevalue("simulated_gpu")
+    waits = simulated_gpu.synchronizations
+    on_gpu, figures_on_gpu = results(name, models[name], int_to_device(0), waits)
+    torch.testing.assert_close(on_gpu, on_cpu, atol=1e-5, rtol=1e-4)
+    assert figures_on_gpu == pytest.approx(figures_on_cpu, abs=0.01)  # ranks may change
+
+
+def results(
+    name: str, model: Model, device: torch.device, waits: Counter[tuple[str, str]]
+) -> tuple[dict[str, torch.Tensor], dict[str, float]]:
+    """The loss and the gradients, and the figures, with a check of the waits for the device."""
+    model = copy.deepcopy(model).to(device)
+    tensors = move_to_device(sample(name).batch(), device)
+    waits.clear()
+    torch.manual_seed(1)
+    loss = model(**tensors)["loss"]
+    package = str(REPOSITORY / "allennlp_sentmatch")
+    assert not [x for x in waits.items() if x[0][1].startswith(package) and x[1] > 2]
+    waits.clear()
+    loss.backward()
+    assert not waits
+    gradients = {n: p.grad.cpu() for n, p in model.named_parameters() if p.grad is not None}
+    return {**gradients, "loss": loss.detach().cpu()}, model.get_metrics(reset=True)
 
 
 @pytest.mark.parametrize("padding", [0, 3])

@@ -139,6 +139,7 @@ def test_matching_without_tokens(passage_length: int, question_length: int):
 
 
 @pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot export loops")
+@pytest.mark.slow  # `torch.compile` records it in tests/nn/ops/test_every_recurrence.py
 def test_matching_exported_for_any_length():
     model = normal(GatedMatching(P, Q, H, A, bidirectional=False)).eval()
     sizes = [torch.export.Dim(name) for name in ("batch_size", "num_tokens", "num_words")]

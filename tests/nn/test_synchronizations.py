@@ -79,8 +79,8 @@ def test_launches_of_a_step(name: str, forward: int, both: float):
     torch's.
     """
     for trained, most in ((False, forward), (True, both)):
-        of_ten_steps = launches(name, 18, trained) - launches(name, 8, trained)
-        assert of_ten_steps <= 10 * most
+        of_four_steps = launches(name, 8, trained) - launches(name, 4, trained)
+        assert of_four_steps <= 4 * most
 
 
 def test_the_recurrence_of_rcrn_takes_no_launches_for_each_step():
