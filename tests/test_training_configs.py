@@ -101,7 +101,7 @@ TRAINED = by_folder(
     quora_semi: cs_lvm_1k vae_siamese_1k
     reviews: rcrn_baseline_bilstm
     scitail: rcrn_baseline_bilstm
-    sick: gumbel_tree_lstm minilm minilm_cross_encoder minilm_frozen_subilstm
+    sick: gumbel_tree_lstm_annealed minilm minilm_cross_encoder minilm_frozen_subilstm
     sick_relatedness: cas_lstm
     snli: esim_subilstm lstmn lstmn_baseline_lstm lstmn_inter_attention rcrn_attention
         rcrn_baseline_bilstm_3_layers_attention

@@ -29,6 +29,7 @@ from allennlp_sentmatch.inspection.saliency import (
     has_saliency,
     interpret,
 )
+from allennlp_sentmatch.inspection.trees import measure_trees, read_parses
 from allennlp_sentmatch.inspection.word_pieces import join_subwords
 
 __all__ = [
@@ -50,5 +51,7 @@ __all__ = [
     "has_vertical_gates",
     "interpret",
     "join_subwords",
+    "measure_trees",
+    "read_parses",
     "trees_of",
 ]

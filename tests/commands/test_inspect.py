@@ -80,3 +80,28 @@ def test_bad_inputs_leave_nothing_behind(
     (tmp_path / "out").mkdir()
     with pytest.raises(ConfigurationError, match="exists already"):
         allennlp("inspect", small_archive, pairs, tmp_path / "out")
+
+
+def test_trees_are_measured_against_parses(allennlp, tree_archives, tmp_path, capsys):
+    first, second = tree_archives
+    parses = tmp_path / "parses.txt"
+    lines = ["(3 (2 (2 A) (2 cat)) (3 (2 is) (2 here)))", "(2 (2 A) (2 (2 (2 red) (2 cat)) (2 .)))"]
+    parses.write_text("\n".join(lines))
+    out = tmp_path / "out"
+    allennlp("inspect", first, parses, out, "--trees", "--beside", second, second)
+    report = json.loads((out / "trees.json").read_text())
+    assert [file.name for file in out.iterdir()] == ["trees.json"]
+    assert report["sentences"] == 2
+    # ((A cat) (is here)) is balanced; (A ((red cat) .)) and ((A red) (cat .)) share the root.
+    assert report["f1"]["balanced"]["parses"] == pytest.approx((1 + 1 / 3) / 2)
+    assert list(report["f1"])[-2:] == [str(first), str(second)]
+    printed = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert ["balanced", "66.7"] in [line[:2] for line in printed]
+    between = f"F1 between models: {100 * report['between_models']:.1f} %"
+    assert [between] in printed
+
+
+def test_parses_that_cannot_be_read_leave_nothing_behind(allennlp, small_archive, pairs, tmp_path):
+    with pytest.raises(ConfigurationError, match="no key ends with 'binary_parse'"):
+        allennlp("inspect", small_archive, pairs, tmp_path / "out", "--trees")
+    assert not (tmp_path / "out").exists()

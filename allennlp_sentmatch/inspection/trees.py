@@ -1,0 +1,171 @@
+"""The trees that models build over parsed sentences, measured against the parses."""
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from statistics import mean
+from typing import Any, NamedTuple
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Instance, Token
+from allennlp.data.fields import TextField
+from allennlp.nn.util import move_to_device
+from allennlp.predictors import Predictor
+
+from allennlp_sentmatch.data.text import unescape
+from allennlp_sentmatch.files.json_lines import json_rows
+from allennlp_sentmatch.files.lines import PathOrStr, first_line, text_rows
+from allennlp_sentmatch.files.row import Row
+from allennlp_sentmatch.inspection import tree_scores
+from allennlp_sentmatch.inspection.tree_scores import Tree, mean_f1
+from allennlp_sentmatch.modules.interpretable_encoder import InterpretableEncoder
+from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
+
+BATCH_SIZE = 64
+PARSE = "binary_parse"
+"""The end of the keys of parses in JSON lines, as in SNLI's `sentence1_binary_parse`."""
+
+_FORMS = (
+    "expected a tree on each line, with labels, as (3 (2 It) (4 (3 works) (2 .))), or JSON lines "
+    'with trees without labels, as {"binary_parse": "( It ( works . ) )"}'
+)
+
+
+class ParsedSentence(NamedTuple):
+    """The words of a sentence and the tree that a data set has of it."""
+
+    words: list[str]
+    tree: Tree
+
+
+def read_parses(path: PathOrStr) -> list[ParsedSentence]:
+    """Read the parses of a file, which has one of two forms.
+
+    - A tree on each line, every node with a label, as the Stanford Sentiment Treebank has them:
+      `(3 (2 It) (4 (3 works) (2 .)))`.
+    - JSON lines, with trees without labels under keys that end with `binary_parse`, as SNLI has
+      them: `( It ( works . ) )`. Each of these keys is a sentence.
+
+    Raise `ValueError` with the line for another form, and for an empty file.
+    """
+    if first_line(path).lstrip().startswith("{"):
+        return [parsed for row in json_rows(path) for parsed in _parses_in(row)]
+    return [_parsed(row, row.text(["text"]), labeled=True) for row in text_rows(path)]
+
+
+def _parses_in(row: Row) -> Iterator[ParsedSentence]:
+    """Yield the parses of an object, or raise the error that it has none."""
+    keys = [key for key in row.values if key.endswith(PARSE)]
+    if not keys:
+        raise row.error(f"no key ends with {PARSE!r}; {_FORMS}; {row.listed}")
+    for key in keys:
+        yield _parsed(row, row.text([key]), labeled=False)
+
+
+def _parsed(row: Row, text: str, labeled: bool) -> ParsedSentence:
+    """Return the words and the tree of nested parentheses; errors name the `row`."""
+    words: list[str] = []
+    starts: list[int] = []  # of the open nodes
+    brackets: list[tuple[int, int]] = []
+    before = ""
+    for part in re.findall(r"[()]|[^\s()]+", text):
+        is_label = labeled and before == "("
+        before = part
+        if part == "(":
+            starts.append(len(words))
+        elif part == ")":
+            if not starts:
+                raise row.error(f"a parenthesis is not open; {_FORMS}")
+            brackets.append((starts.pop(), len(words)))
+        elif not is_label:
+            words.append(unescape(part))
+    has_root = len(words) == 1 or (0, len(words)) in brackets
+    if starts or not has_root or len(set(brackets)) < len(brackets):
+        raise row.error(f"not a whole tree, or one with two nodes over the same words; {_FORMS}")
+    tree = frozenset((start, end) for start, end in brackets if end - start > 1)
+    return ParsedSentence(words, tree)
+
+
+def chosen_trees(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> list[Tree]:
+    """Return the trees that a predictor's model builds over N sentences, given as their words.
+
+    Raise `ConfigurationError` for a model whose encoder builds no trees.
+    """
+    model: Any = predictor._model
+    encoder = getattr(model, "_encoder", None)
+    builds_trees = isinstance(encoder, InterpretableEncoder) and "merges" in encoder.internal_names
+    if not builds_trees:
+        raise ConfigurationError(
+            f"a {type(model).__name__} without the encoder gumbel_tree_lstm builds no trees"
+        )
+    trees: dict[int, Tree] = {}
+    by_length = sorted(range(len(sentences)), key=lambda index: len(sentences[index]))
+    for start in range(0, len(by_length), BATCH_SIZE):
+        indices = by_length[start : start + BATCH_SIZE]
+        merges = _merges(predictor, [sentences[index] for index in indices])
+        for index, row in zip(indices, merges.tolist()):
+            trees[index] = tree_scores.tree_of(row, len(sentences[index]))
+    return [trees[index] for index in range(len(sentences))]
+
+
+@torch.no_grad()
+def _merges(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> torch.Tensor:
+    """Return a model's merges (N, T - 1) over N sentences of at most T words."""
+    model: Any = predictor._model
+    instances = []
+    for words in sentences:
+        field = TextField([Token(word) for word in words])
+        instances.append(Instance({"tokens": field}))
+        predictor._dataset_reader.apply_token_indexers(instances[-1])
+    batch = Batch(instances)
+    batch.index_instances(model.vocab)
+    tensors = move_to_device(batch.as_tensor_dict(), predictor.cuda_device)
+    with evaluation_mode(model):
+        _, internals = model._encode({"": tensors["tokens"]})
+    merges: torch.Tensor = internals["merges"]
+    return merges
+
+
+def measure_trees(
+    predictors: Mapping[str, Predictor], sentences: Sequence[ParsedSentence]
+) -> dict[str, Any]:
+    """Compare trees over N parsed sentences with the parses and with each other.
+
+    Returns a JSON object with the number of `sentences`; `f1`, by the name of the trees and of
+    those that they are compared with, from 0 to 1; `depth`, by the name of the trees, the mean
+    number of brackets around a word; and, of two or more models, `between_models`, the mean F1 of
+    two of them. The names are "parses", "left-branching", "right-branching", "balanced", "random"
+    and the names of the `predictors`.
+
+    Raise `ConfigurationError` for a model whose encoder builds no trees.
+    """
+    lengths = [len(sentence.words) for sentence in sentences]
+    generator = random.Random(0)
+    parses = [sentence.tree for sentence in sentences]
+    made = {
+        "parses": parses,
+        "left-branching": [tree_scores.left_branching(length) for length in lengths],
+        "right-branching": [tree_scores.right_branching(length) for length in lengths],
+        "balanced": [tree_scores.balanced(length) for length in lengths],
+    }
+    references = dict(made)
+    made["random"] = [tree_scores.random_tree(length, generator) for length in lengths]
+    words = [sentence.words for sentence in sentences]
+    of_models = {name: chosen_trees(one, words) for name, one in predictors.items()}
+    made.update(of_models)
+    report: dict[str, Any] = {
+        "sentences": len(sentences),
+        "f1": {
+            name: {other: mean_f1(trees, known) for other, known in references.items()}
+            for name, trees in made.items()
+        },
+        "depth": {
+            name: mean(map(tree_scores.depth, trees, lengths)) for name, trees in made.items()
+        },
+    }
+    pairs = [mean_f1(*pair) for pair in combinations(of_models.values(), 2)]
+    if pairs:
+        report["between_models"] = mean(pairs)
+    return report
