@@ -2,16 +2,14 @@
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 import numpy
-from allennlp.models import Archive
+from allennlp.models import Model
 
-from allennlp_sentmatch.comparison.item_scores import item_scores
+from allennlp_sentmatch.comparison.item_scores import item_scores, metrics_of
 from allennlp_sentmatch.comparison.statistics import compare, holm
 from allennlp_sentmatch.errors import ConfigurationError
-from allennlp_sentmatch.models import AttentiveRanker, RNet, ScoreModel
 from allennlp_sentmatch.models.archival import load_archive
 
 AnyPath = Union[str, "os.PathLike[str]"]
@@ -28,8 +26,8 @@ def compare_archives(
     """Compare a set of archives, usually the seeds of a configuration, with other sets.
 
     Returns a dictionary for each of the other sets: the archives `higher` (X) and `lower` (Y), the
-    `metric`, the number of `items`, the attributes of `Comparison`, and `p_holm`, the p-value
-    corrected for the number of comparisons. Figures are fractions, not percentages.
+    `metric`, the number of `items`, what `Comparison` has, and `p_holm`, which is corrected for the
+    number of comparisons. Figures are not in percent.
 
     # Parameters
 
@@ -38,23 +36,25 @@ def compare_archives(
     data_path : `Any`
         Labeled data, which each archive's validation reader reads.
     metric : `str`, optional (default = `None`)
-        For models of reading comprehension, "f1" (the default) or "rouge_l"; other models have only
-        one metric: accuracy, MAP or Pearson's correlation.
+        For models of reading comprehension, "f1" (the default) or "rouge_l"; other models have one:
+        accuracy, MAP, or Pearson's correlation.
 
     # Raises
 
     `ConfigurationError` if a model has no scores of items, or the archives do not have the same
     items or metric.
     """
-    scored = [
-        [_Scored(path, data_path, metric, cuda_device, trust) for path in paths]
+    sets = [
+        [scored(path, data_path, metric, cuda_device, trust) for path in paths]
         for paths in (higher, *others)
     ]
-    first = scored[0][0]
-    for one in (one for group in scored for one in group):
-        first.check_comparable(one)
-    arrays = [numpy.stack([one.scores for one in group]) for group in scored]
-    compared = [compare(arrays[0], other) for other in arrays[1:]]
+    first = sets[0][0]
+    arrays = []
+    for archives in sets:
+        for one in archives:
+            check_comparable(first, one)
+        arrays.append(numpy.stack([one.scores for one in archives]))
+    compared = [compare(arrays[0], array) for array in arrays[1:]]
     corrected = holm([one.p for one in compared])
     return [
         {
@@ -69,53 +69,57 @@ def compare_archives(
     ]
 
 
-class _Scored:
-    """Scores of an archive's items, (items, 1) or (items, 2)."""
+class Scored(NamedTuple):
+    """The scores of an archive's items, (items, 1) or (items, 2)."""
 
-    def __init__(
-        self, path: AnyPath, data_path: Any, metric: Optional[str], cuda_device: int, trust: bool
-    ) -> None:
-        archive = load_archive(path, cuda_device, trust)
-        self.path = Path(path)
-        self.metric = _metric_of(archive, metric, path)
-        scores = item_scores(archive, data_path)
-        if scores is None:
-            raise ConfigurationError(
-                f"{path}: a {type(archive.model).__name__} has no scores of items; compare "
-                "classifiers, rankers, models of scores or of reading comprehension"
-            )
-        if not scores:
-            raise ConfigurationError(f"{path}: there are no items to compare in {data_path}")
-        if isinstance(scores, dict):
-            scores = [score / 100 for score in scores[self.metric]]
-        self.scores = numpy.array(scores, dtype=float).reshape(len(scores), -1)
-
-    def check_comparable(self, other: "_Scored") -> None:
-        """Raise `ConfigurationError` unless the other archive has this one's items and metric."""
-        if other.metric != self.metric:
-            raise ConfigurationError(
-                f"{self.path} has {self.metric} and {other.path} {other.metric}: compare models of "
-                "one kind"
-            )
-        are_others = other.scores.shape != self.scores.shape
-        if are_others or (self.metric == "pearson" and (other.scores != self.scores)[:, 1].any()):
-            raise ConfigurationError(
-                f"{self.path} reads {len(self.scores)} items, and {other.path} "
-                f"{len(other.scores)} that are not the same; both validation readers must read "
-                "the same ones"
-            )
+    path: AnyPath
+    metric: str
+    scores: numpy.ndarray
 
 
-def _metric_of(archive: Archive, metric: Optional[str], path: AnyPath) -> str:
-    """Return the name of a model's metric; raise `ConfigurationError` if it is not `metric`."""
-    model = archive.model
-    choices = ["accuracy"]
-    if isinstance(model, RNet):
-        choices = ["f1", "rouge_l"]
-    elif isinstance(model, AttentiveRanker):
-        choices = ["map"]
-    elif isinstance(model, ScoreModel):
-        choices = ["pearson"]
-    if metric is not None and metric not in choices:
+def scored(
+    path: AnyPath, data_path: Any, metric: Optional[str], cuda_device: int, trust: bool
+) -> Scored:
+    """Return the scores of an archive, or raise the errors of `compare_archives` about one."""
+    archive = load_archive(path, cuda_device, trust)
+    name = chosen_metric(path, archive.model, metric)
+    scores = item_scores(archive, data_path)
+    if not scores:
+        raise ConfigurationError(f"{path}: there are no items to compare in {data_path}")
+    if isinstance(scores, dict):
+        scores = [score / 100 for score in scores[name]]
+    array = numpy.array(scores, dtype=float)
+    return Scored(path, name, array.reshape(len(array), -1))
+
+
+def chosen_metric(path: AnyPath, model: Model, metric: Optional[str]) -> str:
+    """Return the name of a model's metric, `metric` if it is not `None`."""
+    choices = metrics_of(model)
+    if not choices:
+        raise ConfigurationError(
+            f"{path}: a {type(model).__name__} has no scores of items; compare classifiers, "
+            "rankers, models of scores or of reading comprehension"
+        )
+    if metric is None:
+        return choices[0]
+    if metric not in choices:
         raise ConfigurationError(f"{path}: its metric is {' or '.join(choices)}, not {metric}")
-    return metric or choices[0]
+    return metric
+
+
+def check_comparable(first: Scored, other: Scored) -> None:
+    """Raise `ConfigurationError` unless two archives have the same items and metric."""
+    if other.metric != first.metric:
+        raise ConfigurationError(
+            f"{first.path} has {first.metric} and {other.path} {other.metric}: compare models of "
+            "one kind"
+        )
+    are_alike = other.scores.shape == first.scores.shape
+    if are_alike and first.metric == "pearson":
+        are_alike = numpy.array_equal(other.scores[:, 1], first.scores[:, 1])
+    if not are_alike:
+        raise ConfigurationError(
+            f"{first.path} reads {len(first.scores)} items, and {other.path} "
+            f"{len(other.scores)} that are not the same; both validation readers must read "
+            "the same ones"
+        )

@@ -6,7 +6,7 @@ item is a pair, with its predicted and its true score. R-NET's items are questio
 each of two metrics, `{"f1": [...], "rouge_l": [...]}`, in percent as the metrics are.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -18,71 +18,92 @@ from allennlp_sentmatch.models import AttentiveRanker, ClassificationModel, RNet
 from allennlp_sentmatch.training.metrics import AnswerOverlap, MeanAveragePrecision
 
 BATCH_SIZE = 32
-FIELDS: dict[type[Model], str] = {
-    ClassificationModel: "label",
-    AttentiveRanker: "labels",
-    ScoreModel: "score",
+
+Output = dict[str, Any]
+"""What a model says of an item, readably."""
+
+METRICS: dict[type[Model], tuple[str, ...]] = {
+    ClassificationModel: ("accuracy",),
+    AttentiveRanker: ("map",),
+    ScoreModel: ("pearson",),
+    RNet: ("f1", "rouge_l"),
 }
-"""The field that an item needs to be scored."""
+
+
+def metrics_of(model: Model) -> tuple[str, ...]:
+    """Return the names of the metrics that a model's items have scores for; none for other kinds
+    of models.
+    """
+    found = [names for kind, names in METRICS.items() if isinstance(model, kind)]
+    return found[0] if found else ()
 
 
 def item_scores(archive: Archive, data_path: Any) -> Any:
     """Return the rounded scores of the items of some data; `None` for other kinds of models.
 
-    The archive's validation reader reads the data.
-
-    # Raises
-
-    `ConfigurationError` for items without a label or score.
+    The archive's validation reader reads the data. Raise `ConfigurationError` for items without a
+    label or score.
     """
     model = archive.model.eval()
-    if not isinstance(model, (*FIELDS, RNet)):
+    if not metrics_of(model):
         return None
     instances = list(archive.validation_dataset_reader.read(data_path))
-    for kind, field in FIELDS.items():
-        if isinstance(model, kind) and any(field not in instance for instance in instances):
-            raise ConfigurationError(
-                f"{data_path}: items without the field {field!r}; scores need labeled data"
-            )
-    answered: list[Any] = list(zip(instances, outputs_of(model, instances)))
     if isinstance(model, RNet):
-        return answer_scores([output for _, output in answered])
-    if isinstance(model, ClassificationModel):
-        return [float(output["label"] == instance["label"].label) for instance, output in answered]
-    if isinstance(model, ScoreModel):
-        return [
-            [round(float(output["score"]), 6), float(instance["score"].tensor)]
-            for instance, output in answered
-        ]
-    questions = archive.config["model"].get("questions", "all")
-    return [round(score, 4) for score in average_precisions(answered, questions)]
+        return answer_scores(outputs_of(model, instances))
+    field = model.gold_field
+    if not all(field in instance for instance in instances):
+        raise ConfigurationError(
+            f"{data_path}: items without the field {field!r}; scores need labeled data"
+        )
+    outputs = outputs_of(model, instances)
+    if isinstance(model, AttentiveRanker):
+        questions = archive.config["model"].get("questions", "all")
+        precisions = average_precisions(instances, outputs, questions)
+        return [round(precision, 4) for precision in precisions]
+    score_of = scores_of_pair if isinstance(model, ScoreModel) else is_right
+    return [score_of(instance, output) for instance, output in zip(instances, outputs)]
 
 
-def average_precisions(answered: list[tuple[Any, Any]], questions: str) -> Iterator[float]:
+def is_right(instance: Any, output: Output) -> float:
+    """Return 1.0 if the predicted label is the instance's, otherwise 0.0."""
+    return float(output["label"] == instance["label"].label)
+
+
+def scores_of_pair(instance: Any, output: Output) -> list[float]:
+    """Return the predicted and the true score of a pair."""
+    predicted = round(float(output["score"]), 6)
+    true = float(instance["score"].tensor)
+    return [predicted, true]
+
+
+def average_precisions(
+    instances: Sequence[Any], outputs: Sequence[Output], questions: str
+) -> Iterator[float]:
     """Yield the average precision of each question that counts."""
-    for instance, output in answered:
-        metric = MeanAveragePrecision(questions)
+    for instance, output in zip(instances, outputs):
         labels = instance["labels"].tensor
         relevant = int(labels.sum())
         counts = {"all": True, "answered": relevant > 0, "clean": 0 < relevant < len(labels)}
         if counts[questions]:
+            metric = MeanAveragePrecision(questions)
             metric(torch.tensor([output["scores"]]), labels.unsqueeze(0))
             yield metric.get_metric()
 
 
-def answer_scores(outputs: Iterable[dict[str, Any]]) -> dict[str, list[float]]:
-    """F1 and ROUGE-L of the answer to each question."""
+def answer_scores(outputs: Sequence[Output]) -> dict[str, list[float]]:
+    """Return F1 and ROUGE-L of the answer to each question, in percent, by the metric's name."""
     metric = AnswerOverlap()
-    scores: dict[str, list[float]] = {"f1": [], "rouge_l": []}
+    figures = []
     for output in outputs:
         metric([output["answer"]], [output["metadata"]["answers"]])
-        figures = metric.get_metric(reset=True)
-        for name, values in scores.items():
-            values.append(round(figures[name], 2))
-    return scores
+        figures.append(metric.get_metric(reset=True))
+    return {name: [round(one[name], 2) for one in figures] for name in METRICS[RNet]}
 
 
-def outputs_of(model: Model, instances: list[Instance]) -> Iterable[dict[str, Any]]:
-    """Yield the model's readable output for each instance."""
+def outputs_of(model: Model, instances: list[Instance]) -> list[Output]:
+    """Return the model's readable output for each instance."""
+    outputs: list[Output] = []
     for start in range(0, len(instances), BATCH_SIZE):
-        yield from model.forward_on_instances(instances[start : start + BATCH_SIZE])
+        batch = instances[start : start + BATCH_SIZE]
+        outputs += model.forward_on_instances(batch)
+    return outputs

@@ -16,13 +16,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
 import numpy
+from numpy import ndarray
 from scipy.stats import binomtest
 
 BATCH = 100
 """Resamples at a time."""
 RESAMPLES = 10_000
-DECIDES = 1.96
-"""Standard errors from zero at which a 95 % interval ends."""
 FINDS = 1.96 + 0.84
 """Standard errors of a difference that such an interval excludes from zero in 80 % of cases."""
 
@@ -51,147 +50,128 @@ class Comparison(NamedTuple):
     """
 
 
-def figure_of(items: numpy.ndarray) -> Any:
+def figure_of(items: ndarray) -> Any:
     """Return the mean of scores (..., items, 1), or Pearson's correlation of predicted and true
     scores (..., items, 2).
     """
-    means = items.mean(axis=-2, keepdims=True)  # (..., 1, 1) or (..., 1, 2)
     if items.shape[-1] == 1:
-        return means[..., 0, 0]
-    predicted, true = numpy.moveaxis(items - means, -1, 0)  # (..., items) each
+        return items.mean(axis=(-2, -1))
+    deviations = items - items.mean(axis=-2, keepdims=True)
+    predicted = deviations[..., 0]
+    true = deviations[..., 1]
+    covariance = (predicted * true).sum(-1)
     variances = (predicted**2).sum(-1) * (true**2).sum(-1)
-    return (predicted * true).sum(-1) / numpy.sqrt(variances)
+    return covariance / numpy.sqrt(variances)
 
 
-def compare(higher: numpy.ndarray, lower: numpy.ndarray, resamples: int = RESAMPLES) -> Comparison:
-    """Compare the scores of X and Y, which have the same items; numbers of seeds may differ."""
-    rows = (higher, lower)
-    figures = [figure_of(row) for row in rows]
-    means = [float(row.mean()) for row in figures]
-    difference = means[0] - means[1]
+def compare(higher: ndarray, lower: ndarray, resamples: int = RESAMPLES) -> Comparison:
+    """Compare the scores of X and Y, which have the same items and any numbers of seeds."""
+    higher_mean = float(figure_of(higher).mean())
+    lower_mean = float(figure_of(lower).mean())
+    difference = higher_mean - lower_mean
     over_both, over_items = resampled(higher, lower, resamples)
     differences = over_both[0] - over_both[1]
     low, high = numpy.percentile(differences, [2.5, 97.5])
     p, test = p_value(higher, lower, differences)
-    of_runs = [float(row.var(ddof=1)) if len(row) > 1 else 0.0 for row in figures]
-    of_seeds = sum(one / len(row) for one, row in zip(of_runs, rows))
-    of_items = float((over_items[0].mean(axis=0) - over_items[1].mean(axis=0)).var())
-    seeds = None
-    if min(len(row) for row in rows) > 1:
-        constant, of_answers = parted(over_items, of_items)
-        seeds = needed_seeds(difference, constant, sum(of_runs) + of_answers)
+    smallest, seeds = power(higher, lower, over_items)
     return Comparison(
-        higher_mean=means[0],
-        lower_mean=means[1],
+        higher_mean=higher_mean,
+        lower_mean=lower_mean,
         difference=difference,
         low=float(low),
         high=float(high),
         p=p,
         test=test,
-        smallest=FINDS * math.sqrt(of_items + of_seeds),
+        smallest=smallest,
         seeds_to_decide=seeds,
     )
 
 
 def resampled(
-    higher: numpy.ndarray, lower: numpy.ndarray, resamples: int = RESAMPLES
-) -> tuple[list[numpy.ndarray], list[numpy.ndarray]]:
+    higher: ndarray, lower: ndarray, resamples: int = RESAMPLES
+) -> tuple[list[ndarray], list[ndarray]]:
     """Return two bootstraps of the figures of X and Y.
 
     The first is of items and seeds, (resamples,) for each of X and Y, means over the seeds. The
-    second is of items, (seeds, resamples) for each. X and Y share each resample of the items; the
-    seeds are drawn separately for each of them.
+    second is of items, (seeds, resamples) for each. Each resample of the items is of both sets; the
+    seeds are drawn for each set by itself.
     """
     generator = numpy.random.default_rng(0)
-    over_both = [numpy.empty(resamples) for _ in range(2)]
-    over_items = [numpy.empty((len(row), resamples)) for row in (higher, lower)]
+    items = higher.shape[1]
+    over_both: list[list[ndarray]] = [[], []]
+    over_items: list[list[ndarray]] = [[], []]
     for start in range(0, resamples, BATCH):
-        batch = slice(start, min(start + BATCH, resamples))
-        size = (batch.stop - batch.start, higher.shape[1])
-        counts = counted(generator.integers(higher.shape[1], size=size))  # (R, items)
+        number = min(BATCH, resamples - start)
+        chosen = generator.integers(items, size=(number, items))  # (R, items)
         for index, row in enumerate((higher, lower)):
-            by_seed = weighted_figures(row, counts)  # (seeds, R)
-            seeds = generator.integers(len(row), size=(len(row), size[0]))  # (seeds, R)
+            by_seed = numpy.stack([figure_of(run[chosen]) for run in row])  # (seeds, R)
+            seeds = generator.integers(len(row), size=by_seed.shape)
             drawn = numpy.take_along_axis(by_seed, seeds, axis=0)
-            over_both[index][batch] = drawn.mean(axis=0)
-            over_items[index][:, batch] = by_seed
-    return over_both, over_items
+            over_both[index].append(drawn.mean(axis=0))
+            over_items[index].append(by_seed)
+    means = [numpy.concatenate(parts) for parts in over_both]
+    return means, [numpy.concatenate(parts, axis=1) for parts in over_items]
 
 
-def counted(chosen: numpy.ndarray) -> numpy.ndarray:
-    """Return how often each resample has each item, (R, items), from the chosen items."""
-    number, items = chosen.shape
-    offsets = items * numpy.arange(number)[:, None]
-    counts = numpy.bincount((chosen + offsets).ravel(), minlength=number * items)
-    return counts.reshape(number, items).astype(float)
+def power(
+    higher: ndarray, lower: ndarray, over_items: Sequence[ndarray]
+) -> tuple[float, Optional[int]]:
+    """Return `smallest` and `seeds_to_decide` of `Comparison`."""
+    differences = over_items[0].mean(axis=0) - over_items[1].mean(axis=0)
+    of_items = float(differences.var())
+    of_higher = variance_of(higher)
+    of_lower = variance_of(lower)
+    of_seeds = of_higher / len(higher) + of_lower / len(lower)
+    smallest = FINDS * math.sqrt(of_items + of_seeds)
+    if len(higher) == 1 or len(lower) == 1:
+        return smallest, None
+    constant, of_answers = parted(over_items, of_items)
+    difference = float(figure_of(higher).mean() - figure_of(lower).mean())
+    of_runs = of_higher + of_lower + of_answers
+    return smallest, needed_seeds(difference, constant, of_runs)
 
 
-def weighted_figures(items: numpy.ndarray, counts: numpy.ndarray) -> numpy.ndarray:
-    """Return `figure_of` resampled items (seeds, items, 1 or 2) as (seeds, resamples).
-
-    This equals `figure_of(items[:, chosen])`, without copying the items.
-    """
-
-    def mean(values: numpy.ndarray) -> numpy.ndarray:
-        means: numpy.ndarray = values @ counts.T / items.shape[1]
-        return means
-
-    if items.shape[-1] == 1:
-        return mean(items[..., 0])
-    predicted, true = numpy.moveaxis(items - items.mean(axis=1, keepdims=True), -1, 0)
-    means = mean(predicted), mean(true)
-    covariance = mean(predicted * true) - means[0] * means[1]
-    variances = [mean(x**2) - m**2 for x, m in zip((predicted, true), means)]
-    correlations: numpy.ndarray = covariance / numpy.sqrt(variances[0] * variances[1])
-    return correlations
+def variance_of(runs: ndarray) -> float:
+    """Return the variance of the figures of runs; 0 for a single one."""
+    return float(figure_of(runs).var(ddof=1)) if len(runs) > 1 else 0.0
 
 
-def parted(over_items: Sequence[numpy.ndarray], of_items: float) -> tuple[float, float]:
-    """Return the part of `of_items` that more seeds do not reduce, and the part that they divide.
+def parted(over_items: Sequence[ndarray], of_items: float) -> tuple[float, float]:
+    """Return the part of `of_items` that more seeds leave, and the part that they divide.
 
-    `of_items` is the variance over the items of the difference of means over n seeds. The variance
-    of a difference of single runs is larger, since each run answers some items by chance: the
-    second part is n times as large.
+    `of_items` is the variance over the items of the difference of means over n seeds. A difference
+    of single runs has more of it, as each run answers some items by chance: the second part is n
+    times as large.
     """
     higher, lower = over_items
-    single = float((higher[:, None] - lower).var(axis=-1).mean())
+    single_runs = higher[:, None] - lower  # (seeds, seeds, resamples)
+    single = float(single_runs.var(axis=-1).mean())
     number = 2 / (1 / len(higher) + 1 / len(lower))
-    of_answers = max(0.0, (single - of_items) * number / (number - 1))
+    of_answers = (single - of_items) * number / (number - 1)
+    of_answers = max(0.0, of_answers)
     return max(0.0, of_items - of_answers / number), of_answers
 
 
-def p_value(
-    higher: numpy.ndarray, lower: numpy.ndarray, differences: numpy.ndarray
-) -> tuple[float, str]:
+def p_value(higher: ndarray, lower: ndarray, differences: ndarray) -> tuple[float, str]:
     """Return p and the name of its test.
 
-    For several runs, p comes from the bootstrapped `differences`. One run of each is a question
-    about two models: right and wrong answers are compared by McNemar's exact test, other scores by
-    exchanging the models' scores of random items.
+    Right and wrong answers, 1 and 0, of two single runs are compared by McNemar's exact test.
+    Otherwise, p is from the bootstrapped `differences`.
     """
-    if len(higher) > 1 or len(lower) > 1:
-        beyond = min((differences <= 0).sum(), (differences >= 0).sum())
-        return min(1.0, 2 * (int(beyond) + 1) / (len(differences) + 1)), "bootstrap"
-    if higher.shape[-1] == 1 and {*numpy.unique(higher), *numpy.unique(lower)} <= {0.0, 1.0}:
-        only_higher = int((higher > lower).sum())
-        only_lower = int((higher < lower).sum())
-        if only_higher + only_lower == 0:
-            return 1.0, "McNemar"
-        return float(binomtest(only_higher, only_higher + only_lower).pvalue), "McNemar"
-    return exchange(higher[0], lower[0]), "exchanged scores"
+    are_single = higher.shape == lower.shape == (1, higher.shape[1], 1)
+    if are_single and numpy.isin([higher, lower], [0.0, 1.0]).all():
+        return mcnemar(higher, lower), "McNemar"
+    below = int((differences <= 0).sum())
+    above = int((differences >= 0).sum())
+    p = 2 * (min(below, above) + 1) / (len(differences) + 1)
+    return min(1.0, p), "bootstrap"
 
 
-def exchange(higher: numpy.ndarray, lower: numpy.ndarray, resamples: int = RESAMPLES) -> float:
-    """Return p by exchanging two models' scores, (items, 1) or (items, 2), of random items."""
-    generator = numpy.random.default_rng(0)
-    observed = abs(figure_of(higher) - figure_of(lower))
-    larger = 0
-    for _ in range(resamples):
-        is_exchanged = generator.random((len(higher), 1)) < 0.5
-        first = numpy.where(is_exchanged, lower, higher)
-        second = numpy.where(is_exchanged, higher, lower)
-        larger += bool(abs(figure_of(first) - figure_of(second)) >= observed - 1e-12)
-    return (larger + 1) / (resamples + 1)
+def mcnemar(higher: ndarray, lower: ndarray) -> float:
+    """Return p of right and wrong answers, 1 and 0, by McNemar's exact test."""
+    only_higher = int((higher > lower).sum())
+    different = int((higher != lower).sum())
+    return float(binomtest(only_higher, different).pvalue) if different else 1.0
 
 
 def needed_seeds(difference: float, of_items: float, of_runs: float) -> Optional[int]:
@@ -201,15 +181,16 @@ def needed_seeds(difference: float, of_items: float, of_runs: float) -> Optional
     variance of a difference of two single runs, which n seeds divide by n.
     """
     left = (difference / FINDS) ** 2 - of_items
-    return max(1, math.ceil(of_runs / left)) if left > 0 else None
+    if left <= 0:
+        return None
+    return max(1, math.ceil(of_runs / left))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return the p-values corrected for their number by Holm's method."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    corrected = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        corrected[index] = largest
-    return corrected
+    order = numpy.argsort(p_values, kind="stable")
+    factors = numpy.arange(len(order), 0, -1)
+    products = factors * numpy.array(p_values)[order]
+    corrected = numpy.empty(len(order))
+    corrected[order] = numpy.maximum.accumulate(products).clip(max=1)
+    return [float(p) for p in corrected]

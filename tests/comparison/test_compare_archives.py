@@ -59,7 +59,7 @@ def test_a_metric_of_reading_comprehension_is_chosen_and_no_longer_in_percent(sc
         (report,) = compare_archives(["q1"], [["q2"]], "test.json", metric)
         assert report["metric"] == (metric or "f1")
         assert report["difference"] == pytest.approx(mean)
-        assert report["test"] == "exchanged scores"
+        assert report["test"] == "bootstrap"
 
 
 @pytest.mark.parametrize(

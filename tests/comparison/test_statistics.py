@@ -8,14 +8,11 @@ from scipy.stats import binomtest, norm, pearsonr
 
 from allennlp_sentmatch.comparison.statistics import (
     compare,
-    counted,
-    exchange,
     figure_of,
     holm,
     needed_seeds,
     parted,
     resampled,
-    weighted_figures,
 )
 
 
@@ -51,15 +48,6 @@ def test_the_interval_of_correlations():
     assert high == pytest.approx(math.tanh(math.atanh(r) + error) - 1, abs=0.015)
 
 
-@pytest.mark.parametrize("columns", [1, 2])
-def test_figures_of_resampled_items(columns):
-    generator = numpy.random.default_rng(0)
-    items = generator.normal(3.0, 1.0, size=(3, 20, columns))
-    chosen = generator.integers(20, size=(5, 20))
-    expected = figure_of(items[:, chosen])  # (3, 5)
-    assert weighted_figures(items, counted(chosen)) == pytest.approx(expected, abs=1e-12)
-
-
 def test_right_and_wrong_answers_of_two_models_are_compared_by_mcnemar():
     """Of 100 items, only X answers 12 and only Y 3: a binomial test of 12 of 15."""
     higher = digits("1" * 12 + "0" * 3 + "1" * 50 + "0" * 35)
@@ -71,23 +59,27 @@ def test_right_and_wrong_answers_of_two_models_are_compared_by_mcnemar():
     assert compare(higher, higher).p == 1
 
 
-def test_exchanging_scores_is_mcnemars_test_for_right_and_wrong_answers():
-    higher = digits("1" * 9 + "0" * 2 + "1" * 20)
-    lower = digits("0" * 9 + "1" * 2 + "1" * 20)
-    p = binomtest(9, 11).pvalue
-    assert exchange(higher[0], lower[0]) == pytest.approx(p, abs=0.015)
-
-
-def test_exchanging_scores_compares_correlations():
+def test_correlations_of_two_models():
     """A model that predicts better than another, and a copy of a model."""
     generator = numpy.random.default_rng(1)
     true = generator.normal(size=100)
     runs = [true + noise * generator.normal(size=100) for noise in (0.5, 3.0)]
     better, worse = (numpy.stack([run, true], axis=-1)[None] for run in runs)
     found = compare(better, worse)
-    assert found.test == "exchanged scores"
+    assert found.test == "bootstrap"
     assert found.p < 0.001
     assert compare(better, better).p == 1
+
+
+def test_average_precisions_of_two_models_by_the_normal_distribution():
+    """Two single runs whose scores are neither right nor wrong answers."""
+    generator = numpy.random.default_rng(2)
+    higher = generator.random((1, 500, 1))
+    lower = (higher + generator.normal(0.01, 0.2, size=(1, 500, 1))).clip(0.001, 0.999)
+    found = compare(higher, lower)
+    error = math.sqrt((higher - lower).var() / 500)
+    assert found.test == "bootstrap"
+    assert found.p == pytest.approx(2 * norm.sf(abs(found.difference) / error), abs=0.02)
 
 
 def test_p_of_several_runs_fits_the_normal_distribution():
