@@ -12,6 +12,7 @@ over all tokens of a sample of sentences. The two directions of a bidirectional 
 own ranges and share the histograms.
 """
 
+import math
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,10 +26,11 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
+from torch import Tensor
 
 from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, new_figure
-from allennlp_sentmatch.nn import CellAwareLSTM, CellAwareLSTMDecoder
+from allennlp_sentmatch.nn import CellAwareLSTM, CellAwareLSTMDecoder, CellAwareLSTMGates
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
 
@@ -87,83 +89,116 @@ def collect_gates(
         raise ConfigurationError(
             f"{type(model).__name__} has no vertical gates: no CAS-LSTM of two layers or more"
         )
-    # By layer and quantity: the number of values, their sum, the sum of their squares, the counts
-    sums: dict[tuple[int, str], Any] = defaultdict(lambda: numpy.zeros(3 + NUM_BINS))
-    extremes: dict[tuple[int, str], list[float]] = defaultdict(list)
+    summaries: dict[tuple[int, str], list[list[float]]] = defaultdict(list)
     thread = threading.get_ident()
 
-    def collect(stack: CellAwareLSTM, arguments: tuple[torch.Tensor, torch.Tensor]) -> None:
+    def collect(stack: CellAwareLSTM, arguments: tuple[Tensor, Tensor]) -> None:
         inputs, mask = arguments
         if threading.get_ident() != thread or not mask.any():
             return  # another caller's sentences, or sentences without tokens
         _, layers = stack.forward(inputs, mask, return_gates=True)  # a call would recurse
-        for layer, directions in enumerate(layers, start=1):
-            for direction, here in enumerate(directions):
-                quantities = {}
-                if here.vertical is not None:
-                    gate = here.vertical[mask]  # (number of tokens, H)
-                    below = layers[layer - 2][direction].output[mask]
-                    quantities["gate"] = gate
-                    quantities["range"] = gate.amax(1) - gate.amin(1)
-                    quantities["difference"] = (gate - below).abs()
-                quantities["cell"] = here.cell[mask]
-                for name, tensor in quantities.items():
-                    values = tensor.double().cpu().numpy().ravel()
-                    _, limits = QUANTITIES[name]
-                    counts, _ = numpy.histogram(values.clip(*limits), NUM_BINS, limits)
-                    moments = values.size, values.sum(), numpy.square(values).sum()
-                    sums[layer, name] += [*moments, *counts]
-                    extremes[layer, name] += [values.min(), values.max()]
+        for layer, quantity, values in _quantities(layers, mask):
+            summaries[layer, quantity].append(_summary(quantity, values))
 
     with ExitStack() as hooks, evaluation_mode(model):
         for stack in stacks:
             hooks.enter_context(stack.register_forward_pre_hook(collect))
         for batch in lazy_groups_of(inputs, batch_size):
-            sentences = [one["sentence"] for one in batch if is_lone_sentence(predictor, one)]
-            if sentences:
-                ArchiveEncoder(model, predictor._dataset_reader).encode(sentences)
-            others = [one for one in batch if not is_lone_sentence(predictor, one)]
-            if others:
-                predictor.predict_batch_json(others)
-    if not sums:
+            _predict(predictor, batch)
+    if not summaries:
         raise ConfigurationError("the sentences have no token, and so no gates")
-    histograms = []
-    for layer, name in sorted(sums, key=itemgetter(0)):
-        number, total, squares, *counts = sums[layer, name].tolist()
-        mean = total / number
-        deviation = max(0.0, squares / number - mean**2) ** 0.5
-        ends = float(min(extremes[layer, name])), float(max(extremes[layer, name]))
-        counts = list(map(int, counts))
-        histograms.append(GateHistogram(layer, name, counts, mean, deviation, *ends))
-    return histograms
+    return [_histogram(*key, summaries[key]) for key in sorted(summaries, key=itemgetter(0))]
+
+
+def _predict(predictor: Predictor, inputs: Iterable[dict[str, Any]]) -> None:
+    """Let the model read the texts of inputs, whatever it predicts."""
+    sentences = []
+    others = []
+    for one in inputs:
+        if is_lone_sentence(predictor, one):
+            sentences.append(one["sentence"])
+        else:
+            others.append(one)
+    if sentences:
+        ArchiveEncoder(predictor._model, predictor._dataset_reader).encode(sentences)
+    if others:
+        predictor.predict_batch_json(others)
+
+
+def _quantities(
+    layers: Sequence[Sequence[CellAwareLSTMGates]], mask: Tensor
+) -> Iterator[tuple[int, str, Tensor]]:
+    """Yield the layer, the name and the values of each quantity at the unmasked tokens."""
+    for index, directions in enumerate(layers):
+        layer = index + 1
+        for direction, here in enumerate(directions):
+            if here.vertical is not None:
+                gate = here.vertical[mask]  # (number of tokens, H)
+                lower_output_gate = layers[index - 1][direction].output[mask]
+                yield layer, "gate", gate
+                yield layer, "range", gate.amax(1) - gate.amin(1)
+                yield layer, "difference", (gate - lower_output_gate).abs()
+            yield layer, "cell", here.cell[mask]
+
+
+def _summary(quantity: str, tensor: Tensor) -> list[float]:
+    """Return the extremes, the sum, the sum of the squares and the counts of some values."""
+    values = tensor.double().cpu().numpy().ravel()
+    _, limits = QUANTITIES[quantity]
+    counts, _ = numpy.histogram(values.clip(*limits), NUM_BINS, limits)
+    return [values.min(), values.max(), values.sum(), numpy.square(values).sum(), *counts]
+
+
+def _histogram(layer: int, quantity: str, summaries: Sequence[Sequence[float]]) -> GateHistogram:
+    """Return the histogram of the values that `_summary` has described in parts."""
+    table = numpy.array(summaries)
+    total, squares, *counts = table[:, 2:].sum(axis=0).tolist()
+    number = sum(counts)
+    mean = total / number
+    variance = max(0.0, squares / number - mean**2)
+    return GateHistogram(
+        layer,
+        quantity,
+        counts=[int(count) for count in counts],
+        mean=mean,
+        standard_deviation=math.sqrt(variance),
+        minimum=float(table[:, 0].min()),
+        maximum=float(table[:, 1].max()),
+    )
 
 
 def draw_gates(
     title: str, histograms: list[GateHistogram], quantities: Sequence[str] = GATES
 ) -> Drawing:
     """Draw histograms of `collect_gates`, a row for each quantity and a column for each layer."""
-    histograms = [histogram for histogram in histograms if histogram.quantity in quantities]
-    layers = sorted({histogram.layer for histogram in histograms})
+    drawn = [histogram for histogram in histograms if histogram.quantity in quantities]
+    layers = sorted({histogram.layer for histogram in drawn})
     figure = new_figure(3.6 * len(layers), 2.4 * len(quantities))
     all_axes = figure.subplots(len(quantities), len(layers), squeeze=False)
-    for histogram in histograms:
-        label, limits = QUANTITIES[histogram.quantity]
-        edges = numpy.linspace(*limits, NUM_BINS + 1)
-        row = list(quantities).index(histogram.quantity)
-        axes = all_axes[row, layers.index(histogram.layer)]
-        centers = (edges[1:] + edges[:-1]) / 2
-        axes.hist(centers, bins=NUM_BINS, range=limits, density=True, weights=histogram.counts)
-        axes.set(xlim=limits, xlabel=label, ylabel="Density")
-        figures = f"{histogram.mean:.2f} ± {histogram.standard_deviation:.2f}"
-        if histogram.quantity == "cell":
-            figures = f"{histogram.minimum:.2f} to {histogram.maximum:.2f}"
-        axes.set_title(f"layer {histogram.layer}: {figures}", fontsize="medium")
+    for histogram in drawn:
+        row = quantities.index(histogram.quantity)
+        column = layers.index(histogram.layer)
+        _draw_histogram(all_axes[row, column], histogram)
     return figure_drawing(title, figure)
+
+
+def _draw_histogram(axes: Any, histogram: GateHistogram) -> None:
+    label, limits = QUANTITIES[histogram.quantity]
+    edges = numpy.linspace(*limits, NUM_BINS + 1)
+    centers = (edges[1:] + edges[:-1]) / 2
+    axes.hist(centers, bins=NUM_BINS, range=limits, density=True, weights=histogram.counts)
+    axes.set(xlim=limits, xlabel=label, ylabel="Density")
+    figures = f"{histogram.mean:.2f} ± {histogram.standard_deviation:.2f}"
+    if histogram.quantity == "cell":
+        figures = f"{histogram.minimum:.2f} to {histogram.maximum:.2f}"
+    axes.set_title(f"layer {histogram.layer}: {figures}", fontsize="medium")
 
 
 def _stacks(model: torch.nn.Module) -> Iterator[CellAwareLSTM]:
     """Yield the encoders' CAS-LSTMs; decoders, which read token by token, are left out."""
-    decoding = [m.lstm for m in model.modules() if isinstance(m, CellAwareLSTMDecoder)]
-    for module in model.modules():
-        if isinstance(module, CellAwareLSTM) and module.num_layers > 1 and module not in decoding:
-            yield module
+    modules = list(model.modules())
+    decoding = [module.lstm for module in modules if isinstance(module, CellAwareLSTMDecoder)]
+    stacks = [module for module in modules if isinstance(module, CellAwareLSTM)]
+    for stack in stacks:
+        if stack.num_layers > 1 and stack not in decoding:
+            yield stack

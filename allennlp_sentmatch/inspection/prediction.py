@@ -60,9 +60,10 @@ def draw_into_folder(
 ) -> Iterator[tuple[int, str, str, str]]:
     """Draw the internals of models for their predictions, into a new folder.
 
-    There are one or two predictors, by their models' names. Only the trees of the second one are
-    drawn, next to the first one's trees. The `kinds` that the model lacks are left out. `source` is
-    the name of the inputs' file, for errors. After an error, the `folder` is not created.
+    There are one or more predictors, by their models' names. Of all but the first, only the trees
+    are drawn, next to the first one's trees. The `kinds` that the model lacks are left out.
+    `source` is the name of the inputs' file, for errors. After an error, the `folder` is not
+    created.
 
     Yields the trees while it draws: the number of the input, counted from 1, the model, the title
     and the nested parentheses.

@@ -7,7 +7,7 @@ from typing import Any, Callable, cast
 import torch
 import torch.nn.functional as F
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, Instance
+from allennlp.data import Batch, Instance, TextFieldTensors
 from allennlp.data.fields import TextField
 from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
@@ -16,7 +16,11 @@ from torch import Tensor
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
 from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.inspection.drawing import HTML, Drawing, colored
-from allennlp_sentmatch.inspection.hooks import embedding_layer, replaced_embeddings
+from allennlp_sentmatch.inspection.hooks import (
+    EmbeddedText,
+    embedding_layer,
+    replaced_embeddings,
+)
 from allennlp_sentmatch.inspection.word_pieces import (
     join_word_pieces,
     sum_over_words,
@@ -68,9 +72,8 @@ SALIENCY_METHODS = tuple(METHODS)
 
 def has_saliency(predictor: Predictor) -> bool:
     """Return whether a predictor has saliency: it predicts by one model, not by an ensemble."""
-    return isinstance(predictor, ClassificationPredictor) and not isinstance(
-        predictor, EnsemblePredictor
-    )
+    is_ensemble = isinstance(predictor, EnsemblePredictor)
+    return isinstance(predictor, ClassificationPredictor) and not is_ensemble
 
 
 def interpret(
@@ -106,7 +109,8 @@ def interpret(
     for name, contributions in _contributions(predictor, instance, method).items():
         tokens = cast(TextField, instance[name]).tokens
         text = "sentence" if name == "tokens" else name
-        for part, span in (joined_spans(instance) or {text: slice(None)}).items():
+        spans = joined_spans(instance) or {text: slice(None)}
+        for part, span in spans.items():
             words, values = join_word_pieces(tokens[span], contributions[span].tolist())
             result.append(Saliency(part, words, _normalized(values)))
     return result
@@ -134,29 +138,39 @@ def _contributions(predictor: Predictor, instance: Instance, method: str) -> dic
             predicted = model(**tensors)
         with replaced_embeddings(model, texts, resample) as embedded:
             output = model(**tensors)
-        if "score" in output:
-            explained = output["score"].mean()
-        else:
-            label = predicted["label_logits"].argmax(dim=-1)
-            explained = F.cross_entropy(output["label_logits"], label)
+        explained = _explained(predicted, output)
         leaves = [leaf for text in embedded.values() for leaf in text.leaves]
         gradients = iter(torch.autograd.grad(explained, leaves))
     contributions = {}
     for name, text in embedded.items():
-        calls = [  # (segments, T) for each call of the embedder with this text
-            (original * next(gradients)).sum(-1).unflatten(0, (num_samples, -1)).sum(0)
-            for original in text.originals
-        ]
-        assert text.embedder is not None
-        pieces = unfold_segments(torch.stack(calls).sum(0), text.embedder)
-        is_of_words = embedding_layer(text.embedder) is text.embedder
-        contributions[name] = pieces if is_of_words else sum_over_words(pieces, texts[name])
+        products = [original * next(gradients) for original in text.originals]
+        by_token = torch.stack(products).sum(dim=(0, -1))  # (samples * segments, T)
+        values = by_token.unflatten(0, (num_samples, -1)).sum(0)
+        contributions[name] = _joined(text, values, texts[name])
     return contributions
 
 
+def _explained(predicted: dict[str, Any], output: dict[str, Any]) -> Tensor:
+    """Return the mean score, or the cross-entropy of the label that was predicted."""
+    if "score" in output:
+        score: Tensor = output["score"].mean()
+        return score
+    label = predicted["label_logits"].argmax(dim=-1)
+    return F.cross_entropy(output["label_logits"], label)
+
+
+def _joined(text: EmbeddedText, values: Tensor, tensors: TextFieldTensors) -> Tensor:
+    """Return a text's values (segments, T) for each token, in place of its word pieces."""
+    assert text.embedder is not None
+    pieces = unfold_segments(values, text.embedder)
+    is_of_words = embedding_layer(text.embedder) is text.embedder
+    return pieces if is_of_words else sum_over_words(pieces, tensors)
+
+
 def _normalized(values: list[float]) -> list[float]:
-    total = sum(map(abs, values))
-    return [abs(value) / total for value in values] if total > 0 else [0.0] * len(values)
+    sizes = [abs(value) for value in values]
+    total = sum(sizes) or 1.0
+    return [size / total for size in sizes]
 
 
 def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "simple") -> Drawing:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import lazy_groups_of
 from allennlp.data import Batch, Instance, Token
 from allennlp.data.fields import TextField
 from allennlp.nn.util import move_to_device
@@ -26,6 +27,9 @@ from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 BATCH_SIZE = 64
 PARSE = "binary_parse"
 """The end of the keys of parses in JSON lines, as in SNLI's `sentence1_binary_parse`."""
+
+_LABEL = re.compile(r"\(\s*[^\s()]+")
+_PART = re.compile(r"[()]|[^\s()]+")
 
 _FORMS = (
     "expected a tree on each line, with labels, as (3 (2 It) (4 (3 works) (2 .))), or JSON lines "
@@ -66,23 +70,23 @@ def _parses_in(row: Row) -> Iterator[ParsedSentence]:
 
 def _parsed(row: Row, text: str, labeled: bool) -> ParsedSentence:
     """Return the words and the tree of nested parentheses; errors name the `row`."""
+    if labeled:
+        text = _LABEL.sub("(", text)
     words: list[str] = []
     starts: list[int] = []  # of the open nodes
     brackets: list[tuple[int, int]] = []
-    before = ""
-    for part in re.findall(r"[()]|[^\s()]+", text):
-        is_label = labeled and before == "("
-        before = part
+    for part in _PART.findall(text):
         if part == "(":
             starts.append(len(words))
-        elif part == ")":
-            if not starts:
-                raise row.error(f"a parenthesis is not open; {_FORMS}")
-            brackets.append((starts.pop(), len(words)))
-        elif not is_label:
+        elif part != ")":
             words.append(unescape(part))
+        elif starts:
+            brackets.append((starts.pop(), len(words)))
+        else:
+            raise row.error(f"a parenthesis is not open; {_FORMS}")
     has_root = len(words) == 1 or (0, len(words)) in brackets
-    if starts or not has_root or len(set(brackets)) < len(brackets):
+    has_twins = len(set(brackets)) < len(brackets)
+    if starts or has_twins or not has_root:
         raise row.error(f"not a whole tree, or one with two nodes over the same words; {_FORMS}")
     tree = frozenset((start, end) for start, end in brackets if end - start > 1)
     return ParsedSentence(words, tree)
@@ -101,12 +105,11 @@ def chosen_trees(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> li
             f"a {type(model).__name__} without the encoder gumbel_tree_lstm builds no trees"
         )
     trees: dict[int, Tree] = {}
-    by_length = sorted(range(len(sentences)), key=lambda index: len(sentences[index]))
-    for start in range(0, len(by_length), BATCH_SIZE):
-        indices = by_length[start : start + BATCH_SIZE]
-        merges = _merges(predictor, [sentences[index] for index in indices])
-        for index, row in zip(indices, merges.tolist()):
-            trees[index] = tree_scores.tree_of(row, len(sentences[index]))
+    by_length = sorted(enumerate(sentences), key=lambda numbered: len(numbered[1]))
+    for batch in lazy_groups_of(by_length, BATCH_SIZE):
+        merges = _merges(predictor, [words for _, words in batch])
+        for (index, words), row in zip(batch, merges.tolist()):
+            trees[index] = tree_scores.tree_of(row, len(words))
     return [trees[index] for index in range(len(sentences))]
 
 
@@ -116,9 +119,10 @@ def _merges(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> torch.T
     model: Any = predictor._model
     instances = []
     for words in sentences:
-        field = TextField([Token(word) for word in words])
-        instances.append(Instance({"tokens": field}))
-        predictor._dataset_reader.apply_token_indexers(instances[-1])
+        tokens = [Token(word) for word in words]
+        instance = Instance({"tokens": TextField(tokens)})
+        predictor._dataset_reader.apply_token_indexers(instance)
+        instances.append(instance)
     batch = Batch(instances)
     batch.index_instances(model.vocab)
     tensors = move_to_device(batch.as_tensor_dict(), predictor.cuda_device)
@@ -142,30 +146,21 @@ def measure_trees(
     Raise `ConfigurationError` for a model whose encoder builds no trees.
     """
     lengths = [len(sentence.words) for sentence in sentences]
+    words = [sentence.words for sentence in sentences]
     generator = random.Random(0)
-    parses = [sentence.tree for sentence in sentences]
-    made = {
-        "parses": parses,
+    references = {
+        "parses": [sentence.tree for sentence in sentences],
         "left-branching": [tree_scores.left_branching(length) for length in lengths],
         "right-branching": [tree_scores.right_branching(length) for length in lengths],
         "balanced": [tree_scores.balanced(length) for length in lengths],
     }
-    references = dict(made)
-    made["random"] = [tree_scores.random_tree(length, generator) for length in lengths]
-    words = [sentence.words for sentence in sentences]
+    random_trees = [tree_scores.random_tree(length, generator) for length in lengths]
     of_models = {name: chosen_trees(one, words) for name, one in predictors.items()}
-    made.update(of_models)
-    report: dict[str, Any] = {
-        "sentences": len(sentences),
-        "f1": {
-            name: {other: mean_f1(trees, known) for other, known in references.items()}
-            for name, trees in made.items()
-        },
-        "depth": {
-            name: mean(map(tree_scores.depth, trees, lengths)) for name, trees in made.items()
-        },
-    }
-    pairs = [mean_f1(*pair) for pair in combinations(of_models.values(), 2)]
+    report: dict[str, Any] = {"sentences": len(sentences), "f1": {}, "depth": {}}
+    for name, trees in {**references, "random": random_trees, **of_models}.items():
+        report["f1"][name] = {other: mean_f1(trees, known) for other, known in references.items()}
+        report["depth"][name] = mean(map(tree_scores.depth, trees, lengths))
+    pairs = [mean_f1(first, second) for first, second in combinations(of_models.values(), 2)]
     if pairs:
         report["between_models"] = mean(pairs)
     return report

@@ -28,9 +28,9 @@ def unfold_segments(values: Tensor, embedder: TextFieldEmbedder) -> Tensor:
     if len(values) == 1 or transformer is None:
         return values[0]
     start = transformer._num_added_start_tokens
-    end = transformer._num_added_end_tokens
-    inner = values[:, start : values.size(1) - end]
-    return torch.cat([values[0, :start], inner.flatten(), values[-1, values.size(1) - end :]])
+    end = values.size(1) - transformer._num_added_end_tokens
+    inner = values[:, start:end].flatten()
+    return torch.cat([values[0, :start], inner, values[-1, end:]])
 
 
 def sum_over_words(values: Tensor, tensors: TextFieldTensors) -> Tensor:
@@ -41,14 +41,19 @@ def sum_over_words(values: Tensor, tensors: TextFieldTensors) -> Tensor:
     for arguments in tensors.values():
         if "offsets" in arguments:
             # Shape: (number of words, 2), first and last piece; both -1 for a word without pieces
-            offsets = arguments["offsets"][0].tolist()
-            words = [values[first : last + 1] for first, last in offsets]
-        elif "num_parts" in arguments:
-            words = [*values.split(arguments["num_parts"][0].tolist())]
-        else:
-            continue
-        return torch.stack([pieces.sum() for pieces in words]) if words else values[:0]
+            ends = arguments["offsets"][0].tolist()
+            return _sums([values[first : last + 1] for first, last in ends])
+        if "num_parts" in arguments:
+            sizes = arguments["num_parts"][0].tolist()
+            return _sums(values.split(sizes))
     return values
+
+
+def _sums(parts: Sequence[Tensor]) -> Tensor:
+    """Return the sum of each part, (number of parts,)."""
+    if not parts:
+        return torch.zeros(0)
+    return torch.stack([part.sum() for part in parts])
 
 
 def join_word_pieces(
@@ -59,25 +64,26 @@ def join_word_pieces(
     Special tokens are left out. A piece is not joined on a side with a punctuation mark. Tokens of
     other tokenizers are words already.
     """
+    are_pieces = any(token.text_id is not None for token in tokens)
+    if not are_pieces:
+        return [str(token.text) for token in tokens], list(values)
     words: list[str] = []
     sums: list[float] = []
     end = None  # where the last piece ends, in characters
     for token, value in zip(tokens, values):
-        text = str(token.text)
-        is_piece = token.text_id is not None
-        if is_piece and token.idx is None:  # a special token
+        if token.idx is None:  # a special token
             end = None
             continue
-        if is_piece:
-            text = text[len(CONTINUATION) :] if text.startswith(CONTINUATION) else text
-            text = text.lstrip(SPACES) or text
-        if is_piece and token.idx == end and words[-1][-1].isalnum() and text[0].isalnum():
+        text = str(token.text).removeprefix(CONTINUATION)
+        text = text.lstrip(SPACES) or text
+        continues = token.idx == end and words[-1][-1].isalnum() and text[0].isalnum()
+        end = token.idx_end
+        if continues:
             words[-1] += text
             sums[-1] += value
         else:
             words.append(text)
             sums.append(value)
-        end = token.idx_end
     return words, sums
 
 
@@ -87,14 +93,17 @@ def join_subwords(attention: AttentionMap) -> AttentionMap:
     The attention to a word is the sum over its subwords; the attention of a word is the mean.
     Tokens of other tokenizers do not change.
     """
-    if not any(token.endswith(END_OF_WORD) for token in (*attention.rows, *attention.columns)):
+    tokens = [*attention.rows, *attention.columns]
+    if not any(token.endswith(END_OF_WORD) for token in tokens):
         return attention
     rows, row_starts = _join(attention.rows)
     columns, column_starts = _join(attention.columns)
-    weights = numpy.add.reduceat(numpy.array(attention.weights), column_starts, axis=1)
+    weights = numpy.array(attention.weights)
+    weights = numpy.add.reduceat(weights, column_starts, axis=1)
+    weights = numpy.add.reduceat(weights, row_starts, axis=0)
     counts = numpy.diff([*row_starts, len(attention.rows)])
-    weights = numpy.add.reduceat(weights, row_starts, axis=0) / counts[:, None]
-    return AttentionMap(attention.title, weights.tolist(), rows, columns)
+    means = weights / counts[:, None]
+    return AttentionMap(attention.title, means.tolist(), rows, columns)
 
 
 def _join(tokens: Sequence[str]) -> tuple[list[str], list[int]]:
