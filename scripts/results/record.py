@@ -6,6 +6,10 @@
     allennlp tune ranker.jsonnet space.libsonnet -s out/tune/trecqa
     python -m scripts.results.record study docs/results/tune_trecqa.json "MAP, %" out/tune/trecqa
 
+    allennlp inspect 1/model.tar.gz sst/test.txt out/trees --trees --beside 2/model.tar.gz
+    python -m scripts.results.record trees docs/results/trees.json "SST, test" out/trees \
+        --model "Gumbel Tree-LSTM, SICK"
+
     allennlp transfer out/bilstm/1/model.tar.gz --data ../shared/data --output-file 1.json
     allennlp transfer out/bilstm/2/model.tar.gz --data ../shared/data --output-file 2.json
     python -m scripts.results.record transfer docs/results/transfer.json BiLSTM 1.json 2.json \
@@ -41,6 +45,47 @@ CALIBRATION_COLUMNS = {
     "negative log-likelihood": "negative_log_likelihood",
     "Brier score": "brier_score",
 }
+
+SIMPLE_TREES = ("parses", "left-branching", "right-branching", "balanced", "random")
+TREE_COLUMNS = {
+    "data": "data",
+    "sentences": "sentences",
+    "trees": "trees",
+    "F1 with the parses": "parses",
+    "with left-branching": "left-branching",
+    "with right-branching": "right-branching",
+    "with balanced": "balanced",
+    "between seeds": "between_models",
+    "depth": "depth",
+}
+
+
+def record_trees(path: Path, data: str, report: dict[str, Any], model: str) -> None:
+    """Put the trees of a model's seeds on some data, and the simple ones, into rows of percents."""
+    models = [name for name in report["f1"] if name not in SIMPLE_TREES]
+    groups = {**{name: [name] for name in SIMPLE_TREES}, model: models}
+    made = []
+    for trees, names in groups.items():
+        figures = [report["f1"][name] for name in names]
+        record = {"data": data, "sentences": report["sentences"], "trees": trees}
+        for other in figures[0]:
+            record[other] = [round(100 * one[other], 1) for one in figures]
+        record["depth"] = [round(report["depth"][name], 1) for name in names]
+        made.append(record)
+    if "between_models" in report:
+        made[-1]["between_models"] = round(100 * report["between_models"], 1)
+    keys = [_tree_key(record) for record in made]
+    known = read_table(path, {"records": []})["records"]
+    others = [record for record in known if _tree_key(record) not in keys]
+    records = sorted([*others, *made], key=_tree_key)
+    write_table(path, {"columns": TREE_COLUMNS, "records": records})
+
+
+def _tree_key(record: dict[str, Any]) -> tuple[str, int, str]:
+    """Return what identifies and orders the rows: the data, and the simple trees before models."""
+    trees = record["trees"]
+    place = SIMPLE_TREES.index(trees) if trees in SIMPLE_TREES else len(SIMPLE_TREES)
+    return record["data"], place, trees
 
 
 def record_calibration(path: Path, name: str, report: dict[str, Any]) -> None:
@@ -123,15 +168,20 @@ def main() -> None:
     """Record the reports of the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     kinds = parser.add_subparsers(dest="kind", required=True)
+    parsers = {}
     for kind, name, reports in (
         ("calibration", "the data and the model", "the folder that `allennlp calibrate` made"),
         ("study", 'a title such as "MAP, %%", of figures in percent', "the folder of the study"),
+        ("trees", "the data", "the folder that `allennlp inspect --trees` made"),
         ("transfer", "the name of the row", "the files of `allennlp transfer`, one for each seed"),
     ):
         one = kinds.add_parser(kind)
         one.add_argument("table", type=Path, help="a JSON file of results")
         one.add_argument("name", help=name)
         one.add_argument("reports", type=Path, nargs="+" if kind == "transfer" else 1, help=reports)
+        parsers[kind] = one
+    parsers["trees"].add_argument("--model", required=True, help="what the archives are seeds of")
+    one = parsers["transfer"]
     one.add_argument("--seeds", type=int, nargs="+", help="the seeds of the reports")
     one.add_argument("--configuration", help="the configuration that trained the model")
     one.add_argument("--revision", help="the commit that trained the model")
@@ -139,13 +189,17 @@ def main() -> None:
     one.add_argument("--differs", help="what differs from the published experiment")
     options = vars(parser.parse_args())
     kind, path, name = (options.pop(key) for key in ("kind", "table", "name"))
-    files = {"calibration": "calibration.json", "study": "study.json", "transfer": ""}
-    paths = [given / files[kind] for given in options.pop("reports")]
+    files = {"calibration": "calibration.json", "study": "study.json", "trees": "trees.json"}
+    paths = [given / files.get(kind, "") for given in options.pop("reports")]
     made = [json.loads(file.read_text(encoding="utf-8")) for file in paths]
     if kind == "transfer":
         record_transfer(path, name, made, **options)
-    else:
-        {"calibration": record_calibration, "study": record_study}[kind](path, name, made[0])
+        return
+    if kind == "trees":
+        record_trees(path, name, made[0], **options)
+        return
+    recorders = {"calibration": record_calibration, "study": record_study}
+    recorders[kind](path, name, made[0])
 
 
 if __name__ == "__main__":

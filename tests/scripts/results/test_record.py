@@ -44,6 +44,38 @@ def test_a_calibration_has_two_rows_for_each_name(run):
         assert set(row) == set(table["columns"].values())
 
 
+def test_trees_have_a_row_of_percents_for_each_kind_and_model(run):
+    names = record.SIMPLE_TREES[:4]
+    kinds = [*record.SIMPLE_TREES, "1.tar.gz", "2.tar.gz"]
+    shares = [1.0, 0.3, 0.4, 0.35, 0.32, 0.305, 0.41]
+    report = {
+        "sentences": 9,
+        "f1": {kind: dict.fromkeys(names, share) for kind, share in zip(kinds, shares)},
+        "depth": dict.fromkeys(kinds, 4.26),
+        "between_models": 0.6543,
+    }
+    run("trees", "SST", {"trees.json": report}, "--model", "z")
+    run("trees", "SNLI", {"trees.json": report}, "--model", "z")
+    table = run("trees", "SST", {"trees.json": report}, "--model", "a")
+    rows = [(row["data"], row["trees"]) for row in table["records"]]
+    simple = [*record.SIMPLE_TREES]
+    expected = {"SNLI": [*simple, "z"], "SST": [*simple, "a", "z"]}
+    assert rows == [(data, trees) for data, listed in expected.items() for trees in listed]
+    models = [row for row in table["records"] if row["trees"] == "a"]
+    figures = {key: [30.5, 41.0] for key in names}
+    assert models == [
+        {
+            "data": "SST",
+            "sentences": 9,
+            "trees": "a",
+            **figures,
+            "depth": [4.3, 4.3],
+            "between_models": 65.4,
+        }
+    ]
+    assert "| z | 30.5 to 41 | " in "".join(fill_tables.measured_blocks(table))
+
+
 def test_a_study_becomes_a_table(run, tmp_path, monkeypatch):
     values = {"a": 1, "b": "x"}
     trial = {"state": "complete", "value": 0.75, "values": values, "best_epoch": 1, "epochs": 2}
