@@ -6,28 +6,30 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from itertools import combinations
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy
 import torch
 from allennlp.data import DatasetReader
-from scipy.special import softmax
+from allennlp.models import Model
 
 from allennlp_sentmatch.calibration.reliability import draw_reliability, measure_reliability
 from allennlp_sentmatch.calibration.report import CalibrationReport, ChosenThreshold, DataReport
 from allennlp_sentmatch.calibration.temperature import (
-    FloatArray,
     LabeledLogits,
+    LabeledProbs,
     fit_temperature,
     predict_logits,
 )
-from allennlp_sentmatch.calibration.thresholds import decide, precision_threshold
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import ConfiguredReader
+from allennlp_sentmatch.calibration.thresholds import Decisions, decide, precision_threshold
+from allennlp_sentmatch.data.dataset_readers.configured_reader import ConfiguredReader
 from allennlp_sentmatch.data.folds import split_data_path
 from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.thresholds import choose_threshold
 from allennlp_sentmatch.files.folders import check_absent, write_json, written_folder
+from allennlp_sentmatch.files.lines import PathOrStr
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
@@ -36,13 +38,14 @@ from allennlp_sentmatch.predictors.classification_predictor import ThresholdSett
 
 logger = logging.getLogger(__name__)
 
-MOST_SHARED = 0.1  # the share of short examples that two data sets may have in common by chance
+MOST_SHARED = 0.1
+"""The share of short examples that two data sets may have in common by chance."""
 
 
 def calibrate_archive(
-    archive_file: Union[str, "os.PathLike[str]"],
+    archive_file: PathOrStr,
     data_path: Any,
-    output_dir: Union[str, "os.PathLike[str]"],
+    output_dir: PathOrStr,
     test_path: Any = None,
     precision: Optional[float] = None,
     positive_label: Optional[str] = None,
@@ -72,6 +75,10 @@ def calibrate_archive(
     positive_label : `str`, optional (default = `None`)
         By default, the model's positive label.
 
+    # Returns
+
+    The report, which is also written.
+
     # Raises
 
     `ConfigurationError` if the model is not a classifier of this package, `output_dir` exists, an
@@ -82,32 +89,55 @@ def calibrate_archive(
         check_absent(output_dir, "folder")
         check_kind(optional(SHARE), precision=precision)
     archive = load_archive(archive_file, cuda_device, trust)
-    model = archive.model.eval()
-    if not isinstance(model, ClassificationModel):
-        raise ConfigurationError(
-            f"{archive_file} is a {type(model).__name__}, which gives no probabilities of labels; "
-            "only classifiers of this package can be calibrated"
-        )
-    positive_label = model.positive_label if positive_label is None else positive_label
-    if positive_label is not None and positive_label not in model.labels:
+    model = _checked_classifier(archive.model.eval(), archive_file)
+    if positive_label is None:
+        positive_label = model.positive_label
+    elif positive_label not in model.labels:
         raise ConfigurationError(
             f"{positive_label!r} is not one of the labels of {archive_file}: {model.labels}"
         )
     reader = archive.validation_dataset_reader
     train_path = archive.config.params.get("train_data_path")
-    for name, other_name, path, other in (
-        ("the calibration data", "the training data", data_path, train_path),
-        ("the test data", "the training data", test_path, train_path),
-        ("the test data", "the calibration data", test_path, data_path),
-    ):
-        if path is not None and other is not None and _overlap(reader, path, other):
-            logger.warning(
-                "%s, %s, have examples of %s: the report is better than it would be on other data",
-                name,
-                path,
-                other_name,
-            )
+    _warn_of_shared_examples(reader, train_path, data_path, test_path)
     held_out = predict_logits(model, reader, data_path)
+    previous = model.temperature.item()
+    temperature = _fitted_temperature(model, held_out, data_path)
+    test = None if test_path is None else predict_logits(model, reader, test_path)
+    report = CalibrationReport(
+        archive=str(archive_file),
+        temperature=temperature,
+        previous_temperature=previous,
+        calibration=_report(held_out, data_path, previous, temperature),
+        test=None if test is None else _report(test, test_path, previous, temperature),
+        thresholds=_choose_thresholds(
+            model.labels,
+            positive_label,
+            precision,
+            held_out.probs(temperature),
+            None if test is None else test.probs(temperature),
+        ),
+    )
+    model.temperature.fill_(temperature)
+    with configuration_errors(), written_folder(output_dir) as folder:
+        copy_archive(archive_file, folder / "model.tar.gz", model.state_dict())
+        write_json(folder / "calibration.json", asdict(report))
+        _draw(report, folder / "reliability.svg")
+    return report
+
+
+def _checked_classifier(model: Model, archive_file: Any) -> ClassificationModel:
+    if not isinstance(model, ClassificationModel):
+        raise ConfigurationError(
+            f"{archive_file} is a {type(model).__name__}, which gives no probabilities of labels; "
+            "only classifiers of this package can be calibrated"
+        )
+    return model
+
+
+def _fitted_temperature(
+    model: ClassificationModel, held_out: LabeledLogits, data_path: Any
+) -> float:
+    """Return the temperature of the data. Raise `ConfigurationError`, with their path, if none."""
     try:
         temperature = fit_temperature(*held_out)
     except ConfigurationError as error:
@@ -118,30 +148,35 @@ def calibrate_archive(
             f"{data_path}: the temperature {temperature:.4g} does not fit into {dtype}; the "
             "model's logits are too large or too small"
         )
-    previous = model.temperature.item()
-    test = None if test_path is None else predict_logits(model, reader, test_path)
-    report = CalibrationReport(
-        str(archive_file),
-        temperature,
-        previous,
-        _report(held_out, data_path, previous, temperature),
-        None if test is None else _report(test, test_path, previous, temperature),
-        _choose_thresholds(model.labels, positive_label, precision, temperature, held_out, test),
-    )
-    model.temperature.fill_(temperature)
-    with configuration_errors(), written_folder(output_dir) as folder:
-        copy_archive(archive_file, folder / "model.tar.gz", model.state_dict())
-        write_json(folder / "calibration.json", asdict(report))
-        _draw(report, folder / "reliability.svg")
-    return report
+    return temperature
 
 
-def _overlap(reader: DatasetReader, first: Any, second: Any) -> bool:
-    """Return whether two data paths are the same, or share many examples."""
+def _warn_of_shared_examples(
+    reader: DatasetReader, train_path: Any, data_path: Any, test_path: Any
+) -> None:
+    """Log a warning if the calibration or test data have many examples of the data before them."""
+    paths = {
+        "the training data": train_path,
+        "the calibration data": data_path,
+        "the test data": test_path,
+    }
+    given = [(name, path) for name, path in paths.items() if path is not None]
+    for (other_name, other), (name, path) in combinations(given, 2):
+        if path == other or _shares_examples(reader, path, other):
+            logger.warning(
+                "%s, %s, have examples of %s: the report is better than it would be on other data",
+                name,
+                path,
+                other_name,
+            )
+
+
+def _shares_examples(reader: DatasetReader, first: Any, second: Any) -> bool:
+    """Return whether many examples of the first data path are also in the second one."""
     examples = _examples(reader, first)
     others = set(_examples(reader, second))
-    shared = sum(example in others for example in examples)
-    return bool(first == second) or shared > MOST_SHARED * len(examples)
+    num_shared = sum(example in others for example in examples)
+    return num_shared > MOST_SHARED * len(examples)
 
 
 def _examples(reader: DatasetReader, data_path: Any) -> list[tuple[str, ...]]:
@@ -163,27 +198,22 @@ def _files(path: Any) -> list[str]:
 
 def _report(data: LabeledLogits, path: Any, previous: float, temperature: float) -> DataReport:
     return DataReport(
-        path,
-        len(data.labels),
-        float((data.logits.argmax(-1) == data.labels).mean()),
-        measure_reliability(_probs(data, previous), data.labels),
-        measure_reliability(_probs(data, temperature), data.labels),
+        data=path,
+        examples=len(data.labels),
+        accuracy=float((data.logits.argmax(-1) == data.labels).mean()),
+        before=measure_reliability(*data.probs(previous)),
+        after=measure_reliability(*data.probs(temperature)),
     )
-
-
-def _probs(data: LabeledLogits, temperature: float) -> FloatArray:
-    probs: FloatArray = softmax(data.logits / temperature, axis=-1)
-    return probs
 
 
 def _choose_thresholds(
     labels: list[str],
     positive_label: Optional[str],
     precision: Optional[float],
-    temperature: float,
-    held_out: LabeledLogits,
-    test: Optional[LabeledLogits],
+    held_out: LabeledProbs,
+    test: Optional[LabeledProbs],
 ) -> list[ChosenThreshold]:
+    """Return the thresholds for the best F1, of two labels, and for the `precision`, if given."""
     positive = None if positive_label is None else labels.index(positive_label)
     if positive is not None and positive not in held_out.labels:
         logger.warning(
@@ -191,27 +221,43 @@ def _choose_thresholds(
             positive_label,
         )
         return []
-    probs = _probs(held_out, temperature)
     thresholds: dict[str, Optional[ThresholdSetting]] = {}
     if positive is not None and len(labels) == 2:
-        is_right = held_out.labels == positive
-        weights = numpy.ones(len(is_right))
-        number = choose_threshold(probs[:, positive], is_right, weights).probability
-        other_number = float(f"{1 - number:.15g}")  # 0.7 rather than 0.7000000000000001
-        thresholds["f1"] = {labels[positive]: number, labels[1 - positive]: other_number}
+        thresholds["f1"] = _best_f1_threshold(labels, positive, held_out)
     if precision is not None:
-        thresholds["precision"] = precision_threshold(probs, held_out.labels, precision, positive)
-    chosen = []
-    for aim, threshold in thresholds.items():
-        decisions = [
-            None
-            if threshold is None or data is None
-            else decide(_probs(data, temperature), data.labels, threshold, labels, positive_label)
-            for data in (held_out, test)
-        ]
-        wanted = precision if aim == "precision" else None
-        chosen.append(ChosenThreshold(aim, positive_label, wanted, threshold, *decisions))
-    return chosen
+        thresholds["precision"] = precision_threshold(*held_out, precision, positive)
+    return [
+        ChosenThreshold(
+            aim=aim,
+            positive_label=positive_label,
+            wanted_precision=precision if aim == "precision" else None,
+            threshold=threshold,
+            calibration=_decisions(threshold, held_out, labels, positive_label),
+            test=_decisions(threshold, test, labels, positive_label),
+        )
+        for aim, threshold in thresholds.items()
+    ]
+
+
+def _best_f1_threshold(
+    labels: list[str], positive: int, held_out: LabeledProbs
+) -> dict[str, float]:
+    is_right = held_out.labels == positive
+    scores = held_out.probs[:, positive]
+    number = choose_threshold(scores, is_right, numpy.ones(len(is_right))).probability
+    other_number = float(f"{1 - number:.15g}")  # 0.7 rather than 0.7000000000000001
+    return {labels[positive]: number, labels[1 - positive]: other_number}
+
+
+def _decisions(
+    threshold: Optional[ThresholdSetting],
+    data: Optional[LabeledProbs],
+    labels: list[str],
+    positive_label: Optional[str],
+) -> Optional[Decisions]:
+    if threshold is None or data is None:
+        return None
+    return decide(*data, threshold, labels, positive_label)
 
 
 def _draw(report: CalibrationReport, file: Path) -> None:

@@ -20,17 +20,24 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 from allennlp.data import DatasetReader
-from allennlp.nn.util import move_to_device
 from scipy.optimize import brentq
 from scipy.special import softmax
 
 from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 
-TOLERANCE = 1e-12  # absolute for the derivative, relative for the temperature
+TOLERANCE = 1e-12
+"""Absolute for the derivative, in units of the logits; relative for the temperature."""
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float64]]
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
+
+
+class LabeledProbs(NamedTuple):
+    """Probabilities (N, K) of K labels, and the indices (N,) of the right ones."""
+
+    probs: FloatArray
+    labels: IntArray
 
 
 class LabeledLogits(NamedTuple):
@@ -39,26 +46,30 @@ class LabeledLogits(NamedTuple):
     logits: FloatArray
     labels: IntArray
 
+    def probs(self, temperature: float) -> LabeledProbs:
+        """Return the probabilities (N, K) with a temperature, and the labels."""
+        return LabeledProbs(softmax(self.logits / temperature, axis=-1), self.labels)
+
 
 @torch.no_grad()
 def predict_logits(
     model: ClassificationModel, reader: DatasetReader, data_path: Any, batch_size: int = 64
 ) -> LabeledLogits:
-    """Predict the logits of the examples that a reader finds, with a model in evaluation mode.
+    """Return the logits (N, K) of the examples that a reader finds, and their labels (N,).
 
-    Raises `ConfigurationError` if there are no examples, or if an example has no label, a label
-    that is not in the vocabulary, or logits that are not finite.
+    The model is in evaluation mode. Raise `ConfigurationError` if there are no examples, or if
+    an example has no label, a label that is not in the vocabulary, or logits that are not finite.
     """
-    device = model.temperature.device
     settings = {"batch_size": batch_size, "max_instances_in_memory": batch_size, "quiet": True}
     loader = evaluation_loader(Params(settings), reader, data_path)
     check_gold(model, loader)
     loader.index_with(model.vocab)
+    loader.set_target_device(model.temperature.device)
     logits = []
     labels = []
     try:
         for batch in Tqdm.tqdm(loader, desc="predicting"):
-            tensors = move_to_device(batch, device)
+            tensors: dict[str, Any] = dict(batch)
             labels.append(tensors.pop("label").cpu().numpy())
             output = model(**tensors)["label_logits"].double() * model.temperature.double()
             logits.append(output.cpu().numpy())
@@ -75,9 +86,9 @@ def predict_logits(
 
 
 def fit_temperature(logits: FloatArray, labels: IntArray) -> float:
-    """Fit the temperature by which to divide the logits (N, K) of examples with `labels` (N,).
+    """Return the temperature by which to divide the logits (N, K) of examples with `labels` (N,).
 
-    Raises `ConfigurationError` if no temperature minimizes the negative log-likelihood.
+    Raise `ConfigurationError` if no temperature minimizes the negative log-likelihood.
     """
     # Logits may have any scale: divide by the largest difference within an example.
     logits = logits - logits.max(-1, keepdims=True)

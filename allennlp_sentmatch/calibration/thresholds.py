@@ -1,7 +1,7 @@
 """Thresholds for acting on probabilities, chosen on labeled examples."""
 
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
 import numpy
 
@@ -9,21 +9,31 @@ from allennlp_sentmatch.calibration.temperature import FloatArray, IntArray
 from allennlp_sentmatch.estimators.thresholds import simplest_number
 from allennlp_sentmatch.predictors.classification_predictor import LabelThreshold, ThresholdSetting
 
+BoolArray = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
+
 
 @dataclass(frozen=True)
 class Decisions:
-    """The effect of a threshold on some examples."""
+    """The effect of a threshold on some examples.
 
-    undecided: float  # the share of the examples that get no label
+    # Attributes
+
+    undecided : `float`
+        The share of the examples that get no label.
+    precision : `Optional[float]`
+        The share of correct predictions among the examples that get the positive label or, without
+        a positive label, any label; `None` if there are no such examples.
+    recall : `Optional[float]`
+        The share of the examples with the positive label, or of all examples, that get the correct
+        label; `None` if there are no such examples.
+    f1 : `Optional[float]`
+        2 * precision * recall / (precision + recall); `None` if one of them is.
+    """
+
+    undecided: float
     precision: Optional[float]
-    """The share of correct predictions among the examples that get the positive label or, without a
-    positive label, any label; `None` if there are no such examples.
-    """
     recall: Optional[float]
-    """The share of the examples with the positive label, or of all examples, that get the correct
-    label; `None` if there are no such examples.
-    """
-    f1: Optional[float]  # 2 * precision * recall / (precision + recall); `None` if one of them is
+    f1: Optional[float]
 
 
 def precision_threshold(
@@ -38,11 +48,15 @@ def precision_threshold(
     """
     predicted = probs.argmax(-1)
     confidences = probs.max(-1)
-    counted = numpy.full(len(labels), True) if positive is None else predicted == positive
+    counted = numpy.full(len(labels), True)
+    if positive is not None:
+        counted = predicted == positive
     order = confidences[counted].argsort()
     scores, starts = numpy.unique(confidences[counted][order], return_index=True)
     correct = (predicted == labels)[counted][order]
-    precisions = correct[::-1].cumsum()[::-1] / numpy.arange(len(order), 0, -1)
+    num_correct = correct[::-1].cumsum()[::-1]  # with at least this confidence
+    num_given = numpy.arange(len(order), 0, -1)
+    precisions = num_correct / num_given
     reached = numpy.flatnonzero(precisions[starts] >= precision)
     if not len(reached):
         return None
@@ -74,12 +88,15 @@ def decide(
     else:
         given = predicted == names.index(positive)
         gold = labels == names.index(positive)
-    num_right = int((given & (predicted == labels)).sum())
-    num_given = int(given.sum())
-    num_gold = int(gold.sum())
-    return Decisions(
-        float(undecided.mean()),
-        num_right / num_given if num_given else None,
-        num_right / num_gold if num_gold else None,
-        2 * num_right / (num_given + num_gold) if num_given and num_gold else None,
-    )
+    right = given & (predicted == labels)
+    precision = _share(right, given)
+    recall = _share(right, gold)
+    f1 = None
+    if precision is not None and recall is not None:
+        f1 = 2 * float(right.sum() / (given.sum() + gold.sum()))
+    return Decisions(float(undecided.mean()), precision, recall, f1)
+
+
+def _share(part: BoolArray, whole: BoolArray) -> Optional[float]:
+    """Return the share of the examples `whole` (N,) that are also in `part` (N,), if any is."""
+    return float(part.sum() / whole.sum()) if whole.any() else None

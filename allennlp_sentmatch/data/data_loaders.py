@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterator
 from itertools import chain, count, islice
 from math import ceil
-from typing import Optional
+from typing import Any, Optional
 
 import allennlp.nn.util as nn_util
 import torch
@@ -22,9 +22,6 @@ from allennlp_sentmatch.nn.checks import COUNT, check_choice, check_kind, check_
 
 logger = logging.getLogger(__name__)
 
-_LABEL = "label"
-_NOT_LEARNED_FROM = (_LABEL, "score", "metadata")
-
 
 @DataLoader.register("semi_supervised")
 class SemiSupervisedDataLoader(DataLoader):
@@ -33,8 +30,7 @@ class SemiSupervisedDataLoader(DataLoader):
     The labeled batch has its usual fields; the fields of the unlabeled batch have the prefix
     `unlabeled_` (`unlabeled_premise`, `unlabeled_hypothesis`), without label, score and metadata.
     An epoch is one pass over the longer of the two sets, while the shorter one is repeated as often
-    as needed, or one pass over the labeled set, after which the unlabeled set goes on where it
-    was; a second progress bar shows the position in the labeled set.
+    as needed, or one pass over the labeled set, after which the unlabeled set goes on where it was.
 
     Unlabeled pairs are read from `unlabeled_data_path`, or are the remaining training data after
     `num_labeled` pairs have been drawn. Their labels are removed before the vocabulary is made.
@@ -42,6 +38,9 @@ class SemiSupervisedDataLoader(DataLoader):
     The order of the examples depends only on the seed and the number of the pass, so that training
     resumed by `--recover` has the same batches as uninterrupted training. Without a
     `validation_data_loader`, validation has batches of `batch_size` examples.
+
+    Raise `ConfigurationError` for impossible settings, a labeled example without a label, or no
+    unlabeled example.
 
     # Parameters
 
@@ -69,7 +68,7 @@ class SemiSupervisedDataLoader(DataLoader):
         paraphrases). Both orders of a pair are labeled, or both unlabeled.
     shuffle : `bool`, optional (default = `True`)
     quiet : `bool`, optional (default = `False`)
-        No progress bars.
+        No progress bar while the data are read.
     """
 
     def __init__(
@@ -88,7 +87,8 @@ class SemiSupervisedDataLoader(DataLoader):
         shuffle: bool = True,
         quiet: bool = False,
     ) -> None:
-        unlabeled_batch_size = batch_size if unlabeled_batch_size is None else unlabeled_batch_size
+        if unlabeled_batch_size is None:
+            unlabeled_batch_size = batch_size
         with configuration_errors():
             check_positive(batch_size=batch_size, unlabeled_batch_size=unlabeled_batch_size)
             check_kind(optional(COUNT), num_labeled=num_labeled)
@@ -104,41 +104,29 @@ class SemiSupervisedDataLoader(DataLoader):
         self._vocab: Optional[Vocabulary] = None
 
         labeled = self._read(reader, data_path)
-        if unlabeled_data_path is not None:
-            unlabeled = self._read(reader, unlabeled_data_path)
+        if num_labeled is not None:
+            labeled, unlabeled = self._split(labeled, num_labeled, data_path)
         else:
-            labeled, unlabeled = self._split(labeled, num_labeled or 0, data_path)
-        for number, instance in enumerate(labeled, start=1):
-            if _LABEL not in instance.fields:
-                raise ConfigurationError(
-                    f"{data_path}: labeled example {number} has no label; unlabeled examples go "
-                    "into unlabeled_data_path"
-                )
-        unlabeled = [
-            Instance({k: v for k, v in instance.fields.items() if k not in _NOT_LEARNED_FROM})
-            for instance in unlabeled
-        ]
-        if labeled_only:
-            unlabeled = []
-        elif not unlabeled:
+            unlabeled = self._read(reader, unlabeled_data_path)
+        _check_labels(labeled, data_path)
+        unlabeled = [] if labeled_only else [_without_labels(instance) for instance in unlabeled]
+        if not (unlabeled or labeled_only):
             raise ConfigurationError("no unlabeled examples are left; use another data loader")
         if swap_pairs:
-            labeled += map(_swapped, labeled[:])
-            unlabeled += map(_swapped, unlabeled[:])
+            labeled += [_swapped(instance) for instance in labeled]
+            unlabeled += [_swapped(instance) for instance in unlabeled]
         logger.info("%d labeled and %d unlabeled examples", len(labeled), len(unlabeled))
         self._labeled = labeled
         self._unlabeled = unlabeled
-        self._pass_length = ceil(len(labeled) / batch_size)
-        self._length = self._pass_length
+        self._length = ceil(len(labeled) / batch_size)
         if epoch == "longer":
             self._length = max(self._length, ceil(len(unlabeled) / unlabeled_batch_size))
         self._batches = zip(
             _batches(labeled, batch_size, shuffle, f"{self._seed}, labeled"),
             _batches(unlabeled, unlabeled_batch_size, shuffle, f"{self._seed}, unlabeled"),
         )
-        self._step = 0
 
-    def _read(self, reader: DatasetReader, data_path: str) -> list[Instance]:
+    def _read(self, reader: DatasetReader, data_path: Any) -> list[Instance]:
         instances = []
         read = Tqdm.tqdm(reader.read(data_path), desc="loading instances", disable=self._quiet)
         for instance in read:
@@ -149,7 +137,7 @@ class SemiSupervisedDataLoader(DataLoader):
     def _split(
         self, instances: list[Instance], num_labeled: int, data_path: str
     ) -> tuple[list[Instance], list[Instance]]:
-        """Return `num_labeled` random instances, and the others."""
+        """Return `num_labeled` random instances, and the others, in their order."""
         if is_distributed():
             # Each worker has read a part of the data, and draws its share of the number.
             world_size = distributed.get_world_size()
@@ -160,10 +148,12 @@ class SemiSupervisedDataLoader(DataLoader):
                 f"num_labeled is {num_labeled}, but {data_path} has {len(instances)} examples"
             )
         chosen = set(random.Random(self._seed).sample(range(len(instances)), num_labeled))
-        return (
-            [instance for i, instance in enumerate(instances) if i in chosen],
-            [instance for i, instance in enumerate(instances) if i not in chosen],
-        )
+        labeled: list[Instance] = []
+        others: list[Instance] = []
+        for position, instance in enumerate(instances):
+            side = labeled if position in chosen else others
+            side.append(instance)
+        return labeled, others
 
     def __len__(self) -> int:
         """Return the number of steps in an epoch."""
@@ -172,17 +162,8 @@ class SemiSupervisedDataLoader(DataLoader):
     def __iter__(self) -> Iterator[TensorDict]:
         if self._vocab is None:
             raise ValueError("index_with(vocab) must be called before the batches are used")
-        with Tqdm.tqdm(
-            total=self._pass_length, position=1, leave=False, disable=self._quiet
-        ) as labeled_bar:
-            for number, (labeled, unlabeled) in enumerate(islice(self._batches, len(self))):
-                pass_, position = divmod(self._step, self._pass_length)
-                self._step += 1
-                if position == 0 or number == 0:
-                    labeled_bar.reset()
-                    labeled_bar.set_description(f"labeled data, pass {pass_ + 1}", refresh=False)
-                labeled_bar.update(position + 1 - labeled_bar.n)
-                yield self._tensors(labeled, unlabeled)
+        for labeled, unlabeled in islice(self._batches, len(self)):
+            yield self._tensors(labeled, unlabeled)
 
     def _tensors(self, labeled: list[Instance], unlabeled: list[Instance]) -> TensorDict:
         tensors = Batch(labeled).as_tensor_dict()
@@ -218,11 +199,30 @@ def _batches(
         yield from lazy_groups_of(order, batch_size) if order else [[]]
 
 
+def _check_labels(instances: list[Instance], data_path: str) -> None:
+    for number, instance in enumerate(instances, start=1):
+        if "label" not in instance.fields:
+            raise ConfigurationError(
+                f"{data_path}: labeled example {number} has no label; unlabeled examples go into "
+                "unlabeled_data_path"
+            )
+
+
+def _without_labels(instance: Instance) -> Instance:
+    fields = dict(instance.fields)
+    for name in ("label", "score", "metadata"):
+        fields.pop(name, None)
+    return Instance(fields)
+
+
 def _swapped(instance: Instance) -> Instance:
     fields = dict(instance.fields)
-    if "premise" not in fields or "hypothesis" not in fields:
+    premise = fields.get("premise")
+    hypothesis = fields.get("hypothesis")
+    if premise is None or hypothesis is None:
         raise ConfigurationError(
             f"swap_pairs needs the fields premise and hypothesis, got {sorted(fields)}"
         )
-    fields["premise"], fields["hypothesis"] = fields["hypothesis"], fields["premise"]
+    fields["premise"] = hypothesis
+    fields["hypothesis"] = premise
     return Instance(fields)

@@ -16,7 +16,7 @@ from allennlp.data.fields import TextField
 from allennlp.data.samplers import MaxTokensBatchSampler
 from allennlp.models import Model
 
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import FormattedReader
+from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
 
 logger = logging.getLogger(__name__)
 
@@ -38,31 +38,41 @@ class InOrderBatchSampler(MaxTokensBatchSampler):
         positions = range(len(instances))
         if self.batch_size is not None:
             return [list(group) for group in lazy_groups_of(positions, self.batch_size)]
-        lengths = [
-            max((len(x) for x in one.fields.values() if isinstance(x, TextField)), default=1)
-            for one in instances
-        ]
-        return [*filter(None, self._lazy_groups_of_max_size(positions, lengths))]
+        lengths = map(_longest_text, instances)
+        groups = self._lazy_groups_of_max_size(positions, lengths)
+        return [group for group in groups if group]
+
+
+def _longest_text(instance: Instance) -> int:
+    """Return the number of tokens of an instance's longest text; 1 if it has none."""
+    texts = [field for field in instance.fields.values() if isinstance(field, TextField)]
+    return max(map(len, texts), default=1)
 
 
 class EvaluationDataLoader(MultiProcessDataLoader):
     """Yields the first `batches_per_epoch` batches of an `InOrderBatchSampler`, or all of them."""
 
     def __iter__(self) -> Iterator[TensorDict]:
-        limit = self.batches_per_epoch
-        if limit is not None:
-            used = f"{limit} batches"
-            total = "the"
-            if self._instances:  # otherwise the instances are read in parts
-                sampler: Any = self.batch_sampler
-                batches = islice(sampler.get_batch_indices(self._instances), limit)
-                used = f"{sum(map(len, batches)):,}"
-                total = f"{len(self._instances):,}"
-            if used != total:
-                message = "%s: %s of %s examples are used, as batches_per_epoch says"
-                logger.warning(message, self.data_path, used, total)
+        if self.batches_per_epoch is not None:
+            self._warn_of_unused_examples(self.batches_per_epoch)
         logger.info("the loss is the mean of the batches' means; other figures count examples")
-        return islice(self._iter_batches(), limit)
+        return islice(self._iter_batches(), self.batches_per_epoch)
+
+    def _warn_of_unused_examples(self, num_batches: int) -> None:
+        used = f"{num_batches} batches"
+        total = "the"
+        if self._instances:  # otherwise the instances are read in parts
+            sampler: Any = self.batch_sampler
+            batches = islice(sampler.get_batch_indices(self._instances), num_batches)
+            used = f"{sum(map(len, batches)):,}"
+            total = f"{len(self._instances):,}"
+        if used != total:
+            logger.warning(
+                "%s: %s of %s examples are used, as batches_per_epoch says",
+                self.data_path,
+                used,
+                total,
+            )
 
 
 def evaluation_loader(params: Params, reader: DatasetReader, data_path: Any) -> DataLoader:
@@ -84,7 +94,7 @@ def evaluation_loader(params: Params, reader: DatasetReader, data_path: Any) -> 
         Params({name: params.params[name] for name in KEPT if name in params}),
         reader=reader,
         data_path=data_path,
-        batch_sampler=InOrderBatchSampler(size, None if size else sampler.get("max_tokens")),
+        batch_sampler=InOrderBatchSampler(size, sampler.get("max_tokens")),
     )
 
 
@@ -119,15 +129,16 @@ def _whole_parts(value: Any) -> Any:
 
 
 def check_gold(model: Model, loader: Optional[DataLoader]) -> None:
-    """Raise an error for a file without the gold field of the model's predictions.
+    """Raise `ConfigurationError` for a file without the gold field of the model's predictions.
 
     The figures of such a file would be 0: no accuracy, and no error.
     """
     name = getattr(model, "gold_field", None)
     if name is None or not isinstance(loader, MultiProcessDataLoader):
         return
-    for example in islice(loader.iter_instances(), 1):
-        if name not in example.fields:
-            if isinstance(loader.reader, FormattedReader):
-                raise loader.reader.missing(loader.data_path, name)
-            raise ConfigurationError(f"{loader.data_path}: the examples have no {name}")
+    first = next(iter(loader.iter_instances()), None)
+    if first is None or name in first.fields:
+        return
+    if isinstance(loader.reader, FormattedReader):
+        raise loader.reader.missing(loader.data_path, name)
+    raise ConfigurationError(f"{loader.data_path}: the examples have no {name}")

@@ -8,7 +8,7 @@ from allennlp.data import Vocabulary, fields
 from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.files.row import Source
 
-_MOST_LISTED = 10
+MOST_LISTED = 10
 
 
 class LabelField(fields.LabelField):
@@ -18,7 +18,7 @@ class LabelField(fields.LabelField):
     labels from different places are equal. The class keeps its name because AllenNLP batches only
     instances whose fields' classes have equal names. The `source` is the label's file and line.
 
-    Raises a `ConfigurationError` for a label with a lone surrogate, which no vocabulary's file can
+    Raise `ConfigurationError` for a label with a lone surrogate, which no vocabulary's file can
     hold; upon indexing, if the vocabulary lacks the label.
     """
 
@@ -31,32 +31,35 @@ class LabelField(fields.LabelField):
         skip_indexing: bool = False,
         source: Optional[Source] = None,
     ) -> None:
-        if isinstance(label, str):
-            check_text(label, "the label" if source is None else f"{source}: the label")
-        super().__init__(label, label_namespace, skip_indexing)
         self.source = source
+        if isinstance(label, str):
+            check_text(label, f"{self._place()}the label")
+        super().__init__(label, label_namespace, skip_indexing)
 
     def index(self, vocab: Vocabulary) -> None:
         """Look the label up in its namespace of `vocab`."""
         try:
             super().index(vocab)
         except KeyError:
-            place = "" if self.source is None else f"{self.source}: "
-            namespace = self._label_namespace
-            known = sorted(vocab.get_token_to_index_vocabulary(namespace))
-            expected = ", ".join(map(repr, known[:_MOST_LISTED])) or f"no label in {namespace!r}"
-            expected = f"one of {expected}" if len(known) > 1 else expected
-            if len(known) > _MOST_LISTED:
-                expected += f" or one of {len(known) - _MOST_LISTED} others"
-            counter = vocab._retained_counter or {}  # an archive's vocabulary does not have it
+            raise self._not_in(vocab) from None
+
+    def _place(self) -> str:
+        return "" if self.source is None else f"{self.source}: "
+
+    def _not_in(self, vocab: Vocabulary) -> ConfigurationError:
+        namespace = self._label_namespace
+        counter = vocab._retained_counter or {}  # an archive's vocabulary does not have it
+        if not counter:
+            reason = "is not among the labels that the model was trained with"
+        elif self.label in counter.get(namespace, ()):
+            reason = "is left out by the vocabulary's max_vocab_size or min_count"
+        else:
             reason = "does not occur in the training data"
-            if not counter:
-                reason = "is not among the labels that the model was trained with"
-            elif self.label in counter.get(namespace, ()):
-                reason = "is left out by the vocabulary's max_vocab_size or min_count"
-            raise ConfigurationError(
-                f"{place}the label {self.label!r} {reason}; expected {expected}"
-            ) from None
+        labels = sorted(vocab.get_token_to_index_vocabulary(namespace))
+        expected = _one_of(labels) or f"no label in {namespace!r}"
+        return ConfigurationError(
+            f"{self._place()}the label {self.label!r} {reason}; expected {expected}"
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, fields.LabelField):
@@ -66,3 +69,13 @@ class LabelField(fields.LabelField):
 
     # Like all fields, this one can change.
     __hash__: Any = None
+
+
+def _one_of(labels: list[str]) -> str:
+    """List labels, the first ten if there are more."""
+    listed = ", ".join(map(repr, labels[:MOST_LISTED]))
+    if len(labels) > 1:
+        listed = f"one of {listed}"
+    if len(labels) > MOST_LISTED:
+        listed += f" or one of {len(labels) - MOST_LISTED} others"
+    return listed

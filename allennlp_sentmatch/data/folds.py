@@ -3,10 +3,15 @@
 import heapq
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, Optional, TypeVar
 
 from allennlp.common import FromParams, Params
 from allennlp.common.checks import ConfigurationError
+from scipy.cluster.hierarchy import DisjointSet
+
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.nn.checks import integer, one_of, optional
 
 T = TypeVar("T")
 
@@ -54,18 +59,18 @@ class Folds(FromParams):
         drop: Optional[list[int]] = None,
         by: Optional[str] = None,
     ) -> None:
-        if not isinstance(number, int) or number < 2:
-            raise ConfigurationError(f"folds: number={number}: expected at least 2")
+        with configuration_errors():
+            integer(least=2).check("folds: number", number)
+            optional(one_of("sentence", "line"), "null").check("folds: by", by)
         if (keep is None) == (drop is None):
             raise ConfigurationError(f"folds: keep={keep}, drop={drop}: expected exactly one")
-        if by not in (None, "sentence", "line"):
-            raise ConfigurationError(f"folds: by={by!r}: expected 'sentence' or 'line'")
-        self._named = set(keep if keep is not None else drop or [])
         self.number = number
         self.by = by
         self._keeps = keep is not None
+        self._named = set(keep or drop or [])
+        exist = all(0 <= fold < number for fold in self._named)
         leaves_none = not self._keeps and len(self._named) == number
-        if not self._named or leaves_none or not all(0 <= i < number for i in self._named):
+        if not self._named or not exist or leaves_none:
             raise ConfigurationError(
                 f"folds: {'keep' if self._keeps else 'drop'}={sorted(self._named)}: expected some "
                 f"of, and not all of, the folds 0 to {number - 1}"
@@ -94,12 +99,14 @@ class Folds(FromParams):
 
 
 class Division(NamedTuple):
-    """The positions of the examples in the kept folds, and their groups."""
+    """The examples in the kept folds, and their groups.
+
+    For each file, `kept` says whether each of its examples is. `side` is the side of pairs whose
+    sentences repeat, 0 or 1, or `None` if only equal examples are together.
+    """
 
     kept: list[list[bool]]
-    """For each file, whether each of its examples is kept."""
     side: Optional[int]
-    """The side of pairs whose sentences repeat; `None` if only equal examples are together."""
     num_examples: int
     num_groups: int
 
@@ -109,11 +116,12 @@ class Division(NamedTuple):
         """
         if self.num_groups == self.num_examples:
             return None
-        shared = (
-            "equal examples" if self.side is None else f"examples with the same {names[self.side]}"
-        )
-        if self.side is None and len(names) == 2:
+        if self.side is not None:
+            shared = f"examples with the same {names[self.side]}"
+        elif len(names) == 2:
             shared = "equal pairs, in either order,"
+        else:
+            shared = "equal examples"
         num_kept = sum(map(sum, self.kept))
         sentence = (
             f"{shared} are in one fold: {self.num_examples:,} examples are {self.num_groups:,} "
@@ -130,34 +138,31 @@ def repeating_side(examples: Iterable[Texts]) -> Optional[int]:
     It is `None` if no sentence repeats, and for examples of one text.
     """
     distinct = set(examples)
-    repeated = []
-    for side in range(len(next(iter(distinct), ()))):
+    num_sides = len(next(iter(distinct), ()))
+    numbers_repeated = []
+    for side in range(num_sides):
         numbers = Counter(texts[side] for texts in distinct)
-        repeated.append(sum(1 for number in numbers.values() if number > 1))
-    most = max(repeated, default=0)
-    return repeated.index(most) if most else None
+        numbers_repeated.append(sum(number > 1 for number in numbers.values()))
+    most = max(numbers_repeated, default=0)
+    return numbers_repeated.index(most) if most else None
 
 
-def groups_of(examples: Iterable[Texts], side: Optional[int]) -> list[Hashable]:
-    """Return the name of each example's group. Equal examples (for pairs, in either order) have the
-    same name and, if a `side` is given, so have pairs with the same sentence on it.
+def groups_of(examples: Sequence[Texts], side: Optional[int]) -> list[Hashable]:
+    """Return the name of each example's group.
+
+    Equal examples (for pairs, in either order) have the same name. If a `side` is given, so have
+    pairs with the same sentence on it.
     """
+    equal: list[Hashable] = [frozenset(texts) for texts in examples]
     if side is None:
-        return [frozenset(texts) for texts in examples]
-    parents: dict[Hashable, Hashable] = {}
-
-    def root(key: Hashable) -> Hashable:
-        while parents.setdefault(key, key) != key:
-            parents[key] = parents[parents[key]]
-            key = parents[key]
-        return key
-
-    keys = []
-    for texts in examples:
-        key = frozenset(texts)
-        keys.append(key)
-        parents[root(("side", texts[side]))] = root(key)
-    return [root(key) for key in keys]
+        return equal
+    groups = DisjointSet()
+    for key, texts in zip(equal, examples):
+        shared = ("side", texts[side])
+        groups.add(key)
+        groups.add(shared)
+        groups.merge(key, shared)
+    return [groups[key] for key in equal]
 
 
 def deal(parts: Sequence[Sequence[Hashable]], number: int) -> list[list[int]]:
@@ -166,8 +171,9 @@ def deal(parts: Sequence[Sequence[Hashable]], number: int) -> list[list[int]]:
     A new group, the largest first, goes into the first of the folds that have the fewest examples
     of its file; a group of an earlier file stays in its fold.
     """
+    # Further folds would stay empty.
+    number = min(number, len(set(chain.from_iterable(parts))))
     folds: dict[Hashable, int] = {}
-    dealt = []
     for part in parts:
         sizes = Counter(part)
         totals = [0] * number
@@ -181,12 +187,14 @@ def deal(parts: Sequence[Sequence[Hashable]], number: int) -> list[list[int]]:
                 total, fold = smallest[0]
                 folds[group] = fold
                 heapq.heapreplace(smallest, (total + size, fold))
-        dealt.append([folds[group] for group in part])
-    return dealt
+    return [[folds[group] for group in part] for part in parts]
 
 
 def split_data_path(data_path: Any) -> tuple[Any, Optional[Folds]]:
-    """Split a data path into the path and its folds, which are `None` if it has none."""
+    """Split a data path into the path and its folds, which are `None` if it has none.
+
+    Raise `ConfigurationError` for an object of another form, or impossible folds.
+    """
     # Some of AllenNLP's commands hand in the object as `Params`.
     if isinstance(data_path, Params):
         data_path = data_path.as_dict(quiet=True)

@@ -1,12 +1,12 @@
 """The word pieces of an exported sentence encoder as a `TokenIndexer`."""
 
-from os import PathLike
-from typing import Optional, Union
+from typing import Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Token, TokenIndexer, Vocabulary
 from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 
+from allennlp_sentmatch.files.lines import PathOrStr
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone import StandaloneEncoder
 
@@ -27,7 +27,7 @@ class ExportedEncoderIndexer(TokenIndexer):
 
     def __init__(
         self,
-        folder: Optional[Union[str, "PathLike[str]"]] = None,
+        folder: Optional[PathOrStr] = None,
         token_min_padding_length: int = 0,
     ) -> None:
         super().__init__(token_min_padding_length)
@@ -41,8 +41,10 @@ class ExportedEncoderIndexer(TokenIndexer):
         return not self._indexer.knows_no_word(self._indexer.indices(word))
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
-        """Return the `token_ids` of all tokens' parts, the tokens' `num_parts`, and their
-        `mask`.
+        """Return the tokens' indices.
+
+        `token_ids` has the indices of all tokens' parts, `num_parts` the number of each token's
+        parts, and `mask` `True` for each token.
         """
         parts = [self._indexer.indices(token.ensure_text()) for token in tokens]
         return {
@@ -56,8 +58,11 @@ class ExportedEncoderIndexer(TokenIndexer):
         return {"token_ids": [], "num_parts": [], "mask": []}
 
 
-def load_exported(folder: Optional[Union[str, "PathLike[str]"]]) -> StandaloneEncoder:
-    """Load an encoder, by default this package's; raise `ConfigurationError` if it is invalid."""
+def load_exported(folder: Optional[PathOrStr]) -> StandaloneEncoder:
+    """Load the encoder in a folder, by default this package's.
+
+    Raise `ConfigurationError` if the folder has none.
+    """
     try:
         return StandaloneEncoder.load(SENTENCE_ENCODER if folder is None else folder)
     except (ValueError, OSError) as error:

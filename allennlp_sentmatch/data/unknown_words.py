@@ -3,7 +3,7 @@
 from allennlp.data import Instance, TokenIndexer, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import text_fields, words_of
+from allennlp_sentmatch.data.instances import text_fields, words_of
 from allennlp_sentmatch.data.token_indexers import ExportedEncoderIndexer
 
 
@@ -13,25 +13,25 @@ def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
     The instance has token indexers; those other than "single_id" and "exported_encoder" know every
     word.
     """
-    words = [
-        str(token.text)
-        for field in text_fields(instance)
-        for token in field.tokens
-        if not all(
-            _knows(indexer, str(token.text), vocab)
-            for indexer in (field._token_indexers or {}).values()
-        )
-    ]
+    words = []
+    for field in text_fields(instance):
+        indexers = (field._token_indexers or {}).values()
+        for word in words_of(field):
+            if not all(_knows(indexer, word, vocab) for indexer in indexers):
+                words.append(word)
     return list(dict.fromkeys(words))
 
 
 def knows_no_word(instance: Instance, vocab: Vocabulary) -> bool:
-    """Return whether all words of an instance, apart from punctuation, are out of the
-    vocabulary.
-    """
+    """Return whether no word of an instance, apart from punctuation, is in the vocabulary."""
     unknown = unknown_words(instance, vocab)
-    known = {word for field in text_fields(instance) for word in words_of(field)} - {*unknown}
-    return bool(unknown) and not any(any(map(str.isalnum, word)) for word in known)
+    words = {word for field in text_fields(instance) for word in words_of(field)}
+    known = words.difference(unknown)
+    return bool(unknown) and not any(_has_letter_or_digit(word) for word in known)
+
+
+def _has_letter_or_digit(word: str) -> bool:
+    return any(map(str.isalnum, word))
 
 
 def _knows(indexer: TokenIndexer, word: str, vocab: Vocabulary) -> bool:
@@ -41,5 +41,6 @@ def _knows(indexer: TokenIndexer, word: str, vocab: Vocabulary) -> bool:
         return True
     if indexer.namespace is None or indexer._feature_name != "text":
         return True
-    entries = vocab.get_token_to_index_vocabulary(indexer.namespace)
-    return (word.lower() if indexer.lowercase_tokens else word) in entries
+    if indexer.lowercase_tokens:
+        word = word.lower()
+    return word in vocab.get_token_to_index_vocabulary(indexer.namespace)

@@ -24,7 +24,7 @@ def read_word_vectors(
     has, on each line, a word and its vector, separated by spaces or tabs. A first line of two
     numbers (word2vec's) is skipped. With `words`, other lines are not checked.
 
-    Raises a `ConfigurationError`, with file and line, for a malformed line or an empty file.
+    Raise `ConfigurationError`, with file and line, for a malformed line or an empty file.
     """
     size = 0
     for number, line in Tqdm.tqdm(_numbered_lines(file_path), desc="reading word vectors"):
@@ -34,16 +34,22 @@ def read_word_vectors(
         word, *numbers = line.rsplit(" ", size)
         if words is not None and word not in words:
             continue
-        try:
-            vector = numpy.array(numbers, dtype=numpy.float32)
-        except ValueError:
-            vector = numpy.empty(0, numpy.float32)
-        if len(vector) != size or size < 2 or not numpy.isfinite(vector).all():
+        vector = _parsed(numbers)
+        if len(vector) != size or size < 2:
             raise ConfigurationError(
                 f"{Source(file_path, number)}: expected a word and {size or 'some'} finite "
                 f"numbers, separated by spaces, got {line[:40]!r}; is the file whole?"
             )
         yield word, vector
+
+
+def _parsed(numbers: list[str]) -> WordVector:
+    """Return the numbers (E,); none at all if one of them is not a finite number."""
+    try:
+        vector = numpy.array(numbers, dtype=numpy.float32)
+    except ValueError:
+        return numpy.empty(0, numpy.float32)
+    return vector if numpy.isfinite(vector).all() else numpy.empty(0, numpy.float32)
 
 
 def _numbered_lines(file_path: PathOrStr) -> Iterator[tuple[int, str]]:

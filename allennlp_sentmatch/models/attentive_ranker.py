@@ -15,9 +15,10 @@ from torch import Tensor
 
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.errors import inherits_settings
-from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.nn.checks import COUNT, check_kind, number, optional
+from allennlp_sentmatch.nn.ranking import AnswerPairs
 from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
 
 
@@ -85,16 +86,7 @@ class AttentiveRanker(TextModel):
         self._set_encoder(text_field_embedder, encoder, embedding_dropout)
         check_kind(number(least=0), margin=margin)
         check_kind(optional(COUNT), num_negatives=num_negatives)
-        self._pooling: Union[nn.AttentivePooling, nn.Pooling]
-        if pooling == "attentive":
-            self._pooling = nn.AttentivePooling(encoder.get_output_dim())
-        else:
-            try:
-                self._pooling = nn.Pooling(
-                    encoder.get_output_dim(), pooling, encoder.is_bidirectional()
-                )
-            except ValueError as error:
-                raise ValueError(f'{error} (or as the only pooling, "attentive")') from error
+        self._pooling = _pooling(pooling, encoder)
         self._shared_words: Optional[nn.SharedWords] = None
         if shared_words:
             self._shared_words = nn.SharedWords(text_field_embedder.get_output_dim())
@@ -119,90 +111,106 @@ class AttentiveRanker(TextModel):
         question: TextFieldTensors,
         candidates: TextFieldTensors,
         labels: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-    ) -> dict[str, Any]:
+        metadata: Optional[Metadata] = None,
+    ) -> Output:
         """Rank the candidates of B questions of M tokens, of up to K candidates of L tokens.
 
         The candidates have one wrapping dimension; candidates after the last one with a token are
         padding. The `labels` (B, K) are 1 for right answers, 0 for wrong ones and -1 for padding.
 
-        Returns `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,),
+        Return `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,),
         `question_num_tokens` (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss` (a
         scalar), `metadata`, and with attentive pooling `question_attention` (B, K, M) and
         `candidate_attention` (B, K, L).
         """
         question_mask = get_text_field_mask(question)  # (B, M)
         candidate_mask = get_text_field_mask(candidates, num_wrapping_dims=1)  # (B, K, L)
-        has_token = candidate_mask.any(dim=-1).long()
-        is_candidate = has_token.flip(1).cumsum(1).flip(1) > 0  # (B, K)
-        wanted = is_candidate
+        num_tokens = candidate_mask.sum(dim=-1)  # (B, K)
+        # The candidates up to the last one with a token.
+        is_candidate = num_tokens.flip(1).cumsum(1).flip(1) > 0  # (B, K)
+        pairs: Optional[AnswerPairs] = None
         if labels is not None:
             labels = labels.masked_fill(~is_candidate, -1)
             pairs = nn.answer_pairs(labels, self._num_negatives if self.training else None)
-            if self.training:
-                wanted = torch.zeros_like(is_candidate)
-                wanted[pairs.question, pairs.positive] = True
-                wanted[pairs.question, pairs.negative] = True
-        if not wanted.any():
-            # Distributed training requires every batch to use all parameters.
-            wanted = torch.zeros_like(is_candidate)
-            wanted[:, 0] = True
-        # The positions of the N candidates to score.
-        rows, columns = wanted.nonzero(as_tuple=True)  # (N,) and (N,)
-        similarities, attention = self._similarities(
-            question,
-            {name: {k: t[rows, columns] for k, t in c.items()} for name, c in candidates.items()},
-            rows,
-        )
-        scores = similarities.new_full(wanted.shape, -torch.inf)
-        scores = scores.index_put((rows, columns), similarities)
-        output: dict[str, Any] = {
+        places = self._scored_places(is_candidate, pairs)  # (N,) and (N,)
+        chosen = {
+            name: {key: tensor[places] for key, tensor in indexed.items()}
+            for name, indexed in candidates.items()
+        }
+        similarities, attention = self._similarities(question, chosen, places[0])
+        scores = _placed(similarities, places, is_candidate, empty=-torch.inf)  # (B, K)
+        output: Output = {
             "scores": scores,
             "num_candidates": is_candidate.sum(dim=1),
             "question_num_tokens": question_mask.sum(dim=-1),
-            "candidate_num_tokens": candidate_mask.sum(dim=-1),
+            "candidate_num_tokens": num_tokens,
         }
         for name, weights in attention.items():
-            empty = weights.new_zeros(*wanted.shape, weights.size(-1))
-            output[name] = empty.index_put((rows, columns), weights)
+            output[name] = _placed(weights, places, is_candidate, empty=0.0)
         if metadata is not None:
             output["metadata"] = metadata
-        if labels is not None:
+        if labels is not None and pairs is not None:
             output["loss"] = nn.ranking_loss(scores, pairs, self._margin, self._hardest_negative)
             if not self.training:
                 for metric in self._metrics.values():
                     metric(scores, labels, is_candidate)
         return output
 
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Remove the padding of `scores` and attention, and add `ranking`: a list of
-        `{"position", "score"}`, the best first, with the text as `candidate` if there is metadata.
+    def _scored_places(
+        self, is_candidate: Tensor, pairs: Optional[AnswerPairs]
+    ) -> tuple[Tensor, ...]:
+        """Return the rows (N,) and columns (N,) of the candidates (B, K) that are to be scored.
+
+        In training they are those that the `pairs` compare, if there are labels.
         """
-        order = nn.rank_order(output_dict["scores"], torch.isfinite(output_dict["scores"])).tolist()
-        names = ("scores", "num_candidates", "question_num_tokens", "candidate_num_tokens")
-        rows = list(zip(*(output_dict.pop(name).tolist() for name in names)))
-        metadata = output_dict.get("metadata", [{}] * len(order))
-        output_dict["scores"] = []
-        output_dict["ranking"] = []
-        for (scores, count, *_), positions, about in zip(rows, order, metadata):
-            ranking = [{"position": p, "score": scores[p]} for p in positions[:count]]
-            for candidate in ranking if "candidates" in about else []:
-                candidate["candidate"] = about["candidates"][candidate["position"]]
-            output_dict["scores"].append(scores[:count])
-            output_dict["ranking"].append(ranking)
+        wanted = is_candidate
+        if self.training and pairs is not None:
+            wanted = torch.zeros_like(is_candidate)
+            wanted[pairs.question, pairs.positive] = True
+            wanted[pairs.question, pairs.negative] = True
+        if not wanted.any():
+            # Distributed training requires every batch to use all parameters.
+            wanted = torch.zeros_like(is_candidate)
+            wanted[:, 0] = True
+        return wanted.nonzero(as_tuple=True)
+
+    def make_output_human_readable(self, output_dict: Output) -> Output:
+        """Remove the padding of `scores` and attention, and add `ranking`.
+
+        The ranking is a list of `{"position", "score"}`, the best first, with the text as
+        `candidate` if there is metadata.
+        """
+        scores = output_dict["scores"]
+        order = nn.rank_order(scores, torch.isfinite(scores)).tolist()
+        counts = output_dict.pop("num_candidates").tolist()
+        question_lengths = output_dict.pop("question_num_tokens").tolist()
+        candidate_lengths = output_dict.pop("candidate_num_tokens").tolist()
+        metadata = output_dict.get("metadata", [{}] * len(counts))
+        output_dict["scores"] = [row[:count] for row, count in zip(scores.tolist(), counts)]
+        output_dict["ranking"] = [
+            _ranking(positions, own, about.get("candidates"))
+            for positions, own, about in zip(order, output_dict["scores"], metadata)
+        ]
         if "question_attention" in output_dict:
             output_dict["question_attention"] = [
                 trim_attention(weights, count, length)
-                for weights, (_, count, length, _) in zip(output_dict["question_attention"], rows)
+                for weights, count, length in zip(
+                    output_dict["question_attention"], counts, question_lengths
+                )
             ]
             output_dict["candidate_attention"] = [
-                [trim_attention(row, length) for row, length in zip(weights[:count], lengths)]
-                for weights, (_, count, _, lengths) in zip(output_dict["candidate_attention"], rows)
+                [trim_attention(row, length) for row, length in zip(weights, lengths[:count])]
+                for weights, count, lengths in zip(
+                    output_dict["candidate_attention"], counts, candidate_lengths
+                )
             ]
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Return `map` and `mrr`, only in evaluation; raise an error if no question counts."""
+        """Return `map` and `mrr`, in evaluation only.
+
+        Raise `ConfigurationError` if no question counts.
+        """
         if self.training:
             return {}
         figures = {name: metric.get_metric(reset) for name, metric in self._metrics.items()}
@@ -216,9 +224,8 @@ class AttentiveRanker(TextModel):
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """Return the vectors (B, E) of B questions or candidates, whose cosine is the score.
 
-        Raises a `ConfigurationError` with attentive pooling, since a sentence's vector then depends
-        on the other sentence, and with `shared_words`, since the cosine is then not the whole
-        score.
+        Raise `ConfigurationError` with attentive pooling, since a sentence's vector then depends on
+        the other sentence, and with `shared_words`, since the cosine is then not the whole score.
         """
         if isinstance(self._pooling, nn.AttentivePooling):
             raise ConfigurationError(
@@ -236,27 +243,68 @@ class AttentiveRanker(TextModel):
     def _similarities(
         self, question: TextFieldTensors, candidates: TextFieldTensors, rows: Tensor
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the scores (N,) of N candidates with their questions, given by `rows` (N,), and
-        the attention, (N, M) and (N, L), if there is attention.
+        """Return the scores (N,) of N candidates with their questions, given by `rows` (N,).
+
+        If there is attention, the dictionary has it, (N, M) and (N, L).
         """
         # T is the longer one of M and L.
         embedded, mask = self._embed(question, candidates)  # (B + N, T, D) and (B + N, T)
         encoded = self._encoder(embedded, mask)  # (B + N, T, E)
-        sizes = [len(mask) - len(rows), len(rows)]
+        B = len(mask) - len(rows)
         attention: dict[str, Tensor] = {}
         if isinstance(self._pooling, nn.AttentivePooling):
-            M, L = (get_text_field_mask(text).size(1) for text in (question, candidates))
-            questions, answers = zip(encoded.split(sizes), mask.split(sizes))
-            pooled = self._pooling(*(x[rows, :M] for x in questions), *(x[:, :L] for x in answers))
+            M = get_text_field_mask(question).size(1)
+            L = get_text_field_mask(candidates).size(1)
+            pooled = self._pooling(
+                encoded[rows, :M],  # (N, M, E), the candidates' questions
+                mask[rows, :M],
+                encoded[B:, :L],  # (N, L, E)
+                mask[B:, :L],
+            )
             attention["question_attention"] = pooled.first_attention
             attention["candidate_attention"] = pooled.second_attention
             scores = F.cosine_similarity(pooled.first, pooled.second)
         else:
-            question_vectors, answer_vectors = self._pooling(encoded, mask).split(sizes)
-            scores = F.cosine_similarity(question_vectors[rows], answer_vectors)
+            vectors = self._pooling(encoded, mask)  # (B + N, E)
+            scores = F.cosine_similarity(vectors[rows], vectors[B:])
         if self._shared_words is not None:
-            words, others = map(get_token_ids_from_text_field_tensors, (question, candidates))
+            words = get_token_ids_from_text_field_tensors(question)  # (B, M)
+            others = get_token_ids_from_text_field_tensors(candidates)  # (N, L)
             is_known = (words != 0) & (words != self._unknown_index)
-            vectors = embedded[: len(words), : words.size(1)]
-            scores = scores + self._shared_words(words[rows], vectors[rows], is_known[rows], others)
+            words_embedded = embedded[rows, : words.size(1)]  # (N, M, D)
+            scores = scores + self._shared_words(
+                words[rows], words_embedded, is_known[rows], others
+            )
         return scores, attention
+
+
+def _pooling(
+    pooling: Union[str, list[str]], encoder: Seq2SeqEncoder
+) -> Union[nn.AttentivePooling, nn.Pooling]:
+    size = encoder.get_output_dim()
+    if pooling == "attentive":
+        return nn.AttentivePooling(size)
+    try:
+        return nn.Pooling(size, pooling, encoder.is_bidirectional())
+    except ValueError as error:
+        raise ValueError(f'{error} (or as the only pooling, "attentive")') from error
+
+
+def _placed(
+    values: Tensor, places: tuple[Tensor, ...], is_candidate: Tensor, empty: float
+) -> Tensor:
+    """Return a tensor (B, K, ...) with values (N, ...) in N of its B * K places."""
+    shape = (*is_candidate.shape, *values.shape[1:])
+    return values.new_full(shape, empty).index_put(places, values)
+
+
+def _ranking(
+    positions: list[int], scores: list[float], candidates: Optional[list[str]]
+) -> list[dict[str, Any]]:
+    """Return the candidates of a question, at `positions`, as people read them."""
+    ranking: list[dict[str, Any]] = []
+    for position in positions[: len(scores)]:
+        ranking.append({"position": position, "score": scores[position]})
+        if candidates is not None:
+            ranking[-1]["candidate"] = candidates[position]
+    return ranking

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.text_model import add_attention
+from allennlp_sentmatch.models.text_model import Metadata, Output, add_attention
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer, relu_layer
 from allennlp_sentmatch.nn import Pooling, check_fraction, masked_softmax
 
@@ -121,9 +121,9 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         self,
         tokens: TextFieldTensors,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
+        metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
-    ) -> dict[str, Any]:
+    ) -> Output:
         """Classify B sentences. Returns the results of `output`, `attention` (B, T, T), a row of
         weights over the sentence for each of its tokens, and `pooling_attention` (B, T).
         """
@@ -135,7 +135,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         """Return the features (B, 4 * the integrator's output size) of B sentences."""
         return self._features(tokens)[0]
 
-    def _features(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
+    def _features(self, tokens: TextFieldTensors) -> tuple[Tensor, Output]:
         embedded, mask = self._embed(tokens)
         encoded = self._encoder(self._pre_encode_feedforward(embedded), mask)  # (B, T, E)
         scores = encoded.bmm(encoded.transpose(1, 2))  # (B, T, T)
@@ -148,7 +148,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         pooling_attention = masked_softmax(scores, mask)
         self_attentive = torch.einsum("bt,bti->bi", pooling_attention, integrated)  # (B, I)
         features = torch.cat([self._pooling(integrated, mask), self_attentive], dim=-1)
-        shown: dict[str, Any] = {}
+        shown: Output = {}
         add_attention(shown, "attention", attention, mask, mask)
         add_attention(shown, "pooling_attention", pooling_attention, mask)
         return features, shown

@@ -6,13 +6,13 @@ from typing import Any
 
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import is_distributed
 from allennlp.data import Instance
-from torch import Tensor, distributed
+from torch import Tensor
 
 from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.files.messages import did_you_mean, shorten
 from allennlp_sentmatch.nn.checks import number
+from allennlp_sentmatch.training.workers import gather
 
 BALANCED = "balanced"
 """The name of the weights that make all labels count equally, regardless of frequency."""
@@ -23,7 +23,7 @@ WEIGHT = number(least=1e-9, most=1e9)
 def weights_by_label(given: Any, labels: Sequence[str]) -> Tensor:
     """Return the weights (num_labels,) of `labels`, 1 for labels that are not in `given`.
 
-    Raises a `ConfigurationError` that names `class_weights` if `given` is not a dictionary of some
+    Raise `ConfigurationError`, which names `class_weights`, if `given` is not a dictionary of some
     of the labels and of numbers from 1e-9 to 1e9.
     """
     expected = f'class_weights must be "{BALANCED}", or the weights of labels, {{"yes": 3}}'
@@ -47,9 +47,12 @@ def balanced_weights(counts: Mapping[str, int], labels: Sequence[str]) -> Tensor
     K, and has the weight 1. These are scikit-learn's "balanced" weights.
     """
     total = sum(counts[label] for label in labels)
-    num_labels = sum(1 for label in labels if counts[label])
-    weights = [total / (num_labels * counts[label]) if counts[label] else 1.0 for label in labels]
-    return torch.tensor(weights)
+    num_labels = sum(counts[label] > 0 for label in labels)
+    weights = torch.ones(len(labels))
+    for position, label in enumerate(labels):
+        if counts[label]:
+            weights[position] = total / (num_labels * counts[label])
+    return weights
 
 
 def count_labels(instances: Iterable[Instance], field: str) -> Counter[str]:
@@ -62,8 +65,4 @@ def count_labels(instances: Iterable[Instance], field: str) -> Counter[str]:
         if field in instance.fields:
             label_field: Any = instance.fields[field]
             counts[label_field.label] += 1
-    if not is_distributed():
-        return counts
-    shares: list[Counter[str]] = [Counter()] * distributed.get_world_size()
-    distributed.all_gather_object(shares, counts)
-    return sum(shares, Counter())
+    return sum(gather(counts), Counter())

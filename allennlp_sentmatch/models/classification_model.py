@@ -18,7 +18,7 @@ from allennlp_sentmatch.models.class_weights import (
     count_labels,
     weights_by_label,
 )
-from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
 from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.nn import MLPClassifier
 
@@ -32,7 +32,7 @@ class ClassificationModel(TextModel):
     `forward` names the fields of the reader: `premise` and `hypothesis` (or `tokens`), `label`,
     `metadata` and `score`, which classifiers ignore: some data, such as SICK, have both.
 
-    Raises a `ConfigurationError` if the vocabulary has fewer than two labels.
+    Raise `ConfigurationError` if the vocabulary has fewer than two labels.
 
     # Parameters
 
@@ -75,24 +75,7 @@ class ClassificationModel(TextModel):
     ) -> None:
         super().__init__(vocab, **settings)
         self._label_namespace = label_namespace
-        # For a missing namespace, the vocabulary may return the symbols for padding and unknown
-        # words as labels.
-        known = label_namespace in vocab.get_namespaces()
-        labels = vocab.get_token_to_index_vocabulary(label_namespace) if known else {}
-        # The counts exist only in a vocabulary made for training.
-        counts = (vocab._retained_counter or {}).get(label_namespace, {})
-        if counts and labels and vocab.is_padded(label_namespace):
-            raise ConfigurationError(
-                f"padding and unknown words would be labels, as the vocabulary's "
-                f"non_padded_namespaces lack {label_namespace!r}; its default has '*labels'"
-            )
-        if len(labels) < 2:
-            hint = ", as its max_vocab_size or min_count cuts labels" * bool(counts.keys() - labels)
-            found = f"only the label {next(iter(labels))!r}" if labels else "no label"
-            raise ConfigurationError(
-                f"the vocabulary's namespace {label_namespace!r} has {found}{hint}; a classifier "
-                "needs at least two: is the training data labeled, and `label_namespace` right?"
-            )
+        labels = _checked_labels(vocab, label_namespace)
         self.output_sizes[label_namespace] = len(labels)
         if positive_label is not None and positive_label not in labels:
             raise ConfigurationError(
@@ -101,10 +84,12 @@ class ClassificationModel(TextModel):
         self.positive_label = positive_label
         self.register_buffer("temperature", torch.ones(()))
         self._accuracy = CategoricalAccuracy()
-        scored = list(labels) if len(labels) == 2 else []
+        scored: list[str] = []
         if positive_label is not None:
             scored = [positive_label]
-        self._f1 = {label: F1Measure(labels[label]) for label in sorted(scored)}
+        elif len(labels) == 2:
+            scored = sorted(labels)
+        self._f1 = {label: F1Measure(labels[label]) for label in scored}
         self._is_balanced = class_weights == BALANCED
         weights = None
         if class_weights is not None and not self._is_balanced:
@@ -123,19 +108,19 @@ class ClassificationModel(TextModel):
         self,
         logits: Tensor,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-        shown: Optional[dict[str, Any]] = None,
-    ) -> dict[str, Any]:
+        metadata: Optional[Metadata] = None,
+        shown: Optional[Output] = None,
+    ) -> Output:
         """Make the output of `forward` from logits (B, num_labels), before the temperature.
 
         With `label` (B,), the indices of the gold labels, there is a loss, and the metrics are
         updated. `shown` has further entries, such as attention.
 
-        Returns `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B,
+        Return `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B,
         num_labels), the entries of `shown`, and if they apply `loss` (a scalar) and `metadata`.
         """
         logits = logits / self.temperature
-        output: dict[str, Any] = {"label_logits": logits, "label_probs": logits.softmax(dim=-1)}
+        output: Output = {"label_logits": logits, "label_probs": logits.softmax(dim=-1)}
         if metadata is not None:
             output["metadata"] = metadata
         if label is not None:
@@ -145,7 +130,7 @@ class ClassificationModel(TextModel):
                 f1(logits, label)
         return {**output, **(shown or {})}
 
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+    def make_output_human_readable(self, output_dict: Output) -> Output:
         """Add `label`, the most probable one, and `probs_by_label`; see also `TextModel`."""
         output_dict = super().make_output_human_readable(output_dict)
         rows = output_dict["label_probs"].tolist()
@@ -175,13 +160,12 @@ class ClassificationModel(TextModel):
             self._class_weights = weights.to(self.temperature.device)
 
     def _label_loss(self, logits: Tensor, label: Tensor) -> Tensor:
-        """Return the mean cross entropy, a scalar, of B logits and labels, with the classes'
-        weights.
-        """
+        """Return the mean weighted cross entropy, a scalar, of logits (B, C) and labels (B,)."""
         weights = self._weights_of(label)
         if weights is None:
             return F.cross_entropy(logits, label.long())
-        return (F.cross_entropy(logits, label.long(), reduction="none") * weights).mean()
+        losses = F.cross_entropy(logits, label.long(), reduction="none")  # (B,)
+        return (losses * weights).mean()
 
     def _weights_of(self, label: Tensor) -> Optional[Tensor]:
         """Return the weights (B,) of B labels in training; `None` if all labels count equally."""
@@ -203,3 +187,28 @@ class ClassificationModel(TextModel):
         # The weights were saved before there was a temperature, or by another package's model.
         state_dict.setdefault(f"{prefix}temperature", torch.ones_like(self.temperature))
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
+
+def _checked_labels(vocab: Vocabulary, namespace: str) -> dict[str, int]:
+    """Return the indices of the labels. Raise `ConfigurationError` if there are not two of them."""
+    labels: dict[str, int] = {}
+    # For a missing namespace, the vocabulary may return the symbols for padding and unknown words
+    # as labels.
+    if namespace in vocab.get_namespaces():
+        labels = vocab.get_token_to_index_vocabulary(namespace)
+    # The counts exist only in a vocabulary made for training.
+    counts = (vocab._retained_counter or {}).get(namespace, {})
+    if counts and labels and vocab.is_padded(namespace):
+        raise ConfigurationError(
+            f"padding and unknown words would be labels, as the vocabulary's non_padded_namespaces "
+            f"lack {namespace!r}; its default has '*labels'"
+        )
+    if len(labels) < 2:
+        found = f"only the label {next(iter(labels))!r}" if labels else "no label"
+        if counts.keys() - labels:
+            found += ", as its max_vocab_size or min_count cuts labels"
+        raise ConfigurationError(
+            f"the vocabulary's namespace {namespace!r} has {found}; a classifier needs at least "
+            "two: is the training data labeled, and `label_namespace` right?"
+        )
+    return labels

@@ -12,6 +12,7 @@ from torch import Tensor
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.score_model import ScoreModel
+from allennlp_sentmatch.models.text_model import Metadata, Output
 from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.nn import expected_grade, grade_divergence, num_grades
 
@@ -59,9 +60,9 @@ class CrossEncoder(ClassificationModel):
         self,
         tokens: TextFieldTensors,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
+        metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
-    ) -> dict[str, Any]:
+    ) -> Output:
         """Classify B joined pairs. Returns the results of `output`, and what the encoder shows."""
         (vectors,), shown = self._encode({"": tokens})
         return self.output(self._classifier(vectors), label, metadata, shown)
@@ -110,8 +111,8 @@ class CrossEncoderRegressor(ScoreModel):
         tokens: TextFieldTensors,
         score: Optional[Tensor] = None,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-    ) -> dict[str, Any]:
+        metadata: Optional[Metadata] = None,
+    ) -> Output:
         """Score B joined pairs. Returns the results of `output`, and what the encoder shows."""
         (vectors,), shown = self._encode({"": tokens})
         return self.output(self._classifier(vectors), score, metadata, shown)

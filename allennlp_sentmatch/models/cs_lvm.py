@@ -18,6 +18,7 @@ from torch import Tensor
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
+from allennlp_sentmatch.models.text_model import Metadata, Output
 from allennlp_sentmatch.modules.generation import LengthPenaltyScorer
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
 
@@ -27,18 +28,25 @@ _DEFAULT_BEAM_SEARCH = Lazy(
 
 
 class _EncodedPair(NamedTuple):
-    """A batch of encoded pairs."""
+    """A batch of B encoded pairs.
+
+    # Attributes
+
+    source, target : `TextFieldTensors`
+    logits : `Tensor`
+        (B, C), of q(y | x_s, x_t).
+    source_vectors : `Tensor`
+        (B, E), f_enc(x_s).
+    source_codes, target_codes : `Tensor`
+        (B, E'), g_enc(x_s) and g_enc(x_t).
+    """
 
     source: TextFieldTensors
     target: TextFieldTensors
     logits: Tensor
-    """(B, C), the logits of q(y | x_s, x_t)."""
     source_vectors: Tensor
-    """(B, E), f_enc(x_s)."""
     source_codes: Tensor
-    """(B, E'), g_enc(x_s)."""
     target_codes: Tensor
-    """(B, E'), g_enc(x_t)."""
 
 
 @Model.register("cs_lvm")
@@ -102,21 +110,24 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     ) -> None:
         super().__init__(vocab, text_field_embedder, encoder, **settings)
         if posterior_encoder is not None:
-            for side in ("input", "output"):
-                check_dimensions_match(
-                    getattr(encoder, f"get_{side}_dim")(),
-                    getattr(posterior_encoder, f"get_{side}_dim")(),
-                    f"encoder {side} dim",
-                    f"posterior_encoder {side} dim",
-                )
+            check_dimensions_match(
+                encoder.get_input_dim(),
+                posterior_encoder.get_input_dim(),
+                "encoder input dim",
+                "posterior_encoder input dim",
+            )
+            check_dimensions_match(
+                encoder.get_output_dim(),
+                posterior_encoder.get_output_dim(),
+                "encoder output dim",
+                "posterior_encoder output dim",
+            )
         nn.check_choice(
             "enumeration", "sampling", "sampling_without_score", label_expectation=label_expectation
         )
-        if (
-            constraints is not None
-            and "mu" in constraints.names
-            and not isinstance(self._posterior, nn.VonMisesFisherInferenceNetwork)
-        ):
+        compares_means = constraints is not None and "mu" in constraints.names
+        has_mean_direction = isinstance(self._posterior, nn.VonMisesFisherInferenceNetwork)
+        if compares_means and not has_mean_direction:
             raise ConfigurationError(
                 'the constraint "mu" compares mean directions; it needs the posterior '
                 '"von_mises_fisher"'
@@ -134,14 +145,14 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
     def generate(
         self, source: TextFieldTensors, labels: Tensor, sample_latent: bool = False
-    ) -> dict[str, Any]:
+    ) -> Output:
         """Search for sentences that have the relations `labels` (B,) to B source sentences.
 
         With `sample_latent`, z_s is drawn from q(z_s | x_s) instead of being its mean.
 
-        Returns `sentences`, for each source K lists of words, the best first, and `scores` (B, K).
+        Return `sentences`, for each source K lists of words, the best first, and `scores` (B, K).
         """
-        words = self._word_embeddings
+        words = self._word_embeddings  # (V, D)
 
         def step(last_words: Tensor, state: StateType) -> tuple[Tensor, StateType]:
             last = nn.LSTMState(state["hidden"], state["cell"])
@@ -153,12 +164,16 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         with torch.no_grad():
             encoder = self._posterior_encoder or self._encoder
             posterior = self._posterior(encoder(*self._embed(source)))
-            latent = posterior.sample() if sample_latent else posterior.mean
-            initial = self._generator.initial_state(latent)._asdict()
+            latent = posterior.sample() if sample_latent else posterior.mean  # (B, m)
+            initial: StateType = self._generator.initial_state(latent)._asdict()
+            initial["latent"] = latent
+            initial["labels"] = labels
             predictions, scores = self._words.search(  # (B, K, T) and (B, K)
-                self._beam_search, step, {**initial, "latent": latent, "labels": labels}
+                self._beam_search, step, initial
             )
-        sentences = [list(map(self._words.sentence, beams)) for beams in predictions.tolist()]
+        sentences = [
+            [self._words.sentence(beam) for beam in beams] for beams in predictions.tolist()
+        ]
         return {"sentences": sentences, "scores": scores}
 
     def constraint_loss(
@@ -166,16 +181,16 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         premise: TextFieldTensors,
         hypothesis: TextFieldTensors,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
+        metadata: Optional[Metadata] = None,
         unlabeled_premise: Optional[TextFieldTensors] = None,
         unlabeled_hypothesis: Optional[TextFieldTensors] = None,
         score: Optional[Tensor] = None,
     ) -> Tensor:
-        """Return R, eqs 6.20 to 6.23, a scalar, summed over the labeled and the unlabeled pairs of
-        a batch. Takes the fields of `forward`, but uses only the sentences.
+        """Return R, eqs 6.20 to 6.23, a scalar, of the labeled and the unlabeled pairs of a batch.
 
-        Its gradient reaches the generator, the word embeddings, in all their uses, and the
-        constraints' weights. Words are read without dropout. The temperature advances by one step.
+        Takes the fields of `forward`, but uses only the sentences. The gradient reaches the
+        generator, the word embeddings, wherever they are read, and the constraints' weights. Words
+        are read without dropout. The temperature advances by one step.
         """
         with self._constrained():
             pair = self._read_pair(premise, hypothesis, dropout=False)
@@ -186,9 +201,10 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         return loss
 
     def constrained_parameters(self) -> list[tuple[str, torch.nn.Parameter]]:
-        """Return the parameters that `constraint_loss` trains, with names: the generator without
-        its label embeddings, the word embeddings, which are its output matrix, and the constraints'
-        weights.
+        """Return the parameters that `constraint_loss` trains, with names.
+
+        These are the generator's without its label embeddings, the word embeddings, which are its
+        output matrix, and the constraints' weights.
         """
         trained = ("_generator.", "_text_field_embedder.", "_constraints.")
         return [
@@ -201,14 +217,19 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         self, source: TextFieldTensors, target: TextFieldTensors, dropout: bool = True
     ) -> _EncodedPair:
         """Encode and classify B pairs."""
-        texts = (source, target)
-        vectors = codes = self._encoder(*self._embed(*texts, dropout=dropout)).chunk(2)
-        if self._posterior_encoder is not None:
-            codes = self._posterior_encoder(*self._embed(*texts, dropout=dropout)).chunk(2)
-        return _EncodedPair(*texts, self._classifier(self._matcher(*vectors)), vectors[0], *codes)
+        embedded, mask = self._embed(source, target, dropout=dropout)  # (2B, T, D) and (2B, T)
+        source_vectors, target_vectors = self._encoder(embedded, mask).chunk(2)  # (B, E) each
+        if self._posterior_encoder is None:
+            source_codes = source_vectors
+            target_codes = target_vectors
+        else:
+            embedded, mask = self._embed(source, target, dropout=dropout)
+            source_codes, target_codes = self._posterior_encoder(embedded, mask).chunk(2)
+        logits = self._classifier(self._matcher(source_vectors, target_vectors))  # (B, C)
+        return _EncodedPair(source, target, logits, source_vectors, source_codes, target_codes)
 
     def _labeled_loss(self, pair: _EncodedPair, label: Tensor) -> Tensor:
-        """Return the loss of eq. 6.14."""
+        """Return the loss of eq. 6.14, a scalar."""
         generative = self._generative_losses(pair, label.unsqueeze(-1)).squeeze(-1)  # (B,)
         discriminative = F.cross_entropy(pair.logits, label.long(), reduction="none")
         weights = self._weights_of(label)
@@ -232,10 +253,9 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             )
 
     def _generative_losses(self, pair: _EncodedPair, labels: Tensor) -> Tensor:
-        """Return L_gen, eq. 6.12, (B, K), for K labels (B, K) of each pair."""
-        if self._cross_sentence:
-            generated = [(pair.source_codes, pair.target)]
-        else:
+        """Return L_gen, eq. 6.12, (B, K), of K labels (B, K) for each pair."""
+        generated = [(pair.source_codes, pair.target)]
+        if not self._cross_sentence:
             generated = [(pair.source_codes, pair.source), (pair.target_codes, pair.target)]
         log_likelihood = torch.zeros_like(labels, dtype=pair.logits.dtype)
         kl_divergence = torch.zeros_like(log_likelihood)
@@ -266,20 +286,49 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     def _constrained(self) -> Iterator[None]:
         """Freeze the parts that read generated sentences, and advance the temperature by a step."""
         assert self._constraints is not None
-        readers = (self._encoder, self._posterior, self._matcher, self._classifier)
-        others = () if self._posterior_encoder is None else (self._posterior_encoder,)
-        with nn.freeze_parameters(*readers, *others):
+        readers = [self._encoder, self._posterior, self._matcher, self._classifier]
+        if self._posterior_encoder is not None:
+            readers.append(self._posterior_encoder)
+        with nn.freeze_parameters(*readers):
             yield
         self._constraints.temperature.advance()
 
     def _constraint_loss(self, pair: _EncodedPair, word_embeddings: Tensor) -> Tensor:
-        """Return R, eqs 6.20 to 6.23, a scalar, for sentences generated from the pairs' sources."""
+        """Return R, eqs 6.20 to 6.23, a scalar, of sentences generated from the pairs' sources."""
         constraints = self._constraints
         assert constraints is not None
-        num_labels = len(self.labels)
-        logits = pair.logits
-        labels = torch.randint(num_labels, (len(logits),), device=logits.device)  # (B,)
-        lengths = get_text_field_mask(pair.source).sum(dim=1) + 2
+        num_pairs, num_labels = pair.logits.shape
+        labels = torch.randint(num_labels, (num_pairs,), device=pair.logits.device)  # (B,)
+        embedded, mask = self._generate_relaxed(constraints, pair, labels, word_embeddings)
+        vectors = self._encoder(embedded, mask)  # (B, E)
+        codes = vectors  # (B, E')
+        if self._posterior_encoder is not None:
+            codes = self._posterior_encoder(embedded, mask)
+        logits = self._classifier(self._matcher(pair.source_vectors, vectors))  # (B, C)
+        posterior = self._posterior(codes)
+        losses: dict[str, Tensor] = {}
+        if "y" in constraints.names:
+            losses["y"] = nn.label_constraint(F.log_softmax(logits, dim=-1), labels)
+        if "z" in constraints.names:
+            targets = self._posterior(pair.target_codes)
+            losses["z"] = nn.latent_constraint(targets, posterior.rsample())
+        if "mu" in constraints.names:
+            losses["mu"] = nn.mean_direction_constraint(posterior.mode, constraints.normalize_mean)
+        for name, loss in losses.items():
+            self._record(f"constraint_{name}", loss)
+        return self._record("constraint_loss", constraints(losses))
+
+    def _generate_relaxed(
+        self,
+        constraints: SemanticConstraints,
+        pair: _EncodedPair,
+        labels: Tensor,
+        word_embeddings: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the embeddings (B, T, D) and the mask (B, T) of sentences with labels (B,)."""
+        lengths: Optional[Tensor] = None
+        if constraints.source_length:
+            lengths = get_text_field_mask(pair.source).sum(dim=1) + 2  # (B,)
         embedded, mask = nn.generate_relaxed(
             self._generator,
             self._posterior(pair.source_codes).rsample(),
@@ -291,24 +340,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             max_length=constraints.max_length,
             temperature=constraints.temperature(),
             straight_through=constraints.straight_through,
-            lengths=lengths if constraints.source_length else None,
+            lengths=lengths,
         )
-        if self._read_end_symbol and not constraints.source_length:
-            embedded, mask = nn.append_end(embedded, mask, word_embeddings[self._words.end])
-        vectors = codes = self._encoder(embedded, mask)  # (B, E)
-        if self._posterior_encoder is not None:
-            codes = self._posterior_encoder(embedded, mask)
-        logits = self._classifier(self._matcher(pair.source_vectors, vectors))
-        posterior = self._posterior(codes)
-        losses = {}
-        if "y" in constraints.names:
-            losses["y"] = nn.label_constraint(F.log_softmax(logits, dim=-1), labels)
-        if "z" in constraints.names:
-            losses["z"] = nn.latent_constraint(
-                self._posterior(pair.target_codes), posterior.rsample()
-            )
-        if "mu" in constraints.names:
-            losses["mu"] = nn.mean_direction_constraint(posterior.mode, constraints.normalize_mean)
-        for name, loss in losses.items():
-            self._record(f"constraint_{name}", loss)
-        return self._record("constraint_loss", constraints(losses))
+        if self._read_end_symbol and lengths is None:
+            return nn.append_end(embedded, mask, word_embeddings[self._words.end])
+        return embedded, mask

@@ -10,7 +10,7 @@ from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from torch import Tensor
 
 from allennlp_sentmatch.errors import inherits_settings
-from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.nn.checks import COUNT, check_kind, optional
 from allennlp_sentmatch.training.metrics import MeanCosine
@@ -79,8 +79,8 @@ class DistilledEncoder(TextModel):
         self,
         tokens: TextFieldTensors,
         teacher_vector: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-    ) -> dict[str, Any]:
+        metadata: Optional[Metadata] = None,
+    ) -> Output:
         """Encode a batch of B sentences.
 
         With the teacher's vectors (B, P), a loss is computed, and the metric is updated.
@@ -89,7 +89,7 @@ class DistilledEncoder(TextModel):
         """
         encoded = self._vectors(tokens)  # (B, E)
         projected = encoded if self._projection is None else self._projection(encoded)  # (B, P)
-        output: dict[str, Any] = {"vector": encoded if self._cut_projection else projected}
+        output: Output = {"vector": encoded if self._cut_projection else projected}
         if metadata is not None:
             output["metadata"] = metadata
         if teacher_vector is not None:

@@ -5,7 +5,6 @@ from typing import Any, Optional
 import torch
 import torch.nn.functional as F
 from allennlp.common import Lazy
-from allennlp.common.checks import check_dimensions_match
 from allennlp.common.util import END_SYMBOL
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.data.tokenizers import Tokenizer
@@ -19,7 +18,7 @@ from torch import Tensor
 
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.errors import inherits_settings
-from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
 from allennlp_sentmatch.modules import StepDecoder
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, num_layers_with_states
 from allennlp_sentmatch.modules.generation import OutputWords
@@ -56,9 +55,6 @@ class EncoderDecoder(TextModel):
         The dropout probability of the source's and the target's embeddings.
     input_feeding : `bool`, optional (default = `True`)
         Whether a step reads the attentional vector of the step before.
-    tie_output : `bool`, optional (default = `False`)
-        Whether the target embeddings are also the output matrix; `output_size` must then be their
-        size.
     label_smoothing : `float`, optional (default = `0.0`)
         The share of the target's probability that is spread over the vocabulary.
     beam_search : `Lazy[BeamSearch]`, optional (default = AllenNLP's, with 10 beams)
@@ -88,7 +84,6 @@ class EncoderDecoder(TextModel):
         dropout: float = 0.0,
         embedding_dropout: float = 0.0,
         input_feeding: bool = True,
-        tie_output: bool = False,
         label_smoothing: float = 0.0,
         beam_search: Lazy[BeamSearch] = Lazy(BeamSearch),  # noqa: B008
         target_tokenizer: Optional[Tokenizer] = None,
@@ -112,9 +107,10 @@ class EncoderDecoder(TextModel):
         output_size = embedding_size if output_size is None else output_size
         nn.check_positive(output_size=output_size)
         nn.check_fraction(dropout=dropout, label_smoothing=label_smoothing)
-        layers = decoder.construct(
-            input_size=embedding_size + (output_size if input_feeding else 0)
-        ).module
+        input_size = embedding_size
+        if input_feeding:
+            input_size += output_size
+        layers = decoder.construct(input_size=input_size).module
         self._bridge = nn.StateBridge(
             encoder_size,
             layers.hidden_size,
@@ -129,13 +125,9 @@ class EncoderDecoder(TextModel):
             dropout,
             input_feeding,
         )
-        num_words = self.output_sizes[target_namespace] = vocab.get_vocab_size(target_namespace)
+        num_words = vocab.get_vocab_size(target_namespace)
+        self.output_sizes[target_namespace] = num_words
         self._output_layer = torch.nn.Linear(output_size, num_words)
-        if tie_output:
-            check_dimensions_match(
-                output_size, embedding_size, "output_size", "target_embedder output dim"
-            )
-            self._output_layer.weight = target_embedder.weight
         self._label_smoothing = label_smoothing
         self._beam_search = beam_search.construct(end_index=self._words.end, vocab=vocab)
         self._target_tokenizer = target_tokenizer
@@ -145,9 +137,9 @@ class EncoderDecoder(TextModel):
     def forward(
         self,
         source_tokens: TextFieldTensors,
-        metadata: list[dict[str, Any]],
+        metadata: Metadata,
         target_tokens: Optional[TextFieldTensors] = None,
-    ) -> dict[str, Any]:
+    ) -> Output:
         """Compute the loss of the references and, outside of training, translate.
 
         `metadata` is as the reader makes it; `target_tokens` are the references with both symbols.
@@ -163,7 +155,7 @@ class EncoderDecoder(TextModel):
         - `metadata`.
         """
         encoder_outputs, source_mask, state = self._read_source(source_tokens)
-        output: dict[str, Any] = {"metadata": metadata}
+        output: Output = {"metadata": metadata}
         if target_tokens is not None:
             indices = get_token_ids_from_text_field_tensors(target_tokens)  # (B, T + 1)
             words = get_text_field_mask(target_tokens)[:, 1:].nonzero(as_tuple=True)
@@ -173,69 +165,58 @@ class EncoderDecoder(TextModel):
                 indices[:, 1:][words],
                 label_smoothing=self._label_smoothing,
             )
-        if not self.training:
-            predictions, scores = self._translate(state, encoder_outputs, source_mask)
-            start = predictions.new_full((len(predictions), 1), self._words.start)
-            best = torch.cat([start, predictions[:, 0, :-1]], 1)  # (B, T)
-            _, attention = self._read(best, state, encoder_outputs, source_mask)
-            output.update(predictions=predictions, scores=scores, attention=attention)
-            if target_tokens is not None:
-                self.bleu(
-                    [
-                        self._detokenize(tokens)
-                        for tokens in map(self._words.sentence, predictions[:, 0].tolist())
-                    ],
-                    [pair["target"] for pair in metadata],
-                )
+        if self.training:
+            return output
+        predictions, scores = self._translate(state, encoder_outputs, source_mask)
+        start = predictions.new_full((len(predictions), 1), self._words.start)
+        best = torch.cat([start, predictions[:, 0, :-1]], 1)  # (B, T)
+        _, attention = self._read(best, state, encoder_outputs, source_mask)
+        output.update(predictions=predictions, scores=scores, attention=attention)
+        if target_tokens is not None:
+            translations = [self._text(one) for one in predictions[:, 0].tolist()]
+            self.bleu(translations, [pair["target"] for pair in metadata])
         return output
 
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+    def make_output_human_readable(self, output_dict: Output) -> Output:
         """Replace tensors by texts.
 
-        Returns for each sentence `source`, `source_tokens`, `target` (the best translation),
+        Return for each sentence `source`, `source_tokens`, `target` (the best translation),
         `target_tokens` with the end symbol if it was reached, `score`, `n_best` (a list of `target`
         and `score`, best first), and `attention`: for each of `target_tokens` the weights of
         `source_tokens`. The scores are those by which the beam search ranks.
         """
         metadata = output_dict["metadata"]
-        predictions = output_dict["predictions"]
-        sentences = [list(map(self._words.sentence, beams)) for beams in predictions.tolist()]
+        predictions = output_dict["predictions"]  # (B, K, T)
         n_best = [
-            [
-                {"target": self._detokenize(tokens), "score": score}
-                for tokens, score in zip(beams, scores)
-            ]
-            for beams, scores in zip(sentences, output_dict["scores"].tolist())
+            [{"target": self._text(beam), "score": score} for beam, score in zip(beams, scores)]
+            for beams, scores in zip(predictions.tolist(), output_dict["scores"].tolist())
         ]
-        readable: dict[str, Any] = {
+        sources = [pair["source_tokens"] for pair in metadata]
+        best = [self._words.sentence(beam) for beam in predictions[:, 0].tolist()]
+        targets = [[*words, END_SYMBOL][: predictions.size(2)] for words in best]
+        attention = [
+            weights[: len(target), : len(source)].tolist()
+            for weights, target, source in zip(output_dict["attention"], targets, sources)
+        ]
+        return {
             "source": [pair["source"] for pair in metadata],
-            "source_tokens": [pair["source_tokens"] for pair in metadata],
+            "source_tokens": sources,
             "n_best": n_best,
             "target": [beams[0]["target"] for beams in n_best],
             "score": [beams[0]["score"] for beams in n_best],
-            "target_tokens": [
-                [*beams[0], END_SYMBOL][: predictions.size(2)] for beams in sentences
-            ],
+            "target_tokens": targets,
+            "attention": attention,
         }
-        readable["attention"] = [
-            weights[: len(targets), : len(sources)].tolist()
-            for weights, targets, sources in zip(
-                output_dict["attention"], readable["target_tokens"], readable["source_tokens"]
-            )
-        ]
-        return readable
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Return the corpus-level `BLEU` of detokenized translations, if there are any."""
+        """Return the corpus-level `BLEU` of detokenized translations, in evaluation only."""
         if self.training:
             self.bleu.load_library()
             return {}
         return self.bleu.get_metric(reset)
 
     def _read_source(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, nn.AttentionalState]:
-        """Return the encoder's outputs (B, S, E), the mask (B, S), and the decoder's first
-        state.
-        """
+        """Return the encoder's outputs (B, S, E), the mask (B, S) and the decoder's first state."""
         mask = get_text_field_mask(tokens)
         embedded = self._embedding_dropout(self._source_embedder(tokens))
         outputs, last_output, states = encode_with_states(self._encoder, embedded, mask)
@@ -249,9 +230,7 @@ class EncoderDecoder(TextModel):
         encoder_outputs: Tensor,
         source_mask: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        """Return the attentional vectors (B, T, A) and attention (B, T, S) for target tokens (B,
-        T).
-        """
+        """Return the attentional vectors (B, T, A) and attention (B, T, S) of tokens (B, T)."""
         embedded = self._embedding_dropout(self._target_embedder(indices))
         attentional, attention = self._decoder(embedded, state, encoder_outputs, source_mask)
         return attentional, attention
@@ -259,7 +238,7 @@ class EncoderDecoder(TextModel):
     def _translate(
         self, state: nn.AttentionalState, encoder_outputs: Tensor, source_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return indices (B, K, T) and scores (B, K) of the best translations."""
+        """Return the indices (B, K, T) and the scores (B, K) of the best translations."""
 
         def step(last_tokens: Tensor, state: StateType) -> tuple[Tensor, StateType]:
             layers = nn.DecoderState(state["hidden"], state["cell"])
@@ -280,5 +259,8 @@ class EncoderDecoder(TextModel):
         }
         return self._words.search(self._beam_search, step, initial)
 
-    def _detokenize(self, tokens: list[str]) -> str:
-        return str(getattr(self._target_tokenizer, "detokenize", " ".join)(tokens))
+    def _text(self, indices: list[int]) -> str:
+        """Return the text of a translation's indices."""
+        words = self._words.sentence(indices)
+        detokenize: Any = getattr(self._target_tokenizer, "detokenize", " ".join)
+        return str(detokenize(words))

@@ -4,7 +4,7 @@ import math
 import os
 import tempfile
 from collections.abc import Sequence
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import torch
 from allennlp.common import Params
@@ -18,6 +18,8 @@ from torch import Tensor
 
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.models.extraction import AnyPath
+from allennlp_sentmatch.models.text_model import Metadata, Output
 
 SHARED_SECTIONS = (
     "vocabulary",
@@ -73,29 +75,28 @@ class Ensemble(ClassificationModel):
         premise: Optional[TextFieldTensors] = None,
         hypothesis: Optional[TextFieldTensors] = None,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
+        metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
         tokens: Optional[TextFieldTensors] = None,
-    ) -> dict[str, Any]:
+    ) -> Output:
         """Classify B pairs or, if the members read `tokens`, B sentences.
 
-        Returns the results of `output`, whose logits are the logarithms of the averaged
+        Return the results of `output`, whose logits are the logarithms of the averaged
         probabilities, and `member_probs` (B, number of members, num_labels).
         """
         texts = {"premise": premise, "hypothesis": hypothesis, "tokens": tokens}
         given = {name: text for name, text in texts.items() if text is not None}
-        log_probs = torch.stack(  # (B, number of members, num_labels)
-            [member(**given)["label_logits"].log_softmax(dim=-1) for member in self.members], dim=1
-        )
-        log_means = log_probs.logsumexp(dim=1) - math.log(len(self.members))  # (B, num_labels)
+        logits = [member(**given)["label_logits"] for member in self.members]  # (B, C) each
+        log_probs = torch.stack(logits, dim=1).log_softmax(dim=-1)  # (B, members, C)
+        log_means = log_probs.logsumexp(dim=1) - math.log(len(self.members))  # (B, C)
         return self.output(log_means, label, metadata, {"member_probs": log_probs.exp()})
 
     @classmethod
     def _load(
         cls,
         config: Params,
-        serialization_dir: Union[str, "os.PathLike[str]"],
-        weights_file: Optional[Union[str, "os.PathLike[str]"]] = None,
+        serialization_dir: AnyPath,
+        weights_file: Optional[AnyPath] = None,
         cuda_device: int = -1,
     ) -> Model:
         # AllenNLP removes initializers and files of pretrained vectors from an archive's
@@ -111,10 +112,10 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
     The models must have the same vocabulary, as after training on the same data, and the same
     (validation) dataset reader.
 
-    Raises a `ConfigurationError` without archives, for a vocabulary or reader that differs from the
-    first archive's, and for a model that is not a classifier of this package.
-
     `archive_files` are paths, URLs or serialization directories. For `trust`, see `load_archive`.
+
+    Raise `ConfigurationError` without archives, for a vocabulary or reader that differs from the
+    first archive's, or a model that is not a classifier of this package.
     """
     if not archive_files:
         raise ConfigurationError("an ensemble needs at least one archive, got none")
@@ -127,14 +128,11 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
                 f"{archive_file} cannot be combined with {archive_files[0]}: {problem}"
             )
     configs: list[dict[str, Any]] = [archive.config.as_dict(quiet=True) for archive in archives]
-    label_settings = {
-        name: configs[0]["model"][name]
-        for name in ("label_namespace", "positive_label")
-        if name in configs[0]["model"]
-    }
+    first_config = configs[0]
+    label_settings = _picked(first_config["model"], ("label_namespace", "positive_label"))
     vocab = first.model.vocab
     model = Ensemble(vocab, [archive.model for archive in archives], **label_settings)
-    config = {name: configs[0][name] for name in SHARED_SECTIONS if name in configs[0]}
+    config = _picked(first_config, SHARED_SECTIONS)
     config["model"] = {
         "type": "ensemble",
         "members": [member_config["model"] for member_config in configs],
@@ -148,15 +146,17 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
         return archive_model(folder, archive_path=output_file)
 
 
+def _picked(settings: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: settings[name] for name in names if name in settings}
+
+
 def _difference(archive: Archive, first: Archive) -> Optional[str]:
-    """Return the reason why two archives' models cannot read the same batches; `None` if
-    they can.
-    """
-    vocab, first_vocab = archive.model.vocab, first.model.vocab
+    """Return the reason why two archives' models cannot read the same batches, if there is one."""
+    vocab = archive.model.vocab
+    first_vocab = first.model.vocab
     for namespace in sorted(first_vocab.get_namespaces() | vocab.get_namespaces()):
-        if vocab.get_index_to_token_vocabulary(
-            namespace
-        ) != first_vocab.get_index_to_token_vocabulary(namespace):
+        words = vocab.get_index_to_token_vocabulary(namespace)
+        if words != first_vocab.get_index_to_token_vocabulary(namespace):
             return (
                 f"their vocabularies differ in the namespace {namespace!r}; train the models on "
                 "the same data, or give all configurations the same `vocabulary`"

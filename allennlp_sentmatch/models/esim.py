@@ -18,7 +18,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.text_model import attend_to_each_other
+from allennlp_sentmatch.models.text_model import Metadata, Output, attend_to_each_other
 from allennlp_sentmatch.modules import Classifier, Matcher
 from allennlp_sentmatch.modules.matchers import HeuristicDifferenceMatcher
 from allennlp_sentmatch.modules.parts import check_fit, relu_layer
@@ -103,9 +103,9 @@ class ESIM(ClassificationModel):
         premise: TextFieldTensors,
         hypothesis: TextFieldTensors,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
+        metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
-    ) -> dict[str, Any]:
+    ) -> Output:
         """Classify B pairs. Returns the results of `output`, `premise_attention` and
         `hypothesis_attention`, see `attend_to_each_other`.
         """

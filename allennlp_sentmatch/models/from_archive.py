@@ -7,7 +7,7 @@ module makes new archives contain the model's own section and vocabulary.
 
 import copy
 import functools
-import os
+from pathlib import Path
 from typing import Any, Optional
 
 from allennlp.commands.train import TrainModel
@@ -49,21 +49,23 @@ def _training(cls: type, serialization_dir: str, local_rank: int, *args: Any, **
     training = _construct(cls, serialization_dir, local_rank, *args, **kwargs)
     section = getattr(training.model, _SECTION, None)
     if section is not None and local_rank == 0:
-        training.model.vocab.save_to_files(os.path.join(serialization_dir, "vocabulary"))
-        config = Params.from_file(os.path.join(serialization_dir, CONFIG_NAME))
+        folder = Path(serialization_dir)
+        training.model.vocab.save_to_files(str(folder / "vocabulary"))
+        config = Params.from_file(folder / CONFIG_NAME)
         config["model"] = section
-        config.to_file(os.path.join(serialization_dir, CONFIG_NAME))
+        config.to_file(str(folder / CONFIG_NAME))
     return training
 
 
 @functools.wraps(_create_serialization_dir)
 def _create(params: Params, serialization_dir: Any, recover: bool, force: bool) -> None:
-    file = os.path.join(serialization_dir, CONFIG_NAME)
+    file = Path(serialization_dir) / CONFIG_NAME
     kind = params.as_flat_dict().get("model.type")
-    if recover and os.path.exists(file) and kind == "from_archive":
+    if recover and file.exists() and kind == "from_archive":
         # A recovered training has the archive's section instead.
+        recovered = Params.from_file(file)
         params = params.duplicate()
-        params["model"] = Params.from_file(file)["model"].as_dict(quiet=True)
+        params["model"] = recovered["model"].as_dict(quiet=True)
     _create_serialization_dir(params, serialization_dir, recover, force)
 
 

@@ -18,6 +18,7 @@ from torch.distributions import Distribution
 
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.models.text_model import Metadata, Output
 from allennlp_sentmatch.modules import Classifier, Matcher, Posterior, SentenceGenerator
 from allennlp_sentmatch.modules.generation import OutputWords
 from allennlp_sentmatch.nn import append_end, stack_padded, teacher_forcing
@@ -109,14 +110,14 @@ class GenerativeClassificationModel(ClassificationModel):
         premise: TextFieldTensors,
         hypothesis: TextFieldTensors,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
+        metadata: Optional[Metadata] = None,
         unlabeled_premise: Optional[TextFieldTensors] = None,
         unlabeled_hypothesis: Optional[TextFieldTensors] = None,
         score: Optional[Tensor] = None,
-    ) -> dict[str, Any]:
+    ) -> Output:
         """Classify a batch of B pairs; with labels, also compute the loss.
 
-        Returns the results of `output`. Unlabeled pairs count only if there is a `label`.
+        Return the results of `output`. Unlabeled pairs count only if there is a `label`.
         """
         pair = self._read_pair(premise, hypothesis)
         output = self.output(pair.logits, label, metadata)
@@ -133,7 +134,7 @@ class GenerativeClassificationModel(ClassificationModel):
         return output
 
     def _read_pair(self, premise: TextFieldTensors, hypothesis: TextFieldTensors) -> Any:
-        """Encode and classify B pairs. The result has their `logits` (B, num_labels)."""
+        """Encode and classify B pairs. What it returns has their `logits` (B, num_labels)."""
         raise NotImplementedError
 
     def _labeled_loss(self, pair: Any, label: Tensor) -> Tensor:
@@ -149,9 +150,7 @@ class GenerativeClassificationModel(ClassificationModel):
         return 0.0
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Return the metrics of `ClassificationModel`, and the mean of each term of the loss that
-        occurred.
-        """
+        """Return the metrics of a classifier, and the mean of each term of the loss."""
         metrics = super().get_metrics(reset)
         for name, average in self._averages.items():
             metrics[name] = average.get_metric()
@@ -173,38 +172,41 @@ class GenerativeClassificationModel(ClassificationModel):
         return weight
 
     def _embed(self, *texts: TextFieldTensors, dropout: bool = True) -> tuple[Tensor, Tensor]:
+        """Return the embedded tokens (NB, T, D) and the mask (NB, T) of N texts of B examples."""
         parts: list[tuple[Tensor, Tensor]] = []
         for text in texts:
             embedded: Tensor = self._text_field_embedder(text)
             mask: Tensor = get_text_field_mask(text)
             if self._read_end_symbol:
                 embedded, mask = append_end(embedded, mask, self._word_embeddings[self._words.end])
-            parts.append((self._embedding_dropout(embedded) if dropout else embedded, mask))
+            if dropout:
+                embedded = self._embedding_dropout(embedded)
+            parts.append((embedded, mask))
         return reduce(stack_padded, parts)
 
     def _draw(self, posterior: Distribution) -> Tensor:
-        """Return latent vectors (B, m): samples in training, otherwise means, to be
-        reproducible.
-        """
+        """Return latent vectors (B, m): samples in training, and the means otherwise."""
         latent: Tensor = posterior.rsample() if self.training else posterior.mean
         return latent
 
     def _log_likelihood(
         self, tokens: TextFieldTensors, latent: Tensor, labels: Optional[Tensor] = None
     ) -> Tensor:
-        """Return the log-probabilities (B, K) of B sentences with latent vectors (B, m) and K
-        labels each (B, K), or (B, 1) without labels; or their means over words.
+        """Return the log-probabilities of B sentences, or their means over words.
+
+        The sentences have latent vectors (B, m) and K labels each (B, K), and the result is (B, K);
+        without labels, it is (B, 1).
         """
-        inputs, targets, mask = teacher_forcing(
+        inputs, targets, mask = teacher_forcing(  # (B, T + 1) each
             get_token_ids_from_text_field_tensors(tokens),
             get_text_field_mask(tokens),
             self._words.start,
             self._words.end,
         )
-        embedded = F.embedding(inputs, self._word_embeddings)  # (B, T + 1, D)
+        embedded = self._embedding_dropout(F.embedding(inputs, self._word_embeddings))
         num_repeats = 1 if labels is None else labels.size(1)
         log_likelihood = self._generator.log_likelihood(  # (B * K,)
-            self._embedding_dropout(embedded).repeat_interleave(num_repeats, dim=0),
+            embedded.repeat_interleave(num_repeats, dim=0),
             targets.repeat_interleave(num_repeats, dim=0),
             mask.repeat_interleave(num_repeats, dim=0),
             latent.repeat_interleave(num_repeats, dim=0),
@@ -216,14 +218,18 @@ class GenerativeClassificationModel(ClassificationModel):
 
 
 def _word_embedding(text_field_embedder: TextFieldEmbedder) -> Embedding:
-    """Return the one `Embedding` that `text_field_embedder` consists of."""
+    """Return the `Embedding` of `text_field_embedder`.
+
+    Raise `ConfigurationError` if it does not consist of one without a projection.
+    """
+    embedders: list[Any] = []
     if isinstance(text_field_embedder, BasicTextFieldEmbedder):
         embedders = list(text_field_embedder._token_embedders.values())
-        if len(embedders) == 1:
-            (embedding,) = embedders
-            if isinstance(embedding, Embedding) and embedding._projection is None:
-                return embedding
-    raise ConfigurationError(
-        "text_field_embedder must consist of a single token embedder of type 'embedding' without "
-        "projection_dim, because its weight is the generator's output matrix too"
-    )
+    is_one = len(embedders) == 1 and isinstance(embedders[0], Embedding)
+    if not is_one or embedders[0]._projection is not None:
+        raise ConfigurationError(
+            "text_field_embedder must consist of a single token embedder of type 'embedding' "
+            "without projection_dim, because its weight is the generator's output matrix too"
+        )
+    embedding: Embedding = embedders[0]
+    return embedding

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.text_model import add_attention
+from allennlp_sentmatch.models.text_model import Metadata, Output, add_attention
 from allennlp_sentmatch.modules import Classifier, PairEncoder
 
 
@@ -61,23 +61,28 @@ class LstmnClassifier(ClassificationModel):
         premise: TextFieldTensors,
         hypothesis: TextFieldTensors,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
+        metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
-    ) -> dict[str, Any]:
-        """Classify B pairs. Returns the results of `output` and, if the encoder has them,
-        `premise_self_attention` (B, P, P) and `hypothesis_self_attention` (B, H, H), a row
-        for each token over the tokens before it, and `premise_attention` (B, P), the
-        inter-attention.
+    ) -> Output:
+        """Classify B pairs.
+
+        Return the results of `output` and, as far as the encoder has them, the attention:
+        `premise_self_attention` (B, P, P) and `hypothesis_self_attention` (B, H, H), a row for each
+        token over the tokens before it, and `premise_attention` (B, P), the inter-attention.
         """
-        texts = (*self._embed(premise), *self._embed(hypothesis))
-        vectors, attention = self._encoder(*texts, return_attention=True)  # (B, E)
-        _, premise_mask, _, hypothesis_mask = texts
-        shown: dict[str, Any] = {}
-        for name, weights, *masks in (
-            ("premise_self_attention", attention.premise, premise_mask, premise_mask),
-            ("hypothesis_self_attention", attention.hypothesis, hypothesis_mask, hypothesis_mask),
-            ("premise_attention", attention.inter, premise_mask),
-        ):
-            if weights is not None:
-                add_attention(shown, name, weights, *masks)
+        embedded_premise, premise_mask = self._embed(premise)  # (B, P, D) and (B, P)
+        embedded_hypothesis, hypothesis_mask = self._embed(hypothesis)  # (B, H, D) and (B, H)
+        vectors, attention = self._encoder(  # (B, E)
+            embedded_premise,
+            premise_mask,
+            embedded_hypothesis,
+            hypothesis_mask,
+            return_attention=True,
+        )
+        shown: Output = {}
+        own = attention.premise
+        add_attention(shown, "premise_self_attention", own, premise_mask, premise_mask)
+        own = attention.hypothesis
+        add_attention(shown, "hypothesis_self_attention", own, hypothesis_mask, hypothesis_mask)
+        add_attention(shown, "premise_attention", attention.inter, premise_mask)
         return self.output(self._classifier(vectors), label, metadata, shown)

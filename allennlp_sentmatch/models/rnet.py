@@ -14,21 +14,35 @@ from torch import Tensor
 
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.errors import inherits_settings
-from allennlp_sentmatch.models.text_model import TextModel
-from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
+from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
+from allennlp_sentmatch.modules.parts import dropout_layer
 from allennlp_sentmatch.nn.checks import COUNT, check_kind, check_positive, optional
 from allennlp_sentmatch.training.metrics import AnswerOverlap
 
 WINDOWS_AT_ONCE = 16
-"""The default batch size, and the number of passages that are read at once in validation."""
+"""The number of windows that are read at once outside of training."""
 
 
 class _Reading(NamedTuple):
-    start_logits: Tensor  # (B, T)
-    end_logits: Tensor  # (B, T)
-    matching_attention: list[Tensor]  # (B, T, M) for each direction
-    self_matching_attention: Tensor  # (B, T, T)
-    attention_start: Tensor  # (B,), the token of the attention's first row
+    """The network's output for B passages of T tokens, each with a question of M tokens.
+
+    # Attributes
+
+    start_logits, end_logits : `Tensor`
+        (B, T)
+    matching_attention : `list[Tensor]`
+        (B, T, M) for each direction.
+    self_matching_attention : `Tensor`
+        (B, T, T)
+    attention_start : `Tensor`
+        (B,), the token of the attention's first row.
+    """
+
+    start_logits: Tensor
+    end_logits: Tensor
+    matching_attention: list[Tensor]
+    self_matching_attention: Tensor
+    attention_start: Tensor
 
 
 @Model.register("rnet")
@@ -49,12 +63,9 @@ class RNet(TextModel):
 
     encoder : `Seq2SeqEncoder`
         Reads questions and passages. The paper's is a `gru` of 3 bidirectional layers.
-    passage_encoder : `Seq2SeqEncoder`, optional (default = `None`)
-        Reads the passages, in place of `encoder`.
     hidden_size : `int`, optional (default = `75`)
-        The size of each direction of the matching and of the self-matching.
-    attention_size : `int`, optional (default = `hidden_size`)
-        The size of each attention's hidden layer.
+        The size of each direction of the matching and of the self-matching, and of each attention's
+        hidden layer.
     dropout : `float`, optional (default = `0.2`)
         The dropout probability of the embeddings and of the outputs of the encoder, the matching
         and the self-matching.
@@ -83,9 +94,7 @@ class RNet(TextModel):
         vocab: Vocabulary,
         text_field_embedder: TextFieldEmbedder,
         encoder: Seq2SeqEncoder,
-        passage_encoder: Optional[Seq2SeqEncoder] = None,
         hidden_size: int = 75,
-        attention_size: Optional[int] = None,
         dropout: float = 0.2,
         max_answer_length: Optional[int] = None,
         n_best_size: int = 5,
@@ -96,8 +105,6 @@ class RNet(TextModel):
     ) -> None:
         super().__init__(vocab, **settings)
         self._set_encoder(text_field_embedder, encoder)
-        if passage_encoder is not None:
-            check_fit(text_field_embedder=text_field_embedder, passage_encoder=passage_encoder)
         check_positive(n_best_size=n_best_size)
         check_kind(optional(COUNT), max_answer_length=max_answer_length)
         check_kind(optional(COUNT), window_size=window_size, window_stride=window_stride)
@@ -105,17 +112,15 @@ class RNet(TextModel):
             raise ConfigurationError(
                 f"window_stride must be at most window_size, got {window_stride} and {window_size}"
             )
-        self._passage_encoder = passage_encoder
-        question_size = encoder.get_output_dim()
-        passage_size = (passage_encoder or encoder).get_output_dim()
-        attention_size = hidden_size if attention_size is None else attention_size
-        self._matching = nn.GatedMatching(passage_size, question_size, hidden_size, attention_size)
+        encoded_size = encoder.get_output_dim()
+        self._matching = nn.GatedMatching(encoded_size, encoded_size, hidden_size, hidden_size)
         matched_size = self._matching.output_size
-        self._self_matching = nn.GatedSelfMatching(matched_size, hidden_size, attention_size)
-        self._question_pooling = nn.QuestionPooling(question_size, attention_size)
+        self._self_matching = nn.GatedSelfMatching(matched_size, hidden_size, hidden_size)
+        self._question_pooling = nn.QuestionPooling(encoded_size, hidden_size)
         pointed_size = self._self_matching.output_size
-        self._pointers = nn.PointerNetwork(pointed_size, question_size, attention_size)
-        self._embedding_dropout = self._dropout = dropout_layer("dropout", dropout)
+        self._pointers = nn.PointerNetwork(pointed_size, encoded_size, hidden_size)
+        self._dropout = dropout_layer("dropout", dropout)
+        self._embedding_dropout = self._dropout
         self._max_answer_length = max_answer_length
         self._n_best_size = n_best_size
         self._window_size = window_size
@@ -129,8 +134,8 @@ class RNet(TextModel):
         passage: TextFieldTensors,
         span_start: Optional[Tensor] = None,
         span_end: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-    ) -> dict[str, Any]:
+        metadata: Optional[Metadata] = None,
+    ) -> Output:
         """Score the start and the end of the answers to B questions of M tokens in passages of T.
 
         `span_start` and `span_end` (B, 1) are the first and the last token of each answer.
@@ -155,21 +160,21 @@ class RNet(TextModel):
         encoded_question = self._dropout(self._encoder(embedded_question, question_mask))
         embedded_passage, passage_mask = self._embed(passage)  # (B, T, D) and (B, T)
         inputs = (embedded_passage, passage_mask, encoded_question, question_mask)
-        T = passage_mask.size(1)
-        best = None
-        if self.training or self._window_size is None or self._window_size >= T:
+        best: Optional[nn.BestSpans] = None
+        if self.training:
             reading = self._read(*inputs)
-            if not self.training:
-                best = nn.best_spans(
-                    reading.start_logits.log_softmax(dim=1).masked_fill(~passage_mask, -torch.inf),
-                    reading.end_logits.log_softmax(dim=1).masked_fill(~passage_mask, -torch.inf),
-                    self._n_best_size,
-                    self._max_answer_length,
-                )
+        elif self._window_size is None or self._window_size >= passage_mask.size(1):
+            reading = self._read(*inputs)
+            best = nn.best_spans(
+                _log_probs(reading.start_logits, passage_mask),
+                _log_probs(reading.end_logits, passage_mask),
+                self._n_best_size,
+                self._max_answer_length,
+            )
         else:
             windows = nn.PassageWindows.of(passage_mask, self._window_size, self._window_stride)
             reading, best = self._read_windows(windows, *inputs)
-        output: dict[str, Any] = {
+        output: Output = {
             "span_start_logits": reading.start_logits,
             "span_end_logits": reading.end_logits,
             "span_start_probs": nn.masked_softmax(reading.start_logits, passage_mask),
@@ -180,27 +185,35 @@ class RNet(TextModel):
         if metadata is not None:
             output["metadata"] = metadata
         if span_start is not None and span_end is not None:
-            output["loss"] = F.cross_entropy(
-                reading.start_logits, span_start.squeeze(-1)
-            ) + F.cross_entropy(reading.end_logits, span_end.squeeze(-1))
+            start_loss = F.cross_entropy(reading.start_logits, span_start.squeeze(-1))
+            end_loss = F.cross_entropy(reading.end_logits, span_end.squeeze(-1))
+            output["loss"] = start_loss + end_loss
         if best is not None:
-            output["best_spans"], output["best_span_scores"] = best
-            output["best_span"] = best.spans[:, 0]
-            if metadata is not None:
-                output["answer"] = [
-                    answer_text(span, about)
-                    for span, about in zip(output["best_span"].tolist(), metadata)
-                ]
-                if all("answers" in about for about in metadata):
-                    self._metric(output["answer"], [about["answers"] for about in metadata])
-            output["matching_attention"], output["reverse_matching_attention"] = (
-                reading.matching_attention
-            )
-            output["self_matching_attention"] = reading.self_matching_attention
-            output["attention_start"] = reading.attention_start
+            output.update(self._answers(reading, best, metadata))
         return output
 
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+    def _answers(
+        self, reading: _Reading, best: nn.BestSpans, metadata: Optional[Metadata]
+    ) -> Output:
+        """Return what `forward` returns outside of training, and count the answers."""
+        forward, backward = reading.matching_attention
+        output: Output = {
+            "best_spans": best.spans,
+            "best_span_scores": best.scores,
+            "best_span": best.spans[:, 0],
+            "matching_attention": forward,
+            "reverse_matching_attention": backward,
+            "self_matching_attention": reading.self_matching_attention,
+            "attention_start": reading.attention_start,
+        }
+        if metadata is not None:
+            spans = output["best_span"].tolist()
+            output["answer"] = [answer_text(span, about) for span, about in zip(spans, metadata)]
+            if all("answers" in about for about in metadata):
+                self._metric(output["answer"], [about["answers"] for about in metadata])
+        return output
+
+    def make_output_human_readable(self, output_dict: Output) -> Output:
         """Replace tensors by texts and lists without padding.
 
         # Returns
@@ -217,10 +230,11 @@ class RNet(TextModel):
         for name in ("span_start_logits", "span_end_logits", "best_span"):
             del output_dict[name]
         n_best = _candidates(output_dict)
-        best_ones = [candidates[0] if candidates else None for candidates in n_best]
+        no_answer = {"span": [], "probability": 0.0}
+        best_ones = [candidates[0] if candidates else no_answer for candidates in n_best]
         output_dict["n_best"] = n_best
-        output_dict["span"] = [best["span"] if best else [] for best in best_ones]
-        output_dict["probability"] = [best["probability"] if best else 0.0 for best in best_ones]
+        output_dict["span"] = [best["span"] for best in best_ones]
+        output_dict["probability"] = [best["probability"] for best in best_ones]
         question_lengths = output_dict.pop("question_num_tokens").tolist()
         lengths = output_dict.pop("passage_num_tokens").tolist()
         for name in ("span_start_probs", "span_end_probs"):
@@ -243,18 +257,20 @@ class RNet(TextModel):
         self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor
     ) -> _Reading:
         """Read embedded passages, or windows, each with an encoded question."""
-        passage_encoder = self._passage_encoder or self._encoder
-        passage = self._dropout(passage_encoder(passage, passage_mask))
+        passage = self._dropout(self._encoder(passage, passage_mask))
         matched, matching_attention = self._matching(passage, passage_mask, question, question_mask)
         self_matched, self_attention = self._self_matching(self._dropout(matched), passage_mask)
         pooled_question, _ = self._question_pooling(question, question_mask)
-        start_logits, end_logits = (
-            scores.masked_fill(~passage_mask, torch.finfo(scores.dtype).min)
-            for scores in self._pointers(self._dropout(self_matched), passage_mask, pooled_question)
+        start_scores, end_scores = self._pointers(  # (B, T) each
+            self._dropout(self_matched), passage_mask, pooled_question
         )
-        attention_start = passage_mask.new_zeros(len(passage_mask), dtype=torch.long)
+        lowest = torch.finfo(start_scores.dtype).min
         return _Reading(
-            start_logits, end_logits, matching_attention, self_attention, attention_start
+            start_logits=start_scores.masked_fill(~passage_mask, lowest),
+            end_logits=end_scores.masked_fill(~passage_mask, lowest),
+            matching_attention=matching_attention,
+            self_matching_attention=self_attention,
+            attention_start=passage_mask.new_zeros(len(passage_mask), dtype=torch.long),
         )
 
     def _read_windows(
@@ -271,58 +287,63 @@ class RNet(TextModel):
             rows = part.passages
             return self._read(part.cut(passage), part.mask, question[rows], question_mask[rows])
 
-        logits = [read(part)[:2] for part in windows.split(WINDOWS_AT_ONCE)]
-        start, end = (torch.cat(parts) for parts in zip(*logits))  # (N, W)
-        joined = [windows.join(scores, passage_mask.size(1)) for scores in (start, end)]  # (B, T)
-        start_scores, end_scores = (
-            scores - of_passages.logsumexp(dim=1)[windows.passages].unsqueeze(1)  # (N, W)
-            for scores, of_passages in zip((start, end), joined)
-        )
+        readings = [read(part)[:2] for part in windows.split(WINDOWS_AT_ONCE)]
+        start, end = (torch.cat(parts) for parts in zip(*readings))  # (N, W) each
+        T = passage_mask.size(1)
+        start_logits = windows.join(start, T)  # (B, T)
+        end_logits = windows.join(end, T)
+        rows = windows.passages
         best, best_windows = windows.best_spans(
-            start_scores, end_scores, self._n_best_size, self._max_answer_length
+            start - start_logits.logsumexp(dim=1)[rows].unsqueeze(1),
+            end - end_logits.logsumexp(dim=1)[rows].unsqueeze(1),
+            self._n_best_size,
+            self._max_answer_length,
         )
         # Reading the best window again takes less memory than keeping the attention of all windows.
-        reading = read(windows.select(best_windows))
-        return (
-            reading._replace(
-                start_logits=joined[0],
-                end_logits=joined[1],
-                attention_start=windows.positions[best_windows, 0],
-            ),
-            best,
+        reading = read(windows.select(best_windows))._replace(
+            start_logits=start_logits,
+            end_logits=end_logits,
+            attention_start=windows.positions[best_windows, 0],
         )
+        return reading, best
 
 
-def _candidates(output_dict: dict[str, Any]) -> list[list[dict[str, Any]]]:
+def _log_probs(logits: Tensor, mask: Tensor) -> Tensor:
+    """Return log-probabilities (B, T), -inf for padding."""
+    return logits.log_softmax(dim=1).masked_fill(~mask, -torch.inf)
+
+
+def _candidates(output_dict: Output) -> list[list[dict[str, Any]]]:
     """Return the best spans of each passage, with probabilities and, with metadata, texts.
 
     Removes `best_spans` and `best_span_scores`.
     """
     all_spans = output_dict.pop("best_spans").tolist()
     all_probabilities = output_dict.pop("best_span_scores").exp().tolist()
-    n_best: list[list[dict[str, Any]]] = []
-    for spans, probabilities in zip(all_spans, all_probabilities):
-        found = zip(spans, probabilities)
-        n_best.append([{"span": span, "probability": p} for span, p in found if span[0] >= 0])
-    if "metadata" in output_dict:
-        for candidates, about in zip(n_best, output_dict["metadata"]):
-            for candidate in candidates:
-                candidate["answer"] = answer_text(candidate["span"], about)
+    all_metadata = output_dict.get("metadata", [None] * len(all_spans))
+    n_best = []
+    for spans, probabilities, about in zip(all_spans, all_probabilities, all_metadata):
+        candidates: list[dict[str, Any]] = []
+        for span, probability in zip(spans, probabilities):
+            if span[0] < 0:
+                continue
+            candidates.append({"span": span, "probability": probability})
+            if about is not None:
+                candidates[-1]["answer"] = answer_text(span, about)
+        n_best.append(candidates)
     return n_best
 
 
-def _show_attention(
-    output_dict: dict[str, Any], question_lengths: list[int], lengths: list[int]
-) -> None:
+def _show_attention(output_dict: Output, question_lengths: list[int], lengths: list[int]) -> None:
     """Replace the attention's tensors by the weights for the answers, `span`."""
     matching = output_dict.pop("matching_attention")  # (B, W, M)
     reverse = output_dict.pop("reverse_matching_attention")  # (B, W, M)
     self_matching = output_dict.pop("self_matching_attention")  # (B, W, W)
     starts = output_dict.pop("attention_start").tolist()
-    answers = [  # positions in the windows
-        slice(span[0] - start, span[1] + 1 - start) if span else slice(0)
-        for span, start in zip(output_dict["span"], starts)
-    ]
+    answers = []
+    for span, start in zip(output_dict["span"], starts):
+        answer = slice(span[0] - start, span[1] + 1 - start) if span else slice(0)
+        answers.append(answer)  # in the window
     output_dict["question_attention"] = [
         weights[answer, :length].tolist()
         for weights, answer, length in zip((matching + reverse) / 2, answers, question_lengths)

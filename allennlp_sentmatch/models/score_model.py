@@ -9,7 +9,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.files.messages import shorten
-from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
 from allennlp_sentmatch.training.metrics import MeanSquaredError, ScoreCorrelations
 
 
@@ -60,9 +60,9 @@ class ScoreModel(TextModel):
         self,
         features: Tensor,
         score: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-        shown: Optional[dict[str, Any]] = None,
-    ) -> dict[str, Any]:
+        metadata: Optional[Metadata] = None,
+        shown: Optional[Output] = None,
+    ) -> Output:
         """Make the output of `forward` from features (B, ...).
 
         With `score` (B,), the true scores, there is a loss, and the metrics are updated. `shown`
@@ -71,7 +71,7 @@ class ScoreModel(TextModel):
         Returns `score` (B,), the predictions, the entries of `shown`, and if they apply `loss`
         and `metadata`. Raises a `ConfigurationError` for a true score that is not on the scale.
         """
-        output: dict[str, Any] = {"score": self.scores(features), **(shown or {})}
+        output: Output = {"score": self.scores(features), **(shown or {})}
         if metadata is not None:
             output["metadata"] = metadata
         if score is not None:
@@ -86,7 +86,7 @@ class ScoreModel(TextModel):
         error = self._mean_squared_error.get_metric(reset)
         return {"mean_squared_error": error, **self._correlations.get_metric(reset)}
 
-    def _check_range(self, score: Tensor, metadata: Optional[list[dict[str, Any]]]) -> None:
+    def _check_range(self, score: Tensor, metadata: Optional[Metadata]) -> None:
         inside = (score >= self.lowest_score) & (score <= self.highest_score)
         if inside.all():
             return

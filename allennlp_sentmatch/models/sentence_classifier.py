@@ -10,6 +10,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.models.text_model import Metadata, Output
 from allennlp_sentmatch.modules import Classifier
 
 
@@ -52,9 +53,9 @@ class SentenceClassifier(ClassificationModel):
         self,
         tokens: TextFieldTensors,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
+        metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
-    ) -> dict[str, Any]:
+    ) -> Output:
         """Classify B sentences. Returns the results of `output`, and what the encoder shows."""
         (vectors,), shown = self._encode({"": tokens})
         return self.output(self._classifier(vectors), label, metadata, shown)

@@ -11,7 +11,7 @@ from torch import Tensor
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.score_model import ScoreModel
-from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
 from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
 from allennlp_sentmatch.modules.parts import check_fit
 
@@ -27,7 +27,7 @@ class SiameseModel(TextModel):
         """Return the vectors (B, E) of B sentences, to be compared as often as needed."""
         return self._vectors(tokens)
 
-    def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> dict[str, Any]:
+    def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Output:
         """Return the output of `forward` for B pairs of encoded sentences, each (B, E)."""
         raise NotImplementedError
 
@@ -73,9 +73,9 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         premise: TextFieldTensors,
         hypothesis: TextFieldTensors,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
+        metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
-    ) -> dict[str, Any]:
+    ) -> Output:
         """Classify B pairs. Returns the results of `output`, and what the encoder shows."""
         vectors, shown = self._encode({"premise_": premise, "hypothesis_": hypothesis})
         return self.output(self.match(*vectors), label, metadata, shown)
@@ -85,7 +85,7 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         logits: Tensor = self._classifier(self._matcher(premise_vectors, hypothesis_vectors))
         return logits
 
-    def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> dict[str, Any]:
+    def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Output:
         """Return the labels of B pairs of encoded sentences, each (B, E)."""
         return self.output(self.match(premise_vectors, hypothesis_vectors))
 
@@ -138,8 +138,8 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
         hypothesis: TextFieldTensors,
         score: Optional[Tensor] = None,
         label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-    ) -> dict[str, Any]:
+        metadata: Optional[Metadata] = None,
+    ) -> Output:
         """Score B pairs. Returns the results of `output`, and what the encoder shows."""
         vectors, shown = self._encode({"premise_": premise, "hypothesis_": hypothesis})
         return self.output(self._scorer(*vectors), score, metadata, shown)
@@ -152,6 +152,6 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
         """Return the scorer's loss, a scalar."""
         return self._scorer.loss(features, score)
 
-    def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> dict[str, Any]:
+    def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Output:
         """Return the scores of B pairs of encoded sentences, each (B, E)."""
         return self.output(self._scorer(premise_vectors, hypothesis_vectors))

@@ -23,6 +23,12 @@ from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.nn import masked_softmax, stack_padded
 
+Output = dict[str, Any]
+"""The output of `forward` for a batch, as tensors or as people read it."""
+
+Metadata = list[dict[str, Any]]
+"""The metadata of each example of a batch, such as its text and tokens."""
+
 PREFIXES = ("", "premise_", "hypothesis_")
 """Prefixes of names in the output, for a single text and for each of two texts."""
 
@@ -36,7 +42,7 @@ class TextModel(Model):
     such as `premise_tree`. A subclass calls `_set_encoder` or `_set_embedder`, and at the end of
     its constructor `self._initializer(self)`. Not registered itself.
 
-    Raises a `ConfigurationError`, outside of training, for an output that is not a number (NaN).
+    Raise `ConfigurationError`, outside of training, for an output that is not a number (NaN).
 
     # Parameters
 
@@ -68,8 +74,9 @@ class TextModel(Model):
     def extend_embedder_vocab(
         self, embedding_sources_mapping: Optional[dict[str, str]] = None
     ) -> None:
-        """Add embeddings of the words that are new in the vocabulary. Raises `ConfigurationError`
-        for words and labels for which the model would need outputs.
+        """Add embeddings of the words that are new in the vocabulary.
+
+        Raise `ConfigurationError` for words and labels that the model would need outputs for.
         """
         super().extend_embedder_vocab(embedding_sources_mapping)
         for namespace, size in self.output_sizes.items():
@@ -99,73 +106,71 @@ class TextModel(Model):
         self._encoder: Any = encoder
 
     def _embed(self, *texts: TextFieldTensors) -> tuple[Tensor, Tensor]:
-        """Return the embedded tokens (NB, T, D) and the mask (NB, T) of N times B texts,
-        stacked.
-        """
-        embedded: list[tuple[Tensor, Tensor]] = [
-            (self._embedding_dropout(self._text_field_embedder(text)), get_text_field_mask(text))
-            for text in texts
-        ]
-        return reduce(stack_padded, embedded)
+        """Return the embedded tokens (NB, T, D) and the mask (NB, T) of N texts of B examples."""
+        parts: list[tuple[Tensor, Tensor]] = []
+        for text in texts:
+            embedded = self._embedding_dropout(self._text_field_embedder(text))
+            parts.append((embedded, get_text_field_mask(text)))
+        return reduce(stack_padded, parts)
 
     def _vectors(self, tokens: TextFieldTensors) -> Tensor:
         """Return the vectors (B, E) of B texts from a `Seq2VecEncoder`."""
         vectors: Tensor = self._encoder(*self._embed(tokens))
         return vectors
 
-    def _encode(
-        self, texts: Mapping[str, TextFieldTensors]
-    ) -> tuple[tuple[Tensor, ...], dict[str, Any]]:
-        """Return the vectors (B, E) of B texts, or of both texts of B pairs, by one call of a
-        `Seq2VecEncoder`, and what the encoder shows, for the output.
+    def _encode(self, texts: Mapping[str, TextFieldTensors]) -> tuple[tuple[Tensor, ...], Output]:
+        """Return the vectors (B, E) of each text of B examples, and what the encoder shows.
 
-        The keys are the prefixes of what is shown, such as `"premise_"`. With it, the internal
-        `merges` becomes `premise_merges`, and `premise_num_tokens` (B,) is added.
+        One call of the `Seq2VecEncoder` reads all of them. The keys are the prefixes of what is
+        shown, such as `"premise_"`, with which the internal `merges` becomes `premise_merges`;
+        `premise_num_tokens` (B,) is added.
         """
         embedded, mask = self._embed(*texts.values())  # (NB, T, D) and (NB, T) for N texts
         vectors, internals = encode_with_internals(self._encoder, embedded, mask)  # (NB, E)
-        shown: dict[str, Any] = {}
-        for part, prefix in enumerate(texts) if internals else ():
-            shown[f"{prefix}num_tokens"] = mask.chunk(len(texts))[part].sum(dim=1)
-            for name, tensor in internals.items():
-                shown[prefix + name] = tensor.chunk(len(texts))[part]
+        shown: Output = {}
+        if internals:
+            num_tokens = mask.sum(dim=1)  # (NB,)
+            for name, tensor in {"num_tokens": num_tokens, **internals}.items():
+                for prefix, part in zip(texts, tensor.chunk(len(texts))):
+                    shown[prefix + name] = part
         return vectors.chunk(len(texts)), shown
 
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+    def make_output_human_readable(self, output_dict: Output) -> Output:
         """Remove the padding of attention, and describe what the encoder shows, such as trees."""
         for key in [key for key in output_dict if key.endswith(f"attention{_LENGTHS}")]:
-            name = key[: -len(_LENGTHS)]
+            name = key.removesuffix(_LENGTHS)
             lengths = output_dict.pop(key).tolist()
             output_dict[name] = [
                 trim_attention(weights, *length)
                 for weights, length in zip(output_dict[name], lengths)
             ]
         encoder: Any = getattr(self, "_encoder", None)
-        for prefix in PREFIXES if isinstance(encoder, InterpretableEncoder) else ():
-            if f"{prefix}num_tokens" not in output_dict:
-                continue
-            internals = {name: output_dict.pop(prefix + name) for name in encoder.internal_names}
-            for row, tokens in enumerate(_take_tokens(output_dict, prefix)):
-                described = encoder.describe({n: t[row] for n, t in internals.items()}, tokens)
-                for name, value in described.items():
-                    output_dict.setdefault(prefix + name, []).append(value)
+        if isinstance(encoder, InterpretableEncoder):
+            for prefix in PREFIXES:
+                if f"{prefix}num_tokens" in output_dict:
+                    _describe_internals(output_dict, prefix, encoder)
         return output_dict
 
 
-def refuse_nan(model: torch.nn.Module, inputs: Any, output: dict[str, Any]) -> None:
-    """Raise an error outside of training if a prediction of a model is not a number.
+def refuse_nan(model: torch.nn.Module, inputs: Any, output: Output) -> None:
+    """Raise `ConfigurationError` outside of training if a prediction is not a number.
 
     Otherwise, it would become the first label, or be written as NaN. Attention is not checked.
     """
     if model.training:
         return
-    values = {k: v for k, v in output.items() if isinstance(v, Tensor) and v.dim() <= 2}
+    values = {
+        name: value
+        for name, value in output.items()
+        if isinstance(value, Tensor) and value.dim() <= 2
+    }
     if not sum(value.isnan().sum() for value in values.values()):  # waits for a GPU only once
         return
-    name, is_nan = next((k, v.isnan()) for k, v in values.items() if v.isnan().any())
+    name = next(name for name, value in values.items() if value.isnan().any())
     where = ""
-    if is_nan.dim() and "metadata" in output:
-        where = f" for {shorten(output['metadata'][int(is_nan.nonzero()[0, 0])])}"
+    if values[name].dim() and "metadata" in output:
+        first = int(values[name].isnan().nonzero()[0, 0])
+        where = f" for {shorten(output['metadata'][first])}"
     raise ConfigurationError(
         f"the output {name!r} of {type(model).__name__} is not a number (NaN){where}: its weights "
         "are spoilt; train it again with a lower learning rate (trainer.optimizer.lr), or limit "
@@ -173,7 +178,16 @@ def refuse_nan(model: torch.nn.Module, inputs: Any, output: dict[str, Any]) -> N
     )
 
 
-def _take_tokens(output_dict: dict[str, Any], prefix: str) -> list[list[str]]:
+def _describe_internals(output_dict: Output, prefix: str, encoder: InterpretableEncoder) -> None:
+    """Replace an encoder's internals of one text of each example by what people can read."""
+    internals = {name: output_dict.pop(prefix + name) for name in encoder.internal_names}
+    for row, tokens in enumerate(_take_tokens(output_dict, prefix)):
+        own = {name: tensor[row] for name, tensor in internals.items()}
+        for name, value in encoder.describe(own, tokens).items():
+            output_dict.setdefault(prefix + name, []).append(value)
+
+
+def _take_tokens(output_dict: Output, prefix: str) -> list[list[str]]:
     """Return the tokens of each sentence of a batch. Removes `num_tokens` from the output.
 
     This package's readers put them into the metadata, as `premise_tokens` for the prefix
@@ -188,12 +202,16 @@ def _take_tokens(output_dict: dict[str, Any], prefix: str) -> list[list[str]]:
     ]
 
 
-def add_attention(output_dict: dict[str, Any], name: str, weights: Tensor, *masks: Tensor) -> None:
-    """Add attention to the output of `forward`, under a name such as `"premise_attention"`.
+def add_attention(
+    output_dict: Output, name: str, weights: Optional[Tensor], *masks: Tensor
+) -> None:
+    """Add attention, if there is any, to the output of `forward`.
 
-    The weights are vectors (B, T) or matrices (B, R, C), with a right-padded mask for each
-    dimension: (B, T), or (B, R) and (B, C).
+    The `name` is such as `"premise_attention"`. The weights are vectors (B, T) or matrices
+    (B, R, C), with a right-padded mask for each dimension: (B, T), or (B, R) and (B, C).
     """
+    if weights is None:
+        return
     output_dict[name] = weights
     lengths = [mask.sum(dim=1) for mask in masks]  # (B,) each
     output_dict[name + _LENGTHS] = torch.stack(lengths, dim=1)  # (B, 1) or (B, 2)
@@ -201,23 +219,22 @@ def add_attention(output_dict: dict[str, Any], name: str, weights: Tensor, *mask
 
 def attend_to_each_other(
     encoded: Tensor, scored: Tensor, mask: Tensor, matrix_attention: torch.nn.Module
-) -> tuple[Tensor, dict[str, Any]]:
+) -> tuple[Tensor, Output]:
     """Let each token of B pairs attend to the tokens of the other sentence.
 
     The tokens of B premises and then of B hypotheses are `encoded` (2B, T, E) with the `mask`
     (2B, T); `matrix_attention` scores them against each other by `scored` (2B, T, F).
 
-    Returns the sums (2B, T, E) of what each token attends to, and for the output
+    Return the sums (2B, T, E) of what each token attends to, and for the output
     `premise_attention` and `hypothesis_attention` (B, T, T), a row of weights for each token.
     """
     similarity = matrix_attention(*scored.chunk(2))  # (B, T, T)
-    others, other_mask = (torch.cat(x.chunk(2)[::-1]) for x in (encoded, mask))
-    attention = masked_softmax(  # (2B, T, T)
-        torch.cat([similarity, similarity.transpose(1, 2)]), other_mask.unsqueeze(1)
-    )
-    shown: dict[str, Any] = {}
-    masks = mask.chunk(2)
-    first, second = attention.chunk(2)
-    add_attention(shown, "premise_attention", first, *masks)
-    add_attention(shown, "hypothesis_attention", second, *masks[::-1])
-    return attention.bmm(others), shown
+    similarities = torch.cat([similarity, similarity.transpose(1, 2)])  # (2B, T, T)
+    B = len(similarity)
+    # Rolled by B, the rows are those of the other sentences.
+    other_mask = mask.roll(B, dims=0)  # (2B, T)
+    attention = masked_softmax(similarities, other_mask.unsqueeze(1))  # (2B, T, T)
+    shown: Output = {}
+    add_attention(shown, "premise_attention", attention[:B], mask[:B], mask[B:])
+    add_attention(shown, "hypothesis_attention", attention[B:], mask[B:], mask[:B])
+    return attention.bmm(encoded.roll(B, dims=0)), shown

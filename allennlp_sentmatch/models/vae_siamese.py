@@ -13,13 +13,15 @@ from allennlp_sentmatch.models.generative_classification_model import Generative
 
 
 class _LatentPair(NamedTuple):
-    """A batch of encoded pairs. `posteriors` are q(z | x) of both sentences; z is (B, m)."""
+    """A batch of B encoded pairs.
+
+    `posteriors` are q(z | x) of both sentences, `latents` their z (B, m), and `logits` (B, C).
+    """
 
     sentences: tuple[TextFieldTensors, TextFieldTensors]
     posteriors: list[Distribution]
     latents: list[Tensor]
     logits: Tensor
-    """(B, C)"""
 
 
 @Model.register("vae_siamese")
@@ -54,7 +56,7 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         self._initializer(self)
 
     def _read_pair(self, premise: TextFieldTensors, hypothesis: TextFieldTensors) -> _LatentPair:
-        vectors = self._encoder(*self._embed(premise, hypothesis)).chunk(2)
+        vectors = self._encoder(*self._embed(premise, hypothesis)).chunk(2)  # (B, E) each
         posteriors = [self._posterior(x) for x in vectors]
         latents = [self._draw(posterior) for posterior in posteriors]
         logits = self._classifier(self._matcher(*latents))

@@ -38,21 +38,30 @@ class AnswerExtractorPredictor(EchoingPredictor):
         """Return the attention of each token of the answer to the tokens of the question."""
         first, last = output["span"]
         metadata = output["metadata"]
-        tokens = metadata["passage_tokens"][first : last + 1], metadata["question_tokens"]
-        title = "Attention of the answer to the question"
-        return [AttentionMap(title, output["question_attention"], *tokens)]
+        answer_to_question = AttentionMap(
+            "Attention of the answer to the question",
+            output["question_attention"],
+            metadata["passage_tokens"][first : last + 1],
+            metadata["question_tokens"],
+        )
+        return [answer_to_question]
 
     def marked_texts(self, output: JsonDict) -> list[MarkedText]:
         """Return the passage with the answer marked, its words weighted by the probability that the
         answer begins or ends there, and by the attention of the answer.
         """
-        passage = (output["metadata"]["passage"], output["metadata"]["passage_offsets"])
-        ends = list(map(max, output["span_start_probs"], output["span_end_probs"]))
-        weights = {
-            "Answer in the passage": ends,
+        text = output["metadata"]["passage"]
+        offsets = output["metadata"]["passage_offsets"]
+        weights_by_title = {
+            "Answer in the passage": list(
+                map(max, output["span_start_probs"], output["span_end_probs"])
+            ),
             "Attention of the answer to the passage": output["passage_attention"],
         }
-        return [MarkedText(title, *passage, weights[title], output["span"]) for title in weights]
+        return [
+            MarkedText(title, text, offsets, weights, output["span"])
+            for title, weights in weights_by_title.items()
+        ]
 
 
 @Predictor.register("answer_ranker")
@@ -76,15 +85,18 @@ class AnswerRankerPredictor(EchoingPredictor):
         if "question_attention" not in output:
             return []
         metadata = output["metadata"]
-        question = (output["question_attention"], metadata["candidates"])
+        of_question = AttentionMap(
+            "Attention of the question",
+            output["question_attention"],
+            metadata["candidates"],
+            metadata["question_tokens"],
+        )
+        maps = [of_question]
         candidates = zip(output["candidate_attention"], metadata["candidate_tokens"])
-        return [
-            AttentionMap("Attention of the question", *question, metadata["question_tokens"]),
-            *(
-                AttentionMap(f"Attention of candidate {number}", [weights], [""], tokens)
-                for number, (weights, tokens) in enumerate(candidates, start=1)
-            ),
-        ]
+        for number, (weights, tokens) in enumerate(candidates, start=1):
+            title = f"Attention of candidate {number}"
+            maps.append(AttentionMap(title, [weights], [""], tokens))
+        return maps
 
     def dearest_example(self, num_words: int, num_characters: int) -> JsonDict:
         """Return a question of few words with many candidates of one word.

@@ -16,7 +16,8 @@ from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.models import ClassificationModel, ScoreModel
 from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, EchoingPredictor
 
-OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}  # for mutual attention
+OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}
+"""For each text of a pair, the one that it attends to."""
 
 ThresholdSetting = Union[float, Mapping[str, float]]
 
@@ -24,13 +25,16 @@ ThresholdSetting = Union[float, Mapping[str, float]]
 class LabelThreshold:
     """Chooses one of the model's labels, or none if no label is probable enough.
 
-    For the `threshold`, see `ClassificationPredictor`. Raises `ConfigurationError` for a number
-    outside [0, 1] and an unknown label.
+    For the `threshold`, see `ClassificationPredictor`. Raise `ConfigurationError` for an unknown
+    label, or a number that is not from 0 to 1.
     """
 
     def __init__(self, threshold: ThresholdSetting, labels: Collection[str]) -> None:
-        by_label = threshold if isinstance(threshold, Mapping) else dict.fromkeys(labels, threshold)
-        for label, number in by_label.items():
+        if isinstance(threshold, Mapping):
+            self._by_label = dict(threshold)
+        else:
+            self._by_label = dict.fromkeys(labels, threshold)
+        for label, number in self._by_label.items():
             if label not in labels:
                 raise ConfigurationError(
                     f"threshold has the label {label!r}, but the model's labels are "
@@ -41,13 +45,15 @@ class LabelThreshold:
                 raise ConfigurationError(
                     f"threshold must lie between 0 and 1, got {shorten(number)}"
                 )
-        self._by_label = dict(by_label)
 
     def choose(self, probs_by_label: Mapping[str, float]) -> Optional[str]:
         """Return the most probable label that reaches its threshold; `None` if none does."""
-        probs = probs_by_label.items()
-        reached = [label for label, prob in probs if prob >= self._by_label.get(label, 0.0)]
-        return max(reached, key=probs_by_label.__getitem__, default=None)
+        reached = {
+            label: prob
+            for label, prob in probs_by_label.items()
+            if prob >= self._by_label.get(label, 0.0)
+        }
+        return max(reached, key=reached.__getitem__, default=None)
 
 
 class ClassificationPredictor(EchoingPredictor):
@@ -98,8 +104,9 @@ class ClassificationPredictor(EchoingPredictor):
     def predictions_to_labeled_instances(
         self, instance: Instance, outputs: dict[str, "numpy.ndarray[Any, Any]"]
     ) -> list[Instance]:
-        """Return the instance with the predicted label as gold, or with the lowest score, for
-        saliency.
+        """Return the instance with the predicted label as gold, or with the lowest score.
+
+        AllenNLP's saliency interpreters take the gradient of its loss.
         """
         labeled = instance.duplicate()
         if isinstance(self._model, ScoreModel):
@@ -111,35 +118,39 @@ class ClassificationPredictor(EchoingPredictor):
         return [labeled]
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
-        """Return the attention of the texts to each other, of each text to itself, and of
-        poolings.
-        """
-        maps = []
-        for key, weights in output.items():
-            name, found, rest = key.partition("attention")
-            if not found or not weights:
-                continue
-            text, _, kind = name.strip("_").partition("_")
-            if text not in OTHER_TEXT:  # attention within a single text
-                text = ""
-                kind = name.strip("_")
-            tokens = output["metadata"].get(f"{text}_tokens" if text else "tokens", [])
-            title = " ".join([kind.capitalize(), "attention", *rest.strip("_").split()]).strip()
-            title = title[0].upper() + title[1:] + (f" of the {text}" if text else "")
-            if not isinstance(weights[0], list):
-                maps.append(AttentionMap(title, [weights], [""], tokens))
-            elif kind or not text:
-                maps.append(AttentionMap(title, weights, tokens, tokens))
-            else:
-                read = output["metadata"].get(f"{OTHER_TEXT[text]}_tokens", [])
-                title = f"Attention of the {text} to the {OTHER_TEXT[text]}"
-                maps.append(AttentionMap(title, weights, tokens, read))
-        return maps
+        """Return the attention of the texts to each other and to themselves, and of poolings."""
+        metadata = output.get("metadata", {})
+        return [
+            _attention_map(key, weights, metadata)
+            for key, weights in output.items()
+            if "attention" in key and weights
+        ]
 
     def _finished(self, output: JsonDict) -> JsonDict:
         if self._threshold is None:
             return output
         return {**output, "label": self._threshold.choose(output["probs_by_label"])}
+
+
+def _attention_map(key: str, weights: Any, metadata: JsonDict) -> AttentionMap:
+    """Return an output such as `premise_self_attention` or `pooling_attention` with its words."""
+    name, _, rest = key.partition("attention")
+    text, _, kind = name.strip("_").partition("_")
+    if text not in OTHER_TEXT:  # attention within a single text
+        text = ""
+        kind = name.strip("_")
+    tokens = metadata.get(f"{text}_tokens" if text else "tokens", [])
+    is_matrix = isinstance(weights[0], list)
+    if is_matrix and text and not kind:
+        other = OTHER_TEXT[text]
+        title = f"Attention of the {text} to the {other}"
+        return AttentionMap(title, weights, tokens, metadata.get(f"{other}_tokens", []))
+    title = f"{kind} attention {rest.strip('_')}".strip().capitalize()
+    if text:
+        title += f" of the {text}"
+    if is_matrix:
+        return AttentionMap(title, weights, tokens, tokens)
+    return AttentionMap(title, [weights], [""], tokens)
 
 
 @Predictor.register("single_sentence")
@@ -188,7 +199,7 @@ class EnsemblePredictor(ClassificationPredictor):
         return keys
 
     def get_interpretable_layer(self) -> torch.nn.Module:
-        """Raise an error: each member has its own embeddings, and AllenNLP looks at only one."""
+        """Raise `ConfigurationError`: each member has its own embeddings; AllenNLP looks at one."""
         raise ConfigurationError(
             "an ensemble has no one layer of embeddings to take gradients of; interpret its members"
         )

@@ -12,7 +12,7 @@ from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import text_fields, words_of
+from allennlp_sentmatch.data.instances import text_fields, words_of
 from allennlp_sentmatch.data.unknown_words import knows_no_word
 from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.files.json_lines import parse_json_object
@@ -25,24 +25,44 @@ logger = logging.getLogger(__name__)
 
 
 class AttentionMap(NamedTuple):
-    """A matrix of attention, with the words of its rows and columns."""
+    """A matrix of attention, with the words of its rows and columns.
+
+    # Attributes
+
+    title : `str`
+    weights : `Sequence[Sequence[float]]`
+        A row for each of `rows`, with a weight for each of `columns`.
+    rows : `Sequence[str]`
+        The words that attend, or one empty string for attention from nowhere.
+    columns : `Sequence[str]`
+        The words attended to.
+    """
 
     title: str
     weights: Sequence[Sequence[float]]
-    """A row for each of `rows`, with a weight for each of `columns`."""
-    rows: Sequence[str]  # the words that attend, or one empty string for attention from nowhere
-    columns: Sequence[str]  # the words attended to
+    rows: Sequence[str]
+    columns: Sequence[str]
 
 
 class MarkedText(NamedTuple):
-    """A text with a weight for each token and a marked span."""
+    """A text with a weight for each token and a marked span.
+
+    # Attributes
+
+    title, text : `str`
+    offsets : `Sequence[Sequence[int]]`
+        The first character of each token, and the one after its last.
+    weights : `Sequence[float]`
+        One for each token, not negative.
+    span : `Sequence[int]`
+        The first and the last token of the marked part.
+    """
 
     title: str
     text: str
     offsets: Sequence[Sequence[int]]
-    """The first character of each token, and the one after its last."""
-    weights: Sequence[float]  # one for each token, not negative
-    span: Sequence[int]  # the first and the last token of the marked part
+    weights: Sequence[float]
+    span: Sequence[int]
 
 
 class CheckedRequest(dict[str, Any]):
@@ -56,7 +76,7 @@ class CheckedRequest(dict[str, Any]):
 class EchoingPredictor(Predictor):
     """Predicts from the texts of a JSON object, which the output includes.
 
-    Raises `ConfigurationError`, which shows the request, if it is invalid. A subclass names its
+    Raise `ConfigurationError`, which shows the request, for an invalid one. A subclass names its
     texts in `input_keys`. Not registered itself.
 
     # Parameters
@@ -108,10 +128,11 @@ class EchoingPredictor(Predictor):
         A byte order mark decides the encoding, which is otherwise UTF-8. Errors name the file by
         `name`.
         """
-        skipped: list[str] = []
+        num_skipped = 0
 
         def skip(message: str) -> None:
-            skipped.append(message)
+            nonlocal num_skipped
+            num_skipped += 1
             logger.warning("skipped: %s", message)
 
         skips = self._on_error == "skip"
@@ -128,13 +149,13 @@ class EchoingPredictor(Predictor):
                     skip(error.message)
                 else:
                     yield request
-        if skipped:
-            number = len(skipped)
-            logger.warning("skipped %d lines of the input, which have no prediction", number)
+        if num_skipped:
+            logger.warning("skipped %d lines of the input, which have no prediction", num_skipped)
 
     def load_line(self, line: str) -> JsonDict:
-        """Return the JSON object on the next line of the input; errors have the number of
-        the line.
+        """Return the JSON object on the next line of the input.
+
+        Raise `ConfigurationError`, with the number of the line, for an invalid one.
         """
         self._num_lines += 1
         where = f"input line {self._num_lines}"
@@ -163,13 +184,17 @@ class EchoingPredictor(Predictor):
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         """Return the predictions for several instances."""
         outputs = super().predict_batch_instance(instances)
-        for field in () if self._has_logged_unknown else chain(*map(text_fields, instances)):
+        if not self._has_logged_unknown:
+            self._warn_of_unknown_words(instances)
+        return [self._finished(output) for output in outputs]
+
+    def _warn_of_unknown_words(self, instances: list[Instance]) -> None:
+        for field in chain.from_iterable(map(text_fields, instances)):
             if knows_no_word(Instance({"text": field}), self._model.vocab):
                 self._has_logged_unknown = True
                 words = shorten(" ".join(words_of(field)))
                 logger.warning(f"the model knows no word of {words}, nor perhaps of later texts")
-                break
-        return [self._finished(output) for output in outputs]
+                return
 
     def _finished(self, output: JsonDict) -> JsonDict:
         """Return an output of the model in the form of this predictor."""
@@ -185,7 +210,7 @@ class EchoingPredictor(Predictor):
         if not inputs:
             return []
         requests = [self.check(request) for request in inputs]
-        outputs = super().predict_batch_json([*requests])
+        outputs = super().predict_batch_json(list(requests))
         return [{**request.texts, **output} for request, output in zip(requests, outputs)]
 
     def check_model(self) -> None:
@@ -239,7 +264,10 @@ class EchoingPredictor(Predictor):
         return self.check(json_dict).instance
 
     def check(self, request: JsonDict) -> CheckedRequest:
-        """Return a request with its texts and its instance; each predictor reads a request once."""
+        """Return a request with its texts and its instance; each predictor reads a request once.
+
+        Raise `ConfigurationError` for an invalid one.
+        """
         if isinstance(request, CheckedRequest) and request.predictor is self:
             return request
         texts = self._texts(request)
@@ -268,14 +296,20 @@ class EchoingPredictor(Predictor):
 
 
 def has_keys(request: JsonDict, keys: tuple[str, ...]) -> bool:
-    """Check that a request, which must be a JSON object, has all the `keys`."""
+    """Return whether a request has all the `keys`.
+
+    Raise `ConfigurationError` if it is not a JSON object.
+    """
     if not isinstance(request, Mapping):
         raise ConfigurationError(f"expected a JSON object, got {shorten(request)}")
     return all(key in request for key in keys)
 
 
 def check_string(value: object, name: str, request: JsonDict, may_be_blank: bool = False) -> str:
-    """Return `value` if it is a readable string; errors call it `name`."""
+    """Return `value` if it is a readable string; errors call it `name`.
+
+    Raise `ConfigurationError` if it is not, or is blank although it may not be.
+    """
     if not isinstance(value, str):
         raise ConfigurationError(
             f"{name} must be a string, got {shorten(value)} in {shorten(request)}"

@@ -23,10 +23,11 @@ class PairGenerator(EchoingPredictor):
     """Generates the second sentence of a pair, with a `cs_lvm` model.
 
     Takes `{"source": "A man is playing a guitar.", "label": "entailment"}`, or without `label`, to
-    generate for every label. Gives `source` and `sentences`: for each label a list of `{"sentence":
-    ..., "tokens": [...], "score": ...}`, as many as the beam search has beams, the best first. The
-    beam search ranks by the score: the log-probability, normalized by the length. `sentence` is
-    `tokens`, joined by spaces. The reader, which is for sentence pairs, tokenizes the source.
+    generate for every label. Gives `source` and `sentences`: for each label a list of
+    `{"sentence": ..., "tokens": [...], "score": ...}`, as many as the beam search has beams, the
+    best first. The score is what the beam search ranks by: the log-probability, normalized by the
+    length. `sentence` is `tokens`, joined by spaces. The source is tokenized by the reader, which
+    is one for sentence pairs. Raise `ConfigurationError` for another model.
 
     # Parameters
 
@@ -70,23 +71,20 @@ class PairGenerator(EchoingPredictor):
         if not inputs:
             return []
         requests = [self.check(request) for request in inputs]
-        batch = Batch([self._labeled(x.instance, y) for x in requests for y in x.texts["labels"]])
+        instances = []
+        for request in requests:
+            instances += [self._labeled(request.instance, y) for y in request.texts["labels"]]
+        batch = Batch(instances)
         batch.index_instances(self._model.vocab)
         tensors = move_to_device(batch.as_tensor_dict(), self._model._get_prediction_device())
         output = self._search(**tensors, sample_latent=self._sample_latent)
-        generated = (
-            [
-                {"sentence": " ".join(tokens), "tokens": tokens, "score": score}
-                for tokens, score in zip(sentences, scores)
-            ]
-            for sentences, scores in zip(output["sentences"], output["scores"].tolist())
-        )
+        generated = map(_scored_sentences, output["sentences"], output["scores"].tolist())
         return [
             {
-                "source": one.texts["source"],
-                "sentences": {label: next(generated) for label in one.texts["labels"]},
+                "source": request.texts["source"],
+                "sentences": dict(zip(request.texts["labels"], generated)),
             }
-            for one in requests
+            for request in requests
         ]
 
     def _texts(self, request: JsonDict) -> JsonDict:
@@ -111,6 +109,14 @@ class PairGenerator(EchoingPredictor):
         return Instance({"source": pair["premise"], "labels": labels})
 
 
+def _scored_sentences(sentences: list[list[str]], scores: list[float]) -> list[JsonDict]:
+    """Return the sentences of the beams, lists of tokens, with their scores."""
+    return [
+        {"sentence": " ".join(tokens), "tokens": tokens, "score": score}
+        for tokens, score in zip(sentences, scores)
+    ]
+
+
 def evaluate_generator(
     generator: PairGenerator,
     classifier: SentencePairPredictor,
@@ -123,29 +129,34 @@ def evaluate_generator(
     `allennlp evaluate-generator`: `accuracy`, `distinct-1`, `distinct-2`, and as
     `distinct-2-per-bigram` the figure of the thesis's table 6.5, whose divisor is the number of
     bigrams. An artificial pair has `premise`, `hypothesis`, `label` and the classifier's
-    `predicted_label`. Raises `ConfigurationError` for a pair without a label.
+    `predicted_label`. Raise `ConfigurationError` for a pair without a label.
     """
+    instances = generator._dataset_reader.read(input_file)
+    requests = [_request(instance, input_file) for instance in instances]
+    pairs = []
+    sentences = []
+    for batch in lazy_groups_of(Tqdm.tqdm(requests, desc="generating"), batch_size):
+        for request, output in zip(batch, generator.predict_batch_json(batch)):
+            source = request["source"]
+            label = request["label"]
+            best = output["sentences"][label][0]
+            sentences.append(best["tokens"])
+            pairs.append({"premise": source, "hypothesis": best["sentence"], "label": label})
+    num_correct = 0
+    for batch in lazy_groups_of(Tqdm.tqdm(pairs, desc="classifying"), batch_size):
+        for pair, output in zip(batch, classifier.predict_batch_json(batch)):
+            pair["predicted_label"] = output["label"]
+            num_correct += pair["predicted_label"] == pair["label"]
+    metrics = {"accuracy": num_correct / len(pairs)}
     distinct = {
         "distinct-1": Distinct(1),
         "distinct-2": Distinct(2),
         "distinct-2-per-bigram": Distinct(2, per_ngram=True),
     }
-    pairs: list[dict[str, str]] = []
-    instances = generator._dataset_reader.read(input_file)
-    requests = [_request(instance, input_file) for instance in instances]
-    for batch in lazy_groups_of(Tqdm.tqdm(requests, desc="generating"), batch_size):
-        for request, output in zip(batch, generator.predict_batch_json(batch)):
-            best = output["sentences"][request["label"]][0]
-            for metric in distinct.values():
-                metric([best["tokens"]])
-            pair = {"premise": request["source"], "hypothesis": best["sentence"]}
-            pairs.append({**pair, "label": request["label"]})
-    for batch in lazy_groups_of(Tqdm.tqdm(pairs, desc="classifying"), batch_size):
-        for pair, output in zip(batch, classifier.predict_batch_json(batch)):
-            pair["predicted_label"] = output["label"]
-    num_correct = sum(pair["predicted_label"] == pair["label"] for pair in pairs)
-    metrics = {"accuracy": num_correct / len(pairs)}
-    return {**metrics, **{name: metric.get_metric() for name, metric in distinct.items()}}, pairs
+    for name, metric in distinct.items():
+        metric(sentences)
+        metrics[name] = metric.get_metric()
+    return metrics, pairs
 
 
 def _request(instance: Instance, input_file: str) -> dict[str, str]:

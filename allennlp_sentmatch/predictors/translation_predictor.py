@@ -28,12 +28,15 @@ class TranslationPredictor(EchoingPredictor):
         """Return the attention of each token of the translation to the tokens of the source."""
         if not output["target_tokens"]:
             return []
-        tokens = (output["target_tokens"], output["source_tokens"])
-        return [AttentionMap("Alignment", output["attention"], *tokens)]
+        alignment = AttentionMap(
+            "Alignment", output["attention"], output["target_tokens"], output["source_tokens"]
+        )
+        return [alignment]
 
     def _parsed(self, line: str, where: str) -> JsonDict:
-        is_json = line.lstrip().startswith("{")
-        return super()._parsed(line, where) if is_json else {"source": line.strip()}
+        if line.lstrip().startswith("{"):
+            return super()._parsed(line, where)
+        return {"source": line.strip()}
 
     def _finished(self, output: JsonDict) -> JsonDict:
         if output["source"].strip():

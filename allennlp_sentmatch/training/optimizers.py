@@ -7,7 +7,7 @@ import functools
 import logging
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Callable
+from typing import Any
 
 import torch
 from allennlp.training import optimizers
@@ -19,27 +19,19 @@ _LAYER = re.compile(r"\.(\d+)\.")
 """The number of a layer in the name of a parameter."""
 
 
-def _construct_fused(construct: Callable[..., None], **settings: Any) -> None:
-    """Construct an optimizer of torch in its fused form, or in its usual form in an older torch."""
-    try:
-        construct(**settings, fused=True)
-    except (TypeError, RuntimeError):
-        construct(**settings)
+class _Fused:
+    """Constructs an optimizer of torch in its fused form; in an older torch, in the usual one."""
 
-
-# AllenNLP's optimizers construct the next class in the method resolution order: one of these.
-class _FusedAdam(torch.optim.Adam):
     def __init__(self, **settings: Any) -> None:
-        _construct_fused(super().__init__, **settings)
+        try:
+            super().__init__(**settings, fused=True)  # type: ignore[call-arg]
+        except (TypeError, RuntimeError):
+            super().__init__(**settings)
 
 
-class _FusedAdamW(torch.optim.AdamW):
-    def __init__(self, **settings: Any) -> None:
-        _construct_fused(super().__init__, **settings)
-
-
+# AllenNLP's optimizers construct the next class in the method resolution order: `_Fused`.
 @Optimizer.register("fused_adam")
-class FusedAdamOptimizer(AdamOptimizer, _FusedAdam):
+class FusedAdamOptimizer(AdamOptimizer, _Fused, torch.optim.Adam):
     """AllenNLP's "adam" with torch's fused implementation, which reads and writes each parameter
     once: an eighth of the time of a step on a CPU. This pays off if large tables of word vectors
     are trained. The results differ by rounding. torch has it for CPUs since 2.4 and for GPUs since
@@ -48,7 +40,7 @@ class FusedAdamOptimizer(AdamOptimizer, _FusedAdam):
 
 
 @Optimizer.register("fused_adamw")
-class FusedAdamWOptimizer(AdamWOptimizer, _FusedAdamW):
+class FusedAdamWOptimizer(AdamWOptimizer, _Fused, torch.optim.AdamW):
     """AllenNLP's "adamw" with torch's fused implementation, as in `FusedAdamOptimizer`: a quarter
     of the time of a step on a CPU. It has the parameters of "adamw".
     """
@@ -61,8 +53,9 @@ def forgotten_layers(names: Iterable[str], groups: Sequence[Sequence[Any]]) -> l
     list of regular expressions, one of which must be found in a name, and its settings. Frozen
     layers, and layers with their own settings above others, are common.
     """
-    trained = [group[0] for group in groups if group[1].get("requires_grad", True)]
-    expressions = [expression for group in groups for expression in group[0]]
+    in_groups = [expression for group in groups for expression in group[0]]
+    trains = [group for group in groups if group[1].get("requires_grad", True)]
+    in_trained_groups = [expression for group in trains for expression in group[0]]
     highest: dict[str, int] = {}
     left: list[tuple[str, str, int]] = []
     for name in names:
@@ -71,11 +64,15 @@ def forgotten_layers(names: Iterable[str], groups: Sequence[Sequence[Any]]) -> l
             continue
         part = _LAYER.sub(".#.", name, count=1)
         number = int(layer[1])
-        if any(re.search(expression, name) for group in trained for expression in group):
+        if _is_found(in_trained_groups, name):
             highest[part] = max(number, highest.get(part, 0))
-        elif not any(re.search(expression, name) for expression in expressions):
+        elif not _is_found(in_groups, name):
             left.append((name, part, number))
     return [name for name, part, number in left if part in highest and number > highest[part]]
+
+
+def _is_found(expressions: Sequence[str], name: str) -> bool:
+    return any(re.search(expression, name) for expression in expressions)
 
 
 _make_parameter_groups = optimizers.make_parameter_groups

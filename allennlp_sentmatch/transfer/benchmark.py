@@ -1,18 +1,18 @@
 """Run the tasks, from sentences to figures."""
 
 import logging
-import os
 import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Union
 
 import numpy
 from sklearn.metrics import accuracy_score, f1_score
 
 from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.groups import group_equal
+from allennlp_sentmatch.estimators.linear import Array
+from allennlp_sentmatch.files.lines import PathOrStr
 from allennlp_sentmatch.training.metrics.correlations import correlations
 from allennlp_sentmatch.transfer.classifiers import Data, LabelClassifier, predict_with_best_penalty
 from allennlp_sentmatch.transfer.report import TaskResult, TransferReport, metric_key
@@ -25,7 +25,9 @@ logger = logging.getLogger(__name__)
 class TransferBenchmark:
     """Tests sentence vectors with linear classifiers on top of them.
 
-    The features of a sentence are its vector u, and the features of a pair are [|u - v|; u * v].
+    The features of a sentence are its vector u (E,), and the features of a pair are [|u - v|;
+    u * v] (2E,). Raise `ConfigurationError` for a folder that does not exist, too few folds, or two
+    tasks of one name.
 
     # Parameters
 
@@ -40,7 +42,7 @@ class TransferBenchmark:
 
     def __init__(
         self,
-        data_folder: Union[str, "os.PathLike[str]"],
+        data_folder: PathOrStr,
         tasks: Sequence[TransferTask] = TASKS,
         num_folds: int = 10,
         seed: int = 1111,
@@ -53,10 +55,10 @@ class TransferBenchmark:
                 f"the number of folds must be at least 3 (one trains, one validates, one tests), "
                 f"got {num_folds}"
             )
-        keys = [metric_key(task.name, "") for task in tasks]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise ConfigurationError(f"two tasks have the name {key.rstrip('_')!r}")
+        names = Counter(metric_key(task.name, "") for task in tasks)
+        for name, number in names.items():
+            if number > 1:
+                raise ConfigurationError(f"two tasks have the name {name.rstrip('_')!r}")
         self._tasks = tasks
         self._num_folds = num_folds
         self._seed = seed
@@ -86,53 +88,59 @@ class TransferBenchmark:
         return TransferReport(name, vectors.size, settings, results, errors)
 
     def run_task(self, task: TransferTask, vectors: SentenceVectors) -> TaskResult:
-        """Run one task."""
+        """Run one task. Raise `ConfigurationError` for what is wrong with its data or vectors."""
         splits = task.read(self._folder)
         vectors.add(task.data_set, splits.sentences())
         start = time.perf_counter()
-        train, validation, test = (
-            part and _data(part, vectors) for part in (splits.train, splits.validation, splits.test)
-        )
-        assert train is not None
+        train = _data(splits.train, vectors)
+        validation = None if splits.validation is None else _data(splits.validation, vectors)
+        test = None if splits.test is None else _data(splits.test, vectors)
         predicted, l2_penalties = predict_with_best_penalty(
             task.estimator,
             train,
             validation,
-            test and test[0],
-            self._num_folds,
-            self._seed,
-            task.name,
-            group_equal(splits.train.sentences),
+            None if test is None else test[0],
+            num_folds=self._num_folds,
+            seed=self._seed,
+            description=task.name,
+            groups=group_equal(splits.train.sentences),
         )
-        targets = (test or train)[1]
+        learned = train[1]
+        targets = learned if test is None else test[1]
         if isinstance(task.estimator, LabelClassifier):
-            unseen = Counter(targets[~numpy.isin(targets, train[1])].tolist())
-            if unseen:
-                logger.warning(
-                    "%s: %d of the %d test examples have labels that no training example has, and "
-                    "count as errors: %s",
-                    task.name,
-                    sum(unseen.values()),
-                    len(targets),
-                    ", ".join(f"{label!r} ({count})" for label, count in unseen.most_common(10)),
-                )
-            metrics = {"accuracy": accuracy_score(targets, predicted)}
+            _warn_of_unseen_labels(task.name, learned, targets)
+            metrics = {"accuracy": float(accuracy_score(targets, predicted))}
         else:
             metrics = correlations(predicted, targets)
         if task.positive_label is not None:
-            metrics["f1"] = f1_score(targets, predicted, pos_label=task.positive_label)
+            metrics["f1"] = float(f1_score(targets, predicted, pos_label=task.positive_label))
         return TaskResult(
-            {metric: float(value) for metric, value in metrics.items()},
-            l2_penalties,
-            len(train[1]),
+            metrics=metrics,
+            l2_penalties=l2_penalties,
+            num_training=len(learned),
+            num_test=len(targets),
+            seconds=time.perf_counter() - start,
+        )
+
+
+def _warn_of_unseen_labels(task: str, learned: Array, targets: Array) -> None:
+    unseen = Counter(targets[~numpy.isin(targets, learned)].tolist())
+    if unseen:
+        logger.warning(
+            "%s: %d of the %d test examples have labels that no training example has, and count as "
+            "errors: %s",
+            task,
+            sum(unseen.values()),
             len(targets),
-            time.perf_counter() - start,
+            ", ".join(f"{label!r} ({count})" for label, count in unseen.most_common(10)),
         )
 
 
 def _data(examples: TaskExamples, vectors: SentenceVectors) -> Data:
     """Return the features (N, D) of sentences or of pairs, and their targets (N,)."""
-    first, *others = (vectors.of(column) for column in zip(*examples.sentences))
-    for second in others:
-        first = numpy.concatenate([numpy.abs(first - second), first * second], axis=1)
-    return first, examples.targets
+    columns = [vectors.of(sentences) for sentences in zip(*examples.sentences)]  # (N, E) each
+    if len(columns) == 1:
+        return columns[0], examples.targets
+    first, second = columns
+    features = numpy.concatenate([numpy.abs(first - second), first * second], axis=1)  # (N, 2E)
+    return features, examples.targets

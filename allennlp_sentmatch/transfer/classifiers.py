@@ -9,7 +9,7 @@ from typing import Optional, Union
 import numpy
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold, cross_val_score
 
 from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.errors import ConfigurationError
@@ -20,6 +20,7 @@ from allennlp_sentmatch.nn.similarity import grade_distribution
 from allennlp_sentmatch.training.metrics.correlations import correlations
 
 Data = tuple[Array, Array]
+"""Features (N, D) and their targets (N,), labels or scores."""
 
 L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)
 """The penalties that are compared, the strongest first."""
@@ -60,7 +61,7 @@ class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, features: Array, scores: Array) -> "GradeRegressor":
         """Learn the scores (N,) of features (N, D).
 
-        Raises a `ConfigurationError` for a score that is not between the grades.
+        Raise `ConfigurationError` for a score that is not between the grades.
         """
         outside = (scores < self.lowest) | (scores > self.highest)
         if outside.any():
@@ -68,7 +69,7 @@ class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"expected scores between {self.lowest} and {self.highest}, got "
                 f"{scores[outside.argmax()]}"
             )
-        # (N, highest - lowest + 1)
+        # Shape: (N, highest - lowest + 1)
         probs = grade_distribution(torch.from_numpy(scores), self.lowest, self.highest).numpy()
         examples, columns = numpy.nonzero(probs)
         weights = probs[examples, columns]
@@ -82,7 +83,7 @@ class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return scores
 
     def score(self, features: Array, scores: Array) -> float:
-        """Return Pearson's correlation between predictions and scores."""
+        """Return Pearson's correlation of the predictions and the scores (N,)."""
         return correlations(self.predict(features), scores)["pearson"]
 
 
@@ -94,72 +95,81 @@ def predict_with_best_penalty(
     train: Data,
     validation: Optional[Data],
     test_features: Optional[Array],
-    num_folds: int = 10,  # at least 3
-    seed: int = 1111,  # the seed of the folds
-    description: str = "",  # the text of the progress bar
+    num_folds: int = 10,
+    seed: int = 1111,
+    description: str = "",
     groups: Optional[Array] = None,
 ) -> tuple[Array, list[float]]:
     """Choose the penalty, and predict with it.
 
     With features and targets for `validation`, these decide. Otherwise, the mean over the folds of
-    `train` decides, and the final classifier is trained on all of them. Without `test_features` (M,
-    D), each fold is tested by a classifier of the others, whose penalty is chosen by
-    cross-validation over them. The folds keep the `groups` (N,) of `train` together, by default
-    each example on its own; they are numbers from 0, in the order in which they occur first.
+    `train` does, and all of them are trained on. Without `test_features` (M, D), each fold is
+    tested by a classifier of the others, whose penalty is chosen by cross-validation over them.
 
-    Returns the predictions (M,), or (N,) for `train`, and the penalty, or one for each fold.
+    There are `num_folds` folds, at least 3, which depend on the `seed`. They keep the `groups` (N,)
+    of `train` together, by default each example on its own; these are numbers from 0, in the order
+    in which they occur first. A progress bar has the `description`.
+
+    Return the predictions (M,), or (N,) for `train`, and the penalty, or one for each fold. Raise
+    `ConfigurationError` if there are too few examples for the folds.
     """
-    features, targets = train
-
-    def learned(l2: float, rows: Union[Array, slice] = slice(None)) -> Estimator:
-        fitted: Estimator = clone(estimator).set_params(l2=l2).fit(features[rows], targets[rows])
-        return fitted
-
     if validation is not None:
         assert test_features is not None
-        fitted = {l2: learned(l2) for l2 in progress_over(L2_PENALTIES, description)}
+        fitted = {
+            l2: _fitted(estimator, l2, train) for l2 in progress_over(L2_PENALTIES, description)
+        }
         best = best_penalty((l2, -one.score(*validation)) for l2, one in fitted.items())
         return fitted[best].predict(test_features), [best]
+    features, targets = train
     groups = numpy.arange(len(targets)) if groups is None else groups
     folds = _folds(targets, groups, num_folds, seed)
-
-    def search(rows: Array) -> float:
-        """Return the best penalty over the folds, in the marked rows."""
-        divisions = [(rows & (folds != fold), folds == fold) for fold in numpy.unique(folds[rows])]
-
-        def score(l2: float) -> float:
-            scores = [learned(l2, a).score(features[b], targets[b]) for a, b in divisions]
-            return float(numpy.mean(scores))
-
-        return best_penalty((l2, -score(l2)) for l2 in L2_PENALTIES)
-
     if test_features is not None:
-        best = search(folds >= 0)
-        return learned(best).predict(test_features), [best]
+        best = _best_over_folds(estimator, train, folds)
+        return _fitted(estimator, best, train).predict(test_features), [best]
     predicted = numpy.empty_like(targets)
     chosen = []
     for fold in progress_over(range(num_folds), description):
-        chosen.append(search(folds != fold))
-        one = learned(chosen[-1], folds != fold)
-        predicted[folds == fold] = one.predict(features[folds == fold])
+        others = folds != fold
+        learned = (features[others], targets[others])
+        best = _best_over_folds(estimator, learned, folds[others])
+        chosen.append(best)
+        predicted[~others] = _fitted(estimator, best, learned).predict(features[~others])
     return predicted, chosen
+
+
+def _fitted(estimator: Estimator, l2: float, data: Data) -> Estimator:
+    """Return a new estimator that has learned the data with a penalty."""
+    fitted: Estimator = clone(estimator).set_params(l2=l2).fit(*data)
+    return fitted
+
+
+def _best_over_folds(estimator: Estimator, data: Data, folds: Array) -> float:
+    """Return the penalty with the best mean score over the folds (N,) of N examples."""
+    losses = []
+    for l2 in L2_PENALTIES:
+        candidate = clone(estimator).set_params(l2=l2)
+        scores = cross_val_score(candidate, *data, cv=PredefinedSplit(folds), error_score="raise")
+        losses.append((l2, -float(scores.mean())))
+    return best_penalty(losses)
 
 
 def _folds(targets: Array, groups: Array, num_folds: int, seed: int) -> Array:
     """Return the fold of each example (N,): all folds have about the same share of every label."""
-    is_score = targets.dtype.kind == "f"
-    labels = numpy.zeros(len(targets), int)
-    if not is_score:
+    are_scores = targets.dtype.kind == "f"
+    if are_scores:
+        labels = numpy.zeros(len(targets), int)
+        splitter = KFold(num_folds, shuffle=True, random_state=seed)
+    else:
         labels = numpy.unique(targets, return_inverse=True)[1]
+        splitter = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
     strata, counts = strata_of(groups, labels)
     smallest = counts.min()
     if smallest < num_folds:
         raise ConfigurationError(
-            f"{'there are' if is_score else 'a label has'} {smallest} different examples, too few "
-            f"for {num_folds} folds, each of which needs one: choose fewer (--folds) or add "
+            f"{'there are' if are_scores else 'a label has'} {smallest} different examples, too "
+            f"few for {num_folds} folds, each of which needs one: choose fewer (--folds) or add "
             "examples"
         )
-    splitter = (KFold if is_score else StratifiedKFold)(num_folds, shuffle=True, random_state=seed)
     folds = numpy.empty(len(strata), int)
     for fold, (_, held_out) in enumerate(splitter.split(strata, strata)):
         folds[held_out] = fold

@@ -30,32 +30,50 @@ def metric_key(task: str, metric: str) -> str:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """The figures of a task."""
+    """The figures of a task.
+
+    # Attributes
+
+    metrics : `dict[str, float]`
+        Metrics by name: `accuracy` and `f1`, as fractions of 1, `pearson` and `spearman`.
+    l2_penalties : `list[float]`
+        The chosen L2 penalties: one, or one for each fold.
+    num_training, num_test : `int`
+        The numbers of examples.
+    seconds : `float`
+        The time of training and testing, without encoding.
+    """
 
     metrics: dict[str, float]
-    """Metrics by name: `accuracy` and `f1`, as fractions of 1, `pearson` and `spearman`."""
     l2_penalties: list[float]
-    """The chosen L2 penalties: one, or one for each fold."""
     num_training: int
     num_test: int
     seconds: float
-    """The time of training and testing, without encoding."""
 
 
 @dataclass(frozen=True)
 class TransferReport:
-    """The figures of all tasks."""
+    """The figures of all tasks.
+
+    # Attributes
+
+    name : `str`
+        The encoder's name.
+    vector_size : `Optional[int]`
+        `None` if every task failed before it was encoded.
+    settings : `dict[str, Any]`
+        The number and the seed of the folds in cross-validation.
+    results : `dict[str, TaskResult]`
+        By task.
+    errors : `dict[str, str]`
+        The errors of failed tasks, by task.
+    """
 
     name: str
-    """The width of the encoder's vectors."""
     vector_size: Optional[int]
-    """`None` if every task failed before it was encoded."""
     settings: dict[str, Any]
-    """The number of folds in cross-validation."""
     results: dict[str, TaskResult]
-    """By task."""
     errors: dict[str, str]
-    """The errors of failed tasks, by task."""
 
     @property
     def average(self) -> Optional[float]:
@@ -85,28 +103,28 @@ class TransferReport:
         }
 
     def as_markdown(self) -> str:
-        """Return the table's row, in Markdown with a header, and Spearman's correlations
-        after it.
-        """
+        """Return the table's row and Spearman's correlations, in Markdown with a header."""
+        columns = dict(COLUMNS)
+        for task in self.errors:
+            columns.setdefault(task, ())
+        for task, result in self.results.items():
+            columns.setdefault(task, tuple(result.metrics)[:1])
         cells = {"Model": self.name}
-        own = {task: tuple(result.metrics)[:1] for task, result in self.results.items()}
-        columns = {**COLUMNS, **dict.fromkeys(self.errors, ()), **own, **COLUMNS}
         for task, metrics in columns.items():
-            if task in self.results or task in self.errors:
-                cells[task] = self._figures(task, *metrics)
+            if task in self.errors:
+                cells[task] = "failed"
+            elif task in self.results:
+                figures = self.results[task].metrics
+                cells[task] = "/".join(_rounded(name, figures[name]) for name in metrics)
         for task, result in self.results.items():
             if "spearman" in result.metrics:
-                cells[f"{task}, Spearman"] = self._figures(task, "spearman")
+                cells[f"{task}, Spearman"] = _rounded("spearman", result.metrics["spearman"])
         if self.average is not None:
             cells["average"] = f"{self.average:.1f}"
         rows = [cells.keys(), ["---"] * len(cells), cells.values()]
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
-    def _figures(self, task: str, *metrics: str) -> str:
-        if task not in self.results:
-            return "failed"
-        values = self.results[task].metrics
-        return "/".join(
-            f"{values[name]:.3f}" if name in CORRELATIONS else f"{100 * values[name]:.1f}"
-            for name in metrics
-        )
+
+def _rounded(metric: str, figure: float) -> str:
+    """Return a correlation with three digits, another figure in percent."""
+    return f"{figure:.3f}" if metric in CORRELATIONS else f"{100 * figure:.1f}"

@@ -1,9 +1,8 @@
 """Vectors of the tasks' sentences: encoded once, read from a file, or averaged from words."""
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Optional, Union
+from typing import Optional
 
 import numpy
 
@@ -11,6 +10,7 @@ from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.data.word_vectors import read_word_vectors
 from allennlp_sentmatch.errors import ConfigurationError, configuration_errors
 from allennlp_sentmatch.files.digests import is_whole, sentences_digest
+from allennlp_sentmatch.files.lines import PathOrStr
 from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.progress import progress_over
 from allennlp_sentmatch.files.tables import read_sentences
@@ -38,7 +38,7 @@ class SentenceVectors:
     def __init__(
         self,
         encode: EncodeFunction,
-        cache_folder: Union[str, "os.PathLike[str]", None] = None,
+        cache_folder: Optional[PathOrStr] = None,
         fingerprint: str = "",
     ) -> None:
         self._encode = encode
@@ -56,24 +56,27 @@ class SentenceVectors:
     def add(self, data_set: str, sentences: Sequence[str]) -> None:
         """Encode the sentences of a data set, unless they are known or in a complete file.
 
-        Raises a `ConfigurationError` for vectors of another number or width, for one with a
+        Raise `ConfigurationError` for vectors of another number or width, or for one with a
         component that is not finite, naming its sentence.
         """
         distinct = list(dict.fromkeys(sentences))
         new = [sentence for sentence in distinct if sentence not in self._vectors]
         if not new:
             return
-        file = None
-        if self._folder is not None:
-            digest = sentences_digest([self._fingerprint, *distinct]).hexdigest()
-            file = self._folder / f"{data_set.lower()}-{digest[:16]}.npy"
-        if file is None or not is_whole(file):
-            self._vectors.update(zip(new, self._checked(self._encode(new), new)))
-            if file is None:
-                return
+        if self._folder is None:
+            self._encode_new(new)
+            return
+        digest = sentences_digest([self._fingerprint, *distinct]).hexdigest()
+        file = self._folder / f"{data_set.lower()}-{digest[:16]}.npy"
+        if not is_whole(file):
+            self._encode_new(new)
             save_array(file, self.of(distinct))
         mapped = self._checked(map_vectors(file), distinct)
         self._vectors.update(zip(distinct, numpy.asarray(mapped)))
+
+    def _encode_new(self, sentences: list[str]) -> None:
+        vectors = self._checked(self._encode(sentences), sentences)
+        self._vectors.update(zip(sentences, vectors))
 
     def of(self, sentences: Sequence[str]) -> FloatArray:
         """Return the vectors (N, E) of N sentences that were added."""
@@ -81,13 +84,12 @@ class SentenceVectors:
         return vectors.astype(numpy.float32, copy=False)
 
     def _checked(self, vectors: FloatArray, sentences: list[str]) -> FloatArray:
-        if (
-            vectors.ndim != 2
-            or vectors.shape != (len(sentences), self.size or vectors.shape[1])
-            or vectors.dtype.kind != "f"
-        ):
+        size = self.size
+        has_shape = vectors.ndim == 2 and len(vectors) == len(sentences)
+        has_size = has_shape and size in (None, vectors.shape[1])
+        if not has_size or vectors.dtype.kind != "f":
             raise ConfigurationError(
-                f"expected vectors of the shape ({len(sentences)}, {self.size or 'E'}), got "
+                f"expected vectors of the shape ({len(sentences)}, {size or 'E'}), got "
                 f"{vectors.shape} of {vectors.dtype}"
             )
         finite = numpy.isfinite(vectors).all(axis=1)
@@ -122,14 +124,13 @@ class StoredVectors:
     @configuration_errors()
     def from_files(
         cls,
-        sentences_file: Union[str, "os.PathLike[str]"],
-        vectors_file: Union[str, "os.PathLike[str]"],
+        sentences_file: PathOrStr,
+        vectors_file: PathOrStr,
     ) -> "StoredVectors":
-        """Return the vectors of a text file's sentences, one per line, in the rows of a `.npy`
-        file.
+        """Return the vectors of a text file's sentences, in the rows of a `.npy` file.
 
-        Raises a `ConfigurationError` for a file that cannot be read as such, and for vectors that
-        `allennlp encode` made of other sentences.
+        A line is a sentence. Raise `ConfigurationError` for a file that cannot be read as such, or
+        vectors that `allennlp encode` made of other sentences.
         """
         sentences = list(read_sentences(sentences_file))
         vectors = map_vectors(vectors_file)
@@ -140,7 +141,7 @@ class StoredVectors:
     def encode(self, sentences: Sequence[str]) -> FloatArray:
         """Return the vectors (N, E) of N sentences.
 
-        Raises a `ConfigurationError` for a sentence without a vector.
+        Raise `ConfigurationError` for a sentence without a vector.
         """
         missing = [sentence for sentence in sentences if sentence not in self._rows]
         if missing:
@@ -170,9 +171,11 @@ class WordVectorAverage:
         self._splitter = SpacyBlankTokenizer().splitter()
 
     @classmethod
-    def from_file(cls, file_path: Union[str, "os.PathLike[str]"]) -> "WordVectorAverage":
-        """Return the average of a file's vectors; see
-        `allennlp_sentmatch.data.word_vectors.read_word_vectors`.
+    def from_file(cls, file_path: PathOrStr) -> "WordVectorAverage":
+        """Return the average of a file's vectors, of each word the first one.
+
+        The file is as for `allennlp_sentmatch.data.word_vectors.read_word_vectors`. Raise
+        `ConfigurationError` for one without vectors.
         """
         vectors: dict[str, FloatArray] = {}
         for word, vector in read_word_vectors(file_path):
@@ -186,9 +189,11 @@ class WordVectorAverage:
         encoded = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
         progress = progress_over(sentences, "averaging", show_progress_bar)
         for sentence, mean in zip(progress, encoded):
-            words = self._splitter.words(sentence)
-            found = (self._rows.get(word, self._rows.get(word.lower())) for word in words)
+            found = map(self._row, self._splitter.words(sentence))
             rows = [row for row in found if row is not None]
             if rows:
                 mean[:] = self._vectors[rows].mean(axis=0)
         return encoded
+
+    def _row(self, word: str) -> Optional[int]:
+        return self._rows.get(word, self._rows.get(word.lower()))

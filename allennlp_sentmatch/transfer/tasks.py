@@ -3,9 +3,11 @@
 The ten are SentEval's (Conneau and Kiela 2018, https://arxiv.org/abs/1803.05449).
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -46,74 +48,84 @@ MAX_GRADES = 100
 
 
 class TaskExamples(NamedTuple):
-    """Sentences or pairs, each with a label or a score."""
+    """N sentences or pairs, each with a label or a score.
 
-    #: (N,), each a tuple of one sentence or of two.
+    A tuple of `sentences` has one or two; `targets` (N,) are strings or floating-point numbers.
+    """
+
     sentences: list[tuple[str, ...]]
-    #: (N,), strings or floating-point numbers.
     targets: Array
 
 
 class Splits(NamedTuple):
-    """A task's examples."""
+    """A task's examples.
+
+    Without `validation`, the L2 penalty is chosen by cross-validation on the training set; without
+    `test`, the training set is tested by cross-validation.
+    """
 
     train: TaskExamples
-    #: `None`: the L2 penalty is chosen by cross-validation on the training set.
     validation: Optional[TaskExamples] = None
-    #: `None`: the training set is tested by cross-validation.
     test: Optional[TaskExamples] = None
 
     def sentences(self) -> list[str]:
         """Return all distinct sentences, in the order in which they occur first."""
-        parts = [part for part in (self.train, self.validation, self.test) if part is not None]
-        sentences = (sentence for part in parts for row in part.sentences for sentence in row)
-        return list(dict.fromkeys(sentences))
+        examples = chain.from_iterable(part.sentences for part in self if part is not None)
+        return list(dict.fromkeys(chain.from_iterable(examples)))
 
 
 @dataclass(frozen=True)
 class TransferTask:
-    """A task for testing sentence vectors."""
+    """A task for testing sentence vectors.
+
+    # Attributes
+
+    name : `str`
+    data_set : `str`
+        Tasks of one data set have the same sentences.
+    read : `Callable[[Path], Splits]`
+        Reads the examples from a folder of data sets, which users' own tasks ignore.
+    estimator : `Estimator`, optional (default = `LabelClassifier()`)
+        The classifier of labels, or of scores between two grades.
+    positive_label : `str`, optional (default = `None`)
+        The label whose F1 is also reported.
+    """
 
     name: str
     data_set: str
-    """Tasks of one data set have the same sentences."""
     read: Callable[[Path], Splits]
-    """Reads the examples from a folder of data sets, which users' own tasks ignore."""
     estimator: Estimator = LabelClassifier()  # noqa: RUF009  (never fitted, but clones of it)
-    """The classifier of labels, or of scores between two grades."""
     positive_label: Optional[str] = None
-    """The label whose F1 is also reported."""
 
 
 def _examples(reader: DatasetReader, path: Any, target: str) -> TaskExamples:
     """Return the examples that a reader finds; `target` is `"label"` or `"score"`."""
-    sentences = []
+    sentences: list[tuple[str, ...]] = []
     targets = []
     for instance in reader.read(path):
         if target not in instance.fields:
             raise ConfigurationError(f"{path}: the examples have no {target} to predict")
         metadata = instance["metadata"].metadata  # type: ignore[attr-defined]
-        pair = "premise" in metadata
-        keys = ("premise", "hypothesis") if pair else ("text",)
-        sentences.append(tuple(metadata[key] for key in keys))
+        if "premise" in metadata:
+            sentences.append((metadata["premise"], metadata["hypothesis"]))
+        else:
+            sentences.append((metadata["text"],))
         label: Any = instance.get("label")
-        targets.append(metadata[target] if target == "score" else label.label)
+        targets.append(metadata["score"] if target == "score" else label.label)
     return TaskExamples(sentences, numpy.array(targets))
 
 
 def find_file(folder: Path, data_set: str, name: str) -> Path:
     """Return the file of a data set, gzip-compressed or not.
 
-    Raises `ConfigurationError`, which lists the paths that were tried, if it does not exist.
+    Raise `ConfigurationError`, which lists the paths that were tried, if it does not exist.
     """
     for subfolder in SUBFOLDERS[data_set]:
-        found = [folder]
-        for part in subfolder.split("/"):
-            entries = (entry for one in found if one.is_dir() for entry in sorted(one.iterdir()))
-            found = [entry for entry in entries if entry.name.lower() == part]
-        for path in (one / file for one in found for file in (name, f"{name}.gz")):
-            if path.is_file():
-                return path
+        either_case = re.sub("[a-z]", lambda match: f"[{match[0]}{match[0].upper()}]", subfolder)
+        for found in sorted(folder.glob(either_case)):
+            for path in (found / name, found / f"{name}.gz"):
+                if path.is_file():
+                    return path
     wanted = " or ".join(f"{subfolder}/{name}" for subfolder in SUBFOLDERS[data_set])
     raise ConfigurationError(f"{folder}: there is no {wanted}, gzip-compressed or not")
 
@@ -122,34 +134,42 @@ def _read_splits(
     folder: Path,
     data_set: str,
     make_reader: Callable[[], DatasetReader],
-    names: list[str],
+    files: Mapping[str, str],
     target: str = "label",
 ) -> Splits:
-    """Return a function that reads training, optional validation, and test files, in this order."""
-    train, *validation, test = (
-        _examples(make_reader(), find_file(folder, data_set, name), target) for name in names
-    )
-    return Splits(train, validation[0] if validation else None, test)
+    """Return the examples of a data set, whose `files` have the names of the `Splits`."""
+    examples = {}
+    for part, name in files.items():
+        path = find_file(folder, data_set, name)
+        examples[part] = _examples(make_reader(), path, target)
+    return Splits(**examples)
+
+
+_SST = {"train": "train.txt", "validation": "dev.txt", "test": "test.txt"}
+_TREC = {"train": "train_5500.label", "test": "TREC_10.label"}
+_MRPC = {"train": "msr_paraphrase_train.txt", "test": "msr_paraphrase_test.txt"}
+_SICK = {
+    "train": "SICK_train.txt",
+    "validation": "SICK_trial.txt",
+    "test": "SICK_test_annotated.txt",
+}
+_STS = {"train": "sts-train.csv", "validation": "sts-dev.csv", "test": "sts-test.csv"}
 
 
 def _read_sst(folder: Path, phrases: bool) -> Splits:
-    """Read SST-2. The training phrases are the 67,349 of SentEval and GLUE: all distinct phrases
-    that are not neutral, in sentences that are not neutral.
+    """Return the examples of SST-2, with the training sentences or their phrases.
+
+    The phrases are the 67,349 of SentEval and GLUE: all distinct phrases that are not neutral, in
+    sentences that are not neutral.
     """
     make_reader = partial(SentimentTreesReader, "2-class")
-    splits = _read_splits(folder, "SST", make_reader, ["train.txt", "dev.txt", "test.txt"])
+    splits = _read_splits(folder, "SST", make_reader, _SST)
     if not phrases:
         return splits
     reader = make_reader(use_subtrees=True, use_neutral_sentences=False)
-    examples = _examples(reader, find_file(folder, "SST", "train.txt"), "label")
+    examples = _examples(reader, find_file(folder, "SST", _SST["train"]), "label")
     sentences, targets = zip(*dict.fromkeys(zip(examples.sentences, examples.targets)))
     return splits._replace(train=TaskExamples(list(sentences), numpy.array(targets)))
-
-
-_TREC = ["train_5500.label", "TREC_10.label"]
-_MRPC = ["msr_paraphrase_train.txt", "msr_paraphrase_test.txt"]
-_SICK = ["SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"]
-_STS = ["sts-train.csv", "sts-dev.csv", "sts-test.csv"]
 
 
 def _two_files(data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos")) -> TransferTask:
@@ -162,10 +182,15 @@ def _two_files(data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos"
 
 
 def _splits(
-    name: str, data_set: str, reader: Any, files: list[str], **settings: Any
+    name: str,
+    data_set: str,
+    reader_class: Any,
+    format: str,
+    files: Mapping[str, str],
+    **settings: Any,
 ) -> TransferTask:
     target = "score" if "estimator" in settings else "label"
-    make_reader = partial(*reader, tokenizer=WhitespaceTokenizer())
+    make_reader = partial(reader_class, format, tokenizer=WhitespaceTokenizer())
 
     def read(folder: Path) -> Splits:
         return _read_splits(folder, data_set, make_reader, files, target)
@@ -179,11 +204,11 @@ TASKS = (
     _two_files("SUBJ", "subj", ("objective", "subjective")),
     _two_files("MPQA", "mpqa"),
     TransferTask("SST", "SST", partial(_read_sst, phrases=True)),
-    _splits("TREC", "TREC", (SingleSentenceReader, "trec"), _TREC),
-    _splits("MRPC", "MRPC", (SentencePairReader, "msrp"), _MRPC, positive_label="1"),
-    _splits("SICK-R", "SICK", (SentencePairReader, "sick"), _SICK, estimator=GradeRegressor(1, 5)),
-    _splits("SICK-E", "SICK", (SentencePairReader, "sick"), _SICK),
-    _splits("STSB", "STS-B", (SentencePairReader, "sts"), _STS, estimator=GradeRegressor(0, 5)),
+    _splits("TREC", "TREC", SingleSentenceReader, "trec", _TREC),
+    _splits("MRPC", "MRPC", SentencePairReader, "msrp", _MRPC, positive_label="1"),
+    _splits("SICK-R", "SICK", SentencePairReader, "sick", _SICK, estimator=GradeRegressor(1, 5)),
+    _splits("SICK-E", "SICK", SentencePairReader, "sick", _SICK),
+    _splits("STSB", "STS-B", SentencePairReader, "sts", _STS, estimator=GradeRegressor(0, 5)),
 )
 """The tasks in the order of the table."""
 
@@ -200,34 +225,50 @@ def own_task(settings: Mapping[str, Any]) -> TransferTask:
     file `train`. The rest are settings of the reader `single_sentence`, if there is a `text` among
     them, or else `sentence_pair`, by default with the format `table`. A `score` needs a whole
     `score_range`.
+
+    Raise `ConfigurationError` for other settings.
     """
     rest = dict(settings)
-    files = [rest.pop(part, None) for part in ("train", "validation", "test")]
-    if files[0] is None:
-        raise ConfigurationError('a task of your own needs the file "train" of its examples')
-    if not all(file is None or (isinstance(file, str) and file) for file in files):
-        raise ConfigurationError(f"train, validation and test must be names of files, got {files}")
-    if files[1] is not None and files[2] is None:
-        raise ConfigurationError('a task with the file "validation" needs the file "test", too')
-    name = rest.pop("name", None) or Path(files[0]).name.partition(".")[0]
+    files = {part: rest.pop(part, None) for part in ("train", "validation", "test")}
+    _check_files(files)
+    name = rest.pop("name", None) or Path(files["train"]).name.partition(".")[0]
     estimator: Estimator = LabelClassifier()
     target = "label"
     if rest.get("score") is not None:
-        estimator = GradeRegressor(*_whole_range(rest.get("score_range")))
+        lowest, highest = _whole_range(rest.get("score_range"))
+        estimator = GradeRegressor(lowest, highest)
         target = "score"
         rest.setdefault("label", None)
-    rest = {"type": "single_sentence" if "text" in rest else "sentence_pair", **rest}
-    reader = DatasetReader.from_params(
-        Params({"format": "table", "tokenizer": "whitespace", **rest})
-    )
+    rest.setdefault("type", "single_sentence" if "text" in rest else "sentence_pair")
+    rest.setdefault("format", "table")
+    rest.setdefault("tokenizer", "whitespace")
+    reader = DatasetReader.from_params(Params(rest))
 
     def read(folder: Path) -> Splits:
-        return Splits(*(file and _examples(reader, file, target) for file in files))
+        examples = {}
+        for part, file in files.items():
+            if file is not None:
+                examples[part] = _examples(reader, file, target)
+        return Splits(**examples)
 
     return TransferTask(str(name), "own", read, estimator)
 
 
+def _check_files(files: Mapping[str, Any]) -> None:
+    """Raise `ConfigurationError` for files of an own task that are no names or do not suffice."""
+    given = [file for file in files.values() if file is not None]
+    if files["train"] is None:
+        raise ConfigurationError('a task of your own needs the file "train" of its examples')
+    if not all(isinstance(file, str) and file for file in given):
+        raise ConfigurationError(
+            f"train, validation and test must be names of files, got {list(files.values())}"
+        )
+    if files["validation"] is not None and files["test"] is None:
+        raise ConfigurationError('a task with the file "validation" needs the file "test", too')
+
+
 def _whole_range(score_range: Any) -> tuple[int, int]:
+    """Return the lowest and the highest score. Raise `ConfigurationError` for other ranges."""
     is_pair = isinstance(score_range, (list, tuple)) and len(score_range) == 2
     is_whole = is_pair and all(type(grade) is int for grade in score_range)
     if not is_whole or not 1 <= score_range[1] - score_range[0] <= MAX_GRADES:
@@ -235,5 +276,4 @@ def _whole_range(score_range: Any) -> tuple[int, int]:
             'a score needs a "score_range", the lowest and the highest one as whole numbers, at '
             f"most {MAX_GRADES} apart, as in [0, 5]; got {shorten(score_range)}"
         )
-    lowest, highest = score_range
-    return lowest, highest
+    return score_range[0], score_range[1]

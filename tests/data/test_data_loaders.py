@@ -4,13 +4,11 @@ import json
 import random
 from collections import Counter
 from itertools import chain
-from unittest.mock import MagicMock
 
 import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Vocabulary
 
-from allennlp_sentmatch.data import data_loaders
 from allennlp_sentmatch.data.data_loaders import SemiSupervisedDataLoader
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -119,21 +117,6 @@ def test_the_longer_or_the_labeled_set_makes_the_epoch(data_path):
     assert len({tuple(flat(labeled)) for labeled, _ in epochs}) == 3  # a new order each time
     first_pass = [i for _, unlabeled in epochs for i in flat(unlabeled)][:13]
     assert len(set(first_pass)) == 13
-
-
-def test_a_bar_shows_the_passes_over_the_labeled_pairs(data_path, monkeypatch):
-    """A pass has three batches, and an epoch five."""
-    made = loader(data_path, num_labeled=7)
-    bar = MagicMock(n=0)
-    bar.__enter__.return_value = bar
-    monkeypatch.setattr(data_loaders.Tqdm, "tqdm", lambda **_: bar)
-    titles = [("reset", f"labeled data, pass {number}") for number in range(1, 5)]
-    first = [*titles[0], 1, 2, 3, *titles[1], 1, 2]
-    second = [*titles[1], 3, *titles[2], 1, 2, 3, *titles[3], 1]
-    for expected in (first, second):
-        bar.reset_mock()
-        list(made)
-        assert [[name, *given][-1] for name, given, _ in bar.method_calls] == expected
 
 
 def test_labeled_pairs_depend_on_the_seed_alone(data_path):

@@ -24,15 +24,18 @@ def test_kept_and_dropped_folds_share_out_all_examples():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"number": 1, "keep": [0]}, "number=1: expected at least 2"),
-        ({"number": None, "keep": [0]}, "number=None: expected at least 2"),
+        ({"number": 1, "keep": [0]}, "folds: number must be an integer of at least 2; got 1"),
+        ({"number": None, "keep": [0]}, "folds: number must be .*; got None"),
         ({"number": 3}, "exactly one"),
         ({"number": 3, "keep": [0], "drop": [1]}, "exactly one"),
         ({"number": 3, "keep": [3]}, r"keep=\[3\].*0 to 2"),
         ({"number": 3, "drop": [-1]}, r"drop=\[-1\].*0 to 2"),
         ({"number": 3, "keep": []}, r"keep=\[\]"),
         ({"number": 2, "drop": [0, 1]}, r"drop=\[0, 1\]"),
-        ({"number": 2, "drop": [0], "by": "lines"}, "by='lines': expected 'sentence' or 'line'"),
+        (
+            {"number": 2, "drop": [0], "by": "lines"},
+            "folds: by must be one of sentence, line, or null; got 'lines'",
+        ),
     ],
 )
 def test_impossible_settings_are_named(settings, message):
@@ -119,6 +122,12 @@ def test_the_same_text_in_files_of_different_labels():
     assert [sum(flags) for flags in division.kept] == [2, 3]
     for part, flags in zip(parts, division.kept):
         assert all((x in kept) == flag for x, flag in zip(part, flags))
+
+
+def test_a_billion_folds_take_no_more_memory_than_the_groups():
+    (kept,) = Folds(10**9, keep=[0, 2, 10**9 - 1]).divide([pairs("a", "b", "b", "c")]).kept
+    assert kept == [False, True, True, True]
+    assert folds_of(pairs("a", "b", "b", "c"), 10) == [1, 0, 0, 2]
 
 
 def test_folds_of_groups_have_nearly_equal_sizes():

@@ -77,7 +77,7 @@ def test_several_processes_count_their_shares_together(monkeypatch):
     def gather(shares, own):
         shares[:] = [own, Counter(no=1, yes=1)]
 
-    monkeypatch.setattr("allennlp_sentmatch.models.class_weights.is_distributed", lambda: True)
+    monkeypatch.setattr("allennlp_sentmatch.training.workers.is_distributed", lambda: True)
     monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
     monkeypatch.setattr(torch.distributed, "all_gather_object", gather)
     assert count_labels(Loader(["no", "no", None]).iter_instances(), "label") == {"no": 3, "yes": 1}

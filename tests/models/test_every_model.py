@@ -392,7 +392,6 @@ IMPOSSIBLE = {
     ],
     "encoder_decoder": [
         ({"label_smoothing": -0.1}, "label_smoothing must be"),
-        ({"tie_output": True, "output_size": 7}, "output_size"),
         ({"output_size": 0}, "output_size must be an integer of at least 1; got 0"),
         ({"target_namespace": "tokens"}, "target_token_indexers"),
     ],
@@ -418,7 +417,6 @@ IMPOSSIBLE = {
         ),
         ({"window_size": 4, "window_stride": 5}, "at most window_size, .*and 4"),
         ({"window_size": None, "window_stride": 5}, "at most window_size, .*and None"),
-        ({"passage_encoder": lstm(99)}, "passage_encoder input dim"),
     ],
     "similarity_regressor": [
         ({"lowest_score": low, "highest_score": high}, "highest_score must be greater than lowest")

@@ -157,22 +157,10 @@ def test_a_copy_after_an_evaluation_goes_on():
         assert copied.get_metrics() == pytest.approx(model.get_metrics())
 
 
-def test_an_encoder_for_the_passages_alone():
-    assert make()._passage_encoder is None
-    model = make(passage_encoder={"type": "cas_lstm", "input_size": 4, "hidden_size": 14})
-    assert model._matching.attention_passage.size(1) == 14
-    assert model._matching.attention_question.size(1) == 6
-    model(**tensors())["loss"].backward()
-    for encoder in (model._encoder, model._passage_encoder):
-        assert all(p.grad is not None and p.grad.any() for p in encoder.parameters())
-
-
-@pytest.mark.parametrize(("given", "size"), [(None, 4), (5, 5)])
-def test_the_attention_layers_have_one_size(given, size):
-    """By default the state's, 4."""
-    vectors = {k: v for k, v in make(attention_size=given).state_dict().items() if "n_vector" in k}
+def test_the_attention_layers_have_the_size_of_the_state():
+    vectors = {k: v for k, v in make().state_dict().items() if "n_vector" in k}
     assert len(vectors) == 5
-    assert {vector.shape for vector in vectors.values()} == {(size,)}
+    assert {vector.shape for vector in vectors.values()} == {(4,)}
 
 
 def windows_of_long(size: int, stride: int) -> list[tuple[int, Instance]]:

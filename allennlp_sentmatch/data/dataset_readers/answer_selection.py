@@ -7,28 +7,44 @@ from typing import Any, Optional, Union
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import ListField, TensorField
+from allennlp.data.fields import Field, ListField, TensorField
 from allennlp.data.instance import Instance
 
 from allennlp_sentmatch.data.dataset_readers.formats import ANSWERS
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    FormattedReader,
-    instance_of,
-    words_of,
-)
+from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
+from allennlp_sentmatch.data.instances import instance_of, words_of
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.files.messages import shorten
-from allennlp_sentmatch.files.row import Source
+from allennlp_sentmatch.files.row import Column, Row, Source
 
 
 @dataclass
 class _Group:
+    """A question, whose first row is at `source`, and the candidates of the rows so far."""
+
     question: str
     id: Optional[str]
     source: Source
     candidates: list[str] = field(default_factory=list)
     labels: list[int] = field(default_factory=list)
     candidate_ids: list[str] = field(default_factory=list)
+
+    def add(
+        self, row: Row, candidate: str, label: Optional[str], candidate_id: Optional[str]
+    ) -> None:
+        """Add the candidate of a row. Raise `ValueError` for a wrong label or a missing id."""
+        self.candidates.append(candidate)
+        if label is not None:
+            if label not in ("0", "1"):
+                raise row.error(f"expected the label 0 or 1, got {shorten(label)}")
+            self.labels.append(int(label))
+        if candidate_id is not None:
+            self.candidate_ids.append(candidate_id)
+        if len(self.candidate_ids) not in (0, len(self.candidates)):
+            raise row.error(
+                "either all candidates of a question have an id, or none has; this row "
+                f"{'has' if candidate_id is not None else 'lacks'} one"
+            )
 
 
 @DatasetReader.register("answer_selection")
@@ -79,11 +95,11 @@ class AnswerSelectionReader(FormattedReader):
     def __init__(
         self,
         format: str,
-        question: Union[int, str] = "question",
-        candidate: Union[int, str] = "candidate",
-        label: Optional[Union[int, str]] = "label",
-        question_id: Optional[Union[int, str]] = None,
-        candidate_id: Optional[Union[int, str]] = None,
+        question: Column = "question",
+        candidate: Column = "candidate",
+        label: Optional[Column] = "label",
+        question_id: Optional[Column] = None,
+        candidate_id: Optional[Column] = None,
         **settings: Any,
     ) -> None:
         super().__init__(format, **settings)
@@ -112,29 +128,17 @@ class AnswerSelectionReader(FormattedReader):
         groups: dict[Union[str, tuple[str, ...]], _Group] = {}
         for row, label in self._rows(path, self._label):
             question = row.text(columns["question"])
-            candidate = row.text(columns["candidate"])
             id = row.joined(columns["question_id"])
-            words = question.split()  # without repeated spaces and spaces at the end
+            words = tuple(question.split())  # without repeated spaces and spaces at the end
             # An id and a question may be the same string.
-            key = tuple(words) if id is None else id
+            key = words if id is None else id
             group = groups.setdefault(key, _Group(question, id, row.source))
-            if words != group.question.split():
+            if words != tuple(group.question.split()):
                 raise row.error(
                     f"the question id {shorten(id)} belongs to another question in {group.source}"
                 )
-            group.candidates.append(candidate)
-            if label is not None:
-                if label not in ("0", "1"):
-                    raise row.error(f"expected the label 0 or 1, got {shorten(label)}")
-                group.labels.append(int(label))
-            candidate_id = row.joined(columns["candidate_id"])
-            if candidate_id is not None:
-                group.candidate_ids.append(candidate_id)
-            if len(group.candidate_ids) not in (0, len(group.candidates)):
-                raise row.error(
-                    "either all candidates of a question have an id, or none has; this row "
-                    f"{'has' if candidate_id is not None else 'lacks'} one"
-                )
+            candidate = row.text(columns["candidate"])
+            group.add(row, candidate, label, row.joined(columns["candidate_id"]))
         return [groups.values()]
 
     def sentences(self, example: Any) -> tuple[str, ...]:
@@ -149,8 +153,10 @@ class AnswerSelectionReader(FormattedReader):
         id: Optional[str] = None,
         candidate_ids: Optional[Sequence[str]] = None,
     ) -> Instance:
-        """Make the instance of one question and at least one candidate, with the fields listed
-        above. The `id` is the question's id in its data set.
+        """Make the instance of one question and the sentences that may answer it.
+
+        It has the fields listed above. The `id` is the question's in its data set. Raise
+        `ConfigurationError` if there is no candidate, or a wrong number of labels.
         """
         if isinstance(candidates, str) or not isinstance(candidates, Sequence) or not candidates:
             raise ConfigurationError(
@@ -158,27 +164,26 @@ class AnswerSelectionReader(FormattedReader):
             )
         question_field = self._text_field(question, "question")
         candidate_fields = [self._text_field(text, "each of the candidates") for text in candidates]
-        label_field = None
-        if labels is not None:
-            if len(labels) != len(candidates):
-                raise ConfigurationError(
-                    f"there are {len(labels)} labels for {len(candidates)} candidates"
-                )
-            if any(label not in (0, 1) for label in labels):
-                raise ConfigurationError(f"labels must be 0 or 1, got {list(labels)!r}")
-            label_field = TensorField(torch.tensor(labels), padding_value=-1)
-        return instance_of(
-            {
-                "question": question_field,
-                "candidates": ListField(candidate_fields),
-                "labels": label_field,
-            },
-            {
-                "question": question,
-                "candidates": list(candidates),
-                "question_tokens": words_of(question_field),
-                "candidate_tokens": [words_of(field) for field in candidate_fields],
-                "id": id,
-                "candidate_ids": None if candidate_ids is None else list(candidate_ids),
-            },
-        )
+        fields: dict[str, Optional[Field[Any]]] = {
+            "question": question_field,
+            "candidates": ListField(candidate_fields),
+            "labels": None if labels is None else _label_field(labels, len(candidates)),
+        }
+        metadata = {
+            "question": question,
+            "candidates": list(candidates),
+            "question_tokens": words_of(question_field),
+            "candidate_tokens": [words_of(field) for field in candidate_fields],
+            "id": id,
+            "candidate_ids": None if candidate_ids is None else list(candidate_ids),
+        }
+        return instance_of(fields, metadata)
+
+
+def _label_field(labels: Sequence[int], num_candidates: int) -> TensorField:
+    """Return the labels (num_candidates,). Raise `ConfigurationError` for a wrong one."""
+    if len(labels) != num_candidates:
+        raise ConfigurationError(f"there are {len(labels)} labels for {num_candidates} candidates")
+    if any(label not in (0, 1) for label in labels):
+        raise ConfigurationError(f"labels must be 0 or 1, got {list(labels)!r}")
+    return TensorField(torch.tensor(labels), padding_value=-1)

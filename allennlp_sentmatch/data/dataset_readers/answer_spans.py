@@ -70,39 +70,53 @@ def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) 
     The `passage` has at least one token, and each of the `answers` is a list of them.
     """
     words = [_word(token) for token in passage]
-    num_before = [0, *accumulate(bool(word) for word in words)]
-    # The best span's c and n + m, then its length and start, which decide ties.
-    best_common = 0
-    best_total = 1
-    best_length = 1
-    best_start = 0
+    best = _Overlap(common=0, total=1, length=1, start=0)
     for answer in answers:
-        answer_words = list(filter(None, map(_word, answer)))
-        num_answer_words = len(answer_words)
-        positions: dict[str, int] = {}
-        for position, word in enumerate(answer_words):
-            positions[word] = positions.get(word, 0) | 1 << position
-        matched = [index for index, word in enumerate(words) if word in positions]
-        no_match = (1 << num_answer_words) - 1
-        for number, start in enumerate(matched):
-            row = no_match  # a zero for each word of the answer in the common subsequence
-            for end in matched[number:]:
-                total = num_before[end + 1] - num_before[start] + num_answer_words
-                if num_answer_words * best_total < best_common * total:
-                    break
-                matches = row & positions[words[end]]
-                row = ((row + matches) | (row - matches)) & no_match
-                common = num_answer_words - bin(row).count("1")
-                # Fractions are compared as integers, so that ties are exact.
-                gain = common * best_total - best_common * total
-                length = end - start + 1
-                if gain > 0 or (gain == 0 and (length, start) < (best_length, best_start)):
-                    best_common = common
-                    best_total = total
-                    best_length = length
-                    best_start = start
-    overlap = 2 * best_common / best_total
-    return AnswerSpan(best_start, best_start + best_length - 1, overlap)
+        answer_words = [word for word in map(_word, answer) if word]
+        best = _best_overlap(words, answer_words, best)
+    overlap = 2 * best.common / best.total
+    return AnswerSpan(best.start, best.start + best.length - 1, overlap)
+
+
+class _Overlap(NamedTuple):
+    """A span's overlap with an answer."""
+
+    common: int  # c, the length of the longest common subsequence
+    total: int  # n + m, the words of the span and of the answer
+    length: int  # in tokens
+    start: int
+
+    def is_better_than(self, other: "_Overlap") -> bool:
+        """Compare two overlaps by F1, and equal ones by length and start."""
+        # Fractions are compared as integers, so that ties are exact.
+        gain = self.common * other.total - other.common * self.total
+        if gain != 0:
+            return gain > 0
+        return (self.length, self.start) < (other.length, other.start)
+
+
+def _best_overlap(words: Sequence[str], answer_words: Sequence[str], best: _Overlap) -> _Overlap:
+    """Return the best overlap of a span of `words` with an answer, or `best` if it is as good."""
+    num_before = [0, *accumulate(bool(word) for word in words)]
+    num_answer_words = len(answer_words)
+    positions: dict[str, int] = {}
+    for position, word in enumerate(answer_words):
+        positions[word] = positions.get(word, 0) | 1 << position
+    matched = [index for index, word in enumerate(words) if word in positions]
+    no_match = (1 << num_answer_words) - 1
+    for number, start in enumerate(matched):
+        row = no_match  # a zero for each word of the answer in the common subsequence
+        for end in matched[number:]:
+            total = num_before[end + 1] - num_before[start] + num_answer_words
+            if num_answer_words * best.total < best.common * total:
+                break
+            matches = row & positions[words[end]]
+            row = ((row + matches) | (row - matches)) & no_match
+            common = num_answer_words - bin(row).count("1")
+            found = _Overlap(common, total, end - start + 1, start)
+            if found.is_better_than(best):
+                best = found
+    return best
 
 
 def _word(token: str) -> str:

@@ -30,44 +30,44 @@ def _one_part(data_path: Any) -> dict[None, Any]:
 
 @dataclass(frozen=True)
 class Format:
-    """The format of a data set's files."""
+    """The format of a data set's files.
+
+    # Attributes
+
+    rows : `Callable[..., Iterator[Row]]`
+        Reads the rows of a path, with the keyword argument `encoding`.
+    columns : `Mapping[str, tuple[Column, ...]]`
+        The columns that may contain a value, by the reader's name for the value. For most values,
+        the first column that a row has counts; an id consists of all its columns.
+    encoding : `str`, optional (default = `"utf-8"`)
+    parts : `Callable[[Any], Mapping[Any, Any]]`, optional
+        From a data path to the paths of its parts, by label. By default, there is one part, whose
+        rows have their own labels.
+    score_range : `tuple[float, float]`, optional (default = `None`)
+        The lowest and the highest score; by default, a score may be any finite number.
+    no_gold_labels : `tuple[str, ...]`, optional (default = `()`)
+        The labels of pairs on which the annotators did not agree, which are skipped.
+    rename_label : `Callable[[str], str]`, optional
+        The instance's label for each label in the file; by default, the same.
+    """
 
     rows: Callable[..., Iterator[Row]]
-    """The function that reads the rows of a path, with the keyword argument `encoding`."""
     columns: Mapping[str, tuple[Column, ...]]
-    """The columns that may contain a value, by the reader's name for the value. For most values,
-    the first column that a row has counts; an id consists of all its columns.
-    """
     encoding: str = "utf-8"
     parts: Callable[[Any], Mapping[Any, Any]] = _one_part
-    """The function from a data path to the paths of its parts, by label. By default, there is one
-    part, whose rows have their own labels.
-    """
     score_range: Optional[tuple[float, float]] = None
-    """The lowest and the highest score; by default, a score may be any finite number."""
     no_gold_labels: tuple[str, ...] = ()
-    """The labels of pairs on which the annotators did not agree, which are skipped."""
     rename_label: Callable[[str], str] = str
-    """The instance's label for each label in the file."""
 
 
-def _columns(
-    names: str, *columns: Union[str, tuple[str, ...], None]
-) -> dict[str, tuple[Column, ...]]:
-    """Return the columns of a format, one or several for each of the reader's names."""
+def _columns(**columns: Union[str, tuple[str, ...]]) -> dict[str, tuple[Column, ...]]:
+    """Return the columns of a format, one or several, by the reader's names."""
     return {
-        name: (column,) if isinstance(column, str) else column
-        for name, column in zip(names.split(), columns)
-        if column is not None
+        name: (column,) if isinstance(column, str) else column for name, column in columns.items()
     }
 
 
 _csv_rows = partial(delimited_rows, delimiter=",", quoted=True)
-
-_pair = partial(_columns, "sentence1 sentence2 label score id")
-_sentence = partial(_columns, "text label id")
-_answer = partial(_columns, "question candidate label question_id candidate_id")
-_question = partial(_columns, "question passage answers answer_start id")
 
 
 def _quora_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
@@ -96,20 +96,27 @@ def _scitail_label(label: str) -> str:
 
 # Some rows have two more columns, the sentences' sources.
 _STS = ("genre", "file", "year", "id", "score", "sentence1", "sentence2")
-_NLI = (("sentence1", "premise"), ("sentence2", "hypothesis"), ("gold_label", "label"))
+
+_INFERENCE = _columns(
+    sentence1=("sentence1", "premise"),
+    sentence2=("sentence2", "hypothesis"),
+    label=("gold_label", "label"),
+)
 
 # The copies on the Hugging Face Hub have numbers as labels, and -1 for a missing label.
-_snli = Format(json_rows, _pair(*_NLI, None, "pairID"), no_gold_labels=("-", "-1"))
+_snli = Format(json_rows, {**_INFERENCE, "id": ("pairID",)}, no_gold_labels=("-", "-1"))
 
 
 def _of_set(rows: Iterator[Row], column: str, chosen: Any, name: Any) -> Iterator[Row]:
     """Yield the rows of the file `name` that belong to the set `chosen`, in upper or lower case."""
+    wanted = str(chosen).lower()
     sets = set()
     for row in rows:
-        sets.add(row.text((column,)))
-        if row.text((column,)).lower() == str(chosen).lower():
+        own = row.text((column,))
+        sets.add(own)
+        if own.lower() == wanted:
             yield row
-    if str(chosen).lower() not in map(str.lower, sets):
+    if wanted not in map(str.lower, sets):
         raise ConfigurationError(
             f"{name} has no example of the set {shorten(chosen)}; its sets are "
             f"{shorten(sorted(sets))}"
@@ -139,32 +146,46 @@ PAIRS: dict[str, Format] = {
     "multinli": _snli,
     "sick": Format(
         _sick_rows,
-        _pair(
-            "sentence_A",
-            "sentence_B",
-            ("entailment_judgment", "entailment_label"),
-            "relatedness_score",
-            "pair_ID",
+        _columns(
+            sentence1="sentence_A",
+            sentence2="sentence_B",
+            label=("entailment_judgment", "entailment_label"),
+            score="relatedness_score",
+            id="pair_ID",
         ),
         score_range=(1, 5),
         rename_label=str.lower,
     ),
-    "quora": Format(_quora_rows, _pair("question1", "question2", "is_duplicate", None, "id")),
+    "quora": Format(
+        _quora_rows,
+        _columns(sentence1="question1", sentence2="question2", label="is_duplicate", id="id"),
+    ),
     "msrp": Format(
-        delimited_rows, _pair("#1 String", "#2 String", "Quality", None, ("#1 ID", "#2 ID"))
+        delimited_rows,
+        _columns(
+            sentence1="#1 String",
+            sentence2="#2 String",
+            label="Quality",
+            id=("#1 ID", "#2 ID"),
+        ),
     ),
     "scitail": Format(
-        _scitail_rows, _pair(*_NLI), no_gold_labels=("-",), rename_label=_scitail_label
+        _scitail_rows, _INFERENCE, no_gold_labels=("-",), rename_label=_scitail_label
     ),
     "sts": Format(
         partial(delimited_rows, columns=_STS),
-        _pair("sentence1", "sentence2", None, "score", ("file", "year", "id")),
+        _columns(
+            sentence1="sentence1",
+            sentence2="sentence2",
+            score="score",
+            id=("file", "year", "id"),
+        ),
         score_range=(0, 5),
     ),
 }
 
 
-_TREC_LINE = re.compile(r"(([A-Z]+):[a-z]+)\s+(\S.*)")
+_TREC_LINE = re.compile(r"(?P<fine>(?P<coarse>[A-Z]+):[a-z]+)\s+(?P<text>\S.*)")
 
 
 def _trec_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
@@ -172,7 +193,7 @@ def _trec_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
         match = _TREC_LINE.fullmatch(row.text(["text"]))
         if match is None:
             raise row.error("expected 'COARSE:fine question', as in 'NUM:date When was it built ?'")
-        yield Row(row.source, dict(zip(("fine", "coarse", "text"), match.groups())))
+        yield Row(row.source, match.groupdict())
 
 
 def _label_first_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
@@ -187,14 +208,20 @@ def _file_of_each_label(data_path: Any) -> Mapping[str, Any]:
     if isinstance(data_path, dict):
         return data_path
     entries = _entries(data_path)
-    files = {entry.name.removesuffix(".gz").rpartition(".")[2]: entry for entry in entries}
-    if len(entries) != 2 or len(files) != 2 or not all(entry.is_file() for entry in entries):
+    files = {_suffix(entry): entry for entry in entries if entry.is_file()}
+    if len(entries) != 2 or len(files) != 2:
+        found = ", ".join(entry.name for entry in entries)
         raise ConfigurationError(
             f"{data_path}: expected a folder of two files whose suffixes are the labels, such as "
-            f"a.neg and a.pos; found {', '.join(entry.name for entry in entries) or 'none'}. Name "
-            'the files by label instead: {"neg": ..., "pos": ...}'
+            f"a.neg and a.pos; found {found or 'none'}. Name the files by label instead: "
+            '{"neg": ..., "pos": ...}'
         )
     return files
+
+
+def _suffix(file: Path) -> str:
+    """Return what follows the last dot in a file's name: of `a.neg.gz`, too, it is `neg`."""
+    return file.name.removesuffix(".gz").rpartition(".")[2]
 
 
 def _folder_of_each_label(data_path: Any) -> Mapping[str, Path]:
@@ -222,12 +249,12 @@ def _entries(folder: Any) -> list[Path]:
 
 
 SENTENCES: dict[str, Format] = {
-    "trec": Format(_trec_rows, _sentence("text"), encoding="latin-1"),
-    "label_first": Format(_label_first_rows, _sentence("text", "label")),
+    "trec": Format(_trec_rows, _columns(text="text"), encoding="latin-1"),
+    "label_first": Format(_label_first_rows, _columns(text="text", label="label")),
     "two_files": Format(
-        text_rows, _sentence("text"), encoding="windows-1252", parts=_file_of_each_label
+        text_rows, _columns(text="text"), encoding="windows-1252", parts=_file_of_each_label
     ),
-    "directories": Format(_file_rows, _sentence("text", None, "id"), parts=_folder_of_each_label),
+    "directories": Format(_file_rows, _columns(text="text", id="id"), parts=_folder_of_each_label),
 }
 
 
@@ -239,26 +266,34 @@ def _trecqa_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
 
 ANSWERS: dict[str, Format] = {
     "wikiqa": Format(
-        delimited_rows, _answer("Question", "Sentence", "Label", "QuestionID", "SentenceID")
+        delimited_rows,
+        _columns(
+            question="Question",
+            candidate="Sentence",
+            label="Label",
+            question_id="QuestionID",
+            candidate_id="SentenceID",
+        ),
     ),
-    "trecqa": Format(_trecqa_rows, _answer("qtext", "atext", "label")),
+    "trecqa": Format(_trecqa_rows, _columns(question="qtext", candidate="atext", label="label")),
 }
 
 
 def _narrativeqa_rows(data_path: Any, encoding: str) -> Iterator[Row]:
     """Yield the rows of the questions of one set, with the summary of their story as a column."""
-    keys = ("questions", "summaries", "set")
-    if not isinstance(data_path, Mapping) or set(data_path) != set(keys):
+    if not isinstance(data_path, Mapping) or set(data_path) != {"questions", "summaries", "set"}:
         raise ConfigurationError(
             'expected a data path such as {"questions": "qaps.csv", "summaries": "summaries.csv", '
             f'"set": "train"}}, got {shorten(data_path)}'
         )
-    questions, summaries, chosen = (data_path[key] for key in keys)
+    questions = data_path["questions"]
+    summaries = data_path["summaries"]
     passages = {
         row.text(("document_id",)): row.text(("summary",))
         for row in _csv_rows(summaries, encoding=encoding)
     }
-    for row in _of_set(_csv_rows(questions, encoding=encoding), "set", chosen, questions):
+    rows = _csv_rows(questions, encoding=encoding)
+    for row in _of_set(rows, "set", data_path["set"], questions):
         story = row.text(("document_id",))
         if story not in passages:
             raise row.error(f"{summaries} has no summary with the document_id {shorten(story)}")
@@ -266,9 +301,22 @@ def _narrativeqa_rows(data_path: Any, encoding: str) -> Iterator[Row]:
 
 
 QUESTIONS: dict[str, Format] = {
-    "squad": Format(squad_rows, _question("question", "context", "answers", "answer_start", "id")),
-    "narrativeqa": Format(
-        _narrativeqa_rows, _question("question", "summary", ("answer1", "answer2"))
+    "squad": Format(
+        squad_rows,
+        _columns(
+            question="question",
+            passage="context",
+            answers="answers",
+            answer_start="answer_start",
+            id="id",
+        ),
     ),
-    "fairytaleqa": Format(json_rows, _question("question", "context", "answers", None, "id")),
+    "narrativeqa": Format(
+        _narrativeqa_rows,
+        _columns(question="question", passage="summary", answers=("answer1", "answer2")),
+    ),
+    "fairytaleqa": Format(
+        json_rows,
+        _columns(question="question", passage="context", answers="answers", id="id"),
+    ),
 }

@@ -12,22 +12,29 @@ UNLIMITED = 1_000_000
 
 
 class JoinedPair(NamedTuple):
-    """The tokens of a pair."""
+    """The tokens of a pair.
+
+    `spans` has for each sentence, by `premise` and `hypothesis`, the position of its first token
+    and of the one after its last.
+    """
 
     tokens: list[Token]
     spans: dict[str, tuple[int, int]]
-    """For each sentence, the positions of its first token and of the one after its last."""
     was_cut: bool
 
 
 def joined_spans(instance: Instance) -> dict[str, slice]:
-    """Return the parts of the field `tokens` that are the `premise` and the `hypothesis` of a
-    joined pair; empty for an instance of another kind.
+    """Return the parts of the field `tokens` that are the `premise` and the `hypothesis`.
+
+    It is empty for an instance that is not a joined pair.
     """
     metadata = instance.fields.get("metadata")
     values = metadata.metadata if isinstance(metadata, MetadataField) else {}
-    names = [name for name in ("premise", "hypothesis") if f"{name}_span" in values]
-    return {name: slice(*values[f"{name}_span"]) for name in names}
+    spans = {}
+    for name in ("premise", "hypothesis"):
+        if f"{name}_span" in values:
+            spans[name] = slice(*values[f"{name}_span"])
+    return spans
 
 
 class PairJoiner:
@@ -40,7 +47,7 @@ class PairJoiner:
     default, the transformer's maximum according to its tokenizer. The longer sentence is cut first,
     until both have the same length.
 
-    Raises `ConfigurationError` for another tokenizer, for one that cuts sentences itself, and for a
+    Raise `ConfigurationError` for another tokenizer, for one that cuts sentences itself, and for a
     `max_length` that is too small.
     """
 
@@ -71,13 +78,16 @@ class PairJoiner:
         """Tokenize and join two sentences."""
         first = self._word_pieces(premise)
         second = self._word_pieces(hypothesis)
-        lengths = self._lengths(len(first), len(second))
-        was_cut = lengths != (len(first), len(second))
-        tokens = self._tokenizer.add_special_tokens(first[: lengths[0]], second[: lengths[1]])
+        first_length, second_length = self._lengths(len(first), len(second))
+        tokens = self._tokenizer.add_special_tokens(first[:first_length], second[:second_length])
         start = len(self._tokenizer.sequence_pair_start_tokens)
-        middle = start + lengths[0] + len(self._tokenizer.sequence_pair_mid_tokens)
-        starts = {"premise": start, "hypothesis": middle}
-        spans = {name: (at, at + length) for (name, at), length in zip(starts.items(), lengths)}
+        end = start + first_length
+        second_start = end + len(self._tokenizer.sequence_pair_mid_tokens)
+        spans = {
+            "premise": (start, end),
+            "hypothesis": (second_start, second_start + second_length),
+        }
+        was_cut = first_length + second_length < len(first) + len(second)
         return JoinedPair(tokens, spans, was_cut)
 
     def _word_pieces(self, text: str) -> list[Token]:

@@ -14,11 +14,9 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    ConfiguredReader,
-    instance_of,
-    without_padding_word,
-)
+from allennlp_sentmatch.data.dataset_readers.configured_reader import ConfiguredReader
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import without_padding_word
+from allennlp_sentmatch.data.instances import instance_of
 from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.data.tokenizers import BpeTokenizer, SpacyBlankTokenizer
 from allennlp_sentmatch.errors import inherits_settings
@@ -81,10 +79,9 @@ class ParallelTextReader(ConfiguredReader):
             "source": source_tokenizer,
             "target": target_tokenizer or source_tokenizer,
         }
-        given = {"source_tokens": source_token_indexers, "target_tokens": target_token_indexers}
         self._token_indexers = {
-            name: indexers or {"tokens": SingleIdTokenIndexer(name)}
-            for name, indexers in given.items()
+            "source_tokens": source_token_indexers or _words_of_its_own("source_tokens"),
+            "target_tokens": target_token_indexers or _words_of_its_own("target_tokens"),
         }
         self._encoding = check_encoding(encoding)
         self._skip_incomplete = skip_incomplete
@@ -101,36 +98,37 @@ class ParallelTextReader(ConfiguredReader):
 
     def _pairs(self, file_path: str) -> Iterator[tuple[str, str]]:
         """Yield the sentences of a path, without the blank ones."""
-        names = _ALTERNATIVES.search(file_path)
-        if names is None:
-            pairs = self._tab_separated(file_path)
-        else:
-            before = file_path[: names.start()]
-            after = file_path[names.end() :]
-            pairs = self._aligned(*(f"{before}{name}{after}" for name in names.groups()))
-        for where, source, target in pairs:
+        for where, source, target in self._lines(file_path):
             if source and target:
                 yield source, target
             elif source or target:
-                self._left_out["with a blank side (skip_incomplete)"] += 1
-                if not self._skip_incomplete:
-                    blank = "sentence" if target else "translation"
-                    raise ConfigurationError(
-                        f"{where}: the {blank} is blank, but its pair is not; set skip_incomplete "
-                        "to leave out such pairs"
-                    )
+                self._leave_out(where, "sentence" if target else "translation")
+
+    def _leave_out(self, where: Source, blank: str) -> None:
+        self._left_out["with a blank side (skip_incomplete)"] += 1
+        if not self._skip_incomplete:
+            raise ConfigurationError(
+                f"{where}: the {blank} is blank, but its pair is not; set skip_incomplete to leave "
+                "out such pairs"
+            )
+
+    def _lines(self, file_path: str) -> Iterator[tuple[Source, str, str]]:
+        """Yield the place of each line with its two sentences, which may be blank."""
+        names = _ALTERNATIVES.search(file_path)
+        if names is None:
+            return self._tab_separated(file_path)
+        before = file_path[: names.start()]
+        after = file_path[names.end() :]
+        return self._aligned(f"{before}{names[1]}{after}", f"{before}{names[2]}{after}")
 
     def _aligned(self, source_path: str, target_path: str) -> Iterator[tuple[Source, str, str]]:
-        sides = (read_lines(path, self._encoding) for path in (source_path, target_path))
-        for number, (source, target) in enumerate(zip_longest(*sides), start=1):
-            if source is None or target is None:
-                shorter, longer = (
-                    (source_path, target_path) if source is None else (target_path, source_path)
-                )
-                raise ConfigurationError(
-                    f"{shorter} has {number - 1} lines, but {longer} has more; expected files that "
-                    "are aligned line by line"
-                )
+        sources = read_lines(source_path, self._encoding)
+        targets = read_lines(target_path, self._encoding)
+        for number, (source, target) in enumerate(zip_longest(sources, targets), start=1):
+            if source is None:
+                raise _shorter_file(source_path, number - 1, target_path)
+            if target is None:
+                raise _shorter_file(target_path, number - 1, source_path)
             yield Source(source_path, number), source[1].strip(), target[1].strip()
 
     def _tab_separated(self, file_path: str) -> Iterator[tuple[Source, str, str]]:
@@ -144,15 +142,20 @@ class ParallelTextReader(ConfiguredReader):
             yield Source(file_path, number), cells[0].strip(), cells[1].strip()
 
     def text_to_instance(self, source: str, target: Optional[str] = None) -> Instance:
-        """Make the instance of a sentence, with its translation if there is one."""
+        """Make the instance of a sentence, with its translation if there is one.
+
+        It has the fields listed above. Raise `ConfigurationError` for a text that is not a string.
+        """
         tokens = self._tokens("source", source) or [Token(DEFAULT_OOV_TOKEN)]
+        words = without_padding_word(tokens, DEFAULT_OOV_TOKEN)
+        fields = {"source_tokens": TextField(words)}
         metadata: dict[str, Any] = {"source": source, "source_tokens": [t.text for t in tokens]}
-        fields = {"source_tokens": TextField(without_padding_word(tokens, DEFAULT_OOV_TOKEN))}
         if target is not None:
             tokens = self._tokens("target", target)
-            metadata.update(target=target, target_tokens=[token.text for token in tokens])
             words = without_padding_word(tokens, DEFAULT_OOV_TOKEN)
             fields["target_tokens"] = TextField([Token(START_SYMBOL), *words, Token(END_SYMBOL)])
+            metadata["target"] = target
+            metadata["target_tokens"] = [token.text for token in tokens]
         return instance_of(fields, metadata)
 
     def _tokens(self, side: str, text: str) -> list[Token]:
@@ -166,3 +169,14 @@ class ParallelTextReader(ConfiguredReader):
             field = instance.fields.get(name)
             if isinstance(field, TextField):
                 field.token_indexers = indexers
+
+
+def _words_of_its_own(namespace: str) -> dict[str, TokenIndexer]:
+    return {"tokens": SingleIdTokenIndexer(namespace)}
+
+
+def _shorter_file(path: str, num_lines: int, longer_path: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{path} has {num_lines} lines, but {longer_path} has more; expected files that are "
+        "aligned line by line"
+    )

@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
@@ -18,18 +18,19 @@ from allennlp_sentmatch.data.dataset_readers.answer_spans import (
     verbatim_span,
 )
 from allennlp_sentmatch.data.dataset_readers.formats import QUESTIONS
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    FormattedReader,
-    instance_of,
-    words_of,
-)
+from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
+from allennlp_sentmatch.data.instances import instance_of, words_of
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.files.row import Column
+from allennlp_sentmatch.nn.checks import COUNT, check_kind, number, optional
 
 logger = logging.getLogger(__name__)
 
 
 class _Passage(NamedTuple):
+    """A passage of T tokens, each with its first character and the one after its last."""
+
     text: str
     field: TextField
     tokens: list[str]
@@ -99,10 +100,10 @@ class ReadingComprehensionReader(FormattedReader):
     def __init__(
         self,
         format: str,
-        question: Union[int, str] = "question",
-        passage: Union[int, str] = "passage",
-        answers: Optional[Union[int, str]] = "answers",
-        id: Optional[Union[int, str]] = None,
+        question: Column = "question",
+        passage: Column = "passage",
+        answers: Optional[Column] = "answers",
+        id: Optional[Column] = None,
         max_passage_length: Optional[int] = None,
         min_overlap: Optional[float] = None,
         **settings: Any,
@@ -110,46 +111,47 @@ class ReadingComprehensionReader(FormattedReader):
         super().__init__(format, **settings)
         columns = {"question": question, "passage": passage, "answers": answers, "id": id}
         self._choose_format(columns, optional=("answers", "id"))
-        if max_passage_length is not None and max_passage_length < 1:
-            raise ConfigurationError(
-                f"max_passage_length={max_passage_length}: expected at least 1, or null for all"
-            )
-        if min_overlap is not None and not 0 <= min_overlap <= 1:
-            raise ConfigurationError(
-                f"min_overlap={min_overlap}: expected a ROUGE-L F1 from 0 to 1, or null"
-            )
+        check_kind(optional(COUNT, "null"), max_passage_length=max_passage_length)
+        check_kind(optional(number(least=0, most=1), "null"), min_overlap=min_overlap)
         self._max_passage_length = max_passage_length
         self._min_overlap = min_overlap
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
         columns = self._columns
-        counts: Counter[str] = Counter()
-        overlaps = []
+        rules: Counter[str] = Counter()
+        overlaps: list[float] = []
+        num_cut = 0
         passage: Optional[_Passage] = None
         for row, answers in self._shared(file_path):
-            question = row.text(columns["question"])
             text = row.text(columns["passage"])
             if passage is None or passage.text != text:
                 passage = self._passage(text)
+            question = row.text(columns["question"])
             span = None
             rule = "none"
             if answers is not None:
                 span, rule = self._target(passage, answers, row.find(columns["answer_start"]))
-                if rule == "overlap":
-                    overlaps.append(span.overlap)
-            counts.update(["all", rule, *["cut"] * passage.is_cut])
-            if span and self._min_overlap is not None and span.overlap < self._min_overlap:
+            rules[rule] += 1
+            num_cut += passage.is_cut
+            if span is not None and rule == "overlap":
+                overlaps.append(span.overlap)
+            if self._overlaps_too_little(span):
                 self._left_out[f"with an overlap below min_overlap={self._min_overlap}"] += 1
-                continue
-            yield self._instance(question, passage, answers, span, row.joined(columns["id"]))
+            else:
+                yield self._instance(question, passage, answers, span, row.joined(columns["id"]))
         logger.info(
-            f"{file_path}: {counts['all']} questions, {counts['none']} of them without answers; "
-            f"the target is the answer at its offset for {counts['offset']}, an answer that the "
-            f"passage has word for word for {counts['verbatim']}, the span with the best ROUGE-L "
-            f"F1 for {len(overlaps)} (mean F1 {sum(overlaps) / max(len(overlaps), 1):.3f}, "
-            f"{overlaps.count(0)} share no word with their passage); {counts['cut']} have "
-            "a passage that was cut"
+            f"{file_path}: {sum(rules.values())} questions, {rules['none']} of them without "
+            f"answers; the target is the answer at its offset for {rules['offset']}, an answer "
+            f"that the passage has word for word for {rules['verbatim']}, the span with the best "
+            f"ROUGE-L F1 for {len(overlaps)} (mean F1 {sum(overlaps) / max(len(overlaps), 1):.3f}, "
+            f"{overlaps.count(0)} share no word with their passage); {num_cut} have a passage that "
+            "was cut"
         )
+
+    def _overlaps_too_little(self, span: Optional[AnswerSpan]) -> bool:
+        if span is None or self._min_overlap is None:
+            return False
+        return span.overlap < self._min_overlap
 
     def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
         answers = self._columns["answers"]
@@ -170,16 +172,12 @@ class ReadingComprehensionReader(FormattedReader):
 
         The `answers` contain at least one right answer, or are `None` for prediction; the `id`
         comes from the data set.
+        Raise `ConfigurationError` for other `answers`.
         """
         tokenized = self._passage(passage)
         span = None
         if answers is not None:
-            if (
-                not isinstance(answers, Sequence)
-                or isinstance(answers, str)
-                or not answers
-                or not all(isinstance(answer, str) for answer in answers)
-            ):
+            if not _are_strings(answers):
                 raise ConfigurationError(
                     f"answers must be a list of at least one string, not {shorten(answers)}"
                 )
@@ -221,20 +219,16 @@ class ReadingComprehensionReader(FormattedReader):
         end before it.
         """
         if start is not None:
-            end = start + len(answers[0])
-            if not (passage.is_cut and end > passage.offsets[-1][1]):
-                span = covering_span(passage.offsets, start, end)
-                if span is not None:
-                    return AnswerSpan(*span, overlap=1.0), "offset"
+            span = _span_at(passage, start, start + len(answers[0]))
+            if span is not None:
+                return AnswerSpan(*span, overlap=1.0), "offset"
         for answer in answers:
             span = verbatim_span(passage.text, passage.offsets, answer)
             if span is not None:
                 return AnswerSpan(*span, overlap=1.0), "verbatim"
-        tokens = [
-            [token.text or "" for token in self._tokenize(answer, "an answer")]
-            for answer in answers
-        ]
-        return best_overlap_span(passage.tokens, tokens), "overlap"
+        tokenized = [self._tokenize(answer, "an answer") for answer in answers]
+        words = [[token.text or "" for token in tokens] for tokens in tokenized]
+        return best_overlap_span(passage.tokens, words), "overlap"
 
     def _instance(
         self,
@@ -245,20 +239,33 @@ class ReadingComprehensionReader(FormattedReader):
         id: Optional[str],
     ) -> Instance:
         question_field = self._text_field(question, "question")
-        return instance_of(
-            {
-                "question": question_field,
-                "passage": passage.field,
-                "span_start": span and IndexField(span.start, passage.field),
-                "span_end": span and IndexField(span.end, passage.field),
-            },
-            {
-                "question": question,
-                "passage": passage.text,
-                "question_tokens": words_of(question_field),
-                "passage_tokens": passage.tokens,
-                "passage_offsets": passage.offsets,
-                "answers": None if answers is None else list(answers),
-                "id": id,
-            },
-        )
+        fields = {
+            "question": question_field,
+            "passage": passage.field,
+            "span_start": span and IndexField(span.start, passage.field),
+            "span_end": span and IndexField(span.end, passage.field),
+        }
+        metadata = {
+            "question": question,
+            "passage": passage.text,
+            "question_tokens": words_of(question_field),
+            "passage_tokens": passage.tokens,
+            "passage_offsets": passage.offsets,
+            "answers": None if answers is None else list(answers),
+            "id": id,
+        }
+        return instance_of(fields, metadata)
+
+
+def _are_strings(answers: Any) -> bool:
+    """Return whether answers are a list of at least one string."""
+    if not isinstance(answers, Sequence) or isinstance(answers, str):
+        return False
+    return len(answers) > 0 and all(isinstance(answer, str) for answer in answers)
+
+
+def _span_at(passage: _Passage, start: int, end: int) -> Optional[tuple[int, int]]:
+    """Return the span of the characters from `start` to `end`; `None` if the passage lacks it."""
+    if passage.is_cut and end > passage.offsets[-1][1]:
+        return None
+    return covering_span(passage.offsets, start, end)

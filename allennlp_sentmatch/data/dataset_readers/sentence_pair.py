@@ -4,27 +4,24 @@ import logging
 import math
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import Field, TensorField, TextField
 from allennlp.data.instance import Instance
-from allennlp.data.token_indexers import PretrainedTransformerIndexer
+from allennlp.data.token_indexers import PretrainedTransformerIndexer, TokenIndexer
 
 from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
+from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    FormattedReader,
-    instance_of,
-    words_of,
-)
 from allennlp_sentmatch.data.fields import LabelField
+from allennlp_sentmatch.data.instances import instance_of, words_of
 from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.files.lines import PathOrStr
-from allennlp_sentmatch.files.row import AllOrNone, Row, Source
+from allennlp_sentmatch.files.row import AllOrNone, Column, Row, Source
 
 logger = logging.getLogger(__name__)
 
@@ -101,58 +98,55 @@ class SentencePairReader(FormattedReader):
     def __init__(
         self,
         format: str,
-        sentence1: Union[int, str] = "sentence1",
-        sentence2: Union[int, str] = "sentence2",
-        label: Optional[Union[int, str]] = "label",
-        id: Optional[Union[int, str]] = None,
+        sentence1: Column = "sentence1",
+        sentence2: Column = "sentence2",
+        label: Optional[Column] = "label",
+        id: Optional[Column] = None,
         swap_pairs: bool = False,
-        score: Optional[Union[int, str]] = None,
+        score: Optional[Column] = None,
         score_range: Optional[tuple[float, float]] = None,
         combine_input_fields: bool = False,
         **settings: Any,
     ) -> None:
         super().__init__(format, **settings)
-        if score_range is not None and not (
-            len(score_range) == 2 and -math.inf < score_range[0] < score_range[1] < math.inf
-        ):
-            raise ConfigurationError(
-                f"score_range={list(score_range)}: expected the lowest and the highest score"
-            )
-        columns = {"sentence1": sentence1, "sentence2": sentence2, "label": label, "id": id}
-        self._choose_format(
-            {**columns, "score": score}, ("label", "id", "score"), score_range=score_range
-        )
+        if score_range is not None:
+            _check_range(score_range)
+        columns = {
+            "sentence1": sentence1,
+            "sentence2": sentence2,
+            "label": label,
+            "id": id,
+            "score": score,
+        }
+        self._choose_format(columns, ("label", "id", "score"), score_range=score_range)
         self._swap_pairs = swap_pairs
         self._joiner = None
         if combine_input_fields:
             self._joiner = PairJoiner(self._tokenizer, self._max_length)
-            for name, indexer in self._token_indexers.items():
-                if not isinstance(indexer, PretrainedTransformerIndexer):
-                    raise ConfigurationError(
-                        "combine_input_fields needs the indexer pretrained_transformer, which "
-                        f"takes word pieces; {name!r} is a {type(indexer).__name__}"
-                    )
+            _check_indexers(self._token_indexers)
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        columns = self._columns
-        for row, label, score in self._shared(file_path):
-            pair = row.text(columns["sentence1"]), row.text(columns["sentence2"])
-            others = (label, score, row.joined(columns["id"]), row.source)
-            yield self.text_to_instance(*pair, *others)
+        for example in self._shared(file_path):
+            row, label, score = example
+            premise, hypothesis = self.sentences(example)
+            others = (label, score, row.joined(self._columns["id"]), row.source)
+            yield self.text_to_instance(premise, hypothesis, *others)
             if self._swap_pairs:
-                yield self.text_to_instance(*pair[::-1], *others)
+                yield self.text_to_instance(hypothesis, premise, *others)
 
     def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
-        return [chain.from_iterable(map(self._pairs, path if isinstance(path, list) else [path]))]
+        paths = path if isinstance(path, list) else [path]
+        return [chain.from_iterable(map(self._pairs, paths))]
 
-    def sentences(self, example: Any) -> tuple[str, ...]:
+    def sentences(self, example: Any) -> tuple[str, str]:
         """Return the premise and the hypothesis."""
         row = example[0]
         return row.text(self._columns["sentence1"]), row.text(self._columns["sentence2"])
 
     def _pairs(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
         """Yield the rows to read, with labels and scores; `None` if a row has none."""
-        read = unlabeled = 0
+        num_pairs = 0
+        num_unlabeled = 0
         labels = AllOrNone("label")
         scores = AllOrNone("score")
         form = self._format
@@ -161,13 +155,16 @@ class SentencePairReader(FormattedReader):
             if label in form.no_gold_labels:
                 self._left_out[f"with the label {label!r}, which stands for no gold label"] += 1
                 continue
-            read += 1
-            unlabeled += label is None
             score = row.number(self._columns["score"], form.score_range)
             labels.check(row, label)
             scores.check(row, score)
-            yield row, None if label is None else form.rename_label(label), score
-        logger.info(f"{file_path}: {read} pairs, {unlabeled} of them unlabeled")
+            num_pairs += 1
+            if label is None:
+                num_unlabeled += 1
+            else:
+                label = form.rename_label(label)
+            yield row, label, score
+        logger.info(f"{file_path}: {num_pairs} pairs, {num_unlabeled} of them unlabeled")
 
     def text_to_instance(
         self,
@@ -180,28 +177,62 @@ class SentencePairReader(FormattedReader):
     ) -> Instance:
         """Make the instance of one pair, with the fields listed above.
 
-        The `id` comes from the data set; `source` is the pair's file and line, for errors.
+        The `id` comes from the data set; `source` is the pair's file and line, for errors. Raise
+        `ConfigurationError` for a text that is not a string, or a score that is not finite.
         """
         texts = {"premise": premise, "hypothesis": hypothesis}
         metadata: dict[str, Any] = {**texts, "id": id, "score": score}
         fields: dict[str, Optional[Field[Any]]] = {}
         if self._joiner is None:
             for name, text in texts.items():
-                fields[name] = field = self._text_field(text, name)
+                field = self._text_field(text, name)
+                fields[name] = field
                 metadata[f"{name}_tokens"] = words_of(field)
         else:
-            pair = self._joiner.join(*(check_text(text, name) for name, text in texts.items()))
-            if pair.was_cut:
-                self._log_cut(max(texts.values(), key=len), len(pair.tokens))
-            fields["tokens"] = joined = TextField(pair.tokens)
-            metadata["tokens"] = words_of(joined)
-            for name, span in pair.spans.items():
-                metadata[f"{name}_tokens"] = metadata["tokens"][span[0] : span[1]]
-                metadata[f"{name}_span"] = [*span]
+            field = self._joined_field(self._joiner, texts, metadata)
+            fields["tokens"] = field
         if label is not None:
             fields["label"] = LabelField(label, source=source)
         if score is not None:
-            if not isinstance(score, (int, float)) or not math.isfinite(score):
-                raise ConfigurationError(f"score must be a finite number, not {score!r}")
-            fields["score"] = TensorField(torch.tensor(float(score)))
+            fields["score"] = _score_field(score)
         return instance_of(fields, metadata)
+
+    def _joined_field(
+        self, joiner: PairJoiner, texts: dict[str, str], metadata: dict[str, Any]
+    ) -> TextField:
+        """Return the tokens of both texts together, and put the words of each into the metadata."""
+        checked = {name: check_text(text, name) for name, text in texts.items()}
+        pair = joiner.join(**checked)
+        if pair.was_cut:
+            self._log_cut(max(texts.values(), key=len), len(pair.tokens))
+        field = TextField(pair.tokens)
+        words = words_of(field)
+        metadata["tokens"] = words
+        for name, (start, end) in pair.spans.items():
+            metadata[f"{name}_tokens"] = words[start:end]
+            metadata[f"{name}_span"] = [start, end]
+        return field
+
+
+def _check_range(score_range: Any) -> None:
+    ends = list(score_range)
+    has_ends = len(ends) == 2 and all(map(math.isfinite, ends))
+    if not has_ends or ends[0] >= ends[1]:
+        raise ConfigurationError(
+            f"score_range={list(score_range)}: expected the lowest and the highest score"
+        )
+
+
+def _check_indexers(token_indexers: dict[str, TokenIndexer]) -> None:
+    for name, indexer in token_indexers.items():
+        if not isinstance(indexer, PretrainedTransformerIndexer):
+            raise ConfigurationError(
+                "combine_input_fields needs the indexer pretrained_transformer, which takes word "
+                f"pieces; {name!r} is a {type(indexer).__name__}"
+            )
+
+
+def _score_field(score: Any) -> TensorField:
+    if not isinstance(score, (int, float)) or not math.isfinite(score):
+        raise ConfigurationError(f"score must be a finite number, not {score!r}")
+    return TensorField(torch.tensor(float(score)))

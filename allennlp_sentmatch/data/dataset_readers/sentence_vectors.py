@@ -11,13 +11,11 @@ from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import TensorField
 from allennlp.data.instance import Instance
 
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    TokenizingReader,
-    sentence_instance,
-)
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.instances import sentence_instance
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.files.lines import PathOrStr
-from allennlp_sentmatch.files.row import Source
+from allennlp_sentmatch.files.row import Column, Source
 from allennlp_sentmatch.files.tables import located_sentences, read_sentences
 from allennlp_sentmatch.files.vectors import Vectors, check_sentences, map_vectors
 
@@ -57,7 +55,7 @@ class SentenceVectorsReader(TokenizingReader):
     """
 
     @inherits_settings(TokenizingReader)
-    def __init__(self, column: Optional[Union[int, str]] = None, **settings: Any) -> None:
+    def __init__(self, column: Optional[Column] = None, **settings: Any) -> None:
         super().__init__(**settings)
         self._column = column
 
@@ -77,33 +75,36 @@ class SentenceVectorsReader(TokenizingReader):
             )
         if path.get("vectors") is not None:
             return [self._pairs(path["sentences"], path["vectors"])]
-        return [((text, None) for text in read_sentences(path["sentences"], self._column))]
+        sentences = read_sentences(path["sentences"], self._column)
+        return [((sentence, None) for sentence in sentences)]
 
     def _pairs(
         self, sentences_file: PathOrStr, vectors_file: PathOrStr
     ) -> Iterator[tuple[str, Vectors]]:
+        """Yield the sentences of a file with their vectors (E,), float32."""
         vectors = map_vectors(vectors_file)
         check_sentences(read_sentences(sentences_file, self._column), vectors_file)
-        row = -1
-        for row, (source, sentence) in enumerate(located_sentences(sentences_file, self._column)):
-            if row == len(vectors):
+        num_sentences = 0
+        for source, sentence in located_sentences(sentences_file, self._column):
+            if num_sentences == len(vectors):
                 raise ConfigurationError(
                     f"{vectors_file} has {len(vectors)} rows, but {source} is a further sentence; "
                     "encode this file of sentences"
                 )
             # A copy, so that the instance does not keep the file mapped.
             with numpy.errstate(over="ignore"):
-                vector = numpy.array(vectors[row], numpy.float32)
+                vector = numpy.array(vectors[num_sentences], numpy.float32)
             if not numpy.isfinite(vector).all():
                 raise ConfigurationError(
-                    f"{vectors_file}, row {row} ({source}): a number is not finite, or too large "
-                    "for float32"
+                    f"{vectors_file}, row {num_sentences} ({source}): a number is not finite, or "
+                    "too large for float32"
                 )
+            num_sentences += 1
             yield sentence, vector
-        if row + 1 < len(vectors):
+        if num_sentences < len(vectors):
             raise ConfigurationError(
                 f"{vectors_file} has {len(vectors)} rows, but {Source(sentences_file)} has only "
-                f"{row + 1} sentences; encode this file of sentences"
+                f"{num_sentences} sentences; encode this file of sentences"
             )
 
     def sentences(self, example: Any) -> tuple[str, ...]:

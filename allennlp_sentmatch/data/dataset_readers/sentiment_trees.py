@@ -11,15 +11,14 @@ from allennlp.data.instance import Instance
 from allennlp.data.tokenizers import Token, Tokenizer
 from nltk.tree import Tree
 
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    TokenizingReader,
-    sentence_instance,
-)
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.instances import sentence_instance
 from allennlp_sentmatch.data.text import check_text, unescape
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.files.lines import text_rows
 from allennlp_sentmatch.files.messages import printable, shorten
 from allennlp_sentmatch.files.row import Row, Source
+from allennlp_sentmatch.nn.checks import check_choice, check_positive
 
 LABELS: dict[str, dict[str, str]] = {
     "5-class": {"0": "0", "1": "1", "2": "2", "3": "3", "4": "4"},
@@ -80,12 +79,8 @@ class SentimentTreesReader(TokenizingReader):
         **settings: Any,
     ) -> None:
         super().__init__(tokenizer=tokenizer, **settings)
-        if granularity not in LABELS:
-            raise ConfigurationError(
-                f"granularity={granularity!r}: expected one of {', '.join(LABELS)}"
-            )
-        if min_phrase_length < 1:
-            raise ConfigurationError(f"min_phrase_length={min_phrase_length}: expected at least 1")
+        check_choice(*LABELS, granularity=granularity)
+        check_positive(min_phrase_length=min_phrase_length)
         self._labels = LABELS[granularity]
         self._use_subtrees = use_subtrees
         self._min_phrase_length = min_phrase_length
@@ -94,8 +89,8 @@ class SentimentTreesReader(TokenizingReader):
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
         phrases = chain.from_iterable(map(self._phrases, self.examples(file_path)))
-        for example in self.shard_iterable(phrases):
-            yield self.text_to_instance(*example)
+        for tokens, label, source in self.shard_iterable(phrases):
+            yield self.text_to_instance(tokens, label, source)
 
     def _parts(self, path: Any) -> Iterable[Iterable[Row]]:
         return [text_rows(path)]
@@ -109,15 +104,7 @@ class SentimentTreesReader(TokenizingReader):
 
     def _phrases(self, row: Row) -> Iterator[tuple[list[Token], str, Source]]:
         """Yield the tokens and labels of a sentence and its phrases, if they are to be read."""
-        try:
-            # A sentence's phrases share its Token objects.
-            tree = Tree.fromstring(row.text(["text"]), read_leaf=_token)
-            tree.height()
-        except ValueError as error:
-            reason = printable(" ".join(str(error).split()))[:200]
-            raise row.error(f"expected a labeled tree ({reason})") from None
-        except RecursionError:
-            raise row.error("the tree is nested too deeply") from None
+        tree = _tree(row)
         if tree.label() == NEUTRAL and not self._use_neutral_sentences:
             return
         for phrase in tree.subtrees() if self._use_subtrees else [tree]:
@@ -137,17 +124,32 @@ class SentimentTreesReader(TokenizingReader):
     ) -> Instance:
         """Make the instance of one sentence or its tokens, with the fields listed above.
 
-        The `label` is one of the reader's granularity; errors name the sentence's `source`.
+        The `label` is one of the reader's granularity; errors name the sentence's `source`. Raise
+        `ConfigurationError` for a text or a token that is not a string.
         """
-        keep = False
         if isinstance(tokens, str) or not isinstance(tokens, Sequence):
-            text = tokens
+            return sentence_instance(tokens, self._text_field(tokens, "tokens"), label, source)
+        own = [token if isinstance(token, Token) else _token(token) for token in tokens]
+        text = " ".join(token.ensure_text() for token in own)
+        if self._keep_tokens and own:
+            field = self._field_of_tokens(own)
         else:
-            own = [token if isinstance(token, Token) else _token(token) for token in tokens]
-            text = " ".join(token.ensure_text() for token in own)
-            keep = self._keep_tokens and bool(own)
-        field = self._field_of_tokens(own) if keep else self._text_field(text, "tokens")
+            field = self._text_field(text, "tokens")
         return sentence_instance(text, field, label, source)
+
+
+def _tree(row: Row) -> Tree:
+    """Return the tree on a line. Raise `ValueError` for what is not one."""
+    try:
+        # A sentence's phrases share its Token objects.
+        tree = Tree.fromstring(row.text(["text"]), read_leaf=_token)
+        tree.height()
+    except ValueError as error:
+        reason = printable(" ".join(str(error).split()))[:200]
+        raise row.error(f"expected a labeled tree ({reason})") from None
+    except RecursionError:
+        raise row.error("the tree is nested too deeply") from None
+    return tree
 
 
 def _token(word: str) -> Token:

@@ -1,19 +1,18 @@
 """Labeled sentences, questions and reviews."""
 
 from collections.abc import Iterator
-from typing import Any, Optional, Union
+from itertools import repeat
+from typing import Any, Optional
 
-from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.instance import Instance
 
 from allennlp_sentmatch.data.dataset_readers.formats import SENTENCES
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    FormattedReader,
-    sentence_instance,
-)
+from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
+from allennlp_sentmatch.data.instances import sentence_instance
 from allennlp_sentmatch.errors import inherits_settings
-from allennlp_sentmatch.files.row import Row, Source
+from allennlp_sentmatch.files.row import Column, Row, Source
+from allennlp_sentmatch.nn.checks import check_choice
 
 
 @DatasetReader.register("single_sentence")
@@ -64,14 +63,13 @@ class SingleSentenceReader(FormattedReader):
         self,
         format: str,
         granularity: str = "coarse",
-        text: Union[int, str] = "text",
-        label: Optional[Union[int, str]] = "label",
-        id: Optional[Union[int, str]] = None,
+        text: Column = "text",
+        label: Optional[Column] = "label",
+        id: Optional[Column] = None,
         **settings: Any,
     ) -> None:
         super().__init__(format, **settings)
-        if granularity not in ("coarse", "fine"):
-            raise ConfigurationError(f"granularity={granularity!r}: expected 'coarse' or 'fine'")
+        check_choice("coarse", "fine", granularity=granularity)
         self._check_use("trec", {"granularity": granularity})
         self._choose_format({"text": text, "label": label, "id": id}, optional=("label", "id"))
         if format == "trec":
@@ -85,8 +83,10 @@ class SingleSentenceReader(FormattedReader):
 
     def _parts(self, path: Any) -> Iterator[Iterator[tuple[Row, Optional[str]]]]:
         for label, part in self._format.parts(path).items():
-            known = None if label is None else (lambda row, label=label: label)
-            yield self._rows(part, known or self._label)
+            if label is None:
+                yield self._rows(part, self._label)
+            else:
+                yield zip(self._format.rows(part, encoding=self._encoding), repeat(label))
 
     def sentences(self, example: Any) -> tuple[str, ...]:
         """Return the text."""

@@ -6,9 +6,8 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional
 
 import tokenizers
 from allennlp.common.checks import ConfigurationError
@@ -16,6 +15,9 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 
 from allennlp_sentmatch.data.text import check_text
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.nn.checks import COUNT, optional
 
 if TYPE_CHECKING:
     from sacremoses import MosesTokenizer
@@ -51,7 +53,7 @@ class BpeTokenizer(Tokenizer):
 
     def __init__(
         self,
-        file: Union[str, "PathLike[str]"],
+        file: PathOrStr,
         language: str = "en",
         lowercase: bool = False,
         serialization_dir: Optional[str] = None,
@@ -61,11 +63,7 @@ class BpeTokenizer(Tokenizer):
 
         path = Path(file)
         if serialization_dir is not None:
-            copy = Path(serialization_dir) / path.name
-            if not copy.is_file() and path.is_file() and copy.parent.is_dir():
-                shutil.copyfile(path, copy)
-            if copy.is_file():
-                path = copy
+            path = _copied(path, Path(serialization_dir))
         if not path.is_file():
             raise ConfigurationError(
                 f"the byte pair encoding {path} does not exist: `allennlp learn-bpe` trains one; "
@@ -90,13 +88,23 @@ class BpeTokenizer(Tokenizer):
         Encodings of version 0.1.0 have no marks: their spaces are where Moses' detokenizer puts
         them, which knows no typographic quotes.
         """
-        words = "".join(
-            f"{subword} " if subword == DEFAULT_OOV_TOKEN else re.sub("</w>$", " ", subword)
-            for subword in subwords
-        )
+        parts = []
+        for subword in subwords:
+            ends_word = subword == DEFAULT_OOV_TOKEN or subword.endswith(END_OF_WORD)
+            part = subword.removesuffix(END_OF_WORD)
+            parts.append(f"{part} " if ends_word else part)
+        words = "".join(parts).split()
         if self._is_marked:
-            return re.sub(f" ?{JOINER} ?", "", " ".join(words.split()))
-        return str(self._detokenizer.detokenize(words.split()))
+            return re.sub(f" ?{JOINER} ?", "", " ".join(words))
+        return str(self._detokenizer.detokenize(words))
+
+
+def _copied(file: Path, serialization_dir: Path) -> Path:
+    """Copy a file that a training reads to its directory, and return the copy if it is there."""
+    copy = serialization_dir / file.name
+    if not copy.is_file() and file.is_file() and serialization_dir.is_dir():
+        shutil.copyfile(file, copy)
+    return copy if copy.is_file() else file
 
 
 def learn_bpe(
@@ -114,44 +122,37 @@ def learn_bpe(
     characters in the order of their code points, then subwords in the order in which they were
     made. The result depends only on the texts.
 
-    Returns the `alphabet`, a list of subwords, the `merges`, pairs of subwords, the first merge
+    Return the `alphabet`, a list of subwords, the `merges`, pairs of subwords, the first merge
     first, and the mark, `joiner`. Saved as JSON, this is the file of a `BpeTokenizer`.
 
-    Raises a `ConfigurationError` for a number below 1, a lone surrogate, or texts without words.
+    Raise `ConfigurationError` for a number below 1, a lone surrogate, or texts without words.
     """
-    from sacremoses import MosesTokenizer
-
-    for name, number in (("merges", num_merges), ("vocabulary size", vocabulary_size)):
-        if number is not None and number < 1:
-            raise ConfigurationError(f"{name}: expected at least 1, got {number}")
-    moses = cache(MosesTokenizer)
-    counts: Counter[str] = Counter()
-    for position, (text, language) in enumerate(texts, start=1):
-        check_text(text, f"text {position}")
-        counts.update(_words(moses(language), text, lowercase))
+    with configuration_errors():
+        COUNT.check("merges", num_merges)
+        optional(COUNT).check("vocabulary size", vocabulary_size)
+    counts = _count_words(texts, lowercase)
     if not counts:
         raise ConfigurationError("the texts have no words to learn an encoding from")
     counts[JOINER] += 1  # later texts may have marks that these texts lack
     # The library numbers symbols as it meets them, in an order that differs from process to
     # process, and merges the pair with the lower numbers in ties. Special tokens are numbered in
     # advance.
-    symbols = sorted(set().union(*counts) | {word[-1] + END_OF_WORD for word in counts})
+    last_characters = {word[-1] + END_OF_WORD for word in counts}
+    symbols = sorted(last_characters.union(*counts))
     if vocabulary_size is None:
         vocabulary_size = len(symbols) + num_merges
     # The library reserves memory for all subwords, so their number is limited: each merge joins two
     # subwords in at least one word.
     vocabulary_size = min(vocabulary_size, len(symbols) + sum(map(len, counts)))
-    trained = tokenizers.Tokenizer(tokenizers.models.BPE(end_of_word_suffix=END_OF_WORD))
-    trained.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    trained.train_from_iterator(
-        (" ".join([word] * count) for word, count in counts.items()),
-        tokenizers.trainers.BpeTrainer(
-            vocab_size=vocabulary_size,
-            special_tokens=symbols,
-            end_of_word_suffix=END_OF_WORD,
-            show_progress=False,
-        ),
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=vocabulary_size,
+        special_tokens=symbols,
+        end_of_word_suffix=END_OF_WORD,
+        show_progress=False,
     )
+    trained = _tokenizer(tokenizers.models.BPE(end_of_word_suffix=END_OF_WORD))
+    repeated = (" ".join([word] * count) for word, count in counts.items())
+    trained.train_from_iterator(repeated, trainer)
     state = json.loads(trained.to_str())["model"]
     # Older versions of the library write a merge as one string.
     merges = [pair.split(" ") if isinstance(pair, str) else pair for pair in state["merges"]]
@@ -160,9 +161,21 @@ def learn_bpe(
     return {"alphabet": alphabet, "merges": merges, "joiner": JOINER}
 
 
+def _count_words(texts: Iterable[tuple[str, str]], lowercase: bool) -> Counter[str]:
+    from sacremoses import MosesTokenizer
+
+    moses = cache(MosesTokenizer)
+    counts: Counter[str] = Counter()
+    for position, (text, language) in enumerate(texts, start=1):
+        check_text(text, f"text {position}")
+        counts.update(_words(moses(language), text, lowercase))
+    return counts
+
+
 def _words(
     moses: "MosesTokenizer", text: str, lowercase: bool, is_marked: bool = True
 ) -> list[str]:
+    """Return the words of a text; with `is_marked`, they have the mark if no space is between."""
     text = text.lower() if lowercase else text
     if not is_marked:
         return list(moses.tokenize(text, escape=False))
@@ -183,11 +196,12 @@ def _words(
 
 
 def _load(path: Path) -> tuple[tokenizers.Tokenizer, bool]:
+    """Return the encoding in a file, and whether its words have marks."""
     try:
         encoding = json.loads(path.read_text(encoding="utf-8"))
         merges = [(left, right) for left, right in encoding["merges"]]
-        subwords = dict.fromkeys([DEFAULT_OOV_TOKEN, *encoding["alphabet"]])
-        subwords.update(dict.fromkeys(left + right for left, right in merges))
+        merged = [left + right for left, right in merges]
+        subwords = dict.fromkeys([DEFAULT_OOV_TOKEN, *encoding["alphabet"], *merged])
         model = tokenizers.models.BPE(
             vocab={subword: index for index, subword in enumerate(subwords)},
             merges=merges,
@@ -199,6 +213,11 @@ def _load(path: Path) -> tuple[tokenizers.Tokenizer, bool]:
         raise ConfigurationError(
             f"{path} does not hold a byte pair encoding as `allennlp learn-bpe` writes it: {error}"
         ) from None
+    return _tokenizer(model), "joiner" in encoding
+
+
+def _tokenizer(model: tokenizers.models.BPE) -> tokenizers.Tokenizer:
+    """Return the tokenizer that splits text by whitespace, and words by a model."""
     tokenizer = tokenizers.Tokenizer(model)
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    return tokenizer, "joiner" in encoding
+    return tokenizer

@@ -11,6 +11,8 @@ from spacy.attrs import ORTH, intify_attrs
 from spacy.tokens import Doc
 
 from allennlp_sentmatch.data.text import check_text
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.splitters import RuleSplitter
 
 MAX_STRINGS = 200_000
@@ -47,8 +49,8 @@ class SpacyBlankTokenizer(Tokenizer):
         end_tokens: Optional[list[str]] = None,
         max_word_length: int = 256,
     ) -> None:
-        if max_word_length < 1:
-            raise ConfigurationError(f"max_word_length={max_word_length}: expected at least 1")
+        with configuration_errors():
+            check_positive(max_word_length=max_word_length)
         self._language = language
         self._max_word_length = max_word_length
         self._piece_of_a_word = re.compile(rf"\S{{{max_word_length}}}")
@@ -64,18 +66,18 @@ class SpacyBlankTokenizer(Tokenizer):
         rules: Any = _rules(self._language)
         # Tokens outside the text get SpacyTokenizer's offsets: 0 before it, -1 after it.
         tokens = [Token(word, 0) for word in self._start_tokens]
+        ends = [cut.end() for cut in self._piece_of_a_word.finditer(text)]
         start = 0
-        for end in [*(cut.end() for cut in self._piece_of_a_word.finditer(text)), len(text)]:
+        for end in [*ends, len(text)]:
             try:
                 words = rules(text[start:end])
             except UnicodeEncodeError:
                 check_text(text, "the text to tokenize")
                 raise
-            tokens += [
-                Token(word.text, start + word.idx, start + word.idx + len(word))
-                for word in words
-                if not word.is_space
-            ]
+            for word in words:
+                if not word.is_space:
+                    first = start + word.idx
+                    tokens.append(Token(word.text, first, first + len(word)))
             start = end
         if len(rules.vocab.strings) > MAX_STRINGS:
             _rules.cache_clear()
@@ -103,8 +105,10 @@ class SpacyBlankTokenizer(Tokenizer):
 
 @cache
 def _rules(language: str) -> Callable[[str], Doc]:
-    """Return the process's spaCy tokenizer of a language. It takes a tenth of a second to build,
-    and keeps the words seen so far, which must not be pickled with our tokenizers.
+    """Return spaCy's tokenizer for a language, one for the whole process.
+
+    It takes a tenth of a second to build, and keeps the vocabulary of the texts seen so far, which
+    pickled tokenizers are not to carry. Raise `ConfigurationError` for an unknown language.
     """
     try:
         return spacy.blank(language).tokenizer
@@ -135,24 +139,31 @@ def rule_splitter(language: str, max_word_length: int) -> RuleSplitter:
         "token_match": _pattern(tokenizer.token_match),
         "url_match": _pattern(tokenizer.url_match),
     }
-    strings = tokenizer.vocab.strings
-    cases = {
-        text: [strings[intify_attrs(token, strings, _do_deprecated=True)[ORTH]] for token in tokens]
-        for text, tokens in tokenizer.rules.items()
-        if not re.search(r"\s", text)
-    }
+    cases = _special_cases(tokenizer)
     affixes = RuleSplitter(**expressions)
     rejoined = {
-        text: affixes.split_affixes(text)
-        for text in cases
-        if not tokenizer.faster_heuristics
-        or tokenizer.find_prefix(text)
-        or tokenizer.find_infix(text)
-        or tokenizer.find_suffix(text)
+        text: affixes.split_affixes(text) for text in cases if _is_rejoined(text, tokenizer)
     }
     return RuleSplitter(
         **expressions, special_cases=cases, rejoined=rejoined, max_word_length=max_word_length
     )
+
+
+def _special_cases(tokenizer: Any) -> dict[str, list[str]]:
+    """Return the words that spaCy splits by a table, with their parts."""
+    strings = tokenizer.vocab.strings
+    cases = {}
+    for text, tokens in tokenizer.rules.items():
+        if not re.search(r"\s", text):
+            attributes = [intify_attrs(token, strings, _do_deprecated=True) for token in tokens]
+            cases[text] = [strings[values[ORTH]] for values in attributes]
+    return cases
+
+
+def _is_rejoined(text: str, tokenizer: Any) -> bool:
+    """Return whether spaCy finds a special case again after it has split it at affixes."""
+    searches = (tokenizer.find_prefix, tokenizer.find_infix, tokenizer.find_suffix)
+    return not tokenizer.faster_heuristics or any(search(text) for search in searches)
 
 
 def _pattern(method: Optional[Callable[..., Any]]) -> Optional[str]:
@@ -160,9 +171,11 @@ def _pattern(method: Optional[Callable[..., Any]]) -> Optional[str]:
     if method is None:
         return None
     expression = getattr(method, "__self__", None)
-    if not isinstance(expression, re.Pattern) or expression.flags & ~(re.UNICODE | re.IGNORECASE):
+    other_flags = ~(re.UNICODE | re.IGNORECASE)
+    if not isinstance(expression, re.Pattern) or expression.flags & other_flags:
         raise ConfigurationError("a rule of spaCy's tokenizer is not a plain regular expression")
-    return ("(?i)" if expression.flags & re.IGNORECASE else "") + str(expression.pattern)
+    flag = "(?i)" if expression.flags & re.IGNORECASE else ""
+    return f"{flag}{expression.pattern}"
 
 
 def _explain_missing_model() -> None:

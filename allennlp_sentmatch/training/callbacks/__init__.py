@@ -4,12 +4,12 @@ from typing import Any
 
 from allennlp.training import gradient_descent_trainer
 
+from allennlp_sentmatch.training.callbacks.bleu_signature import BleuSignatureCallback
 from allennlp_sentmatch.training.callbacks.constraint_update import ConstraintUpdate
 from allennlp_sentmatch.training.callbacks.exact_recovery import ExactRecovery
 from allennlp_sentmatch.training.callbacks.gumbel_temperature import GumbelTemperature
 from allennlp_sentmatch.training.callbacks.warnings import LabelCheckCallback, ThreadCheckCallback
 from allennlp_sentmatch.training.learning_rate_schedulers import MinimumLearningRate
-from allennlp_sentmatch.training.metrics.text_metrics import BleuSignatureCallback
 from allennlp_sentmatch.training.trainers import Bfloat16ProductsCallback
 
 __all__ = [

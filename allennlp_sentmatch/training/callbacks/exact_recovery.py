@@ -19,6 +19,7 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from torch import distributed
 
 from allennlp_sentmatch.training.checkpointers import save_atomically
+from allennlp_sentmatch.training.workers import gather
 
 logger = logging.getLogger(__name__)
 
@@ -60,25 +61,27 @@ class ExactRecovery(TrainerCallback):
         self.trainer = trainer
         loader: Any = _RecordedLoader(trainer.data_loader, self)
         trainer.data_loader = loader
-        recovered = (
-            trainer._start_after_epochs_completed > 0
-            or trainer._start_after_batches_in_epoch_completed > 0
-        )
-        if not recovered:
-            return
-        if "frozen" in self._checkpoint:
-            for name, parameter in trainer.model.named_parameters():
-                parameter.requires_grad_(name not in self._checkpoint["frozen"])
-        if not self._checkpoint:
+        is_end_of_epoch = trainer._start_after_batches_in_epoch_completed == 0
+        if trainer._start_after_epochs_completed == 0 and is_end_of_epoch:
+            return  # a new training
+        if self._checkpoint:
+            self._restore(trainer)
+        else:
             logger.warning(
                 "The checkpoint in %s lacks random states: this training will differ from an "
                 "uninterrupted one.",
                 self.serialization_dir,
             )
-        elif trainer._scaler is not None and "grad_scaler" in self._checkpoint:
-            trainer._scaler.load_state_dict(self._checkpoint["grad_scaler"])
-        if trainer._start_after_batches_in_epoch_completed == 0:
+        if is_end_of_epoch:
             self._restore_end_of_epoch(trainer, is_primary)
+
+    def _restore(self, trainer: GradientDescentTrainer) -> None:
+        """Restore which parameters are frozen and the scale of mixed precision, if it has them."""
+        if "frozen" in self._checkpoint:
+            for name, parameter in trainer.model.named_parameters():
+                parameter.requires_grad_(name not in self._checkpoint["frozen"])
+        if trainer._scaler is not None and "grad_scaler" in self._checkpoint:
+            trainer._scaler.load_state_dict(self._checkpoint["grad_scaler"])
 
     def on_epoch(
         self,
@@ -140,7 +143,8 @@ class ExactRecovery(TrainerCallback):
     def start_epoch(self) -> None:
         """Set all generators to their states at the start of the current epoch."""
         assert self.trainer is not None
-        epoch = self._running_epoch = self.trainer._epochs_completed
+        epoch = self.trainer._epochs_completed
+        self._running_epoch = epoch
         if epoch == len(self._epoch_starts):
             self._epoch_starts.append(self._states_of_all_workers())
         rank = distributed.get_rank() if is_distributed() else 0
@@ -171,22 +175,19 @@ class ExactRecovery(TrainerCallback):
         if is_sharded or not trainer._metric_tracker.is_best_so_far():
             return
         trainer._best_model_filename = os.path.join(self.serialization_dir, "best.th")
-        if is_primary:
-            if trainer._moving_average is not None:
-                trainer._moving_average.assign_average_value()
-            try:
-                save_atomically(trainer.model.state_dict(), trainer._best_model_filename)
-            finally:
-                if trainer._moving_average is not None:
-                    trainer._moving_average.restore()
+        if not is_primary:
+            return
+        average = trainer._moving_average
+        if average is not None:
+            average.assign_average_value()
+        try:
+            save_atomically(trainer.model.state_dict(), trainer._best_model_filename)
+        finally:
+            if average is not None:
+                average.restore()
 
     def _states_of_all_workers(self) -> list[RandomState]:
-        state = random_state(self._gpu())
-        if not is_distributed():
-            return [state]
-        states: list[RandomState] = [{}] * distributed.get_world_size()
-        distributed.all_gather_object(states, state)
-        return states
+        return gather(random_state(self._gpu()))
 
     def _gpu(self) -> Optional[torch.device]:
         device = None if self.trainer is None else self.trainer.cuda_device
@@ -224,10 +225,10 @@ def random_state(gpu: Optional[torch.device] = None) -> RandomState:
     `torch.load` can read them with `weights_only=True`.
     """
     of_numpy: Any = numpy.random.get_state(legacy=True)
-    algorithm, words, *rest = of_numpy
+    algorithm, words, position, has_gauss, gauss = of_numpy
     state: RandomState = {
         "python": random.getstate(),
-        "numpy": (algorithm, words.tolist(), *rest),
+        "numpy": (algorithm, words.tolist(), position, has_gauss, gauss),
         "torch": torch.get_rng_state(),
     }
     if gpu is not None:
@@ -239,8 +240,9 @@ def set_random_state(state: RandomState, gpu: Optional[torch.device] = None) -> 
     """Set the generators to the states from `random_state`."""
     version, words, gauss_next = state["python"]
     random.setstate((version, _unsigned(words), gauss_next))
-    algorithm, words, *rest = state["numpy"]
-    numpy.random.set_state((algorithm, _unsigned(words), *rest))
+    algorithm, words, position, has_gauss, gauss = state["numpy"]
+    of_numpy: Any = (algorithm, _unsigned(words), position, has_gauss, gauss)
+    numpy.random.set_state(of_numpy)
     torch.set_rng_state(state["torch"])
     if gpu is not None and "cuda" in state:
         getattr(torch, gpu.type).set_rng_state(state["cuda"], gpu)

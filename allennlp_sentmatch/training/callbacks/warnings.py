@@ -10,8 +10,6 @@ from allennlp.common.util import is_distributed
 from allennlp.data import DataLoader, fields
 from allennlp.training import GradientDescentTrainer, TrainerCallback
 
-from allennlp_sentmatch.data.fields import LabelField
-
 logger = logging.getLogger(__name__)
 
 CROWDED = 1.25
@@ -33,26 +31,34 @@ class LabelCheckCallback(TrainerCallback):
             return
         learned = Counter(label.label for label in _labels(trainer.data_loader))
         if len(learned) == 1:
-            logger.warning(
-                "all %d training examples have the label %r: the model can learn nothing from "
-                "them; is the reader's label column the right one?",
-                sum(learned.values()),
-                next(iter(learned)),
-            )
-        validated = _labels(trainer._validation_data_loader)
-        for name, count in Counter(label.label for label in validated).items():
-            if learned and name not in learned:
-                first = next(label for label in validated if label.label == name)
-                source = first.source if isinstance(first, LabelField) else None
-                logger.warning(
-                    "%d validation examples have the label %r (the first one%s), which no training "
-                    "example has: the model cannot learn it; is it spelt as in the training data, "
-                    "which has %s?",
-                    count,
-                    name,
-                    f" in {source}" if source else "",
-                    sorted(map(str, learned)),
-                )
+            _warn_of_one_label(learned)
+        if learned:
+            _warn_of_unknown_labels(_labels(trainer._validation_data_loader), learned)
+
+
+def _warn_of_one_label(learned: Counter[Any]) -> None:
+    ((label, count),) = learned.items()
+    logger.warning(
+        "all %d training examples have the label %r: the model can learn nothing from them; is the "
+        "reader's label column the right one?",
+        count,
+        label,
+    )
+
+
+def _warn_of_unknown_labels(validated: list[fields.LabelField], learned: Counter[Any]) -> None:
+    unknown = [label for label in validated if label.label not in learned]
+    for name, count in Counter(label.label for label in unknown).items():
+        first = next(label for label in unknown if label.label == name)
+        source = getattr(first, "source", None)
+        logger.warning(
+            "%d validation examples have the label %r (the first one%s), which no training example "
+            "has: the model cannot learn it; is it spelt as in the training data, which has %s?",
+            count,
+            name,
+            f" in {source}" if source else "",
+            sorted(map(str, learned)),
+        )
 
 
 def _labels(data_loader: Optional[DataLoader]) -> list[fields.LabelField]:
@@ -99,9 +105,8 @@ class ThreadCheckCallback(TrainerCallback):
         own = torch.get_num_threads()
         cores = os.cpu_count() or 1
         on_cpu = torch.device(trainer.cuda_device).type == "cpu"
-        if self._has_warned or not is_primary or not on_cpu or own == 1:
-            return
-        if own + others > CROWDED * cores:
+        is_checked = is_primary and on_cpu and own > 1 and not self._has_warned
+        if is_checked and own + others > CROWDED * cores:
             self._has_warned = True
             logger.warning(
                 "%d threads of this training and about %.0f of other processes share %d cores: "

@@ -1,13 +1,15 @@
 """Metrics."""
 
+from allennlp_sentmatch.training.metrics.answer_overlap import AnswerOverlap
 from allennlp_sentmatch.training.metrics.averages import (
     MeanAveragePrecision,
     MeanCosine,
     MeanReciprocalRank,
     MeanSquaredError,
 )
+from allennlp_sentmatch.training.metrics.bleu import SacreBleu
 from allennlp_sentmatch.training.metrics.correlations import ScoreCorrelations
-from allennlp_sentmatch.training.metrics.text_metrics import AnswerOverlap, Distinct, SacreBleu
+from allennlp_sentmatch.training.metrics.distinct import Distinct
 
 __all__ = [
     "AnswerOverlap",

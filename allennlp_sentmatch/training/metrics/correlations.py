@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy
 import torch
-from allennlp.common.util import is_distributed
 from allennlp.training.metrics import Metric
 from scipy.stats import rankdata
-from torch import Tensor, distributed
+from torch import Tensor
+
+from allennlp_sentmatch.training.workers import gather
 
 
 class ScoreCorrelations(Metric):
@@ -24,13 +25,9 @@ class ScoreCorrelations(Metric):
         self.reset()
 
     def __call__(self, predictions: Tensor, gold_labels: Tensor) -> None:  # type: ignore[override]
-        """Add scores (B,)."""
+        """Add scores, (B,) each."""
         pairs = torch.stack([predictions, gold_labels]).detach().double()  # (2, B)
-        parts: list[Any] = [pairs.cpu().numpy()]
-        if is_distributed():
-            own = parts[0]
-            parts = [None] * distributed.get_world_size()
-            distributed.all_gather_object(parts, own)
+        parts = gather(pairs.cpu().numpy())
         self._scores = numpy.concatenate([self._scores, *parts], axis=1)
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
@@ -49,5 +46,11 @@ def correlations(first: Any, second: Any) -> dict[str, float]:
     """Return Pearson's and Spearman's correlation of arrays (N,), or 0 if undefined."""
     if len(first) < 2 or numpy.ptp(first) == 0 or numpy.ptp(second) == 0:
         return {"pearson": 0.0, "spearman": 0.0}
-    sides = {"pearson": (first, second), "spearman": (rankdata(first), rankdata(second))}
-    return {name: float(numpy.corrcoef(*pair)[0, 1]) for name, pair in sides.items()}
+    return {
+        "pearson": _pearson(first, second),
+        "spearman": _pearson(rankdata(first), rankdata(second)),
+    }
+
+
+def _pearson(first: Any, second: Any) -> float:
+    return float(numpy.corrcoef(first, second)[0, 1])

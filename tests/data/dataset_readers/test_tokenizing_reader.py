@@ -141,9 +141,12 @@ def test_all_rows_have_a_label_or_none(write, kind):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"format": "nothing"}, "format='nothing': expected one of .*, table"),
+        ({"format": "nothing"}, "format must be one of .*, table; got 'nothing'"),
         ({"format": "table", "encoding": "hex"}, "encoding='hex'"),
-        ({"format": "table", "max_length": 0}, "max_length=0: expected at least 1"),
+        (
+            {"format": "table", "max_length": 0},
+            "max_length must be an integer of at least 1, or null; got 0",
+        ),
         ({"format": "sts", "score_range": [0, 4]}, "^format='sts' does not use score_range, which"),
         ({"format": "snli", "label": None, "quoted": True}, "does not use label, quoted, which"),
         ({"format": "table", "granularity": "fine"}, "not use granularity, .* format='trec' has"),

@@ -169,8 +169,12 @@ def test_sizes():
     [
         ([("", "en"), (" \n", "en")], {}, "no words to learn an encoding from"),
         ([("a", "en"), ("b \ud800", "en")], {}, "text 2 has the lone surrogate"),
-        (TEXTS, {"num_merges": 0}, "merges: expected at least 1, got 0"),
-        (TEXTS, {"vocabulary_size": -5}, "vocabulary size: expected at least 1, got -5"),
+        (TEXTS, {"num_merges": 0}, "merges must be an integer of at least 1; got 0"),
+        (
+            TEXTS,
+            {"vocabulary_size": -5},
+            "vocabulary size must be an integer of at least 1, or None; got -5",
+        ),
     ],
 )
 def test_texts_and_sizes_that_are_refused(texts, settings, message):

@@ -90,7 +90,9 @@ def test_words_do_not_stay_in_memory(monkeypatch):
 
 
 def test_impossible_settings_and_text():
-    with pytest.raises(ConfigurationError, match="max_word_length=0: expected at least 1"):
+    with pytest.raises(
+        ConfigurationError, match="max_word_length must be an integer of at least 1; got 0"
+    ):
         SpacyBlankTokenizer(max_word_length=0)
     for language in ("en_core_web_sm", "klingon"):
         with pytest.raises(ConfigurationError, match=f"language='{language}'.*such as 'en'"):

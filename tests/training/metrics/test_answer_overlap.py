@@ -1,17 +1,14 @@
-"""Metrics of texts by hand and by the libraries, and BLEU's signature in metrics.json."""
+"""The overlap of answers, by hand and by the libraries."""
 
-import json
 from itertools import product
-from types import SimpleNamespace
 
 import pytest
 import sacrebleu
 from allennlp.common import Params
-from allennlp.training import TrainerCallback
 from allennlp.training.metrics import Metric
 
 from allennlp_sentmatch.files.json_lines import json_rows
-from allennlp_sentmatch.training.metrics import AnswerOverlap, Distinct, SacreBleu
+from allennlp_sentmatch.training.metrics import AnswerOverlap
 
 RougeScorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer
 
@@ -123,91 +120,3 @@ def test_english_figures_are_those_of_the_library():
         metric([prediction], [[answer]])
         expected = pytest.approx(100 * rouge_l(prediction, answer))
         assert metric.get_metric(reset=True)["rouge_l"] == expected
-
-
-TRANSLATIONS = ["The cat sits on the mat today.", "Two dogs run over a field.", "A man sleeps."]
-RIGHT_ONES = ["The cat sat on the mat today.", "Two dogs run across a field.", "The man is asleep."]
-
-
-def test_batches_give_the_corpus_figure_of_the_library():
-    metric = Metric.from_params(Params({"type": "sacre_bleu"}))
-    metric(TRANSLATIONS[:2], RIGHT_ONES[:2])
-    metric([], [])
-    metric(TRANSLATIONS[2:], RIGHT_ONES[2:])
-    expected = sacrebleu.corpus_bleu(TRANSLATIONS, [RIGHT_ONES]).score
-    assert 0 < expected < 100
-    for reset in (False, True):
-        assert metric.get_metric(reset) == {"BLEU": pytest.approx(expected, abs=1e-9)}
-    assert metric.get_metric() == {"BLEU": 0.0}
-
-
-def test_the_signature_is_the_library_s_before_and_after_a_batch(caplog):
-    library = sacrebleu.BLEU(lowercase=True, tokenize="char")
-    library.corpus_score(TRANSLATIONS, [RIGHT_ONES])
-    metric = SacreBleu(lowercase=True, tokenize="char")
-    before = metric.signature
-    metric(TRANSLATIONS, RIGHT_ONES)
-    assert before == metric.signature == str(library.get_signature())
-    with caplog.at_level("INFO"):
-        figure = metric.get_metric()["BLEU"]
-        assert not caplog.messages
-        metric.get_metric(reset=True)
-    assert caplog.messages == [f"BLEU {figure:.2f} ({metric.signature})"]
-
-
-@pytest.mark.parametrize(
-    ("references", "tokenize", "figure", "num_warnings"),
-    [
-        (["狐狸住在老磨坊下面。", "它偷一个鸡蛋, 3 个鸭蛋"], "13a", None, 1),
-        (["狐狸住在老磨坊下面。", "它偷一个鸡蛋, 3 个鸭蛋"], "zh", 100, 0),
-        (["สุนัขจิ้งจอกอยู่ใต้โรงสีเก่า", "fox"], "13a", None, 1),  # half of them
-        (["สุนัขจิ้งจอกอยู่ใต้โรงสีเก่า"], "char", 100, 0),
-        (["fox", "egg"], "13a", None, 0),
-        ([*RIGHT_ONES, "他住在这里。"], "13a", None, 0),
-    ],
-)
-def test_references_that_are_not_split(caplog, references, tokenize, figure, num_warnings):
-    metric = SacreBleu(tokenize=tokenize)
-    for _ in range(2):
-        metric(references, references)
-    assert len(caplog.messages) == num_warnings
-    assert all("tokenize: 'zh'" in message for message in caplog.messages)
-    if figure is not None:
-        assert metric.get_metric() == {"BLEU": pytest.approx(figure)}
-
-
-@pytest.fixture
-def callback(tmp_path):
-    params = Params({"type": "bleu_signature"})
-    return TrainerCallback.from_params(params, serialization_dir=str(tmp_path))
-
-
-def test_the_metrics_of_a_training_have_it(callback):
-    trainer = SimpleNamespace(model=SimpleNamespace(bleu=SacreBleu(lowercase=True)))
-    metrics = {"best_validation_BLEU": 30.0}
-    callback.on_start(trainer)
-    callback.on_end(trainer, metrics=metrics, epoch=1)
-    assert "nrefs:1|case:lc|eff:no|tok:13a|smooth:exp" in metrics["BLEU_signature"]
-    assert json.loads(json.dumps(metrics)) == metrics
-    callback.on_end(trainer, metrics=None, epoch=None)  # as after an error
-
-
-SENTENCES = [["a", "man", "sleeps"], ["a", "man", "runs"], ["a"], []]
-
-
-def test_distinct_by_hand():
-    # a, man, sleeps, runs; (a man), (man sleeps), (man runs); 7 tokens and 4 bigrams in all
-    one, two = (Metric.from_params(Params({"type": f"distinct-{n}"})) for n in (1, 2))
-    per_bigram = Distinct(2, per_ngram=True)
-    for metric, expected in [
-        (one, 4 / 7),
-        (two, 3 / 7),
-        (Distinct(3), 2 / 7),
-        (per_bigram, 3 / 4),
-        (Distinct(1, per_ngram=True), 4 / 7),
-    ]:
-        metric(SENTENCES[:1])
-        metric(SENTENCES[1:])
-        assert metric.get_metric() == pytest.approx(expected)
-        assert metric.get_metric(reset=True) == pytest.approx(expected)
-        assert metric.get_metric() == 0.0
