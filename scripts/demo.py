@@ -31,7 +31,12 @@ def start(*arguments: object) -> "subprocess.Popen[bytes]":
     # The model is small: on a busy machine, several threads would only wait for each other.
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
     with LOG.open("ab") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+        return subprocess.Popen(
+            command,
+            stdout=log,
+            stderr=log,
+            env=environment,
+        )
 
 
 def finish(process: "subprocess.Popen[bytes]") -> None:

@@ -42,7 +42,12 @@ def in_lines(listed: list[Experiment]) -> Iterator[str]:
         text = f"{one.row} ({sources})" if sources else one.row
         if not few:
             text += f"; {one.published}"
-        yield from textwrap.wrap(text, width=100, initial_indent=" " * 4, subsequent_indent=" " * 4)
+        yield from textwrap.wrap(
+            text,
+            width=100,
+            initial_indent=" " * 4,
+            subsequent_indent=" " * 4,
+        )
 
 
 def with_parameters(listed: list[Experiment]) -> list[Experiment]:

@@ -99,11 +99,26 @@ def main() -> None:
     """Write the three files of the command line's options."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("output", type=Path, help="a folder")
-    parser.add_argument("--train", type=int, default=20_000, help="the number of sequences")
+    parser.add_argument(
+        "--train",
+        type=int,
+        default=20_000,
+        help="the number of sequences",
+    )
     parser.add_argument("--validation", type=int, default=1_000)
     parser.add_argument("--test", type=int, default=2_000)
-    parser.add_argument("--max-depth", type=int, default=20, help="of lists within lists")
-    parser.add_argument("--max-length", type=int, default=50, help="of a sequence, in tokens")
+    parser.add_argument(
+        "--max-depth",
+        type=int,
+        default=20,
+        help="of lists within lists",
+    )
+    parser.add_argument(
+        "--max-length",
+        type=int,
+        default=50,
+        help="of a sequence, in tokens",
+    )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     if options.max_depth < 1 or options.max_length < MIN_ARGUMENTS + 2:

@@ -83,7 +83,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("paths", nargs="+", help=f"modules or folders under {PACKAGE}/")
     parser.add_argument("--sample", type=int, help="mutate this many places, drawn at random")
-    parser.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="of the draw (default: 0)",
+    )
     parser.add_argument("--output", type=Path, help="write the result to this JSON file")
     parser.add_argument("--cosmic-ray", default="cosmic-ray", help="the program")
     arguments = parser.parse_args()

@@ -39,26 +39,31 @@ LIMITS: dict[str, dict[str, float]] = {
         "docs": 0.28,
     },
     "scripts": {
-        "tokens": 45_500,
-        "a line": 9.6,
-        "branches": 3.2,
-        "long": 3,
-        "thick": 8,
+        "tokens": 48_000,
+        "a line": 9.3,
+        "branches": 2.9,
+        "long": 0,
+        "thick": 0,
         "unpacked": 0,
-        "parallel": 0.2,
+        "parallel": 0.1,
         "docs": 0.2,
     },
     "benchmarks": {
-        "tokens": 32_000,
-        "a line": 9.4,
-        "branches": 2.8,
-        "long": 2,
-        "thick": 3,
+        "tokens": 36_000,
+        "a line": 9.0,
+        "branches": 2.5,
+        "long": 0,
+        "thick": 0,
         "unpacked": 0,
-        "parallel": 0.2,
+        "parallel": 0.1,
         "docs": 0.13,
     },
-    "tests": {"a line": 10.7, "branches": 1.3, "thick": 2, "unpacked": 18},
+    "tests": {
+        "a line": 10.7,
+        "branches": 1.3,
+        "thick": 2,
+        "unpacked": 18,
+    },
 }
 """The largest figure of each folder that passes; of "docs", the smallest."""
 
@@ -99,7 +104,7 @@ class Function(NamedTuple):
 
 @dataclass
 class Counts:
-    """What is counted in the files of a folder."""
+    """The counts over the files of a folder."""
 
     tokens: int = 0
     lines: int = 0
@@ -277,8 +282,18 @@ def print_worst(counts: Counts, number: int) -> None:
 def main() -> None:
     """Print the figures of folders, and exit with 1 if one of them is beyond its limit."""
     parser = argparse.ArgumentParser(description="Measure how dense the code is.")
-    parser.add_argument("folders", nargs="*", default=list(LIMITS), help="default: all with limits")
-    parser.add_argument("--worst", type=int, default=0, help="functions to list in each folder")
+    parser.add_argument(
+        "folders",
+        nargs="*",
+        default=list(LIMITS),
+        help="default: all with limits",
+    )
+    parser.add_argument(
+        "--worst",
+        type=int,
+        default=0,
+        help="functions to list in each folder",
+    )
     arguments = parser.parse_args()
     failures = []
     for folder in arguments.folders:

@@ -78,7 +78,12 @@ def run_tests(run: Run, arguments: list[str]) -> tuple[int, str]:
 def main() -> None:
     """Run the matrix and print its table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="pytest's processes")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=os.cpu_count(),
+        help="pytest's processes",
+    )
     options, arguments = parser.parse_known_args()
     arguments = ["-n", str(options.jobs), "-m", "not slow and not browser", *arguments]
     titles = (*VARIABLES, "threads", "busy", "minutes", "result")

@@ -20,7 +20,7 @@ from allennlp_sentmatch.data.text import unescape
 from allennlp_sentmatch.files.json_lines import json_rows
 from allennlp_sentmatch.files.lines import text_rows
 from allennlp_sentmatch.files.tables import Table
-from scripts.encoder.read_texts import split
+from scripts.encoder.english import split
 
 Sentences = Callable[[Path], Iterable[str]]
 

@@ -29,17 +29,18 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import islice
 from multiprocessing import parent_process
 from pathlib import Path
 from subprocess import CalledProcessError
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from allennlp.common.checks import ConfigurationError
 
 from scripts.encoder.data_sets import FREE, RESTRICTED, TEST
+from scripts.encoder.english import MAX_WORDS, MIN_WORDS
 from scripts.encoder.minimal_pairs import Substitution
-from scripts.encoder.read_texts import MAX_WORDS, MIN_WORDS
 from scripts.encoder.recombine_sentences import Recombination
 from scripts.encoder.text_sources import SOURCES, Source, key, near
 
@@ -145,9 +146,7 @@ def read(source: Source, texts: Path, repositories: Optional[Path]) -> list[str]
         sentences = source.read(texts)
         if not sentences:
             raise ValueError(f"{source.name}: {source.folder(texts)} has no sentences")
-        partial = kept.with_suffix(".part")
-        partial.write_text("".join(f"{sentence}\n" for sentence in sentences), "utf-8")
-        partial.rename(kept)
+        save(kept, sentences)
     return kept.read_text("utf-8").split("\n")[:-1]
 
 
@@ -167,49 +166,150 @@ def add_texts(collection: Collection, texts: dict[str, list[str]]) -> dict[str, 
     return dict(kinds)
 
 
+SUBSTITUTED = {
+    False: ("substituted words, of free sentences", 400_000, "made of CC BY sentences"),
+    True: ("substituted words, of share-alike sentences", 200_000, "made of CC BY-SA sentences"),
+}
+"""The name, the limit and the licence of sentences with words substituted, by copyleft."""
+
+
 def add_made(
     collection: Collection, everyday: list[str], wordnet: Path, generator: random.Random
 ) -> dict[str, tuple[str, bool]]:
     """Add sentences made from others. Returns each kind's licence, and whether it is copyleft."""
-    copyleft = {name: data_set.copyleft for name, data_set in FREE.items()}
-    copyleft.update((source.name, source.copyleft) for source in SOURCES)
-    share_alike = {
-        sentence: copyleft[name]
-        for name, sentences in collection.sentences.items()
-        for sentence in sentences
-    }
     captions = collection.of(CAPTIONS)
     claims = collection.of(["WikiFactCheck, training half"])
     inferences = collection.of(["MultiNLI matched dev, training half"])
     generator.shuffle(everyday)
     substitution = Substitution(captions + everyday + inferences, wordnet, generator)
-    made: dict[bool, list[str]] = {False: [], True: []}
     changed = captions * 2 + claims + inferences + everyday[:300_000]
-    for sentence in changed + collection.of(QUESTIONS, 12_000):
-        for ways, number in (
-            (list(substitution.negatives(sentence).values()), 2),
-            (list(substitution.positives(sentence).values()), 1),
-        ):
-            made[share_alike[sentence]] += generator.sample(ways, min(number, len(ways)))
+    changed += collection.of(QUESTIONS, 12_000)
+    is_copyleft = copyleft_of_sentences(collection)
+    made: dict[bool, list[str]] = {False: [], True: []}
+    for sentence in changed:
+        made[is_copyleft[sentence]] += substituted(substitution, sentence)
     names = {}
-    for alike, name, limit, licence in (
-        (False, "substituted words, of free sentences", 400_000, "made of CC BY sentences"),
-        (
-            True,
-            "substituted words, of share-alike sentences",
-            200_000,
-            "made of CC BY-SA sentences",
-        ),
-    ):
-        generator.shuffle(made[alike])
-        collection.add(name, made[alike], limit)
-        names[name] = (licence, alike)
+    for copyleft, (name, limit, licence) in SUBSTITUTED.items():
+        generator.shuffle(made[copyleft])
+        collection.add(name, made[copyleft], limit)
+        names[name] = (licence, copyleft)
     parts = captions * 2 + everyday[:80_000] + collection.of(["BANKING77 train"])
     parts += collection.of(["CLINC150"], 6_000) + claims
     recombined = islice(Recombination(parts, wordnet, generator), RECOMBINED * 12 // 7)
     collection.add("recombined", recombined, RECOMBINED, words=40)
     names["recombined"] = ("made of CC BY-SA, CC BY and CC0 sentences", True)
     return names
+
+
+def copyleft_of_sentences(collection: Collection) -> dict[str, bool]:
+    """Return whether each collected sentence has a licence with copyleft."""
+    of_names = {name: data_set.copyleft for name, data_set in FREE.items()}
+    of_names.update((source.name, source.copyleft) for source in SOURCES)
+    found = {}
+    for name, sentences in collection.sentences.items():
+        for sentence in sentences:
+            found[sentence] = of_names[name]
+    return found
+
+
+def substituted(substitution: Substitution, sentence: str) -> list[str]:
+    """Return at most two sentences with another meaning, and one with the same."""
+    generator = substitution.generator
+    negatives = list(substitution.negatives(sentence).values())
+    positives = list(substitution.positives(sentence).values())
+    made = generator.sample(negatives, min(2, len(negatives)))
+    return made + generator.sample(positives, min(1, len(positives)))
+
+
+class Gathered(NamedTuple):
+    """The collected sentences, their origins, and the test sentences to avoid."""
+
+    collection: Collection
+    made: dict[str, tuple[str, bool]]
+    """The licence of each kind of made sentences, and whether it is copyleft."""
+    tests: dict[str, set[str]]
+    """The keys of the sentences of each test set."""
+
+
+def gather(options: argparse.Namespace, generator: random.Random) -> Gathered:
+    """Read the data sets and the free texts, and make further sentences."""
+    tests = {name: keys(part.sentences(options.data)) for name, part in TEST.items()}
+    avoided = [keys(RESTRICTED[name].sentences(options.data)) for name in AVOIDED]
+    collection = Collection(set().union(*tests.values(), *avoided))
+    for name, data_set in FREE.items():
+        collection.add(name, data_set.sentences(options.data))
+    kinds = add_texts(collection, read_all(options))
+    wordnet = SOURCES[0].folder(options.texts) / "usr/share/wordnet"
+    made = add_made(collection, collection.of(kinds["everyday"]), wordnet, generator)
+    return Gathered(collection, made, tests)
+
+
+def read_all(options: argparse.Namespace) -> dict[str, list[str]]:
+    """Return the sentences of each source, read by several processes."""
+    (options.texts / "sentences").mkdir(parents=True, exist_ok=True)
+    read_one = partial(read, texts=options.texts, repositories=options.repositories)
+    with ProcessPoolExecutor(options.processes, initializer=end_with_parent) as pool:
+        return dict(zip((source.name for source in SOURCES), pool.map(read_one, SOURCES)))
+
+
+def source_rows(made: dict[str, tuple[str, bool]]) -> list[dict[str, Any]]:
+    """Return the rows of sources.json, without the numbers of sentences."""
+    rows: list[dict[str, Any]] = []
+    for name, part in FREE.items():
+        row = {"source": name, "kind": "data sets", "licence": part.licence}
+        rows.append({**row, "copyleft": part.copyleft, "file": part.file})
+    for source in SOURCES:
+        fields = ("kind", "licence", "copyleft", "origin", "package", "version", "sha256")
+        row = {field: getattr(source, field) for field in fields}
+        rows.append({"source": source.name, **row})
+    for name, (licence, copyleft) in made.items():
+        rows.append(
+            {
+                "source": name,
+                "kind": "made",
+                "licence": licence,
+                "copyleft": copyleft,
+            }
+        )
+    return rows
+
+
+def report_of(
+    gathered: Gathered, lines: list[tuple[str, str]], rows: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the content of sources.json for lines of a sentence and its source each.
+
+    Ends the program if a test sentence is among them.
+    """
+    written = keys(sentence for sentence, _ in lines)
+    overlap = {name: len(test & written) for name, test in gathered.tests.items()}
+    if any(overlap.values()):
+        sys.exit(f"gather_sentences: there are test sentences among them: {overlap}")
+    counts = Counter(name for _, name in lines)
+    return {
+        "sentences": len(lines),
+        "copyleft": sum(counts[row["source"]] for row in rows if row["copyleft"]),
+        "left_out_as_test_sentences": dict(gathered.collection.left_out),
+        "overlap_with_test_sets": sum(overlap.values()),
+        "sources": [{**row, "sentences": counts[row["source"]]} for row in rows],
+    }
+
+
+def save(file: Path, lines: Iterable[str]) -> None:
+    """Write the lines of a file, all of them or none."""
+    unfinished = file.with_name(f"{file.name}.part")
+    unfinished.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    unfinished.rename(file)
+
+
+def save_restricted(file: Path, gathered: Gathered, data: Path, generator: random.Random) -> None:
+    """Write the sentences of the restricted data sets, without test sentences."""
+    restricted = Collection(set().union(*gathered.tests.values()))
+    for name, part in RESTRICTED.items():
+        restricted.add(name, part.sentences(data))
+    sentences = restricted.of(RESTRICTED)
+    generator.shuffle(sentences)
+    save(file, sentences)
 
 
 def main() -> None:
@@ -226,72 +326,28 @@ def main() -> None:
     )
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
+    generator = random.Random(0)
     try:
-        tests = {name: keys(part.sentences(options.data)) for name, part in TEST.items()}
-        never = set().union(*tests.values())
-        avoided = [keys(RESTRICTED[name].sentences(options.data)) for name in AVOIDED]
-        collection = Collection(never.union(*avoided))
-        for name, data_set in FREE.items():
-            collection.add(name, data_set.sentences(options.data))
-        (options.texts / "sentences").mkdir(parents=True, exist_ok=True)
-        with ProcessPoolExecutor(options.processes, initializer=end_with_parent) as pool:
-            places = [options.texts] * len(SOURCES), [options.repositories] * len(SOURCES)
-            texts = dict(zip((source.name for source in SOURCES), pool.map(read, SOURCES, *places)))
-        kinds = add_texts(collection, texts)
-        wordnet = SOURCES[0].folder(options.texts) / "usr/share/wordnet"
-        generator = random.Random(0)
-        made = add_made(collection, collection.of(kinds["everyday"]), wordnet, generator)
+        gathered = gather(options, generator)
     except (ConfigurationError, OSError, ValueError, CalledProcessError) as error:
         sys.exit(f"gather_sentences: {error}")
-    rows = [
-        {"source": name, "kind": "data sets", "licence": part.licence, "copyleft": part.copyleft}
-        | {"file": part.file}
-        for name, part in FREE.items()
-    ]
-    for source in SOURCES:
-        where = {"origin": source.origin, "package": source.package, "version": source.version}
-        rows.append(
-            {"source": source.name, "kind": source.kind, "licence": source.licence}
-            | {"copyleft": source.copyleft, **where, "sha256": source.sha256}
-        )
-    rows += [
-        {"source": name, "kind": "made", "licence": licence, "copyleft": alike}
-        for name, (licence, alike) in made.items()
-    ]
-    lines = [(s, name) for name, sentences in collection.sentences.items() for s in sentences]
+    lines = []
+    for name, sentences in gathered.collection.sentences.items():
+        lines += [(sentence, name) for sentence in sentences]
     generator.shuffle(lines)
     del lines[LIMIT:]
-    counts = Counter(name for _, name in lines)
+    rows = source_rows(gathered.made)
+    report = report_of(gathered, lines, rows)
+    output = options.output
+    output.parent.mkdir(parents=True, exist_ok=True)
+    save(output, (sentence for sentence, _ in lines))
     copyleft = {row["source"] for row in rows if row["copyleft"]}
-    written = keys(sentence for sentence, _ in lines)
-    overlap = {name: len(test & written) for name, test in tests.items()}
-    if any(overlap.values()):
-        sys.exit(f"gather_sentences: there are test sentences among them: {overlap}")
-    report = {
-        "sentences": len(lines),
-        "copyleft": sum(counts[str(name)] for name in copyleft),
-        "left_out_as_test_sentences": dict(collection.left_out),
-        "overlap_with_test_sets": sum(overlap.values()),
-        "sources": [{**row, "sentences": counts[str(row["source"])]} for row in rows],
-    }
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-
-    def save(name: str, made: Iterable[str]) -> None:
-        """Write the lines of a file next to the sentences, all of them or none."""
-        partial = options.output.with_name(f"{name}.part")
-        partial.write_text("".join(f"{line}\n" for line in made), "utf-8")
-        partial.rename(options.output.with_name(name))
-
-    save(options.output.name, (sentence for sentence, _ in lines))
-    save("copyleft.txt", (str(i) for i, (_, name) in enumerate(lines) if name in copyleft))
+    numbers = (str(i) for i, (_, name) in enumerate(lines) if name in copyleft)
+    save(output.with_name("copyleft.txt"), numbers)
     if options.restricted:
-        restricted = Collection(never)
-        for name, part in RESTRICTED.items():
-            restricted.add(name, part.sentences(options.data))
-        sentences = restricted.of(RESTRICTED)
-        generator.shuffle(sentences)
-        save("restricted.txt", sentences)
-    save("sources.json", [json.dumps(report, indent=1)])  # written last, when all other files exist
+        save_restricted(output.with_name("restricted.txt"), gathered, options.data, generator)
+    # Written last, when all other files exist.
+    save(output.with_name("sources.json"), [json.dumps(report, indent=1)])
     print({name: number for name, number in report.items() if name != "sources"})
 
 

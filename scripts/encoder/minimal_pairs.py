@@ -20,6 +20,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Callable, Optional
 
+from scripts.encoder.wordnet import WordNet
+
 SETS = [
     [word.replace("_", " ") for word in line.split()]
     for line in """\
@@ -128,94 +130,10 @@ remember understand speak study read write sing swim run walk drive use buy sell
 help watch wear own remember trust agree enjoy visit wash cook open close start stop teach learn""",
     )
 )
-
-
-CONCRETE = frozenset(("05", "06", "08", "13", "15", "18", "20"))
-"""WordNet's files of animals, artifacts, body parts, food, locations, persons and plants."""
-
-
-class WordNet:
-    """WordNet's words that nearly always have one part of speech, with their substitutes.
-
-    # Parameters
-
-    folder : `Path`
-        The folder of WordNet's files.
-    counts : `Counter[str]`
-        Word frequencies: only words that occur are used as substitutes.
-    """
-
-    def __init__(self, folder: Path, counts: "Counter[str]") -> None:
-        self.counts = counts
-        uses: dict[str, Counter[str]] = defaultdict(Counter)
-        for line in (folder / "cntlist.rev").read_text("utf-8").splitlines():
-            sense, _, count = line.split()
-            lemma, _, rest = sense.partition("%")
-            uses[lemma]["nvara"[int(rest[0]) - 1]] += int(count)
-        words: dict[str, list[str]] = {}
-        pointers: dict[str, list[tuple[str, str, str]]] = {}
-        concrete: set[str] = set()
-        first: dict[tuple[str, str], str] = {}
-        for part, letter in (("noun", "n"), ("verb", "v"), ("adj", "a"), ("adv", "r")):
-            for line in (folder / f"data.{part}").read_text("utf-8").splitlines():
-                if not line.startswith(" "):
-                    fields = line.split(" | ")[0].split()
-                    name = letter + fields[0]
-                    end = 4 + 2 * int(fields[3], 16)
-                    words[name] = [re.sub(r"\(.*", "", word) for word in fields[4:end:2]]
-                    starts = range(end + 1, end + 1 + 4 * int(fields[end]), 4)
-                    pointers[name] = [(fields[i], fields[i + 1], fields[i + 3]) for i in starts]
-                    if letter == "n" and fields[1] in CONCRETE:
-                        concrete.add(name)
-            for line in (folder / f"index.{part}").read_text("utf-8").splitlines():
-                if not line.startswith(" "):
-                    fields = line.split()
-                    first[fields[0], letter] = letter + fields[-int(fields[2])]
-        below: dict[str, list[str]] = defaultdict(list)
-        for name, ones in pointers.items():
-            for symbol, target, _ in ones:
-                if symbol == "@":
-                    below[("n" if name[0] == "n" else "v") + target].append(name)
-        self.part: dict[str, str] = {}
-        self.synonyms: dict[str, list[str]] = {}
-        self.antonyms: dict[str, list[str]] = {}
-        self.kinds: dict[str, list[str]] = {}
-        for (word, letter), name in first.items():
-            number = sum(uses[word].values())
-            only = sum((word, other) in first for other in "nvar") == 1
-            if not self._occurs(word) or not (
-                uses[word][letter] >= 0.8 * (number + 0.5) or (number == 0 and only)
-            ):
-                continue
-            self.part[word] = letter
-            if letter in "na" and len(word) > 3:
-                self.synonyms[word] = [
-                    other
-                    for other in words[name]
-                    if other != word and self._occurs(other) and first.get((other, letter)) == name
-                ]
-            self.antonyms[word] = [
-                other
-                for symbol, target, ends in pointers[name]
-                if symbol == "!" and words[name][int(ends[:2], 16) - 1].lower() == word
-                for other in [words[letter + target][int(ends[2:], 16) - 1].lower()]
-                if other.isalpha() and counts[other] >= 3
-            ]
-            if name in concrete:
-                self.kinds[word] = [
-                    other
-                    for symbol, target, _ in pointers[name]
-                    if symbol == "@" and len(below["n" + target]) <= 60
-                    for sister in below["n" + target]
-                    if sister != name
-                    for other in words[sister][:1]
-                    if self._occurs(other)
-                    and first.get((other, "n")) == sister
-                    and other not in words[name]
-                ]
-
-    def _occurs(self, word: str) -> bool:
-        return word.isalpha() and word.islower() and len(word) > 2 and self.counts[word] >= 4
+THERE_ARE_SOME = re.compile(r"^There (is|are) (a|an|some|two|three|many|several) ")
+AUXILIARY = re.compile(
+    r"^(?!.*\?)(.*?)\b(is|are|was|were|can|will|should|would|could|must)( )(?!not\b)"
+)
 
 
 def plural(noun: str) -> str:
@@ -247,12 +165,10 @@ class Substitution:
     """
 
     def __init__(self, sentences: Iterable[str], wordnet: Path, generator: random.Random) -> None:
-        self.wordnet = WordNet(
-            wordnet,
-            Counter(
-                word for sentence in sentences for word in re.findall(r"[a-z]+", sentence.lower())
-            ),
-        )
+        counts: Counter[str] = Counter()
+        for sentence in sentences:
+            counts.update(re.findall(r"[a-z]+", sentence.lower()))
+        self.wordnet = WordNet(wordnet, counts)
         self.generator = generator
         self.sets: dict[str, list[str]] = defaultdict(list)
         for kind in SETS:
@@ -287,15 +203,15 @@ class Substitution:
         places = list(range(len(words)))
         self.generator.shuffle(places)
         for i in places:
-            word = words[i]
-            new = change(word, i)
-            if new is not None:
-                capital = i == 0 and word[:1].isupper()
-                words[i] = new[:1].upper() + new[1:] if capital else new
-                if i > 1 and words[i - 2] in ("a", "an", "A", "An") and words[i - 1] == " ":
-                    article = "an" if new[0] in "aeiouAEIOU" else "a"
-                    words[i - 2] = article.capitalize() if words[i - 2][0] == "A" else article
-                return "".join(words)
+            new = change(words[i], i)
+            if new is None:
+                continue
+            is_capital = i == 0 and words[i][:1].isupper()
+            words[i] = _upper(new) if is_capital else new
+            if i > 1 and words[i - 1] == " " and words[i - 2] in ("a", "an", "A", "An"):
+                article = "an" if new[0] in "aeiouAEIOU" else "a"
+                words[i - 2] = _upper(article) if words[i - 2][0] == "A" else article
+            return "".join(words)
         return None
 
     def _form(self, word: str, table: dict[str, list[str]]) -> Optional[str]:
@@ -311,9 +227,9 @@ class Substitution:
         if word.isdecimal() and word.isascii() and len(word) < 5:
             if len(word) == 4 and word[:2] in ("18", "19", "20"):
                 return str(int(word) + self.generator.choice((-30, -7, -3, -1, 1, 2, 5, 12)))
-            return str(
-                max(0, int(word) + self.generator.choice((-3, -1, 1, 2, 5, 10))) + (word == "0")
-            )
+            number = int(word) + self.generator.choice((-3, -1, 1, 2, 5, 10))
+            other = max(0, number)
+            return str(other + 1 if word == "0" else other)
         if word.lower() in NUMBERS:
             return self.generator.choice(self.sets[word.lower()])
         return None
@@ -336,6 +252,19 @@ class Substitution:
 
     def negation(self, sentence: str) -> Optional[str]:
         """Return the sentence with a negation, or without its negation."""
+        without = self._without_negation(sentence)
+        if without is not None:
+            return without
+        if THERE_ARE_SOME.search(sentence) and self.generator.random() < 0.7:
+            return re.sub(r"^(There (?:is|are)) \w+", r"\1 no", sentence)
+        found = AUXILIARY.search(sentence)
+        if found and not re.search(r"\b(that|which|who|what|where|if|when)\b", found[1]):
+            joined = self.generator.random() < 0.3 and found[2] not in ("must", "will", "can")
+            end = found.end(2)
+            return sentence[:end] + ("n't" if joined else " not") + sentence[end:]
+        return self._with_do_not(sentence)
+
+    def _without_negation(self, sentence: str) -> Optional[str]:
         for short, long in CONTRACTIONS.items():
             if long.endswith(" not") and re.search(rf"\b{short}\b", sentence):
                 return re.sub(rf"\b{short}\b", long[:-4], sentence, count=1)
@@ -343,19 +272,9 @@ class Substitution:
             return re.sub(r" not\b", "", sentence, count=1)
         if re.search(r"^There (is|are) no\b", sentence):
             return re.sub(r"\bno\b", "a" if sentence[6] == "i" else "some", sentence, count=1)
-        if (
-            re.search(r"^There (is|are) (a|an|some|two|three|many|several) ", sentence)
-            and self.generator.random() < 0.7
-        ):
-            return re.sub(r"^(There (?:is|are)) \w+", r"\1 no", sentence)
-        found = re.search(
-            r"^(?!.*\?)(.*?)\b(is|are|was|were|can|will|should|would|could|must)( )(?!not\b)",
-            sentence,
-        )
-        if found and not re.search(r"\b(that|which|who|what|where|if|when)\b", found[1]):
-            joined = self.generator.random() < 0.3 and found[2] not in ("must", "will", "can")
-            end = found.end(2)
-            return sentence[:end] + ("n't" if joined else " not") + sentence[end:]
+        return None
+
+    def _with_do_not(self, sentence: str) -> Optional[str]:
         found = re.match(r"(I|You|We|They) ([a-z]+)\b", sentence)
         if found and found[2] in COMMON_VERBS:
             do_not = self.generator.choice(("do not", "don't"))

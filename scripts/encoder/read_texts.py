@@ -1,8 +1,7 @@
-"""Read English sentences from files: pages, manuals, dictionaries, games' texts, data sets.
+"""Read English texts from files: pages, manuals, dictionaries, games' texts, data sets.
 
-`READERS` names a function for each file format, which yields paragraphs. `split` divides them into
-sentences, `is_english` distinguishes these from tables, code and other languages, and `is_prose`
-distinguishes running text from headings and captions.
+`READERS` names a function for each file format, which yields paragraphs; english.py divides them
+into sentences.
 """
 
 import bz2
@@ -26,92 +25,12 @@ from lxml import html
 Reader = Callable[[Path], Iterable[str]]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-MIN_WORDS = 3
-MAX_WORDS = 60
-"""The least and the largest number of words of a sentence."""
-
-SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]*[A-Z0-9])")
-NO_END = re.compile(
-    r"\b(e\.g|i\.e|etc|cf|vs|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Gen|Col|Capt|Lt|No|Fig|Vol|pp?|ca|al|"
-    r"[A-Z]|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec|Inc|Ltd|Co)\.$"
-)
-PLAIN = str.maketrans(
-    {
-        "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-",
-        "\u2013": "-", "\u2014": " - ", "\u2212": "-", "\u2026": "...", "\u00a0": " ",
-        "\u00ad": None, "\u200b": None, "\ufeff": None, "\u2060": None, "\u202f": " ",
-    }
-)  # fmt: skip
-FUNCTION_WORDS = _words(
-    """a an the this that these those it he she they we you i is are was were be been has have had
-    do does did will would can could may might must should not no of in on at to from for with
-    by as and or but if when while than then there here what who which where why how his her
-    their its our my your all any some each into about out up down over under after before
-    between"""
-)
-"""Words that nearly every English sentence has."""
-
-SHARED = _words("""a an in on as is do so no or he her his me her all was at will""")
-"""Function words that are also words of other languages."""
-
-FOREIGN = _words(
-    """der die das und ist nicht ein eine mit von den dem auf zu sie wird de la el le les des que
-    est los las una unha para por um uma com een het van og och att som av del della che di il
-    un et ou pas ne sur dans pour en y se lo al con os da do na em af til er ikke det den"""
-)
-"""Frequent words of other languages."""
-
 PACKED: dict[bytes, Callable[[bytes], bytes]] = {
     b"\x1f\x8b": gzip.decompress,
     b"BZh": bz2.decompress,
     b"\xfd7zXZ": lzma.decompress,
 }
 """The first bytes of packed files, regardless of their names."""
-
-WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
-
-
-def plain(text: str) -> str:
-    """Return a text with plain quotes, dashes and spaces."""
-    return " ".join(text.translate(PLAIN).split())
-
-
-def split(paragraph: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph."""
-    part = ""
-    for piece in SENTENCE_END.split(plain(paragraph)):
-        part = f"{part} {piece}" if part else piece
-        if not NO_END.search(part):
-            yield part
-            part = ""
-    if part:
-        yield part
-
-
-def is_english(sentence: str) -> bool:
-    """Return whether a sentence is English: mostly ASCII letters, with function words."""
-    words = sentence.split()
-    if not MIN_WORDS <= len(words) <= MAX_WORDS or max(map(len, words)) > 30:
-        return False
-    letters = sum(character.isalpha() or character == " " for character in sentence)
-    if letters < 0.85 * len(sentence):
-        return False
-    if sum(not character.isascii() for character in sentence) > 0.02 * len(sentence) + 1:
-        return False
-    lower = WORD.findall(sentence.lower())
-    known = sum(word in FUNCTION_WORDS for word in lower)
-    foreign = sum(word in FOREIGN for word in lower)
-    if foreign >= 2 and foreign >= sum(
-        word in FUNCTION_WORDS and word not in SHARED for word in lower
-    ):
-        return False
-    if re.search(r" [.,;:)]( |$)|&\w+;|\( |(^| )['\"]( |$)", sentence):
-        return False
-    return len(lower) >= 3 and (known >= 1 if len(words) <= 8 else known >= 2)
 
 
 def detokenize(text: str) -> str:
@@ -127,15 +46,6 @@ def tokenized(read: Reader) -> Reader:
     return lambda file: map(detokenize, read(file))
 
 
-def is_prose(sentence: str) -> bool:
-    """Return whether a sentence starts and ends as sentences do, and has no code."""
-    return (
-        bool(re.match(r"[\"'(]*[A-Z0-9]", sentence))
-        and bool(re.search(r"[.!?:;][\"')]*$", sentence))
-        and not re.search(r"[{}<>|\\=_@~^`]|::|//|->|--|\w\(\)|\.\.\.\.", sentence)
-    )
-
-
 def text_of(file: Path) -> str:
     """Return the text of a file, packed or not."""
     data = file.read_bytes()
@@ -146,16 +56,11 @@ def text_of(file: Path) -> str:
     return data.decode("utf-8", "replace")
 
 
-BLOCKS = _words(
-    """p li dd dt td th h1 h2 h3 h4 h5 para simpara title caption item note term figcaption
-    blockquote summary desc listitem source target"""
-)
-NO_TEXT = "|".join(
-    f"//{tag}"
-    for tag in sorted(
-        _words("script style pre programlisting screen math svg nav footer synopsis metadata")
-    )
-)
+PARAGRAPHS = """p li dd dt td th h1 h2 h3 h4 h5 para simpara title caption item note term figcaption
+blockquote summary desc listitem source target"""
+BLOCKS = frozenset(PARAGRAPHS.split())
+REMOVED = """footer math metadata nav pre programlisting screen script style svg synopsis"""
+NO_TEXT = "|".join(f"//{tag}" for tag in REMOVED.split())
 """Elements that are removed from a page."""
 
 

@@ -94,7 +94,7 @@ class Recombination:
         return kinds
 
     def kind_of(self, word: str) -> Optional[str]:
-        """Return the words that may be exchanged, by part of speech, if they have only one."""
+        """Return the kind of words that may replace a word; `None` if it stays."""
         if word in KEPT or word in PREPOSITIONS or word in CONJUNCTIONS:
             return None
         if word in NUMBERS:

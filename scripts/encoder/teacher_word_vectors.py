@@ -62,7 +62,12 @@ def main() -> None:
     parser.add_argument("words", type=Path)
     parser.add_argument("sentences", type=Path, help="a text file, one sentence per line")
     parser.add_argument("output", type=Path, help="a .txt.gz file")
-    parser.add_argument("--size", type=int, default=256, help="(default: 256)")
+    parser.add_argument(
+        "--size",
+        type=int,
+        default=256,
+        help="(default: 256)",
+    )
     options = parser.parse_args()
     words = read_words(options.words)
     weights = frequency_weights(words, list(read_sentences(options.sentences)))

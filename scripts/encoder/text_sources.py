@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from scripts.encoder.read_texts import READERS, Reader, is_english, is_prose, reader_of, split
+from scripts.encoder.english import is_english, is_prose, split
+from scripts.encoder.read_texts import READERS, Reader, reader_of
 
 SERVERS = (
     "http://deb.debian.org/{}/{}",

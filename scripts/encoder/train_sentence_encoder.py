@@ -53,21 +53,13 @@ from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.quantization import LARGEST_OF_4_BITS, rounded_rows
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
 from allennlp_sentmatch.standalone.word_pieces import UNKNOWN, WordPieceSplitter
+from scripts.encoder.sentence_batches import MAX_LENGTH, Sentences
 from scripts.encoder.teacher_vectors import fast_products
 from scripts.encoder.teacher_word_vectors import SMOOTHING, reduce_vectors
 from scripts.encoder.text_sources import key
 
-MAX_LENGTH = 64
-"""The most word pieces of a sentence for training."""
-
 EMPTY = "[CLS]"
 """The word piece of an empty text."""
-
-LENGTHS = (5, 7, 9, 11, 13, 15, 17, 20, 23, 27, 32, 38, 46, MAX_LENGTH)
-"""Sentences share a batch up to each of these numbers of word pieces."""
-
-GROUP_SIZE = 16
-BLOCK = 500_000
 
 NESTED = (64, 128, 256)
 NESTED_WEIGHT = 0.15
@@ -88,89 +80,6 @@ SCALE = 20.0
 """The factor of the cosines in CoSENT's loss."""
 
 Array = numpy.ndarray[Any, Any]
-
-
-class Sentences:
-    """The word pieces of sentences, one after another, on a device."""
-
-    def __init__(self, indexer: TextIndexer, texts: Sequence[str], device: str) -> None:
-        splitter: Any = indexer.splitter
-        rows: list[list[int]] = []
-        for start in range(0, len(texts), 100_000):
-            some = splitter.tokenizer.encode_batch(
-                texts[start : start + 100_000], add_special_tokens=False
-            )
-            rows += [found.ids[:MAX_LENGTH] or [indexer.empty] for found in some]
-        self.lengths = numpy.array([len(row) for row in rows])
-        self.starts = torch.from_numpy(numpy.cumsum(self.lengths) - self.lengths).to(device)
-        pieces = numpy.fromiter((i for row in rows for i in row), numpy.int64)
-        self.pieces = torch.from_numpy(pieces).to(device)
-
-    def batch(self, rows: Array) -> Tensor:
-        """Return the padded word pieces (B, T) of sentences."""
-        places = torch.from_numpy(rows).to(self.pieces.device)
-        steps = torch.arange(int(self.lengths[rows].max()), device=places.device)
-        is_padding = steps >= torch.from_numpy(self.lengths[rows]).to(places.device)[:, None]
-        indices = (self.starts[places][:, None] + steps).clamp(max=len(self.pieces) - 1)
-        return self.pieces[indices].masked_fill(is_padding, 0)
-
-    def batches(
-        self, teacher: Tensor, num_pieces: int, largest: int, seed: tuple[int, int]
-    ) -> list[tuple[Array, Array]]:
-        """Return the rows (B) of batches and the groups (B) that they belong to, in random order.
-
-        The `teacher` has vectors (N, E) of the first N sentences.
-        """
-        generator = numpy.random.default_rng(seed)
-        number = torch.Generator(teacher.device).manual_seed(int(generator.integers(1 << 62)))
-        batches = []
-        lengths = self.lengths[: len(teacher)]
-        ranges = numpy.searchsorted(LENGTHS, lengths)
-        for similar in map(numpy.flatnonzero, ranges == numpy.unique(ranges)[:, None]):
-            near = near_order(teacher[torch.from_numpy(similar).to(teacher.device)], number)
-            rows = similar[near.cpu().numpy()]
-            groups = numpy.arange(len(rows)) // GROUP_SIZE
-            order = numpy.argsort(generator.permutation(len(rows) // GROUP_SIZE + 1)[groups])
-            size = min(largest, max(64, int(num_pieces / lengths[rows].mean())))
-            for start in range(0, len(rows) - 8, size):
-                some = order[start : start + size]
-                batches.append((rows[some], groups[some]))
-        return [batches[i] for i in generator.permutation(len(batches))]
-
-
-def near_order(vectors: Tensor, generator: torch.Generator) -> Tensor:
-    """Order the rows of (N, E) so that neighbors in the order are near each other.
-
-    The vectors are divided into halves by the median of a projection, and each half again, down to
-    `GROUP_SIZE`: a tree of random projections (Dasgupta and Freund, 2008,
-    https://doi.org/10.1145/1374376.1374452). A direction goes from one random vector of a part to
-    another. It is then replaced by the difference of the means of the two halves.
-    """
-    number = len(vectors)
-    device = vectors.device
-    order = torch.randperm(number, generator=generator, device=device)
-    places = torch.arange(number, device=device)
-    for level in range(max(0, math.ceil(math.log2(number / GROUP_SIZE)))):
-        parts = 2**level
-        part = places * parts // number  # (N)
-        sizes = torch.bincount(part, minlength=parts)
-        first = sizes.cumsum(0) - sizes
-        draws = torch.rand(2, parts, generator=generator, device=device)
-        ends = vectors[order[first + (draws * sizes).long()]].float()  # (2, parts, E)
-        direction = ends[0] - ends[1]
-        for refines in (True, False):
-            projection = torch.empty(number, device=device)
-            means = torch.zeros(2, parts, vectors.size(1), device=device)
-            for some in places.split(BLOCK):
-                near = vectors[order[some]].float()
-                projection[some] = (near * direction[part[some]]).sum(1)
-                if refines:
-                    side = (projection[some] > 0).long()
-                    means.view(2 * parts, -1).index_add_(0, side * parts + part[some], near)
-            if refines:
-                direction = F.normalize(means[1], dim=1) - F.normalize(means[0], dim=1)
-        order = order[(projection.double() + 8 * part).argsort()]
-    return order
 
 
 def forward(model: StandaloneEncoder, indices: Tensor, bits: int) -> Tensor:
@@ -247,35 +156,67 @@ def save_rounded(model: StandaloneEncoder, folder: Path) -> None:
         (folder / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
 
 
-def main() -> None:
-    """Run the script."""
+def parsed_arguments() -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     for name in ("sentences", "vectors", "vocabulary", "output"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--validation", type=Path, required=True, help="STS-B's, to report on")
+    parser.add_argument(
+        "--validation",
+        type=Path,
+        required=True,
+        help="STS-B's, to report on",
+    )
     parser.add_argument("--limit", type=int, help="how many of the sentences")
     parser.add_argument("--hidden-size", type=int, default=384)
-    parser.add_argument("--size", type=int, default=448, help="of the word pieces' vectors")
-    parser.add_argument("--input-size", type=int, default=256, help="of the BiLSTM")
+    parser.add_argument(
+        "--size",
+        type=int,
+        default=448,
+        help="of the word pieces' vectors",
+    )
+    parser.add_argument(
+        "--input-size",
+        type=int,
+        default=256,
+        help="of the BiLSTM",
+    )
     parser.add_argument("--epochs", type=float, default=4)
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--similarity", type=float, default=6.0)
     parser.add_argument("--near", type=float, default=8.0)
-    parser.add_argument("--bits", type=int, choices=[0, 4], default=0)
+    parser.add_argument(
+        "--bits",
+        type=int,
+        choices=[0, 4],
+        default=0,
+    )
     parser.add_argument(
         "--initial", type=Path, nargs="+", default=[], help="other students' training.pt"
     )
     parser.add_argument("--scored", type=Path, help="STS-B's training set")
-    parser.add_argument("--weight", type=float, default=0.05, help="of its loss")
-    parser.add_argument("--batch-size", type=int, default=1024, help="sentences at most")
+    parser.add_argument(
+        "--weight",
+        type=float,
+        default=0.05,
+        help="of its loss",
+    )
+    parser.add_argument(
+        "--batch-size",
+        type=int,
+        default=1024,
+        help="sentences at most",
+    )
     parser.add_argument("--save-every", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    options = parser.parse_args()
-    torch.manual_seed(options.seed)
-    torch.backends.cuda.matmul.allow_tf32 = True
+    return parser.parse_args()
+
+
+def new_student(options: argparse.Namespace, vector_size: int) -> StandaloneEncoder:
+    """Return an untrained student for vectors of this size."""
     pieces = options.vocabulary.read_text("utf-8").split("\n")[:-1]
     vocabulary = {piece: index for index, piece in enumerate(pieces)}
     indexer = TextIndexer(
@@ -285,8 +226,6 @@ def main() -> None:
         vocabulary[EMPTY],
         max_length=256,
     )
-    teacher = numpy.load(options.vectors / "vectors.npy", mmap_mode="r")
-    size = options.size
     settings = {
         "type": "pooled",
         "encoder": {
@@ -298,123 +237,183 @@ def main() -> None:
             "hidden_size": options.hidden_size,
         },
         "pooling": ["mean"],
-        "input_size": size,
+        "input_size": options.size,
     }
-    model = StandaloneEncoder(indexer, pieces, size, settings, teacher.shape[1])
-    learn(model.to(options.device), teacher, options)
+    return StandaloneEncoder(indexer, pieces, options.size, settings, vector_size)
 
 
-def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace) -> None:
-    """Train a new student and save it."""
-    device = options.device
-    indexer = model.indexer
-    texts = options.sentences.read_text("utf-8").split("\n")[:-1]
-    if len(texts) != len(teacher):
-        sys.exit(
-            f"{options.sentences} has {len(texts)} sentences, {options.vectors} has vectors "
-            f"of {len(teacher)}: make them again with teacher_vectors.py"
-        )
-    texts = texts[: options.limit]
-    teacher = teacher[: options.limit]
-    sentences = Sentences(indexer, texts, device)
-    counts = torch.bincount(sentences.pieces, minlength=len(model.words)).cpu().numpy()
+def start_words(model: StandaloneEncoder, pieces: Tensor, vectors: Array) -> None:
+    """Set the vectors of word pieces by the teacher's `vectors` of single ones, (V, E).
+
+    `pieces` are the word pieces of all sentences: frequent ones get shorter vectors.
+    """
+    counts = torch.bincount(pieces, minlength=len(model.words)).cpu().numpy()
     weights = SMOOTHING / (SMOOTHING + counts / counts.sum())
-    piece_vectors = numpy.load(options.vectors / "pieces.npy").astype("f4")
-    start = reduce_vectors(piece_vectors, weights, min(options.size, piece_vectors.shape[1]))
-    model.embedding.weight.data.normal_(std=0.01)
-    model.embedding.weight.data[:, : start.shape[1]] = torch.from_numpy(start).float()
-    if options.initial:
-        states = [
-            torch.load(file, weights_only=True, map_location=device) for file in options.initial
-        ]
-        tensors = zip(*(state["model"].items() for state in states))
-        model.load_state_dict({some[0][0]: sum(t for _, t in some) / len(some) for some in tensors})
-    scored: list[tuple[str, str, float]] = []
-    if options.scored is not None:
-        known = set(map(key, texts))
-        pairs = scored_pairs(options.scored)
-        scored = [pair for pair in pairs if {key(pair[0]), key(pair[1])} <= known]
-        print(f"{len(scored)} of {len(pairs)} scored pairs are of sentences that were gathered")
+    table = model.embedding.weight.data
+    start = reduce_vectors(vectors, weights, min(table.size(1), vectors.shape[1]))
+    table.normal_(std=0.01)
+    table[:, : start.shape[1]] = torch.from_numpy(start).float()
 
-    def loss_of_pairs(step: int) -> Tensor:
-        generator = numpy.random.default_rng((options.seed, step))
-        number = min(NUM_PAIRS, len(scored))
-        some = [scored[i] for i in generator.choice(len(scored), number, replace=False)]
-        rows = indexer.rows([text for pair in some for text in pair[:2]])
-        indices = padded([row[:MAX_LENGTH] for row in rows]).to(device)
-        vectors = F.normalize(forward(model, indices, options.bits), dim=1)
-        return cosent(vectors, torch.tensor([score for *_, score in some], device=device))
 
-    loss_function = DistillationLoss(similarity_weight=options.similarity)
-    optimizer = torch.optim.Adam(model.parameters(), lr=options.rate)
-    num_learned = len(teacher) - min(NUM_HELD_OUT, len(teacher) // 10)
+def mean_of_students(files: Sequence[Path], device: str) -> dict[str, Tensor]:
+    """Return the mean of the parameters of trained students."""
+    states = [torch.load(file, weights_only=True, map_location=device)["model"] for file in files]
+    return {name: sum(state[name] for state in states) / len(states) for name in states[0]}
 
-    known_vectors = torch.from_numpy(numpy.array(teacher)).to(device)
 
-    def batches_of(epoch: int) -> list[tuple[Array, Array]]:
-        size = options.batch_size
-        return sentences.batches(
-            known_vectors[:num_learned], 16 * size, size, (options.seed, epoch)
-        )
+def known_pairs(file: Path, texts: Sequence[str]) -> list[tuple[str, str, float]]:
+    """Return the scored pairs of which both sentences are among the texts."""
+    known = set(map(key, texts))
+    pairs = scored_pairs(file)
+    scored = [pair for pair in pairs if {key(pair[0]), key(pair[1])} <= known]
+    print(f"{len(scored)} of {len(pairs)} scored pairs are of sentences that were gathered")
+    return scored
 
-    num_steps = int(options.epochs * len(batches_of(0)))
-    state_file = options.output / "training.pt"
-    options.output.mkdir(parents=True, exist_ok=True)
-    made_of = {name: value for name, value in vars(options).items() if name in SAME_WHEN_CONTINUED}
+
+def made_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings, and the digests of the files, on which a training depends."""
+    facts = {name: getattr(options, name) for name in SAME_WHEN_CONTINUED}
     files = (options.vocabulary, *options.initial, options.scored)
-    made_of["files"] = files_digest(*filter(None, files))
-    made_of["vectors"] = ending_digest(options.vectors / "vectors.npy")
-    step = 0
-    if state_file.exists():
-        state = torch.load(state_file, weights_only=True, map_location=device)
-        if state.get("made_of") != made_of:
-            sys.exit(f"{state_file} is of a training with other files or settings: delete it")
-        model.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
-        step = state["step"]
+    facts["files"] = files_digest(*filter(None, files))
+    facts["vectors"] = ending_digest(options.vectors / "vectors.npy")
+    return facts
 
-    def all_batches() -> Iterator[tuple[Array, Array]]:
-        for epoch in range(math.ceil(options.epochs)):
-            yield from batches_of(epoch)
 
-    total = torch.zeros((), device=device)
-    recent = 0
-    for rows, groups in islice(all_batches(), step, num_steps):
-        share = step / num_steps
-        rate = min(share / 0.02, 0.5 + 0.5 * math.cos(math.pi * share)) * options.rate
-        optimizer.param_groups[0]["lr"] = max(rate, 1e-6)
-        vectors = forward(model, sentences.batch(rows), options.bits)
-        targets = known_vectors[torch.from_numpy(rows).to(device)].float()
-        places = torch.from_numpy(groups).to(device)
-        loss = nested_loss(loss_function, options.near, vectors, targets, places)
-        if scored:
-            loss = loss + options.weight * loss_of_pairs(step)
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        step += 1
-        total = total + loss.detach()
-        recent = recent + 1
-        if step % options.save_every == 0 or step == num_steps:
-            optimized = optimizer.state_dict()
-            state = {"model": model.state_dict(), "optimizer": optimized, "step": step}
-            state["made_of"] = made_of
-            torch.save(state, state_file.with_suffix(".new"))
-            state_file.with_suffix(".new").rename(state_file)
-            found = correlation(model, options.validation)
-            print(
-                f"{time.strftime('%H:%M:%S')} step {step} of {num_steps}: loss "
-                f"{total / recent:.4f}, Spearman {found:.4f}",
-                flush=True,
+class Training:
+    """The training of a student, which can be interrupted.
+
+    `teacher` are the teacher's vectors (N, E) of N sentences.
+    """
+
+    def __init__(
+        self, model: StandaloneEncoder, teacher: Array, options: argparse.Namespace
+    ) -> None:
+        texts = options.sentences.read_text("utf-8").split("\n")[:-1]
+        if len(texts) != len(teacher):
+            sys.exit(
+                f"{options.sentences} has {len(texts)} sentences, {options.vectors} has vectors "
+                f"of {len(teacher)}: make them again with teacher_vectors.py"
             )
-            total = torch.zeros((), device=device)
-            recent = 0
-    scale_to_unit_length(model, texts[:1000])
-    save_rounded(model, options.output / "encoder")
-    rounded = correlation(StandaloneEncoder.load(options.output / "encoder"), options.validation)
+        self.model = model.to(options.device)
+        self.options = options
+        self.texts = texts[: options.limit]
+        self.sentences = Sentences(model.indexer, self.texts, options.device)
+        piece_vectors = numpy.load(options.vectors / "pieces.npy").astype("f4")
+        start_words(model, self.sentences.pieces, piece_vectors)
+        if options.initial:
+            model.load_state_dict(mean_of_students(options.initial, options.device))
+        self.scored: list[tuple[str, str, float]] = []
+        if options.scored is not None:
+            self.scored = known_pairs(options.scored, self.texts)
+        self.loss_function = DistillationLoss(similarity_weight=options.similarity)
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=options.rate)
+        self.targets = torch.from_numpy(numpy.array(teacher[: options.limit])).to(options.device)
+        self.step = 0
+        self.num_steps = int(options.epochs * len(self.batches(0)))
+        self.state_file = options.output / "training.pt"
+        self.made_of = made_of(options)
+
+    def batches(self, epoch: int) -> list[tuple[Array, Array]]:
+        """Return the rows and the groups of each batch of an epoch."""
+        num_learned = len(self.targets) - min(NUM_HELD_OUT, len(self.targets) // 10)
+        size = self.options.batch_size
+        seed = (self.options.seed, epoch)
+        return self.sentences.batches(self.targets[:num_learned], 16 * size, size, seed)
+
+    def all_batches(self) -> Iterator[tuple[Array, Array]]:
+        """Yield the batches of all epochs."""
+        for epoch in range(math.ceil(self.options.epochs)):
+            yield from self.batches(epoch)
+
+    def restore(self) -> None:
+        """Continue from the saved state, if there is one."""
+        if not self.state_file.exists():
+            return
+        state = torch.load(self.state_file, weights_only=True, map_location=self.options.device)
+        if state.get("made_of") != self.made_of:
+            sys.exit(f"{self.state_file} is of a training with other files or settings: delete it")
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.step = state["step"]
+
+    def save(self) -> None:
+        """Save the state, which replaces the one before."""
+        state = {
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "step": self.step,
+            "made_of": self.made_of,
+        }
+        unfinished = self.state_file.with_suffix(".new")
+        torch.save(state, unfinished)
+        unfinished.rename(self.state_file)
+
+    def run(self) -> None:
+        """Train to the last step."""
+        self.options.output.mkdir(parents=True, exist_ok=True)
+        self.restore()
+        total = torch.zeros((), device=self.options.device)
+        recent = 0
+        for rows, groups in islice(self.all_batches(), self.step, self.num_steps):
+            total = total + self.update(rows, groups)
+            recent += 1
+            if self.step % self.options.save_every == 0 or self.step == self.num_steps:
+                self.save()
+                found = correlation(self.model, self.options.validation)
+                print(
+                    f"{time.strftime('%H:%M:%S')} step {self.step} of {self.num_steps}: loss "
+                    f"{total / recent:.4f}, Spearman {found:.4f}",
+                    flush=True,
+                )
+                total = torch.zeros((), device=self.options.device)
+                recent = 0
+
+    def update(self, rows: Array, groups: Array) -> Tensor:
+        """Make a step on a batch, and return its loss."""
+        options = self.options
+        share = self.step / self.num_steps
+        rate = min(share / 0.02, 0.5 + 0.5 * math.cos(math.pi * share)) * options.rate
+        self.optimizer.param_groups[0]["lr"] = max(rate, 1e-6)
+        vectors = forward(self.model, self.sentences.batch(rows), options.bits)
+        targets = self.targets[torch.from_numpy(rows).to(options.device)].float()
+        places = torch.from_numpy(groups).to(options.device)
+        loss = nested_loss(self.loss_function, options.near, vectors, targets, places)
+        if self.scored:
+            loss = loss + options.weight * self.loss_of_pairs()
+        self.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        self.step += 1
+        return loss.detach()
+
+    def loss_of_pairs(self) -> Tensor:
+        """Return CoSENT's loss of some scored pairs, drawn for this step."""
+        generator = numpy.random.default_rng((self.options.seed, self.step))
+        number = min(NUM_PAIRS, len(self.scored))
+        some = [self.scored[i] for i in generator.choice(len(self.scored), number, replace=False)]
+        rows = self.model.indexer.rows([text for pair in some for text in pair[:2]])
+        indices = padded([row[:MAX_LENGTH] for row in rows]).to(self.options.device)
+        vectors = F.normalize(forward(self.model, indices, self.options.bits), dim=1)
+        scores = torch.tensor([score for *_, score in some], device=self.options.device)
+        return cosent(vectors, scores)
+
+
+def main() -> None:
+    """Train a new student and save it."""
+    options = parsed_arguments()
+    torch.manual_seed(options.seed)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    teacher = numpy.load(options.vectors / "vectors.npy", mmap_mode="r")
+    model = new_student(options, teacher.shape[1])
+    training = Training(model, teacher, options)
+    training.run()
+    scale_to_unit_length(model, training.texts[:1000])
+    folder = options.output / "encoder"
+    save_rounded(model, folder)
+    rounded = correlation(StandaloneEncoder.load(folder), options.validation)
     whole = correlation(model, options.validation)
-    print(f"{options.output}/encoder: Spearman {rounded:.4f}; before rounding, {whole:.4f}")
+    print(f"{folder}: Spearman {rounded:.4f}; before rounding, {whole:.4f}")
 
 
 if __name__ == "__main__":

@@ -141,7 +141,15 @@ def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, 
 
 def record(path: Path, made: list[dict[str, Any]]) -> None:
     """Put the rows first in a file of results; they replace rows with the same names."""
-    table = read_table(path, {"data": "", "vectors": "", "metrics": TITLES, "rows": []})
+    table = read_table(
+        path,
+        {
+            "data": "",
+            "vectors": "",
+            "metrics": TITLES,
+            "rows": [],
+        },
+    )
     names = {row["model"] for row in made}
     table["rows"] = made + [row for row in table["rows"] if row["model"] not in names]
     write_table(path, table)
@@ -152,7 +160,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Score simple answers to questions.")
     parser.add_argument("config", type=Path)
     parser.add_argument("--overrides", default="{}", help="a JSON or Jsonnet file")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        nargs="+",
+        default=[1, 2, 3, 4, 5],
+    )
     parser.add_argument("--record", type=Path, help="a JSON file of results to put the figures in")
     arguments = parser.parse_args()
     is_file = arguments.overrides.endswith((".json", ".jsonnet", ".libsonnet"))

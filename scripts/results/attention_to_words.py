@@ -14,6 +14,7 @@ import argparse
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from allennlp.common.util import lazy_groups_of
@@ -34,37 +35,71 @@ def shares(attention: Sequence[float], position: int) -> list[float]:
     return [sum(before), here, sum(after)]
 
 
-def row_of(outputs: Iterable[tuple[dict[str, Any], bool]], word: str) -> dict[str, str]:
-    """Return the row of a word, from outputs with tokens and attention that are right or not."""
-    read: list[list[float]] = []
-    last: list[list[float]] = []
-    with_it: list[bool] = []
-    without: list[bool] = []
-    attended: Counter[str] = Counter()
-    for output, right in outputs:
-        tokens = [token.lower() for token in output["metadata"]["tokens"]]
-        (with_it if word in tokens else without).append(right)
+@dataclass
+class Attention:
+    """The attention around a word, in all sentences with it."""
+
+    read: list[list[float]] = field(default_factory=list)
+    """The shares of later words' attention, and of uniform attention, (6,) each."""
+    last: list[list[float]] = field(default_factory=list)
+    """The same of the last words of sentences."""
+    attended: "Counter[str]" = field(default_factory=Counter)
+    """The number of times that the word itself attends most to each other word."""
+
+    def add(self, tokens: Sequence[str], attention: Sequence[Sequence[float]], word: str) -> None:
+        """Add a sentence, whose `attention` has a row for each token."""
         for position, token in enumerate(tokens):
             if token != word:
                 continue
-            own = output["self_attention"][position][:position]
+            own = attention[position][:position]
             if own:
-                attended[tokens[own.index(max(own))]] += 1
+                self.attended[tokens[own.index(max(own))]] += 1
             for reader in range(position + 1, len(tokens)):
-                weights = output["self_attention"][reader][:reader]
-                both = shares(weights, position) + shares([1 / reader] * reader, position)
-                read.append(both)
+                uniform = shares([1 / reader] * reader, position)
+                both = shares(attention[reader][:reader], position) + uniform
+                self.read.append(both)
                 if reader == len(tokens) - 1:
-                    last.append(both)
-    row = {"word": word, "sentences": str(len(with_it))}
-    for title, found in (("accuracy, %", with_it), ("of the others, %", without)):
-        row[title] = f"{100 * statistics.mean(found):.1f}" if found else ""
-    for where, found_shares in (("", read), (" at the end", last)):
-        means = [statistics.mean(share) for share in zip(*found_shares)] or [0.0] * 6
-        for place, mean, even in zip(PLACES, means, means[3:]):
-            row[place + where] = f"{mean:.2f} ({even:.2f})" if found_shares else ""
-    row["it attends to"] = ", ".join(f"{token} {n}" for token, n in attended.most_common(4))
-    return row
+                    self.last.append(both)
+
+
+def row_of(outputs: Iterable[tuple[dict[str, Any], bool]], word: str) -> dict[str, str]:
+    """Return the row of a word, from outputs with tokens and attention that are right or not."""
+    found = Attention()
+    with_it: list[bool] = []
+    without: list[bool] = []
+    for output, right in outputs:
+        tokens = [token.lower() for token in output["metadata"]["tokens"]]
+        if word in tokens:
+            with_it.append(right)
+            found.add(tokens, output["self_attention"], word)
+        else:
+            without.append(right)
+    attended = found.attended.most_common(4)
+    return {
+        "word": word,
+        "sentences": str(len(with_it)),
+        "accuracy, %": percent(with_it),
+        "of the others, %": percent(without),
+        **mean_shares(found.read, ""),
+        **mean_shares(found.last, " at the end"),
+        "it attends to": ", ".join(f"{token} {number}" for token, number in attended),
+    }
+
+
+def percent(right: Sequence[bool]) -> str:
+    """Return the accuracy, or an empty string without sentences."""
+    return f"{100 * statistics.mean(right):.1f}" if right else ""
+
+
+def mean_shares(found: Sequence[Sequence[float]], where: str) -> dict[str, str]:
+    """Return the columns with the mean shares, and the shares of uniform attention."""
+    if not found:
+        return {place + where: "" for place in PLACES}
+    means = [statistics.mean(share) for share in zip(*found)]
+    columns = {}
+    for place, mean, even in zip(PLACES, means, means[3:]):
+        columns[place + where] = f"{mean:.2f} ({even:.2f})"
+    return columns
 
 
 def main() -> None:

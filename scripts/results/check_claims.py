@@ -28,6 +28,7 @@ import argparse
 import math
 import re
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -150,26 +151,32 @@ def described(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]
         sides = {claim["higher"]: higher, claim["lower"]: lower}
         missing = [name for name, row in sides.items() if row is None]
         return {**record, "holds": f"missing: {', '.join(missing)}"}
-    rows = {"higher": higher, "lower": lower}
     seeds, are_scored = tested_seeds(higher, lower)
     if not seeds:
         return {**record, "holds": "not tested: the rows have no seed in common"}
-    figures = {side: [100 * row.figures[seed] for seed in seeds] for side, row in rows.items()}
-    difference = statistics.mean(x - y for x, y in zip(*figures.values()))
-    record.update({side: f"{statistics.mean(values):.1f}" for side, values in figures.items()})
-    record["difference"] = f"{difference:+.1f}"
-    if len(seeds) > 1:
-        spreads = {side: statistics.stdev(values) for side, values in figures.items()}
-        spreads["difference"] = math.hypot(*spreads.values())
-        record.update({key: f"{record[key]} ± {spread:.1f}" for key, spread in spreads.items()})
-    if higher.published is not None and lower.published is not None:
-        record["published"] = f"{higher.published - lower.published:+.1f}"
+    record.update(described_figures(higher, lower, seeds))
     record["seeds"] = ", ".join(map(str, seeds))
     left_out = sorted({*higher.figures, *lower.figures} - {*seeds})
     if left_out:
         record["seeds"] += f" (without {', '.join(map(str, left_out))})"
     if not are_scored:
         record["holds"] = "not tested: the items' scores were not recorded"
+    return record
+
+
+def described_figures(higher: Row, lower: Row, seeds: Sequence[int]) -> dict[str, str]:
+    """Return the figures of two rows and their difference, over these seeds and as published."""
+    rows = {"higher": higher, "lower": lower}
+    figures = {side: [100 * row.figures[seed] for seed in seeds] for side, row in rows.items()}
+    difference = statistics.mean(x - y for x, y in zip(*figures.values()))
+    record = {side: f"{statistics.mean(values):.1f}" for side, values in figures.items()}
+    record["difference"] = f"{difference:+.1f}"
+    if len(seeds) > 1:
+        spreads = {side: statistics.stdev(values) for side, values in figures.items()}
+        spreads["difference"] = math.hypot(*spreads.values())
+        record = {key: f"{figure} ± {spreads[key]:.1f}" for key, figure in record.items()}
+    if higher.published is not None and lower.published is not None:
+        record["published"] = f"{higher.published - lower.published:+.1f}"
     return record
 
 

@@ -27,7 +27,7 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.predictors import Predictor
@@ -89,6 +89,35 @@ def translations_of(
     return lines
 
 
+class Outcome(NamedTuple):
+    """The BLEU of X and Y for a seed, and the p of the difference."""
+
+    seed: str
+    higher: float
+    lower: float
+    p: float
+
+    @property
+    def verdict(self) -> str:
+        """The answer: "yes" if X is better, "no" if Y is better, otherwise "open"."""
+        # SacreBLEU's p for equal translations is small: all resamples have the same difference.
+        if self.p >= LEVEL or self.higher == self.lower:
+            return "open"
+        return "yes" if self.higher > self.lower else "no"
+
+    def record(self) -> dict[str, str]:
+        """Return the line of the table."""
+        difference = self.higher - self.lower
+        return {
+            "seeds": self.seed,
+            "bleu_higher": f"{self.higher:.2f}",
+            "bleu_lower": f"{self.lower:.2f}",
+            "difference": f"{difference:+.2f}",
+            "p": f"{self.p:.3f}" if difference else "",
+            "better": self.verdict,
+        }
+
+
 def compare(
     names: tuple[str, str],
     higher: Mapping[str, list[str]],
@@ -105,51 +134,39 @@ def compare(
     seeds = [seed for seed in higher if seed in lower]
     if not seeds:
         raise ValueError(f"{names[0]} and {names[1]} have no seed in common")
-    figures = []
-    outcomes = []
-    records = []
+    results = []
     for seed in seeds:
-        signatures, scores = PairedTest(
+        test = PairedTest(
             [(names[1], lower[seed]), (names[0], higher[seed])],
             {"BLEU": BLEU(lowercase=lowercase)},
             [references],
             test_type="bs",
-        )()
-        results: Any = scores["BLEU"]  # instances of sacrebleu.significance.Result
-        baseline, system = results
-        difference = system.score - baseline.score
-        # SacreBLEU's p for equal translations is small, since all resamples have the same
-        # difference.
-        significant = system.p_value < LEVEL and difference != 0
-        outcomes.append(("yes" if difference > 0 else "no") if significant else "open")
-        figures.append((system.score, baseline.score))
-        records.append(
-            {
-                "seeds": seed,
-                "bleu_higher": f"{system.score:.2f}",
-                "bleu_lower": f"{baseline.score:.2f}",
-                "difference": f"{difference:+.2f}",
-                "p": f"{system.p_value:.3f}" if difference else "",
-                "better": outcomes[-1],
-            }
         )
-    if len(figures) > 1:
-        means = [statistics.mean(system) for system in zip(*figures)]
-        spreads = [statistics.stdev(system) for system in zip(*figures)]
-        t_test = ttest_rel(*zip(*figures), alternative="greater")
-        records.append(
-            {
-                "seeds": "all",
-                "bleu_higher": f"{means[0]:.2f} ± {spreads[0]:.2f}",
-                "bleu_lower": f"{means[1]:.2f} ± {spreads[1]:.2f}",
-                "difference": f"{means[0] - means[1]:+.2f}",
-                # If no seed has a difference, there is no p.
-                "t_test": "" if math.isnan(t_test.pvalue) else f"{t_test.pvalue:.2g}",
-                "better": outcomes[0] if len(set(outcomes)) == 1 else "open",
-            }
-        )
+        signatures, scores = test()
+        baseline, system = scores["BLEU"]
+        results.append(Outcome(seed, system.score, baseline.score, system.p_value))
+    records = [result.record() for result in results]
+    if len(results) > 1:
+        records.append(over_seeds(results))
     named = [{"higher": names[0], "lower": names[1], **record} for record in records]
     return named, str(signatures["BLEU"])
+
+
+def over_seeds(results: list[Outcome]) -> dict[str, str]:
+    """Return the line of the table about several seeds."""
+    higher = [result.higher for result in results]
+    lower = [result.lower for result in results]
+    means = statistics.mean(higher), statistics.mean(lower)
+    p = ttest_rel(higher, lower, alternative="greater").pvalue
+    verdicts = {result.verdict for result in results}
+    return {
+        "seeds": "all",
+        "bleu_higher": f"{means[0]:.2f} ± {statistics.stdev(higher):.2f}",
+        "bleu_lower": f"{means[1]:.2f} ± {statistics.stdev(lower):.2f}",
+        "difference": f"{means[0] - means[1]:+.2f}",
+        "t_test": "" if math.isnan(p) else f"{p:.2g}",  # without any difference, there is no p
+        "better": verdicts.pop() if len(verdicts) == 1 else "open",
+    }
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from scripts.experiments import REPOSITORY
 from scripts.results import commands
@@ -52,46 +52,63 @@ def blocks(path: str) -> str:
 
 def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     """Yield a data set's table, how its figures were obtained, and the command of most rows."""
-    rows = data["rows"]
-
-    def listed(key: str) -> list[str]:
-        return [", ".join(map(str, row.get(key, ()))) for row in rows]
-
-    sizes = [row.get("parameters") for row in rows]
-    yield table(
-        {
-            "model": [row["model"] for row in rows],
-            "configuration": [code(row.get("configuration")) for row in rows],
-            **{
-                title: [metric(row["metrics"].get(name), title) for row in rows]
-                for name, title in data["metrics"].items()
-            },
-            "published": [published(row) for row in rows],
-            "what differs": [what_differs(row) for row in rows],
-            "seeds": listed("seeds"),
-            "best epoch": listed("epochs"),
-            "parameters": [f"{size / 1e6:.2f}M" if size else "" for size in sizes],
-            "minutes": [minutes(row) for row in rows],
-        }
-    )
-    trained = [row for row in rows if "command" in row]
+    yield table(result_columns(data))
+    trained = [row for row in data["rows"] if "command" in row]
     command, number = commands.commonest(trained) if trained else ("", 0)
-    some = f"one for {number} row{'s' * (number > 1)} is below; `{data['file']}` has all of them"
-    revisions = [revision for row in trained for revision in revisions_of(row, data)]
-    yield "\n".join(
-        f"- {name}: {'; '.join(dict.fromkeys(filter(None, values)))}"
-        for name, values in {
-            "Data": [data["data"]],
-            "Word vectors": [row.get("vectors", data["vectors"]) for row in trained],
-            "Machine": [machine(machine_of(row, data)) for row in trained],
-            "Revision": revisions,
-            "Date": [row.get("date", data.get("date")) for row in trained],
-            "Commands": [some] if number < len(trained) else [],
-        }.items()
-        if any(values)
-    )
+    facts = facts_of(trained, data)
+    if number < len(trained):
+        one = "one for 1 row" if number == 1 else f"one for {number} rows"
+        facts["Commands"] = [f"{one} is below; `{data['file']}` has all of them"]
+    lines = []
+    for name, values in facts.items():
+        known = dict.fromkeys(filter(None, values))
+        if known:
+            lines.append(f"- {name}: {'; '.join(known)}")
+    yield "\n".join(lines)
     if command:
         yield f"```bash\n{command}\n```"
+
+
+def result_columns(data: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the columns of a data set's table by their titles."""
+    rows = data["rows"]
+    columns = {
+        "model": [row["model"] for row in rows],
+        "configuration": [code(row.get("configuration")) for row in rows],
+    }
+    for name, title in data["metrics"].items():
+        columns[title] = [metric(row["metrics"].get(name), title) for row in rows]
+    columns["published"] = [published(row) for row in rows]
+    columns["what differs"] = [what_differs(row) for row in rows]
+    columns["seeds"] = [listed(row.get("seeds", ())) for row in rows]
+    columns["best epoch"] = [listed(row.get("epochs", ())) for row in rows]
+    columns["parameters"] = [millions(row.get("parameters")) for row in rows]
+    columns["minutes"] = [minutes(row) for row in rows]
+    return columns
+
+
+def facts_of(trained: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return how the figures of trained rows were obtained, a value of each fact for each row."""
+    revisions = []
+    for row in trained:
+        revisions += revisions_of(row, data)
+    return {
+        "Data": [data["data"]],
+        "Word vectors": [row.get("vectors", data["vectors"]) for row in trained],
+        "Machine": [machine(machine_of(row, data)) for row in trained],
+        "Revision": revisions,
+        "Date": [row.get("date", data.get("date")) for row in trained],
+    }
+
+
+def listed(values: Sequence[Any]) -> str:
+    """Return values between commas."""
+    return ", ".join(map(str, values))
+
+
+def millions(number: Optional[int]) -> str:
+    """Return a number of parameters in millions, or an empty string for none."""
+    return f"{number / 1e6:.2f}M" if number else ""
 
 
 def what_differs(row: Mapping[str, Any]) -> str:
@@ -127,27 +144,21 @@ def machine_of(row: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any
 def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     """Yield the trials of a study, the best one first, and how they were obtained."""
     sign = -1 if data["metric"].startswith("+") else 1
-    trials = sorted(
-        data["trials"],
-        key=lambda trial: (trial["value"] is None, sign * (trial["value"] or 0), trial["number"]),
-    )
+
+    def order(trial: Mapping[str, Any]) -> tuple[bool, float, int]:
+        value = trial["value"]
+        return value is None, sign * (value or 0), trial["number"]
+
+    trials = sorted(data["trials"], key=order)
     title = data["metric_title"]
-    yield table(
-        {
-            **{code(name): [str(one["values"][name]) for one in trials] for name in data["space"]},
-            f"validation {title}": [
-                metric(trial["value"], title)
-                if trial["value"] is not None
-                else ": ".join(filter(None, (trial["state"], trial.get("reason"))))
-                for trial in trials
-            ],
-            "best epoch": [
-                f"{trial['best_epoch']} of {trial['epochs']}" if "best_epoch" in trial else ""
-                for trial in trials
-            ],
-            "minutes": [minutes(trial) for trial in trials],
-        }
-    )
+    columns = {code(name): [str(one["values"][name]) for one in trials] for name in data["space"]}
+    columns[f"validation {title}"] = [outcome(trial, title) for trial in trials]
+    columns["best epoch"] = [
+        f"{trial['best_epoch']} of {trial['epochs']}" if "best_epoch" in trial else ""
+        for trial in trials
+    ]
+    columns["minutes"] = [minutes(trial) for trial in trials]
+    yield table(columns)
     facts = {
         "Configuration": code(data["configuration"]),
         "Search": f"{data['sampler']}, seed {data['seed']}",
@@ -157,6 +168,13 @@ def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     }
     yield "\n".join(f"- {name}: {value}" for name, value in facts.items())
     yield f"```bash\n{commands.wrapped(data['command'])}\n```"
+
+
+def outcome(trial: Mapping[str, Any], title: str) -> str:
+    """Return the figure of a trial or, without one, its state and the reason."""
+    if trial["value"] is not None:
+        return metric(trial["value"], title)
+    return ": ".join(filter(None, (trial["state"], trial.get("reason"))))
 
 
 def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:

@@ -158,7 +158,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Draw a picture of results.")
     parser.add_argument("kind", choices=["accuracies", "curves", "gains"])
     parser.add_argument("picture", type=Path)
-    parser.add_argument("results", type=Path, nargs="+", help="files, or folders of runs")
+    parser.add_argument(
+        "results",
+        type=Path,
+        nargs="+",
+        help="files, or folders of runs",
+    )
     options = parser.parse_args()
     if options.kind == "curves":
         figure = learning_curves(options.results)

@@ -178,11 +178,21 @@ def main() -> None:
         one = kinds.add_parser(kind)
         one.add_argument("table", type=Path, help="a JSON file of results")
         one.add_argument("name", help=name)
-        one.add_argument("reports", type=Path, nargs="+" if kind == "transfer" else 1, help=reports)
+        one.add_argument(
+            "reports",
+            type=Path,
+            nargs="+" if kind == "transfer" else 1,
+            help=reports,
+        )
         parsers[kind] = one
     parsers["trees"].add_argument("--model", required=True, help="what the archives are seeds of")
     one = parsers["transfer"]
-    one.add_argument("--seeds", type=int, nargs="+", help="the seeds of the reports")
+    one.add_argument(
+        "--seeds",
+        type=int,
+        nargs="+",
+        help="the seeds of the reports",
+    )
     one.add_argument("--configuration", help="the configuration that trained the model")
     one.add_argument("--revision", help="the commit that trained the model")
     one.add_argument("--command", help="the command that made the reports")

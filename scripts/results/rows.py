@@ -136,7 +136,12 @@ def common_metrics(runs: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
 
 def empty_table() -> dict[str, Any]:
     """Return a file of results without rows."""
-    return {"data": "", "vectors": "", "metrics": {}, "rows": []}
+    return {
+        "data": "",
+        "vectors": "",
+        "metrics": {},
+        "rows": [],
+    }
 
 
 def row_of(table: dict[str, Any], series: Series) -> dict[str, Any]:

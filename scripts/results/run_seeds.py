@@ -268,8 +268,18 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--overrides", default="", help="a JSON or Jsonnet file, or Jsonnet as `allennlp -o` takes"
     )
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--jobs", type=int, default=1, help="how many seeds to train at a time")
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        nargs="+",
+        default=[1, 2, 3],
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        help="how many seeds to train at a time",
+    )
     parser.add_argument("--record", type=Path, help="a JSON file of results to put the figures in")
     parser.add_argument(
         "--recover", action="store_true", help="continue interrupted runs, rather than begin again"
@@ -280,21 +290,27 @@ def parse_arguments() -> argparse.Namespace:
     return arguments
 
 
+def threads_of_each(jobs: int) -> Optional[int]:
+    """Return the threads of each parallel run; `None` for a single one."""
+    if jobs == 1:
+        return None
+    # More threads than cores would wait for each other, and slow down all runs.
+    return max(1, (os.cpu_count() or 1) // jobs)
+
+
 def main() -> None:
     """Train every seed of the command line and print the figures."""
     arguments = parse_arguments()
     overrides, text = parsed(arguments.overrides)
-    # More threads than cores would wait for each other, and slow down all runs.
-    cores = os.cpu_count() or 1
-    threads = None if arguments.jobs == 1 else max(1, cores // arguments.jobs)
+    threads = threads_of_each(arguments.jobs)
     commit = None if arguments.record is None else revision()
     training = Training(arguments.config, overrides, arguments.output, threads, commit)
+    finished = [seed for seed in arguments.seeds if is_finished(training.folder(seed))]
     series = None
     recorded: list[int] = []
-    finished = [seed for seed in arguments.seeds if is_finished(training.folder(seed))]
     if arguments.record is not None:
-        digest = digest_of(arguments.config, overrides)
         series = Series(arguments.record, arguments.config, text)
+        digest = digest_of(arguments.config, overrides)
         recorded = valid_seeds(series, digest)
         for seed in finished:  # refuse earlier runs before training others
             if seed not in recorded:
@@ -302,9 +318,9 @@ def main() -> None:
     known = {*finished, *recorded}
     missing = [seed for seed in arguments.seeds if seed not in known]
     with ThreadPoolExecutor(arguments.jobs) as executor:
-        futures = {
-            seed: executor.submit(train, training, seed, arguments.recover) for seed in missing
-        }
+        futures = {}
+        for seed in missing:
+            futures[seed] = executor.submit(train, training, seed, arguments.recover)
         try:
             for seed in arguments.seeds:
                 if seed in futures:

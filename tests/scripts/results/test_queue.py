@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.results import queue, run_seeds
-from scripts.results.queue import Run, Wanted, choose_seeds, interval_width, next_step
+from scripts.results import plan, queue, run_seeds
+from scripts.results.plan import Run, Wanted, choose_seeds, interval_width, next_step
 
 CLAIM = {
     "claim": "A above B",
@@ -43,9 +43,9 @@ def row(model: str, configuration: str, figures: dict[int, float], digest="d1", 
 @pytest.fixture
 def results(tmp_path, monkeypatch) -> Path:
     """A folder of results; each configuration evaluates to the digest d1 today."""
-    monkeypatch.setattr(queue, "RESULTS", tmp_path)
-    monkeypatch.setattr(queue, "WANTED", tmp_path / "wanted.list")
-    monkeypatch.setattr(queue, "_digests", lambda experiments: ["d1"] * len(experiments))
+    monkeypatch.setattr(plan, "RESULTS", tmp_path)
+    monkeypatch.setattr(plan, "WANTED", tmp_path / "wanted.list")
+    monkeypatch.setattr(plan, "_digests", lambda experiments: ["d1"] * len(experiments))
     (tmp_path / "wanted.list").write_text("{}")
     (tmp_path / "claims.json").write_text(json.dumps({"claims": [CLAIM], "records": [{}]}))
     return tmp_path
@@ -57,7 +57,7 @@ def write(results: Path, *rows: dict) -> None:
 
 
 def step():
-    return next_step(CLAIM, queue.wanted_rows())
+    return next_step(CLAIM, plan.wanted_rows())
 
 
 def runs_of(step) -> list[tuple[str, int]]:
@@ -92,7 +92,7 @@ def test_further_steps_are_one_seed_and_narrow_the_interval_by_the_spread_of_the
 
     table["records"][0]["needed"] = "8"
     (results / "claims.json").write_text(json.dumps(table))
-    assert step().value == pytest.approx(queue.UNDECIDED / 10)
+    assert step().value == pytest.approx(plan.UNDECIDED / 10)
     for holds in ("yes", "no"):
         table["records"][0]["holds"] = holds
         (results / "claims.json").write_text(json.dumps(table))
@@ -105,17 +105,17 @@ def test_five_seeds_are_enough_but_seeds_with_other_settings_do_not_count(result
     assert step() is None
     write(results, row("A", "sick/rcrn", figures, digest="d0"), row("B", "sick/bilstm", figures))
     assert runs_of(step()) == [("sick/rcrn", seed) for seed in (1, 2, 3)]
-    assert [run.seed for run in queue.outdated_runs()] == [1, 2, 3, 4, 5]
+    assert [run.seed for run in plan.outdated_runs()] == [1, 2, 3, 4, 5]
 
 
 def test_rows_that_are_not_recorded_are_described(results):
     described = {"model": "A", "configuration": "sick/rcrn", "minutes": 9}
     group = {"overrides": "(import 'CONFIGURATION')", "rows": [described]}
-    queue.WANTED.write_text(json.dumps({"sick.json": group}))
+    plan.WANTED.write_text(json.dumps({"sick.json": group}))
     write(results, row("B", "sick/bilstm", {1: 0.7, 2: 0.7, 3: 0.7}))
     assert runs_of(step()) == [("sick/rcrn", seed) for seed in (1, 2, 3)]
     assert step().runs[0].row.overrides == "(import 'sick/rcrn')"
-    queue.WANTED.write_text("{}")
+    plan.WANTED.write_text("{}")
     assert step() is None
 
 
@@ -134,16 +134,17 @@ def test_seeds_of_both_rows_come_before_those_of_one_and_new_ones(first, second,
 
 
 def test_fewer_than_three_seeds_decide_nothing():
-    assert interval_width([0.1, 0.1], 2) == queue.UNDECIDED
+    assert interval_width([0.1, 0.1], 2) == plan.UNDECIDED
     assert interval_width([3.0, 4.0], 4) == pytest.approx(2 * 1.96 * 5 / 2)
 
 
 @pytest.fixture
 def wanted(results, monkeypatch) -> Wanted:
     """A row in a separate repository, whose training writes metrics.json."""
-    monkeypatch.setattr(queue, "REPOSITORY", results)
-    monkeypatch.setattr(queue, "CONFIGURATIONS", results / "training_config")
-    monkeypatch.setattr(queue, "parsed", lambda overrides: ({}, overrides))
+    for module in (plan, queue):
+        monkeypatch.setattr(module, "REPOSITORY", results)
+    monkeypatch.setattr(plan, "CONFIGURATIONS", results / "training_config")
+    monkeypatch.setattr(plan, "parsed", lambda overrides: ({}, overrides))
     monkeypatch.setattr(queue, "revision", lambda: "bbbbbbb")
     monkeypatch.setattr(run_seeds, "digest_of", lambda config, overrides: "d1")
     monkeypatch.setattr("scripts.results.rows.CONFIGURATIONS", results / "training_config")
@@ -154,7 +155,7 @@ def wanted(results, monkeypatch) -> Wanted:
 def test_an_interrupted_run_comes_first_and_a_failed_one_not_again(results, wanted):
     write(results, row("A", "sick/rcrn", {1: 0.8}), row("B", "sick/bilstm", {1: 0.7}))
     output = results / "out"
-    first, *others = queue.planned_runs()
+    first, *others = plan.planned_runs()
     assert queue.next_run(output, set()) == first
     started = others[2].training(output).started(others[2].seed)
     started.parent.mkdir(parents=True)
@@ -171,10 +172,10 @@ def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeyp
     for name, value in (("name", "A"), ("email", "a@example.org")):
         subprocess.run(["git", "config", f"user.{name}", value], cwd=results, check=True)
     (results / "docs").mkdir()
-    monkeypatch.setattr(queue, "RESULTS", results / "docs" / "results")
-    queue.RESULTS.mkdir()
+    monkeypatch.setattr(plan, "RESULTS", results / "docs" / "results")
+    plan.RESULTS.mkdir()
     described = {"data": "SICK", "vectors": "random", "metrics": {"accuracy": "accuracy, %"}}
-    queue.WANTED.write_text(json.dumps({"sick.json": {**described, "overrides": "", "rows": []}}))
+    plan.WANTED.write_text(json.dumps({"sick.json": {**described, "overrides": "", "rows": []}}))
     trained = []
 
     def train(training, seed, recover=False, keep_open=()):
@@ -197,7 +198,7 @@ def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeyp
     with queue.lock_output(output) as lock:
         queue.train_and_record(run, output, lock)
     assert trained == [2]
-    table = json.loads((queue.RESULTS / "sick.json").read_text())
+    table = json.loads((plan.RESULTS / "sick.json").read_text())
     assert table.items() >= described.items()
     (recorded,) = table["rows"]
     expected = {"model": "A", "differs": "short", "seeds": [2], "revisions": ["bbbbbbb"]}
