@@ -139,7 +139,7 @@ def _with(text: str, found: Optional["re.Match[str]"], change: str) -> str:
 
 
 def _negated(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield sentences whose negation has one of the forms, and without the negation."""
+    """Yield each sentence with a negation in one of the forms, and without the negation."""
     forms = cycle(_NEGATED_FORMS)
     for text in texts:
         found = _NEGATED.search(text)

@@ -28,7 +28,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import numpy
 import torch
@@ -253,7 +253,6 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
-    from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
     shown = [record for record in records if record.get(SPEED) and record.get("mean")]
@@ -267,46 +266,74 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
     axes.margins(0.2, 0.35)
     axes.grid(alpha=0.3)
     areas = [max(record["megabytes"], 4.0) for record in shown]  # square points
-    speeds, means = ([record[key] for record in shown] for key in (SPEED, "mean"))
+    points = [(record[SPEED], record["mean"]) for record in shown]
+    speeds, means = zip(*points)
     axes.scatter(speeds, means, areas, [f"C{i}" for i in range(len(shown))], alpha=0.7)
     figure.draw_without_rendering()
-    canvas: Any = FigureCanvasAgg(figure)
-    centers = axes.transData.transform(list(zip(speeds, means)))  # (N, 2), in pixels
-    radii = [numpy.sqrt(area) / 2 * figure.dpi / 72 for area in areas]
-    taken = [Bbox([center - radius, center + radius]) for center, radius in zip(centers, radii)]
-    for i, (record, speed, mean, area) in enumerate(zip(shown, speeds, means, areas)):
-        for x, y in PLACES:
-            distance = numpy.sqrt(area) / 2 + 3  # points
-            label = axes.annotate(
-                record["encoder"],
-                (speed, mean),
-                (x * distance, numpy.sign(y) * distance + 6 * y),
-                textcoords="offset points",
-                arrowprops={  # to the nearest corner
-                    "arrowstyle": "-",
-                    "linewidth": 0.5,
-                    "shrinkA": 0,
-                    "relpos": ((1 - x) / 2, (1 - numpy.sign(y)) / 2),
-                },
-                fontsize=8,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
-                zorder=2 + 1 / (i + 1),  # above the grid
-                ha={-1: "right", 0: "center", 1: "left"}[x],
-                va="center" if y == 0 else "bottom" if y > 0 else "top",
-            )
-            label.update_positions(canvas.get_renderer())
-            box = Text.get_window_extent(label)  # without the line
-            inside = all(map(axes.bbox.contains, *zip(box.min, box.max)))
-            if inside and not any(map(box.overlaps, taken)):
-                break
-            label.remove()
-        else:
-            raise SystemExit(f"{path}: there is no place for the label of {record['encoder']}")
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    taken = []
+    for area, center in zip(areas, axes.transData.transform(points)):
+        radius = numpy.sqrt(area) / 2 * figure.dpi / 72  # in pixels
+        taken.append(Bbox([center - radius, center + radius]))
+    for i, (record, point, area) in enumerate(zip(shown, points, areas)):
+        height = 2 + 1 / (i + 1)  # above the grid
+        label = Label(record["encoder"], point, numpy.sqrt(area) / 2 + 3, height)
+        box = label.placed(axes, renderer, taken)
+        if box is None:
+            raise SystemExit(f"{path}: there is no place for the label of {label.text}")
         taken.append(box)
     figure.savefig(path)
 
 
-def main() -> None:
+class Label(NamedTuple):
+    """The label of a point in a plot."""
+
+    text: str
+    point: tuple[float, float]
+    distance: float
+    """From the point, in points of the font."""
+    height: float
+    """The order in which labels cover each other."""
+
+    def placed(self, axes: Any, renderer: Any, taken: list[Any]) -> Any:
+        """Put the label at the first free place, and return its box; `None` if there is none."""
+        from matplotlib.text import Text
+
+        for x, y in PLACES:
+            label = self.at(axes, x, y)
+            label.update_positions(renderer)
+            box = Text.get_window_extent(label)  # without the line
+            inside = all(map(axes.bbox.contains, *zip(box.min, box.max)))
+            if inside and not any(map(box.overlaps, taken)):
+                return box
+            label.remove()
+        return None
+
+    def at(self, axes: Any, x: float, y: float) -> Any:
+        """Draw the label at one of `PLACES`, with a line from its nearest corner to the point."""
+        side = numpy.sign(y)
+        line = {
+            "arrowstyle": "-",
+            "linewidth": 0.5,
+            "shrinkA": 0,
+            "relpos": ((1 - x) / 2, (1 - side) / 2),
+        }
+        return axes.annotate(
+            self.text,
+            self.point,
+            (x * self.distance, side * self.distance + 6 * y),
+            textcoords="offset points",
+            arrowprops=line,
+            fontsize=8,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+            zorder=self.height,
+            ha={-1: "right", 0: "center", 1: "left"}[x],
+            va={-1: "top", 0: "center", 1: "bottom"}[side],
+        )
+
+
+def parsed_arguments() -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -319,43 +346,71 @@ def main() -> None:
     parser.add_argument(
         "--others", nargs="*", default=[MINILM, "GloVe"], help="or wordllama, MiniLM-int8"
     )
-    parser.add_argument("--threads", type=int, nargs="*", default=[1])
+    parser.add_argument(
+        "--threads",
+        type=int,
+        nargs="*",
+        default=[1],
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sentences", type=int, help="how many of SICK's; by default all")
     parser.add_argument("--output", type=Path, default=OUTPUT)
-    parser.add_argument("--transfer", type=Path, metavar="FOLDER", help="for the reports")
-    parser.add_argument("--vectors", type=Path, metavar="FOLDER", help="for the vectors")
+    parser.add_argument(
+        "--transfer",
+        type=Path,
+        metavar="FOLDER",
+        help="for the reports",
+    )
+    parser.add_argument(
+        "--vectors",
+        type=Path,
+        metavar="FOLDER",
+        help="for the vectors",
+    )
     parser.add_argument("--plot", type=Path)
-    options = parser.parse_args()
-    names = {name: name for name in options.others}
-    for file in options.archives:
-        is_archive = file.endswith("model.tar.gz")
-        name = Path(file).resolve().parent.name if is_archive else Path(file).name.split(".")[0]
-        names[name] = file
-    torch.set_num_threads(max(options.threads, default=1))
-    loaded = {name: load(source, options.data) for name, source in names.items()}
+    return parser.parse_args()
 
-    before = json.loads(options.output.read_text("utf-8")) if options.output.exists() else {}
-    records = {record["encoder"]: record for record in before.get("records", [])}
-    info = machine(torch.device("cpu"))
 
+def columns_of(threads: Sequence[int]) -> dict[str, str]:
+    """Return the titles of the table's columns, each with the key of a record."""
     columns = {"encoder": "encoder", "size": "size", "MB on disk": "megabytes"}
-    columns |= {title: key for key, (title, _) in QUALITY.items()}
-    columns |= {"mean of these": "mean", "transfer, average": "transfer"}
-    for threads in options.threads:
-        label = "1 thread" if threads == 1 else f"{threads} threads"
-        columns[f"sentences/s, {label}"] = f"sentences_per_second_{threads}"
-        columns[f"sentences per CPU second, {label}"] = f"sentences_per_cpu_second_{threads}"
-        columns[f"relative to MiniLM, {label}"] = f"ratio_{threads}"
+    for key, (title, _) in QUALITY.items():
+        columns[title] = key
+    columns["mean of these"] = "mean"
+    columns["transfer, average"] = "transfer"
+    for number in threads:
+        label = "1 thread" if number == 1 else f"{number} threads"
+        columns[f"sentences/s, {label}"] = f"sentences_per_second_{number}"
+        columns[f"sentences per CPU second, {label}"] = f"sentences_per_cpu_second_{number}"
+        columns[f"relative to MiniLM, {label}"] = f"ratio_{number}"
+    return columns
 
-    def save() -> None:
-        write(options.output.with_suffix(""), info, list(records.values()), columns)
 
-    for name, (encode, files) in loaded.items():
+class Comparison:
+    """The measurements of encoders, which are saved one by one."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.records: dict[str, dict[str, Any]] = {}
+        if options.output.exists():
+            before = json.loads(options.output.read_text("utf-8"))
+            self.records = {record["encoder"]: record for record in before["records"]}
+        self.info = machine(torch.device("cpu"))
+
+    def save(self) -> None:
+        """Write all records."""
+        columns = columns_of(self.options.threads)
+        output = self.options.output.with_suffix("")
+        write(output, self.info, list(self.records.values()), columns)
+
+    def measure_quality(self, name: str, encode: Encode, files: list[Path]) -> None:
+        """Measure what an encoder's record lacks, except speed."""
+        options = self.options
         digest = files_digest(*files)
-        record = records.setdefault(name, {"encoder": name})
+        record = self.records.setdefault(name, {"encoder": name})
         if record.setdefault("digest", digest) != digest:  # another encoder with this name
-            records[name] = record = {"encoder": name, "digest": digest}
+            record = {"encoder": name, "digest": digest}
+            self.records[name] = record
         vectors = SentenceVectors(encode, options.vectors, digest + name)
         for key, (_, measure) in QUALITY.items():
             if key not in record:
@@ -364,25 +419,46 @@ def main() -> None:
                 record["megabytes"] = sum(map(_size, files)) / 1e6
                 if all(key in record for key in QUALITY):
                     record["mean"] = statistics.mean(record[key] for key in QUALITY)
-                save()
+                self.save()
         if options.transfer is not None and "transfer" not in record:
             record["transfer"] = transfer_average(vectors, options.data, name, options.transfer)
-            save()
-    for threads in options.threads:
-        if all(f"ratio_{threads}" in records[name] for name in loaded):
-            continue
+            self.save()
+
+    def measure_speed(self, encoders: dict[str, Encode], threads: int) -> None:
+        """Measure the speed of all encoders in turns, unless it is known."""
+        if all(f"ratio_{threads}" in self.records[name] for name in encoders):
+            return
+        options = self.options
         (sick,) = (task for task in TASKS if task.name == "SICK-R")
         sentences = sick.read(options.data).sentences()[: options.sentences]
-        info["sentences"] = len(sentences)
+        self.info["sentences"] = len(sentences)
         torch.set_num_threads(threads)
-        encoders = {name: encode for name, (encode, _) in loaded.items()}
         for name, speed in measure_speed(encoders, sentences, options.rounds).items():
-            records[name].update({f"{key}_{threads}": value for key, value in speed.items()})
-        info["threads"] = options.threads
-        info["load_after"] = os.getloadavg()[0]
-        save()
+            for key, value in speed.items():
+                self.records[name][f"{key}_{threads}"] = value
+        self.info["threads"] = options.threads
+        self.info["load_after"] = os.getloadavg()[0]
+        self.save()
+
+
+def main() -> None:
+    """Run the measurements that are missing, and write the results."""
+    options = parsed_arguments()
+    names = {name: name for name in options.others}
+    for file in options.archives:
+        is_archive = file.endswith("model.tar.gz")
+        name = Path(file).resolve().parent.name if is_archive else Path(file).name.split(".")[0]
+        names[name] = file
+    torch.set_num_threads(max(options.threads, default=1))
+    loaded = {name: load(source, options.data) for name, source in names.items()}
+    comparison = Comparison(options)
+    for name, (encode, files) in loaded.items():
+        comparison.measure_quality(name, encode, files)
+    encoders = {name: encode for name, (encode, _) in loaded.items()}
+    for threads in options.threads:
+        comparison.measure_speed(encoders, threads)
     if options.plot is not None:
-        draw(list(records.values()), options.plot)
+        draw(list(comparison.records.values()), options.plot)
 
 
 if __name__ == "__main__":

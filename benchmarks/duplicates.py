@@ -173,7 +173,12 @@ def measure_time(
             found = [(one.position, one.kept_position) for one in result.filtered]
             exact = found == by_all_pairs(texts[:size], vectors)
         records.append(
-            {"texts": size, "removed": len(result.filtered), "seconds": seconds, "exact": exact}
+            {
+                "texts": size,
+                "removed": len(result.filtered),
+                "seconds": seconds,
+                "exact": exact,
+            }
         )
         write(RESULTS / "duplicates_cpu", info, records, TIME_COLUMNS)
 

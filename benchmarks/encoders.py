@@ -91,45 +91,47 @@ def measure(
         if not error <= TOLERANCE:
             raise SystemExit(f"{case.name}: the default backend is {error:.1e} off the naive one")
         record["disagreement"] = error
-
     candidates = {
         "baseline": Candidate.lstm(case.baseline().to(device)),
         "default": Candidate.encoder(encoder, mask, None),
         "naive": Candidate.encoder(encoder, mask, "naive"),
     }
+    too_slow = f"steps of more than {longest:g} seconds"
     for kind in ("forward", "training"):
-        steps = {
-            name: partial(getattr(candidate, kind), inputs)
-            for name, candidate in candidates.items()
-        }
-        if kind == "training":
-            for name in ("naive", "default"):
-                size = case.training_bytes(num_tokens, batch_size, naive=name == "naive")
-                if size > 0.8 * _free_memory(device):
-                    del steps[name]
-                    record["left_out"] = f"training steps of {size / 2**30:.0f} GB"
-        for name in steps.keys() - {"baseline"}:
-            if _expected_seconds(shorter, num_tokens, name, kind) > longest:
-                record["left_out"] = f"steps of more than {longest:g} seconds"
-                del steps[name]
+        steps = {"baseline": partial(getattr(candidates["baseline"], kind), inputs)}
+        for name in ("default", "naive"):
+            size = case.training_bytes(num_tokens, batch_size, naive=name == "naive")
+            if kind == "training" and size > 0.8 * _free_memory(device):
+                record["left_out"] = f"training steps of {size / 2**30:.0f} GB"
+            elif _expected_seconds(shorter, num_tokens, name, kind) > longest:
+                record["left_out"] = too_slow
+            else:
+                steps[name] = partial(getattr(candidates[name], kind), inputs)
         times = interleave(steps, seconds, device, longest)
         for name, step in steps.items():
             if not times[name]:
-                record["left_out"] = f"steps of more than {longest:g} seconds"
+                record["left_out"] = too_slow
                 continue
-            prefix = _prefix(name)
-            record[f"{prefix}{kind}_ms"] = 1000 * statistics.median(times[name])
-            record[f"{prefix}{kind}_ms_min"] = 1000 * min(times[name])
-            record[f"{prefix}{kind}_rounds"] = len(times[name])
-            if name != "baseline":
-                ratio = median_ratio(times[name], times["baseline"])
-                record[f"{prefix}{kind}_ratio"] = ratio
+            record.update(_figures(name, kind, times))
             if kind == "training":
                 peak = peak_memory(step, device)
-                record[f"{prefix}peak_mb"] = None if peak is None else peak / 2**20
+                record[f"{_prefix(name)}peak_mb"] = None if peak is None else peak / 2**20
     if "training_ratio" in record:
         record["training_over_arithmetic"] = record["training_ratio"] / record["arithmetic_ratio"]
     return record
+
+
+def _figures(name: str, kind: str, times: dict[str, list[float]]) -> dict[str, float]:
+    """Return the fields of a record about the times of a step, in seconds."""
+    prefix = f"{_prefix(name)}{kind}"
+    figures = {
+        f"{prefix}_ms": 1000 * statistics.median(times[name]),
+        f"{prefix}_ms_min": 1000 * min(times[name]),
+        f"{prefix}_rounds": len(times[name]),
+    }
+    if name != "baseline":
+        figures[f"{prefix}_ratio"] = median_ratio(times[name], times["baseline"])
+    return figures
 
 
 def _expected_seconds(
@@ -156,15 +158,36 @@ def _free_memory(device: torch.device) -> float:
     return int(line.split()[1]) * 1024
 
 
-def main(arguments: Optional[list[str]] = None) -> None:
+def parsed(arguments: Optional[list[str]]) -> argparse.Namespace:
+    """Return the options of a command line."""
     names = [case.name for case in CASES]
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--encoders", nargs="+", choices=names, default=names)
-    parser.add_argument("--lengths", nargs="+", type=int, default=[16, 32, 64, 128, 256])
-    parser.add_argument("--batch-sizes", nargs="+", type=int, default=[32, 128])
+    parser.add_argument(
+        "--encoders",
+        nargs="+",
+        choices=names,
+        default=names,
+    )
+    parser.add_argument(
+        "--lengths",
+        nargs="+",
+        type=int,
+        default=[16, 32, 64, 128, 256],
+    )
+    parser.add_argument(
+        "--batch-sizes",
+        nargs="+",
+        type=int,
+        default=[32, 128],
+    )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each row, twice")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=5.0,
+        help="for each row, twice",
+    )
     parser.add_argument(
         "--longest",
         type=float,
@@ -175,8 +198,12 @@ def main(arguments: Optional[list[str]] = None) -> None:
     default = "benchmarks/results/encoders_<device>"
     parser.add_argument("--output", type=Path, help=f"without an ending; default: {default}")
     parser.add_argument("--plot", type=Path, help="a picture of the ratios to the baselines")
-    options = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
 
+
+def main(arguments: Optional[list[str]] = None) -> None:
+    """Run the measurements and write the results."""
+    options = parsed(arguments)
     keep_freed_memory()
     torch.set_num_threads(options.threads)
     device = torch.device(options.device)

@@ -200,62 +200,111 @@ def describe(record: dict[str, Any], names: list[str]) -> None:
         record["p"] = f"{ttest_rel(*scores.values()).pvalue:.2g}"
 
 
+class Tables:
+    """The records of the three tables, which are saved one by one."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+        records = _saved("few_labels")
+        self.by_size = {(record["data"], record["labels"]): record for record in records}
+        self.changes = _saved("meaning_pairs")
+        self.others = _saved("other_data")
+
+    def save(self) -> None:
+        """Write all tables that have records."""
+        for record in self.by_size.values():
+            describe(record, self.names)
+        titles = {"data": "data", "labels a class": "labels", "majority, %": "majority"}
+        for name in self.names:
+            titles[f"{name}, %"] = name
+        titles["p"] = "p"
+        for name in self.names:
+            titles[f"{name}, CPU seconds of fit"] = f"fit_{name}"
+        order = [key for key in product(SETS, SIZES) if key in self.by_size]
+        _write("few_labels", [self.by_size[key] for key in order], titles)
+        _write("meaning_pairs", self.changes, MEANING_COLUMNS)
+        _write("other_data", self.others, OTHER_COLUMNS)
+
+    def add_changes(self, encoder: str, data: Path, vectors: Vectors) -> None:
+        """Measure an encoder on small changes of meaning, unless that was done."""
+        if not any(record["encoder"] == encoder for record in self.changes):
+            made = meaning(data, vectors, encoder == PACKAGE)
+            self.changes += [{"encoder": encoder, **record} for record in made]
+            self.save()
+
+    def add_other(self, name: str, data: Path, classifier: PairClassifier) -> None:
+        """Measure a classifier on other data than its training data, unless that was done."""
+        if not any(record["classifier"] == name for record in self.others):
+            self.others.append({"classifier": name, **other_data(data, classifier)})
+            self.save()
+
+    def add_labels(self, name: str, encoder: str, data: Path, vectors: Vectors) -> None:
+        """Measure an encoder on a data set, with the numbers of labels not measured yet."""
+        sizes = []
+        for size in SIZES:
+            if f"scores_{encoder}" not in self.by_size.get((name, size), {}):
+                sizes.append(size)
+        for size, figures in few_labels(name, data, vectors, encoder == PACKAGE, sizes):
+            record = self.by_size.setdefault((name, size), {"data": name, "labels": size})
+            for key, value in figures.items():
+                record[key if key == "majority" else f"{key}_{encoder}"] = value
+            self.save()
+
+
+MEANING_COLUMNS = {
+    "encoder": "encoder",
+    "change": "kind",
+    "AUC of the cosine": "cosine",
+    "AUC after learning": "learned",
+}
+OTHER_COLUMNS = {
+    "classifier": "classifier",
+    "Linguist-in-the-loop, %": "own",
+    "SNLI, %": "other",
+    "CPU seconds of fit": "fit",
+}
+
+
+def _saved(name: str) -> list[dict[str, Any]]:
+    path = RESULTS / f"{name}.json"
+    if not path.exists():
+        return []
+    records: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["records"]
+    return records
+
+
+def _write(name: str, records: list[dict[str, Any]], columns: dict[str, str]) -> None:
+    if records:
+        write(RESULTS / f"{name}.json", machine(device("cpu")), records, columns)
+
+
 def main() -> None:
     """Run the measurements and write the results."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("encoders", nargs="+", help=f"{PACKAGE}, or as distillation.py takes them")
-    parser.add_argument("--meaning", nargs="*", default=[], help="more, for the second table alone")
+    parser.add_argument(
+        "--meaning",
+        nargs="*",
+        default=[],
+        help="more, only for the second table",
+    )
     parser.add_argument("--fine-tune", action="store_true", help="the package's, for the third one")
     arguments = parser.parse_args()
     names = arguments.encoders
     data = arguments.data
-    outputs = [RESULTS / f"{name}.json" for name in ("few_labels", "meaning_pairs", "other_data")]
-    records, changes, others = (
-        json.loads(path.read_text("utf-8"))["records"] if path.exists() else [] for path in outputs
-    )
-    by_size = {(record["data"], record["labels"]): record for record in records}
-
-    def save() -> None:
-        for record in by_size.values():
-            describe(record, names)
-        titles = {"data": "data", "labels a class": "labels", "majority, %": "majority"}
-        titles |= {f"{name}, %": name for name in names} | {"p": "p"}
-        titles |= {f"{name}, CPU seconds of fit": f"fit_{name}" for name in names}
-        of_changes = {"encoder": "encoder", "change": "kind", "AUC of the cosine": "cosine"}
-        of_changes["AUC after learning"] = "learned"
-        of_others = {"classifier": "classifier", "Linguist-in-the-loop, %": "own"}
-        of_others |= {"SNLI, %": "other", "CPU seconds of fit": "fit"}
-        order = [(name, size) for name in SETS for size in SIZES if (name, size) in by_size]
-        tables = ([by_size[key] for key in order], changes, others)
-        for path, made, columns in zip(outputs, tables, (titles, of_changes, of_others)):
-            if made:
-                write(path, machine(device("cpu")), made, columns)
-
-    def add_other(name: str, classifier: PairClassifier) -> None:
-        if not any(record["classifier"] == name for record in others):
-            others.append({"classifier": name, **other_data(data, classifier)})
-            save()
-
+    tables = Tables(names)
     vectors = {name: Vectors(name, data) for name in [*names, *arguments.meaning]}
     for encoder, own in vectors.items():
-        if not any(record["encoder"] == encoder for record in changes):
-            made = meaning(data, own, encoder == PACKAGE)
-            changes += [{"encoder": encoder, **record} for record in made]
-            save()
+        tables.add_changes(encoder, data, own)
     for encoder in names:
-        add_other(encoder, PairClassifier(vectors[encoder], compare_words=encoder == PACKAGE))
+        classifier = PairClassifier(vectors[encoder], compare_words=encoder == PACKAGE)
+        tables.add_other(encoder, data, classifier)
     for name, encoder in product(SETS, names):
-        sizes = [n for n in SIZES if f"scores_{encoder}" not in by_size.get((name, n), {})]
-        found = few_labels(name, data, vectors[encoder], encoder == PACKAGE, sizes)
-        for size, figures in found:
-            record = by_size.setdefault((name, size), {"data": name, "labels": size})
-            for key, value in figures.items():
-                record[key if key == "majority" else f"{key}_{encoder}"] = value
-            save()
+        tables.add_labels(name, encoder, data, vectors[encoder])
     if arguments.fine_tune:
-        add_other(f"{PACKAGE}, fine-tuned", PairClassifier(head=FineTuning()))
-    save()
+        tables.add_other(f"{PACKAGE}, fine-tuned", data, PairClassifier(head=FineTuning()))
+    tables.save()
 
 
 if __name__ == "__main__":

@@ -87,7 +87,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sentences", type=int, default=3000)
     default = RESULTS / "instruction_sets_cpu"
-    parser.add_argument("--output", type=Path, default=default, help="without an ending")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=default,
+        help="without an ending",
+    )
     parser.add_argument("--here", action="store_true", help="print this process's figures as JSON")
     options = parser.parse_args()
     if options.here:

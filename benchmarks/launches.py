@@ -32,7 +32,15 @@ SECONDS_OF_A_LAUNCH = 5e-6
 BYTES_PER_SECOND = 3.35e12
 OPERATIONS_PER_SECOND = 67e12  # in float32, without TF32
 #: The operations that multiply matrices, and the position of their left factor.
-PRODUCTS = {"mm": 0, "bmm": 0, "mv": 0, "addmm": 1, "addmm_": 1, "baddbmm": 1, "baddbmm_": 1}
+PRODUCTS = {
+    "mm": 0,
+    "bmm": 0,
+    "mv": 0,
+    "addmm": 1,
+    "addmm_": 1,
+    "baddbmm": 1,
+    "baddbmm_": 1,
+}
 
 
 class Launch(NamedTuple):

@@ -139,8 +139,18 @@ def with_projections(records: dict[str, list[dict[str, Any]]]) -> list[dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("word_vectors", type=Path, help="words and numbers, separated by spaces")
-    parser.add_argument("sentences", type=Path, nargs="+", help="files of a sentence on each line")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument(
+        "sentences",
+        type=Path,
+        nargs="+",
+        help="files of a sentence on each line",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="+",
+        default=[10_000, 100_000, 1_000_000],
+    )
     parser.add_argument("--kinds", nargs="+", default=["flat", "hnsw", "ivf", "ivfpq"])
     options = parser.parse_args()
     faiss.omp_set_num_threads(1)

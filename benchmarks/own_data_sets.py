@@ -54,7 +54,7 @@ def of_task(splits: Splits) -> DataSet:
 
 
 def task(name: str, folder: Path) -> DataSet:
-    """Return the examples of a task of `allennlp transfer`, named as there."""
+    """Return the examples of a task, by its name in `allennlp transfer`."""
     tasks = {one.name: one for one in TASKS}
     tasks["SST"] = SST_SENTENCES
     return of_task(tasks[name].read(folder))

@@ -125,8 +125,18 @@ def measure(kind: str, num_tokens: int, rounds: int, device: torch.device) -> di
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5, help="on a GPU, tenths of a second")
-    parser.add_argument("--lengths", nargs="+", type=int, default=LENGTHS)
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=5,
+        help="on a GPU, tenths of a second",
+    )
+    parser.add_argument(
+        "--lengths",
+        nargs="+",
+        type=int,
+        default=LENGTHS,
+    )
     parser.add_argument("--device", default="cpu")
     default = "benchmarks/results/rcrn_runtime_<device>"
     parser.add_argument("--output", type=Path, help=f"without an ending; default: {default}")

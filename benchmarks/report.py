@@ -115,7 +115,14 @@ def plot(picture: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> 
     )
     for name, panel in grid.axes_dict.items():
         once = points[points["ran once"] & (points["encoder"] == name)]
-        panel.plot(once[x], once[y], "o", color="white", markersize=3, zorder=3)
+        panel.plot(
+            once[x],
+            once[y],
+            "o",
+            color="white",
+            markersize=3,
+            zorder=3,
+        )
         panel.set_xscale("log", base=2)
         panel.set_yscale("log", base=2)
     grid.set_titles("{col_name}")
@@ -136,4 +143,9 @@ def _commit() -> Optional[str]:
 
 def _git(*arguments: str) -> str:
     command = ["git", "-C", str(REPOSITORY), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout

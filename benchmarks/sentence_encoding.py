@@ -83,14 +83,30 @@ def own_accuracy(encoder: ArchiveEncoder, test: Pairs) -> float:
     return 100 * float(right) / len(test.labels)
 
 
-def main() -> None:
+def parsed_arguments() -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("archive", help="of a siamese_classifier trained on SICK")
     parser.add_argument("sick", type=Path, help="the folder of SICK's three files")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=60.0, help="for all measurements")
-    parser.add_argument("--batch-sizes", type=int, nargs="+", default=[32, 128, 256])
-    options = parser.parse_args()
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60.0,
+        help="for all measurements",
+    )
+    parser.add_argument(
+        "--batch-sizes",
+        type=int,
+        nargs="+",
+        default=[32, 128, 256],
+    )
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run the measurements and write the results."""
+    options = parsed_arguments()
     torch.set_num_threads(options.threads)
     info = machine(torch.device("cpu"))
     train, validation, test = (

@@ -77,7 +77,12 @@ def step_time(
             str(seconds),
         ]
         running = [
-            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+            subprocess.Popen(
+                command,
+                env=environment,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
             for _ in range(processes)
         ]
         outputs = [process.communicate()[0] for process in running]
@@ -88,7 +93,12 @@ def step_time(
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=10.0,
+        help="of each measurement",
+    )
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--encoder", choices=ENCODERS, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)

@@ -83,8 +83,18 @@ def main() -> None:
         default=sorted({1, 2, torch.get_num_threads()}),
         help="measure with each of these numbers of threads",
     )
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each measurement")
-    parser.add_argument("--runs", type=int, default=1, help="measure everything this many times")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=5.0,
+        help="for each measurement",
+    )
+    parser.add_argument(
+        "--runs",
+        type=int,
+        default=1,
+        help="measure everything this many times",
+    )
     options = parser.parse_args()
     keep_freed_memory()
     device = torch.device(options.device)

@@ -121,7 +121,12 @@ def main() -> None:
     )
     parser.add_argument("output", type=Path, help="the folder for the results")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
-    parser.add_argument("--parts", nargs="+", metavar="PART", help="by default all")
+    parser.add_argument(
+        "--parts",
+        nargs="+",
+        metavar="PART",
+        help="by default all",
+    )
     options = parser.parse_args()
     if options.device == "cuda" and not torch.cuda.is_available():
         parser.error(f"torch {torch.__version__} finds no GPU; --device cpu rehearses the command")

@@ -122,8 +122,18 @@ def measure_in_process(case: Case, mode: str, arguments: list[str], lock: Path) 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--output", type=Path, required=True, help="without an ending")
-    parser.add_argument("--seconds", type=float, default=1.0, help="for each measurement")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        help="without an ending",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=1.0,
+        help="for each measurement",
+    )
     parser.add_argument(
         "--only", nargs=2, metavar=("ENCODER", "MODE"), help="print one row as JSON"
     )

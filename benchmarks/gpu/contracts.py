@@ -55,7 +55,12 @@ ENCODERS: dict[str, Callable[[], nn.Module]] = {
     "pooled, max and attention": lambda: Pooling(SIZE, ["max", "attention"]),
 }
 
-LIMITS = {"float32": 1e-4, "bfloat16": 0.05, "empty": 0.0, "alone": 1e-5}
+LIMITS = {
+    "float32": 1e-4,
+    "bfloat16": 0.05,
+    "empty": 0.0,
+    "alone": 1e-5,
+}
 """The largest error of each check."""
 
 COLUMNS = {
@@ -186,7 +191,12 @@ def measure(name: str, device: torch.device) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--output", type=Path, required=True, help="without an ending")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        help="without an ending",
+    )
     options = parser.parse_args()
     device = torch.device(options.device)
     info = machine(device)

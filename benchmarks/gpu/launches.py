@@ -175,8 +175,18 @@ def measure(
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--output", type=Path, required=True, help="without an ending")
-    parser.add_argument("--seconds", type=float, default=1.0, help="for the times of each encoder")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        help="without an ending",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=1.0,
+        help="for the times of each encoder",
+    )
     options = parser.parse_args()
     device = torch.device(options.device)
     info = machine(device)

@@ -71,8 +71,18 @@ def encoders(device: torch.device) -> Mapping[tuple[str, int], Callable[[list[st
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--output", type=Path, required=True, help="without an ending")
-    parser.add_argument("--seconds", type=float, default=15.0, help="for all measurements")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        help="without an ending",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=15.0,
+        help="for all measurements",
+    )
     options = parser.parse_args()
     device = torch.device(options.device)
     info = machine(device)
