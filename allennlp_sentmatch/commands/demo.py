@@ -2,8 +2,9 @@
 
 The page shows the label with its probabilities, the ranking or the translation, the model's
 internals (trees, attention or gates) and the words' saliency. Depending on the model, it also
-generates sentences and searches a small corpus. The server also answers programs, like `allennlp
-serve`. It is accessible only from this machine, unless `--host` is given.
+generates sentences and searches a small corpus. The examples are from the archive's validation data
+if their file is on this machine. The server also answers programs, like `allennlp serve`. It is
+accessible only from this machine, unless `--host` is given.
 """
 
 import argparse
@@ -41,11 +42,12 @@ class Demo(Serve):
         self, service: "Service", predictor: Any, archive: Any, args: argparse.Namespace
     ) -> "Service":
         """Return the service with a page, which searches the sentences of `--corpus`."""
-        from allennlp_sentmatch.serving.page import description_of, with_page
+        from allennlp_sentmatch.serving.page import parts_of, validation_examples, with_page
 
         corpus = None
         if args.corpus is not None:
             corpus = [one for one in read_sentences(args.corpus) if not is_blank(one)]
             if not corpus:
                 raise ValueError(f"{args.corpus} has no sentence in it")
-        return with_page(service, predictor, description_of(archive), corpus)
+        examples = validation_examples(archive, predictor)
+        return with_page(service, predictor, parts_of(archive), examples, corpus)

@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
+from allennlp.data import Instance
 from allennlp.models import Archive
 
 from allennlp_sentmatch.data.unknown_words import unknown_words
@@ -44,6 +46,8 @@ from allennlp_sentmatch.standalone.encoder import nearest, normalized
 OF_A_CLASSIFIER = "A classifier learns vectors for its labels: their cosines are not similarities."
 
 NUM_EXAMPLES = 5
+LONGEST_EXAMPLE = 1000  # characters of JSON
+MOST_READ = 200  # instances of the validation data
 NUM_NEIGHBORS = 10
 
 _TEXTS = json.loads(Path(__file__).with_name("examples.json").read_text(encoding="utf-8"))
@@ -129,24 +133,35 @@ def _classification(predictor: ClassificationPredictor) -> Task:
         return Task("Sentence pairs", "Compare", PAIR, PARAPHRASES + CAPTIONS)
     labels = model.vocab.get_token_to_index_vocabulary(str(model._label_namespace))
     if len(predictor.input_keys[0]) == 1:
-        texts = [*(QUESTIONS if "NUM" in labels else ()), *_TEXTS["reviews"]]
+        texts = QUESTIONS if "NUM" in labels else _TEXTS["reviews"]
         return Task("Sentences", "Classify", SENTENCE, texts)
-    others = _TEXTS["quick_start"] if "entailment" in labels else PARAPHRASES
-    return Task("Sentence pairs", "Classify", PAIR, CAPTIONS + others)
+    texts = CAPTIONS + _TEXTS["quick_start"] if "entailment" in labels else PARAPHRASES
+    return Task("Sentence pairs", "Classify", PAIR, texts)
 
 
 def with_page(
     service: Service,
     predictor: EchoingPredictor,
-    description: str,
+    parts: Sequence[str],
+    examples: Sequence[JsonDict] = (),
     corpus: Optional[Sequence[str]] = None,
 ) -> Service:
     """Return a service with the page, and with what only the page asks for.
 
     This is `/search` if the model has a sentence encoder and, for a `cs_lvm`, `/generate`, and
-    `/generate/drawn` with a drawn latent vector. `description` is a line about the model, and
-    `corpus` has the sentences to search, by default a few dozen; raises `ConfigurationError` for a
-    corpus if the model has no sentence encoder.
+    `/generate/drawn` with a drawn latent vector.
+
+    # Parameters
+
+    service : `Service`, required
+    predictor : `EchoingPredictor`, required
+    parts : `Sequence[str]`, required
+        The model's name and other words about it, see `parts_of`.
+    examples : `Sequence[JsonDict]`, optional (default = `()`)
+        Inputs of the predictor to try. If there is none, examples of its task are shown.
+    corpus : `Sequence[str]`, optional (default = `None`)
+        The sentences to search, by default a few dozen. Raises `ConfigurationError` for a corpus
+        if the model has no sentence encoder.
     """
     routes = {**service.routes, **_generation_routes(predictor)}
     search = _search_job(predictor, corpus)
@@ -156,8 +171,9 @@ def with_page(
     task = task_of(predictor)
     page: JsonDict = {
         **asdict(task),
-        "examples": _best_known(predictor, task),
-        "description": description,
+        "examples": [*examples] or _best_known(predictor, task),
+        "name": parts[0],
+        "description": " · ".join(parts[1:]),
         "saliency": [name for name in SALIENCY_METHODS if f"/saliency/{name}" in routes],
         "scale": [model.lowest_score, model.highest_score] if isinstance(model, ScoreModel) else [],
         "generates": "/generate" in routes,
@@ -267,13 +283,41 @@ class SearchJob(Job):
         return {"sentence": " ".join(["example"] * num_words)}
 
 
-def description_of(archive: Archive) -> str:
-    """Return a line about a model: the registered names of its parts, and its number of
-    parameters.
+def validation_examples(archive: Archive, predictor: EchoingPredictor) -> list[JsonDict]:
+    """Return inputs for each label from the archive's validation data; nothing if they are not a
+    file on this machine.
     """
+    path = archive.config.get("validation_data_path")
+    if not isinstance(path, str) or not Path(path).is_file():
+        return []
+    by_label: dict[str, list[JsonDict]] = {}
+    with suppress(ConfigurationError, OSError):
+        for instance in islice(predictor._dataset_reader.read(path), MOST_READ):
+            label: Any = instance.fields.get("label")
+            texts = _texts_of(instance, predictor)
+            if texts is not None:
+                by_label.setdefault(getattr(label, "label", ""), []).append(texts)
+    in_turn = chain.from_iterable(zip_longest(*by_label.values()))
+    return [texts for texts in in_turn if texts is not None][:NUM_EXAMPLES]
+
+
+def _texts_of(instance: Instance, predictor: EchoingPredictor) -> Optional[JsonDict]:
+    """Return an instance's input for the predictor; `None` if its metadata do not have all texts,
+    or if they are long.
+    """
+    metadata: Any = instance["metadata"] if "metadata" in instance.fields else {}
+    texts = {"sentence": metadata.get("text"), **metadata}
+    keys = predictor.input_keys[0]
+    if not all(texts.get(key) for key in keys):
+        return None
+    found = {key: texts[key] for key in keys}
+    return found if len(json.dumps(found)) <= LONGEST_EXAMPLE else None
+
+
+def parts_of(archive: Archive) -> list[str]:
+    """Return the registered names of a model and of its parts, and its number of parameters."""
     count = sum(parameter.numel() for parameter in archive.model.parameters())
-    parts = _parts(archive.config["model"].as_dict())
-    return " · ".join([*parts, f"{count / 1e6:.1f}M parameters"])
+    return [*_parts(archive.config["model"].as_dict()), f"{count / 1e6:.1f}M parameters"]
 
 
 def _parts(config: JsonDict) -> list[str]:

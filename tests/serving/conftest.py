@@ -107,7 +107,7 @@ def served():
 
     def serve(predictor, **settings):
         corpus = settings.pop("corpus", None)
-        service = with_page(service_of(predictor), predictor, "a model", corpus)
+        service = with_page(service_of(predictor), predictor, ["a model"], (), corpus)
         return serving(create_app(service, **settings))
 
     return serve

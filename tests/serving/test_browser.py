@@ -127,9 +127,9 @@ def tab_to(page, target, key: str = "Tab") -> None:
 
 def test_a_pair_gets_a_label_pictures_and_saliency(open_page, demo_process):
     page = open_page()
-    assert page.title() == "Sentence pairs · allennlp_sentmatch"
-    assert page.get_by_role("heading", level=1).inner_text() == "Sentence pairs"
-    assert "siamese_classifier · pooled cas_lstm · heuristic" in page.inner_text("header")
+    assert page.title() == "Sentence pairs: siamese_classifier · allennlp_sentmatch"
+    assert page.get_by_role("heading", level=1).inner_text() == "Sentence pairs: siamese_classifier"
+    assert "pooled cas_lstm · heuristic" in page.inner_text("header")
     assert not page.get_by_label("Integrated gradients").is_visible()
     ask(page, *PAIR)
     page.get_by_role("figure").first.wait_for()
@@ -144,6 +144,8 @@ def test_a_pair_gets_a_label_pictures_and_saliency(open_page, demo_process):
     assert page.get_by_label("Answer", exact=True).get_by_text(expected["label"]).count() == 2
     histogram = page.get_by_role("img", name=re.compile(r"Vertical forget gate, layer 2: mean 0\."))
     assert histogram.bounding_box()["width"] > 100
+    for figure in page.get_by_role("figure").all():
+        assert figure.locator("p.note").inner_text().endswith(".")
     # Another method gives another saliency.
     saliency = page.get_by_label("Saliency").locator("[aria-live]")
     saliency.get_by_text("hypothesis:").wait_for()
@@ -237,7 +239,7 @@ def test_html_that_was_typed_is_text(open_page):
     wait_until_done(page)
     assert "onerror" in page.get_by_role("status").filter(has_text="vocabulary").inner_text()
     assert "<b>bold" in page.get_by_label("Saliency").inner_text().replace(" ", "")
-    assert page.title() == "Sentence pairs · allennlp_sentmatch"
+    assert page.title() == "Sentence pairs: siamese_classifier · allennlp_sentmatch"
     assert page.locator("img, b:text('bold')").count() == 0
 
 

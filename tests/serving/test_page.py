@@ -11,7 +11,14 @@ from allennlp_sentmatch.data.unknown_words import unknown_words
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator
-from allennlp_sentmatch.serving.page import CORPUS, NUM_EXAMPLES, task_of, with_page
+from allennlp_sentmatch.serving.page import (
+    CORPUS,
+    NUM_EXAMPLES,
+    parts_of,
+    task_of,
+    validation_examples,
+    with_page,
+)
 from allennlp_sentmatch.serving.predictions import service_of
 from tests.serving.test_predictions import answer
 
@@ -24,7 +31,7 @@ def pair_predictor(small_archive):
 
 
 def served_with_page(predictor, corpus=None):
-    return with_page(service_of(predictor), predictor, "a model", corpus)
+    return with_page(service_of(predictor), predictor, ["a model", "an encoder"], (), corpus)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +59,29 @@ def test_the_task_of_each_predictor(untrained_predictor, name, title, verb):
     for example in page["examples"]:
         assert example.keys() == {text_input["name"] for text_input in page["inputs"]}
         predictor.predict_json(example)
+
+
+def test_examples_are_validation_pairs_of_each_label(small_archive, tmp_path):
+    file = tmp_path / "pairs.jsonl"
+    archive = load_archive(small_archive)
+    archive.config["validation_data_path"] = str(file)
+    predictor = Predictor.from_archive(archive)
+    assert validation_examples(archive, predictor) == []
+    pairs = [("A", "neutral"), ("B", "neutral"), ("long " * 300, "neutral"), ("C", "entailment")]
+    lines = [
+        json.dumps({"sentence1": text, "sentence2": "A dog.", "gold_label": label})
+        for text, label in pairs
+    ]
+    file.write_text("\n".join(lines))
+    examples = validation_examples(archive, predictor)
+    assert [example["premise"] for example in examples] == ["A", "C", "B"]
+    parts = parts_of(archive)
+    page = with_page(service_of(predictor), predictor, parts, examples).page
+    assert page["examples"] == examples
+    assert (page["name"], page["title"]) == ("siamese_classifier", "Sentence pairs")
+    assert page["description"] == " · ".join(parts[1:])
+    file.write_text("not JSON")
+    assert validation_examples(archive, predictor) == []
 
 
 def test_the_page_of_another_predictor_shows_its_texts(untrained_predictor):

@@ -35,9 +35,10 @@ export function table(caption, headers, rows) {
   return element("table", {}, element("caption", {}, caption), ...parts);
 }
 
-/** A picture with its title. Wide ones are scrolled, by the keyboard, too. */
-export function figure(title, picture) {
+/** A picture with its title, and a note under it. Wide ones are scrolled, by the keyboard, too. */
+export function figure(title, picture, note) {
   const settings = { class: "scrolled", tabindex: 0, role: "group", "aria-label": title };
   const scrolled = element("div", settings, picture);
-  return element("figure", {}, element("figcaption", {}, title), scrolled);
+  const below = element("p", { class: "note" }, note);
+  return element("figure", {}, element("figcaption", {}, title), scrolled, below);
 }

@@ -97,8 +97,8 @@ function addSection(id, label, verb, run, ...options) {
 }
 
 const model = await (await fetch("model")).json();
-document.title = `${model.title} · allennlp_sentmatch`;
-find("h1").textContent = model.title;
+document.title = `${model.title}: ${model.name} · allennlp_sentmatch`;
+find("h1").textContent = `${model.title}: ${model.name}`;
 find("#description").textContent = model.description;
 addQuestion(model);
 

@@ -11,29 +11,51 @@ const FONT = "14px system-ui, sans-serif"; // as in the style sheet
 const LINE = 24;
 const GAP = 14;
 
+/** The title of a histogram, and the note under it. */
 const GATES = {
-  gate: "Vertical forget gate",
-  range: "Range of the gate within a token",
-  difference: "Distance of the gate from the lower output gate",
+  gate: [
+    "Vertical forget gate",
+    "Where the gate is near 1, the layer keeps the cell of the layer below; near 0, it forgets it.",
+  ],
+  range: [
+    "Range of the gate within a token",
+    "Near 0, all dimensions of a token have the same gate; near 1, it keeps some and forgets others.",
+  ],
+  difference: [
+    "Distance of the gate from the lower output gate",
+    "Near 0, the gate repeats the output gate of the layer below; near 1, it has learned its own.",
+  ],
 };
+
+const OF_TREES = "Words that meet lower in the tree were joined first.";
+const OF_MARKS = "The mark is the answer; the stronger a word's color, the higher its weight.";
+const OF_ROWS = "The stronger a cell's color, the more its row's word attends to its column's word.";
+const OF_WORDS = "The stronger a word's color, the more attention it gets.";
+const OF_SALIENCY =
+  "The stronger a word's color, the more a change of its embedding changes the prediction.";
 
 /** The figures for an answer of `/inspect`. */
 export function pictures({ trees, attention, marked_texts, gates }) {
   return [
-    ...trees.map(({ title, tree }) => figure(title, drawnTree(title, tree))),
-    ...marked_texts.map((marked) => figure(marked.title, markedText(marked))),
-    ...attention.map((map) => figure(map.title, heatMap(map))),
+    ...trees.map(({ title, tree }) => figure(title, drawnTree(title, tree), OF_TREES)),
+    ...marked_texts.map((marked) => figure(marked.title, markedText(marked), OF_MARKS)),
+    ...attention.map((map) => figure(map.title, heatMap(map), noteOf(map))),
     ...gates.filter(({ quantity }) => quantity in GATES).map(histogram),
   ];
 }
 
+function noteOf({ rows }) {
+  return rows.length === 1 && rows[0] === "" ? OF_WORDS : OF_ROWS;
+}
+
 /** The words of each text, each on a color for its share in the answer. */
 export function saliency(texts) {
-  return texts.map(({ text, tokens, values }) => {
+  const paragraphs = texts.map(({ text, tokens, values }) => {
     const strongest = Math.max(...values);
     const words = tokens.flatMap((token, i) => [" ", weighted(token, values[i], strongest)]);
     return element("p", { class: "words" }, element("b", {}, `${text}:`), ...words);
   });
+  return [...paragraphs, element("p", { class: "note" }, OF_SALIENCY)];
 }
 
 function weighted(text, weight, strongest) {
@@ -92,7 +114,8 @@ function heatMap({ weights, rows, columns }) {
 
 /** The distribution of one quantity of the gates in one layer, over [0, 1]. */
 function histogram({ layer, quantity, counts, mean, standard_deviation }) {
-  const title = `${GATES[quantity]}, layer ${layer}`;
+  const [name, note] = GATES[quantity];
+  const title = `${name}, layer ${layer}`;
   const figures = `mean ${mean.toFixed(2)}, standard deviation ${standard_deviation.toFixed(2)}`;
   const settings = { viewBox: "0 0 100 51", class: "histogram", role: "img" };
   const image = svgElement("svg", { ...settings, "aria-label": `${title}: ${figures}` });
@@ -102,7 +125,8 @@ function histogram({ layer, quantity, counts, mean, standard_deviation }) {
   });
   image.append(svgElement("path", { d: "M0 50.5H100" }));
   const axis = ["0", figures, "1"].map((text) => element("span", {}, text));
-  return figure(title, element("div", {}, image, element("p", { class: "axis" }, ...axis)));
+  const picture = element("div", {}, image, element("p", { class: "axis" }, ...axis));
+  return figure(title, picture, note);
 }
 
 /** A tree of nested parentheses such as "((the cat) (sat down))". */
