@@ -5,7 +5,7 @@
 # example). Which ones are duplicates? `find_duplicates` keeps the first question of each group, and
 # gives a reason for each that it removes: the question that was kept, and their score.
 #
-# Run it anywhere: `python find_duplicates.py`. It takes a few seconds.
+# Run it anywhere: `python find_duplicates.py`. It takes 8 seconds of one core.
 
 # %%
 import csv

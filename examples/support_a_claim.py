@@ -5,8 +5,8 @@
 # the difference from 1,170 pairs of everyday sentences ([train.tsv][1], written for this package),
 # and then reads a short report: which sentence supports a claim, and which one contradicts it?
 #
-# Run it from a clone of the repository: `python examples/support_a_claim.py`. It takes about ten
-# seconds on one core.
+# Run it from a clone of the repository: `python examples/support_a_claim.py`. It takes 8
+# seconds of one core.
 #
 # [1]: ../fixtures/quick_start/train.tsv
 

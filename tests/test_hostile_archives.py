@@ -169,7 +169,7 @@ def hostile(tmp_path_factory, small_archive, marker) -> dict[str, Path]:
 def arguments(
     tmp_path, monkeypatch, marker, small_archive, generator_archives
 ) -> Callable[[list[str], Path], list[str]]:
-    """Fills in a command line. Extraction is made to happen beside the marker."""
+    """Fills in a command line. Archives are extracted next to the marker."""
     (tmp_path / "text.txt").write_text("Two dogs run.\n")
     (tmp_path / "pairs.jsonl").write_text('{"premise": "A man sits.", "hypothesis": "He sits."}\n')
     monkeypatch.setattr("tempfile.tempdir", str(marker.parent.parent))

@@ -115,7 +115,7 @@ class _Rule(NamedTuple):
 
     @property
     def least_cosine(self) -> float:
-        """The least cosine of the pairs that are scored."""
+        """The lowest cosine of the pairs that are scored."""
         return self.threshold if self.classifier is None else CANDIDATE_COSINE
 
     @property

@@ -70,7 +70,7 @@ class SentenceCollection:
 
         query : `str`
         k : `int`, optional (default = `10`)
-            How many to return at most.
+            The largest number of results.
 
         # Returns
 

@@ -295,7 +295,7 @@ class SentenceEncoder:
         sentences : `Iterable[str]`
             The sentences to choose from.
         k : `int`, optional (default = `10`)
-            How many to return at most.
+            The largest number of results.
         vectors : `numpy.ndarray`, optional (default = `None`)
             `encode_document(sentences)`, computed once. For many queries, a `collection` checks the
             sentences and the vectors only once, too.

@@ -33,9 +33,9 @@ def check_sentence_transformers_folder(folder: Union[str, "os.PathLike[str]"]) -
     """Raise a `ValueError`, which names the file, for a folder that names code to be run.
 
     `SentenceTransformer(folder)` imports the classes that the folder's JSON files name; before
-    version 6, also from Python files in the folder, regardless of `trust_remote_code`. Refused are
-    a class that belongs neither to sentence-transformers, nor to `torch.nn` (an activation), nor to
-    this package; modules outside the folder; and `trust_remote_code`.
+    version 6, also from Python files in the folder, regardless of `trust_remote_code`. This refuses
+    classes that belong neither to sentence-transformers, nor to `torch.nn` (activations), nor to
+    this package, as well as modules outside the folder and `trust_remote_code`.
     """
     for parent, folders, files in os.walk(folder):
         for name in (name for name in folders if os.path.islink(os.path.join(parent, name))):

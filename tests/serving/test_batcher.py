@@ -219,9 +219,7 @@ def test_a_request_that_goes_on_is_not_given_up(monkeypatch):
 
 
 def test_a_request_that_is_left_is_not_computed_further():
-    """Inputs of a started batch are computed; the rest, and its place in the queue, are given
-    up.
-    """
+    """The inputs of a started batch are computed; the others leave the queue."""
     model = Model()
     whole = Batcher(batch_size=2)
 

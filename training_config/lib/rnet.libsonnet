@@ -1,6 +1,6 @@
 // R-NET (Wang et al. 2017, https://aclanthology.org/P17-1018) with the encoders that RCRN's section
-// 4.2 compares: 75 dimensions, Adam with 0.001. Where that paper is silent, R-NET's: word vectors
-// that stay fixed, a BiGRU over characters, dropout of 0.2. docs/readings.md lists what both leave
+// 4.2 compares: 75 dimensions, Adam with 0.001. The other settings are R-NET's: word vectors that
+// stay fixed, a BiGRU over characters, dropout of 0.2. docs/readings.md lists what both leave
 // open.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
