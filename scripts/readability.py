@@ -27,15 +27,15 @@ from typing import NamedTuple, Union
 
 LIMITS: dict[str, dict[str, float]] = {
     "allennlp_sentmatch": {
-        "tokens": 229_000,
+        "tokens": 233_000,
         "a line": 8.6,
-        "branches": 2.3,
-        "long": 2,
-        "thick": 6,
-        "checks": 4.2,
+        "branches": 2.2,
+        "long": 1,
+        "thick": 4,
+        "checks": 3.9,
         "unpacked": 1,
-        "parallel": 0.2,
-        "inner": 105,
+        "parallel": 0.12,
+        "inner": 112,
         "docs": 0.28,
     },
     "scripts": {
@@ -49,8 +49,8 @@ LIMITS: dict[str, dict[str, float]] = {
         "docs": 0.2,
     },
     "benchmarks": {
-        "tokens": 36_000,
-        "a line": 9.0,
+        "tokens": 38_000,
+        "a line": 9.1,
         "branches": 2.5,
         "long": 0,
         "thick": 0,
@@ -59,10 +59,10 @@ LIMITS: dict[str, dict[str, float]] = {
         "docs": 0.13,
     },
     "tests": {
-        "a line": 10.7,
-        "branches": 1.3,
+        "a line": 10.6,
+        "branches": 1.2,
         "thick": 2,
-        "unpacked": 18,
+        "unpacked": 0,
     },
 }
 """The largest figure of each folder that passes; of "docs", the smallest."""
