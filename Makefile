@@ -32,7 +32,7 @@ install: $(VENV)/.installed  ## Build .venv with current versions and this packa
 $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
 		allennlp_sentmatch/installation.py allennlp_sentmatch/site_packages/allennlp_torch_support.py \
 		pyproject.toml setup.py $(COMPILED)
-	echo "== Building $(VENV): AllenNLP 2.10.1 and torch 2.13 on $(PYTHON) (once; about two minutes)"
+	echo "== Building $(VENV): AllenNLP 2.10.1 and torch 2.13 on $(PYTHON) (once; 2 to 6 minutes)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) -r requirements/today.txt -c requirements/constraints-today.txt
 	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
@@ -57,7 +57,7 @@ $(VENV)/.installed-benchmark: $(VENV)/.installed-test requirements/benchmark.txt
 	$(PIP_INSTALL) -r requirements/benchmark.txt -c requirements/constraints-today.txt
 	touch $@
 
-demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (about a minute)
+demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (1 to 5 minutes)
 	$(BIN)/python -m scripts.demo
 
 test: $(VENV)/.installed-test  ## Run the test suite
