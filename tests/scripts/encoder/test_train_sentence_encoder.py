@@ -64,7 +64,7 @@ def test_first_dimensions_have_a_loss_of_their_own():
 def files(tmp_path, monkeypatch):
     """The arguments of a small training on a CPU, in the precision of the parameters."""
     monkeypatch.setattr(train_sentence_encoder, "fast_products", lambda device: nullcontext())
-    monkeypatch.setattr(torch.backends.cuda.matmul, "allow_tf32", False)  # which `main` sets
+    precision = torch.backends.cuda.matmul.allow_tf32  # `main` sets it
     (tmp_path / "vectors").mkdir()
     generator = numpy.random.default_rng(0)
     numpy.save(tmp_path / "vectors/vectors.npy", generator.normal(size=(120, 300)).astype("f2"))
@@ -74,7 +74,8 @@ def files(tmp_path, monkeypatch):
     pairs = [f"\t\t\t\t{i % 5}\t{TEXTS[i % 6]}\t{TEXTS[-1 - i % 4]}\n" for i in range(40)]
     (tmp_path / "pairs.csv").write_text("".join(pairs))
     names = ("sentences.txt", "vectors", "vocabulary.txt")
-    return [str(tmp_path / name) for name in names], str(tmp_path / "pairs.csv"), tmp_path
+    yield [str(tmp_path / name) for name in names], str(tmp_path / "pairs.csv"), tmp_path
+    torch.backends.cuda.matmul.allow_tf32 = precision
 
 
 def run(monkeypatch, files, output, *options):
