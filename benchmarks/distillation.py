@@ -270,7 +270,8 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
     speeds, means = zip(*points)
     axes.scatter(speeds, means, areas, [f"C{i}" for i in range(len(shown))], alpha=0.7)
     figure.draw_without_rendering()
-    renderer = FigureCanvasAgg(figure).get_renderer()
+    canvas: Any = FigureCanvasAgg(figure)
+    renderer = canvas.get_renderer()
     taken = []
     for area, center in zip(areas, axes.transData.transform(points)):
         radius = numpy.sqrt(area) / 2 * figure.dpi / 72  # in pixels
@@ -309,7 +310,7 @@ class Label(NamedTuple):
             label.remove()
         return None
 
-    def at(self, axes: Any, x: float, y: float) -> Any:
+    def at(self, axes: Any, x: int, y: float) -> Any:
         """Draw the label at one of `PLACES`, with a line from its nearest corner to the point."""
         side = numpy.sign(y)
         line = {

@@ -102,7 +102,8 @@ def wikiqa(folder: Path) -> DataSet:
         path = folder / f"wikiqa/WikiQA-{part}.tsv.gz"
         rows, labels = read_pairs(path, ("Question", "Sentence", "Label"))
         tables.append(pandas.DataFrame(rows, columns=ANSWER_COLUMNS[:2]).assign(label=labels))
-    return DataSet(*tables, by="question")
+    train, test = tables
+    return DataSet(train, test, by="question")
 
 
 def trecqa(folder: Path) -> DataSet:

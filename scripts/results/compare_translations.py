@@ -143,7 +143,8 @@ def compare(
             test_type="bs",
         )
         signatures, scores = test()
-        baseline, system = scores["BLEU"]
+        both: Any = scores["BLEU"]
+        baseline, system = both
         results.append(Outcome(seed, system.score, baseline.score, system.p_value))
     records = [result.record() for result in results]
     if len(results) > 1:

@@ -62,17 +62,14 @@ def test_the_task_of_each_predictor(untrained_predictor, name, title, verb):
 
 
 def test_examples_are_validation_pairs_of_each_label(small_archive, tmp_path):
-    file = tmp_path / "pairs.jsonl"
+    file = tmp_path / "pairs.tsv"
     archive = load_archive(small_archive)
     archive.config["validation_data_path"] = str(file)
     predictor = Predictor.from_archive(archive)
     assert validation_examples(archive, predictor) == []
     pairs = [("A", "neutral"), ("B", "neutral"), ("long " * 300, "neutral"), ("C", "entailment")]
-    lines = [
-        json.dumps({"sentence1": text, "sentence2": "A dog.", "gold_label": label})
-        for text, label in pairs
-    ]
-    file.write_text("\n".join(lines))
+    rows = [f"{text}\tA dog.\t{label}" for text, label in pairs]
+    file.write_text("\n".join(["sentence1\tsentence2\tlabel", *rows]))
     examples = validation_examples(archive, predictor)
     assert [example["premise"] for example in examples] == ["A", "C", "B"]
     parts = parts_of(archive)
@@ -80,7 +77,7 @@ def test_examples_are_validation_pairs_of_each_label(small_archive, tmp_path):
     assert page["examples"] == examples
     assert (page["name"], page["title"]) == ("siamese_classifier", "Sentence pairs")
     assert page["description"] == " · ".join(parts[1:])
-    file.write_text("not JSON")
+    file.write_text("a\tb\n")
     assert validation_examples(archive, predictor) == []
 
 
