@@ -1,6 +1,6 @@
 // The quick start: a classifier of pairs over the sentence encoder in the package, which is trained
 // further on 1,170 pairs of everyday sentences (fixtures/quick_start). `make demo` trains it in
-// about half a minute.
+// half a minute, or longer on a busy machine.
 local num_epochs = 3;
 
 {
