@@ -291,7 +291,7 @@ def validation_examples(archive: Archive, predictor: EchoingPredictor) -> list[J
     if not isinstance(path, str) or not Path(path).is_file():
         return []
     by_label: dict[str, list[JsonDict]] = {}
-    with suppress(ConfigurationError, OSError):
+    with suppress(ConfigurationError, OSError, ValueError):
         for instance in islice(predictor._dataset_reader.read(path), MOST_READ):
             label: Any = instance.fields.get("label")
             texts = _texts_of(instance, predictor)
