@@ -27,19 +27,19 @@ from typing import NamedTuple, Union
 
 LIMITS: dict[str, dict[str, float]] = {
     "allennlp_sentmatch": {
-        "tokens": 233_000,
+        "tokens": 236_000,
         "a line": 8.6,
         "branches": 2.2,
         "long": 1,
-        "thick": 4,
+        "thick": 3,
         "checks": 3.9,
         "unpacked": 1,
         "parallel": 0.12,
-        "inner": 112,
+        "inner": 105,
         "docs": 0.28,
     },
     "scripts": {
-        "tokens": 48_000,
+        "tokens": 49_000,
         "a line": 9.3,
         "branches": 2.9,
         "long": 0,

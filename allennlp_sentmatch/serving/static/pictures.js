@@ -4,7 +4,7 @@ import { element, figure, svgElement } from "./elements.js";
 
 /** Larger matrices are not drawn: a browser would need seconds. */
 const MOST_CELLS = 20000;
-/** With more columns, cells show their color alone. */
+/** With more columns, cells show only their color. */
 const MOST_COLUMNS_WITH_NUMBERS = 10;
 
 const FONT = "14px system-ui, sans-serif"; // as in the style sheet

@@ -72,7 +72,7 @@ def backward(
     weight_ih, weights, _ = zip(*directions)
     products = backend.products
     S, T, B, _ = tokens.shape
-    # The tables of the beginning are the last.
+    # The tables of the first steps come last.
     tables_in_reverse: Iterator[SuffixTables]
     if recomputes:
         tables_in_reverse = _recomputed_tables(backend, schedule, cell, weights, kept[0], kept[1:])
