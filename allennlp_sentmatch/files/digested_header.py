@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from allennlp_sentmatch.files.folders import read_file
+from allennlp_sentmatch.files.folders import is_outside, parsed_json_object, read_file
 
 logger = logging.getLogger(__name__)
 
@@ -37,12 +37,7 @@ def read_header(path: Path) -> dict[str, Any]:
     Raises `ValueError` for a file that has changed, and `FileNotFoundError` for a missing one.
     """
     content = read_file(path)
-    try:
-        header = json.loads(content.decode())
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not JSON in UTF-8: {error}") from error
-    if not isinstance(header, dict):
-        raise ValueError(f"{path}: expected an object")
+    header = parsed_json_object(path, content)
     if DIGESTS not in header:
         logger.warning("%s has no digests of its files: nothing tells if they are damaged", path)
         return header
@@ -50,7 +45,7 @@ def read_header(path: Path) -> dict[str, Any]:
     if not isinstance(digests, dict) or not all(isinstance(x, str) for x in digests.values()):
         raise ValueError(f"{path}: {DIGESTS} must be an object of strings")
     for name in digests:
-        if Path(name).is_absolute() or ".." in Path(name).parts:
+        if is_outside(name):
             raise ValueError(f"{path}: the file {name!r:.100} is not in this folder")
     _check_own_digest(path, content, digests.pop(path.name, ""))
     for name, digest in digests.items():

@@ -8,7 +8,7 @@ import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, TextIO, Union
 
 AnyPath = Union[str, os.PathLike[str]]
@@ -24,8 +24,11 @@ def read_file(path: AnyPath) -> bytes:
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON; a `ValueError` names the file."""
-    content = read_file(path)
+    """Read JSON; raise `ValueError`, which names the file, for anything else."""
+    return _parsed(path, read_file(path))
+
+
+def _parsed(path: Path, content: bytes) -> Any:
     try:
         return json.loads(content.decode())
     except (ValueError, RecursionError) as error:
@@ -33,11 +36,21 @@ def read_json(path: Path) -> Any:
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
-    """Read a JSON object; a `ValueError` names the file."""
-    value = read_json(path)
+    """Read a JSON object; raise `ValueError`, which names the file, for anything else."""
+    return parsed_json_object(path, read_file(path))
+
+
+def parsed_json_object(path: Path, content: bytes) -> dict[str, Any]:
+    """Return the JSON object that a file's content is; see `read_json_object`."""
+    value = _parsed(path, content)
     if not isinstance(value, dict):
         raise ValueError(f"{path}: expected an object")
     return value
+
+
+def is_outside(path: str) -> bool:
+    """Return whether a relative path from anybody leads out of its folder, or is not relative."""
+    return PurePath(path).is_absolute() or ".." in PurePath(path).parts
 
 
 def nested_settings(value: Any) -> Iterator[tuple[str, Any]]:

@@ -43,9 +43,7 @@ def _answers(question: Row, context: str) -> dict[str, Any]:
     for answer in _members(question, "answers"):
         text = answer.text(("text",))
         start = answer.find(("answer_start",))
-        if start is not None and (
-            type(start) is not int or start < 0 or not context.startswith(text, start)
-        ):
+        if start is not None and not _has_text_at(context, text, start):
             raise answer.error(
                 f"the context does not have the text {shorten(text)} at the offset "
                 f"{shorten(start)}; correct it, or leave 'answer_start' out, so that the text is "
@@ -59,6 +57,10 @@ def _answers(question: Row, context: str) -> dict[str, Any]:
             "question out, or, to predict, the key 'answers' of all questions"
         )
     return {"answers": texts, "answer_start": starts[0]}
+
+
+def _has_text_at(context: str, text: str, start: Any) -> bool:
+    return type(start) is int and start >= 0 and context.startswith(text, start)
 
 
 def _members(parent: Row, key: str) -> Iterator[Row]:

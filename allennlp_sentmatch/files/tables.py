@@ -94,30 +94,37 @@ def _without_blank_lines(rows: Cells) -> Cells:
 def _with_columns(
     rows: Cells, columns: Optional[Sequence[str]], quoted: Optional[bool]
 ) -> Iterator[Row]:
-    names = columns or []
-    if columns is None:
-        for source, names in rows:
-            # Spreadsheets write several unnamed columns if their cells were once filled.
-            repeated = [name for name, number in Counter(names).items() if name and number > 1]
-            if repeated:
-                raise ValueError(
-                    f"{source}: two columns have the name {shorten(repeated[0])}; rename one"
-                )
-            break
-    listed = printable(", ".join(names))[:500]
+    """Yield the rows with the names of their cells, by default the names in the first row."""
+    names = _header(rows) if columns is None else columns
     balance = 0
     for source, cells in rows:
         marked = [cell for cell in cells if '"' in cell] if quoted is None else []
-        balance += sum(1 if _PROTECTED.fullmatch(cell) else -1 for cell in marked)
-        if len(cells) < len(names) or (columns is None and len(cells) > len(names)):
+        protected = [cell for cell in marked if _PROTECTED.fullmatch(cell)]
+        balance += 2 * len(protected) - len(marked)
+        has_too_many = columns is None and len(cells) > len(names)
+        if len(cells) < len(names) or has_too_many:
             expected = ", expected" if columns else " where the header has"
+            listed = printable(", ".join(names))[:500]
+            remedy = f"; the row has double quotes: {_QUOTED}" if marked else ""
             raise ValueError(
-                f"{source}: {len(cells)} columns{expected} {len(names)} ({listed})"
-                + f"; the row has double quotes: {_QUOTED}" * bool(marked)
+                f"{source}: {len(cells)} columns{expected} {len(names)} ({listed}){remedy}"
             )
         yield Row(source, dict(zip(names or range(len(cells)), cells)))
     if balance > 0:  # most cells with a quote look as if a program quoted them
         logger.warning(f"{source.file_path}: double quotes are read as text; {_QUOTED}")
+
+
+def _header(rows: Cells) -> Sequence[str]:
+    """Return the names of the columns in the first row; no names if there is no row."""
+    for source, names in rows:
+        # Spreadsheets write several columns without a name where cells were once filled.
+        repeated = [name for name, number in Counter(names).items() if name and number > 1]
+        if repeated:
+            raise ValueError(
+                f"{source}: two columns have the name {shorten(repeated[0])}; rename one"
+            )
+        return names
+    return []
 
 
 class Table:
@@ -161,13 +168,17 @@ class Table:
                     "names; delete it, or write the table with `header=False`"
                 )
             for setting, column in self._columns.items():
-                remedy = f"; name it in the setting {setting!r}"
-                if setting in self._optional:
-                    remedy += " (null there if the file has no such column)"
-                if f'"{column}"' in row.values:
-                    remedy = f", in double quotes: {_QUOTED}"
-                row.require([column], remedy)
+                row.require([column], self._remedy(row, setting, column))
             yield row
+
+    def _remedy(self, row: Row, setting: str, column: Column) -> str:
+        """Return the end of the error for a column that a row lacks."""
+        if f'"{column}"' in row.values:
+            return f", in double quotes: {_QUOTED}"
+        remedy = f"; name it in the setting {setting!r}"
+        if setting in self._optional:
+            remedy += " (null there if the file has no such column)"
+        return remedy
 
     def _all_rows(self, file_path: PathOrStr, encoding: str) -> Iterator[Row]:
         delimiter = self._delimiter
@@ -175,16 +186,24 @@ class Table:
             beginning = first_line(file_path, encoding)
             if _JSON.match(beginning):
                 return json_rows(file_path, encoding)
-            delimiter = "\t" if "\t" in beginning else ","
-            others = [other for other in ";|" if self._in_line(beginning, other)]
-            if others and not self._in_line(beginning, delimiter):
-                raise ValueError(
-                    f"{file_path}: the columns are separated by {others[0]!r}, it seems; set "
-                    f"`delimiter` (of a command: --delimiter) to {others[0]!r}"
-                )
+            delimiter = self._usual_delimiter(file_path, beginning)
         quoted = True if self._quoted is None and delimiter == "," else self._quoted
         columns = () if self._by_position else None
         return delimited_rows(file_path, delimiter, quoted, columns, encoding)
+
+    def _usual_delimiter(self, file_path: PathOrStr, line: str) -> str:
+        """Return the delimiter of a file with this first line: a tab if it has one, or a comma.
+
+        Raise `ValueError` if only another delimiter separates the columns.
+        """
+        delimiter = "\t" if "\t" in line else ","
+        others = [other for other in ";|" if self._in_line(line, other)]
+        if others and not self._in_line(line, delimiter):
+            raise ValueError(
+                f"{file_path}: the columns are separated by {others[0]!r}, it seems; set "
+                f"`delimiter` (of a command: --delimiter) to {others[0]!r}"
+            )
+        return delimiter
 
     def _in_line(self, line: str, delimiter: str) -> bool:
         """Return whether a line that a delimiter separates has all columns."""

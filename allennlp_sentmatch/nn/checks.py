@@ -109,6 +109,8 @@ def optional(kind: Kind, absent: str = "None") -> Kind:
     return Kind(f"{kind.form}, or {absent}", accepts, convert)
 
 
+ANYTHING = Kind("anything", lambda value: True)
+TEXT = Kind("a string", lambda value: isinstance(value, str))
 TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
 COUNT = integer(least=1)
 POSITIVE = number(above=0)

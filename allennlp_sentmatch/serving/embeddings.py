@@ -1,39 +1,54 @@
-"""Vectors of texts in OpenAI's format, similarities and rankings, for requests of many texts."""
+"""Vectors of texts in OpenAI's form, similarities and rankings, for requests of many texts."""
 
 import base64
-import logging
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional, TypeVar
+from typing import Any
 
 import numpy
 
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.files.texts import checked_text, noting
-from allennlp_sentmatch.serving.jobs import Job
-from allennlp_sentmatch.serving.limits import Shape
-from allennlp_sentmatch.serving.requests import RequestError
+from allennlp_sentmatch.files.texts import checked_text
+from allennlp_sentmatch.nn.checks import (
+    ANYTHING,
+    COUNT,
+    TEXT,
+    TRUTH,
+    Kind,
+    integer,
+    one_of,
+    read_given,
+)
+from allennlp_sentmatch.serving.encoding_job import Encoding, EncodingJob, Text
+from allennlp_sentmatch.serving.requests import RequestError, refusing_mistakes
 from allennlp_sentmatch.serving.routes import Question, Route, encoded
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, nearest, normalized
-from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter
-
-logger = logging.getLogger(__name__)
 
 MAX_TEXTS = 2048  # texts in a request, at most, as in OpenAI's API
 
-WITHOUT_EFFECT: dict[str, tuple[Any, ...]] = {
-    "user": (),
-    "priority": (),
-    "task": (),
-    "max_tokens_per_doc": (),
-    "truncate": (True, "END", "end"),
-    "truncation": (True,),
-    "late_chunking": (False,),
-    "normalized": (True,),
+
+def _only(*values: Any) -> Kind:
+    """Return the kind of the one value, by several names, that changes no answer."""
+    return Kind(
+        f"{values[0]!r}, or left out",
+        lambda given: any(type(given) is type(value) and given == value for value in values),
+    )
+
+
+WITHOUT_EFFECT = {
+    "user": ANYTHING,
+    "priority": ANYTHING,
+    "task": ANYTHING,
+    "max_tokens_per_doc": ANYTHING,
+    "truncate": _only(True, "END", "end"),
+    "truncation": _only(True),
+    "late_chunking": _only(False),
+    "normalized": _only(True),
 }
-"""Keys that clients send without effect on this server's answers, with their permitted values; an
-empty set permits any. Long texts are always cut at the end, vectors have the length 1, and a text
-has the same vector for any use.
+"""Keys that clients send without effect on this server's answers, with their permitted values. Long
+texts are always cut at the end, vectors have the length 1, and a text has the same vector for any
+use.
 """
 
 NO_TOKENS = (
@@ -41,76 +56,13 @@ NO_TOKENS = (
     "check_embedding_ctx_length=False"
 )
 
-_SPLITTER = LettersDigitsSplitter()
-"""Finds at least as many words as any word splitter, for example more in "a1b2c3"."""
+TEXTS = Kind("a string or a list of strings", lambda value: isinstance(value, (str, list)))
 
-
-def num_words(text: str) -> int:
-    """Return the approximate number of words and marks in a text, at least 1."""
-    return max(1, len(_SPLITTER.words_of_chunk(text) or ()))
-
-
-def num_encoded(network: Any, text: str) -> int:
-    """Return how many words or word pieces of a text an encoder reads, or an estimate.
-
-    `network` is one of this package, a `SentenceTransformer`, or another object with `encode`.
-    """
-    if hasattr(network, "num_words"):
-        return int(network.num_words(text))
-    # The second name is from before sentence-transformers 5.3.
-    tokenize = getattr(network, "preprocess", getattr(network, "tokenize", None))
-    if tokenize is None:
-        return num_words(text)
-    return int(tokenize([text])["input_ids"].shape[-1])
-
-
-class Text(NamedTuple):
-    """A text to encode."""
-
-    content: str
-    method: str = "encode"  # the method of `SentenceEncoder`
-
-
-class Encoding(NamedTuple):
-    """An encoded text."""
-
-    vector: FloatArray  # (E,)
-    num_words: int
-
-
-class EncodingJob(Job):
-    """Computes vectors of texts with a sentence encoder."""
-
-    plural = "embeddings"
-
-    def __init__(self, encoder: SentenceEncoder) -> None:
-        self._encoder = encoder
-        self._has_warned = False
-
-    def read(self, inputs: Text) -> tuple[tuple[Text, int], Shape]:
-        """Return the text, and the number of its words or word pieces that will be encoded."""
-        number = num_encoded(self._encoder.network, inputs.content)
-        return (inputs, number), {"text": (1, number)}
-
-    def compute(self, batch: list[tuple[Text, int]]) -> list[Encoding]:
-        """Encode texts."""
-        contents = [text.content for text, _ in batch]
-        vectors = numpy.empty((len(batch), self._encoder.vector_size), dtype=numpy.float32)
-        with noting(contents, warn=self._warn_once):
-            for method in {text.method for text, _ in batch}:
-                rows = [row for row, (text, _) in enumerate(batch) if text.method == method]
-                encode = getattr(self._encoder, method)
-                vectors[rows] = encode([contents[row] for row in rows])
-        return [Encoding(vector, number) for vector, (_, number) in zip(vectors, batch)]
-
-    def dearest(self, num_words: int) -> Text:
-        """Return a text of this many words."""
-        return Text(" ".join(["example"] * num_words))
-
-    def _warn_once(self, message: str) -> None:
-        if not self._has_warned:
-            self._has_warned = True
-            logger.warning("%s; later texts of this kind are not logged", message)
+_ELEMENT = Kind(
+    "a string, or an object that has one under the key 'text'",
+    lambda value: isinstance(_content(value), str),
+)
+_FORM = one_of("float", "base64")
 
 
 @dataclass(frozen=True)
@@ -119,109 +71,92 @@ class Texts(Question):
 
     inputs: list[Text]
     positions: list[int]  # for each text of the request, its position in `inputs`
+    settings: dict[str, Any]  # the request
 
     def sizes(self) -> list[int]:
         """Return the characters of each text."""
         return [len(text.content) for text in self.inputs]
 
-
-T = TypeVar("T", bound=Texts)
-
-
-@dataclass(frozen=True)
-class Embedded(Texts):
-    """A request for vectors."""
-
-    size: int
-    is_base64: bool
+    def vectors(self, results: list[Encoding]) -> FloatArray:
+        """Return the normalized vectors (N, E) of all N texts of the request."""
+        stacked = numpy.stack([result.vector for result in results])
+        return normalized(stacked)[self.positions]
 
 
-@dataclass(frozen=True)
-class Compared(Texts):
-    """A request for the similarities of the first half of the texts to the second half."""
-
-    is_one: bool
+NamedText = tuple[str, Text]
+"""A text and its name in errors."""
 
 
-@dataclass(frozen=True)
-class Ranked(Texts):
-    """A request for a ranking; the query is the first text."""
-
-    documents: list[Any]  # as in the request
-    top: int
-    returns_documents: bool
-
-
-class EncodingRoute(Route[T]):
-    """Answers from vectors of texts.
+class EncodingRoute(Route[Texts]):
+    """The answers that are made from vectors of texts.
 
     `model` is the encoder's name in requests.
     """
+
+    required: Mapping[str, Kind]
+    """The keys that a request must have."""
 
     def __init__(self, job: EncodingJob, model: str, vector_size: int) -> None:
         self.job = job
         self._model = model
         self._vector_size = vector_size
 
-    def _check_keys(self, body: dict[str, Any], required: Sequence[str], others: str = "") -> None:
-        """Check a request's keys and its model.
+    def options(self) -> dict[str, Kind]:
+        """Return the keys that a request may have."""
+        return {}
 
-        Keys with the value null, which some clients send for everything that is not set, are
-        removed.
-        """
-        for key in [key for key, value in body.items() if value is None]:
-            del body[key]
-        for key in required:
-            if key not in body:
-                raise RequestError(400, f"The request has no {key!r}.")
-        known = ["model", *required, *others.split()]
-        for key in body:
-            if key not in known:
-                _check_without_effect(key, body[key])
-        if body.get("model", self._model) != self._model:
-            shown = f"{body['model']!r:.100}"
-            sentence = f"The model {shown} does not exist; this server has {self._model!r}."
+    @abstractmethod
+    def named_texts(self, settings: dict[str, Any]) -> list[NamedText]:
+        """Return the texts of a request; raise `ValueError` if they do not fit together."""
+
+    def parse(self, body: dict[str, Any]) -> Texts:
+        """Return the texts in the JSON of a request."""
+        with refusing_mistakes():
+            settings = self._read(body)
+            return _distinct(self.named_texts(settings), settings)
+
+    def _read(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return a request without its null values, which some clients send for unset keys."""
+        given = {key: value for key, value in body.items() if value is not None}
+        kinds = {"model": ANYTHING, **self.required, **self.options(), **WITHOUT_EFFECT}
+        for key in self.required:
+            if key not in given:
+                raise ValueError(f"The request has no {key!r}")
+        for key in given:
+            if key not in kinds:
+                raise ValueError(f"{key!r:.100} is not supported; leave it out")
+        model = given.get("model", self._model)
+        if model != self._model:
+            sentence = f"The model {model!r:.100} does not exist; this server has {self._model!r}."
             raise RequestError(404, sentence)
+        return read_given(given, kinds)
 
 
-def _check_without_effect(key: str, value: Any) -> None:
-    """Raise `RequestError` for a key that is unknown, or whose value would have an effect."""
-    values = WITHOUT_EFFECT.get(key)
-    if values is None:
-        raise RequestError(400, f"{key!r:.100} is not supported; leave it out.")
-    is_without = any(type(value) is type(other) and value == other for other in values)
-    if values and not is_without:
-        raise RequestError(400, f"{key} can only be {values[0]!r}, or left out.")
-
-
-class EmbeddingsRoute(EncodingRoute[Embedded]):
+class EmbeddingsRoute(EncodingRoute):
     """`/v1/embeddings`."""
 
     summary = "The vector of each `input`, of length 1, in OpenAI's form."
     example = {"input": ["How do I cook rice?", "Where does rice grow?"]}
+    required = {"input": TEXTS}
 
-    def parse(self, body: dict[str, Any]) -> Embedded:
-        """Return the texts, and the format of their vectors."""
-        self._check_keys(body, ["input"], "encoding_format embedding_type dimensions")
-        size = body.get("dimensions", self._vector_size)
-        if type(size) is not int or not 1 <= size <= self._vector_size:
-            sentence = f"dimensions must be an integer from 1 to {self._vector_size}."
-            raise RequestError(400, sentence)
-        form = "float"
-        for key in ("encoding_format", "embedding_type"):  # OpenAI's name, and Jina's
-            form = body.get(key, form)
-            if form not in ("float", "base64"):
-                raise RequestError(400, f"{key} must be 'float' or 'base64'.")
-        texts = list(map(Text, _texts(body, "input")))
-        names = [f"input {number}" for number in range(1, len(texts) + 1)]
-        return Embedded(*_distinct(texts, names), size, form == "base64")
+    def options(self) -> dict[str, Kind]:
+        """Return OpenAI's options, and the name that Jina has for one of them."""
+        size = integer(least=1, most=self._vector_size)
+        return {"encoding_format": _FORM, "embedding_type": _FORM, "dimensions": size}
 
-    def render(self, question: Embedded, results: list[Encoding]) -> bytes:
-        """Return the vectors in OpenAI's format."""
-        # OpenAI's vectors have the length 1, and clients compare them by the dot product.
-        vectors = normalized(_vectors(results)[:, : question.size])
-        # One at a time: other threads wait while an object is converted to JSON.
-        rendered = [_rendered(vector, question.is_base64) for vector in vectors]
+    def named_texts(self, settings: dict[str, Any]) -> list[NamedText]:
+        """Return the texts to encode."""
+        return _numbered("input", _texts(settings, "input"))
+
+    def render(self, question: Texts, results: list[Encoding]) -> bytes:
+        """Return the vectors in OpenAI's form."""
+        settings = question.settings
+        size = settings.get("dimensions", self._vector_size)
+        form = settings.get("embedding_type", settings.get("encoding_format"))
+        # OpenAI's vectors have the length 1, and clients compare them by dot products.
+        vectors = normalized(numpy.stack([result.vector[:size] for result in results]))
+        # Separate conversions let other threads run between vectors.
+        rendered = [_rendered(vector, form == "base64") for vector in vectors]
         items = [
             b'{"object": "embedding", "index": %d, "embedding": %b}' % (index, rendered[position])
             for index, position in enumerate(question.positions)
@@ -239,73 +174,62 @@ def _rendered(vector: FloatArray, is_base64: bool) -> bytes:
     return encoded(vector.tolist())
 
 
-class SimilarityRoute(EncodingRoute[Compared]):
+class SimilarityRoute(EncodingRoute):
     """`/similarity`."""
 
     summary = "The cosine of `first` and `second`, or of each pair of two lists."
     example = {"first": "How do I cook rice?", "second": "How is rice boiled?"}
+    required = {"first": TEXTS, "second": TEXTS}
 
-    def parse(self, body: dict[str, Any]) -> Compared:
-        """Return the texts of both sides."""
-        self._check_keys(body, ["first", "second"])
-        first = _texts(body, "first")
-        second = _texts(body, "second")
-        is_one = isinstance(body["first"], str)
-        if len(first) != len(second) or is_one != isinstance(body["second"], str):
-            sentence = "first and second must be two strings, or lists of one length."
-            raise RequestError(400, sentence)
-        numbers = range(1, len(first) + 1)
-        names = [f"{key} {number}" for key in ("first", "second") for number in numbers]
-        texts = list(map(Text, first + second))
-        return Compared(*_distinct(texts, names), is_one)
+    def named_texts(self, settings: dict[str, Any]) -> list[NamedText]:
+        """Return the texts of both sides, the first side first."""
+        first = _texts(settings, "first")
+        second = _texts(settings, "second")
+        if len(first) != len(second) or type(settings["first"]) is not type(settings["second"]):
+            raise ValueError("first and second must be two strings, or lists of one length")
+        return _numbered("first", first) + _numbered("second", second)
 
-    def render(self, question: Compared, results: list[Encoding]) -> bytes:
+    def render(self, question: Texts, results: list[Encoding]) -> bytes:
         """Return the cosines."""
-        vectors = normalized(_vectors(results))[question.positions]
-        first, second = numpy.split(vectors, 2)
+        first, second = numpy.split(question.vectors(results), 2)
         found = cosines(first, second).tolist()
-        return encoded({"similarity": found[0] if question.is_one else found})
+        is_one = isinstance(question.settings["first"], str)
+        return encoded({"similarity": found[0] if is_one else found})
 
 
-class RerankRoute(EncodingRoute[Ranked]):
+class RerankRoute(EncodingRoute):
     """`/rerank`."""
 
     summary = "The `documents` by the cosine with a `query`: the `top_n` best or all of them."
     example = {"query": "How do I cook rice?", "documents": ["Boil it.", "It grows."]}
+    required = {"query": TEXT, "documents": TEXTS}
 
-    def parse(self, body: dict[str, Any]) -> Ranked:
-        """Return the query with the documents."""
-        self._check_keys(body, ["query", "documents"], "top_n return_documents")
-        query = body["query"]
-        if not isinstance(query, str):
-            raise RequestError(400, f"query must be a string, not {_kind(query)}.")
-        returned = body.get("return_documents", False)
-        if not isinstance(returned, bool):
-            raise RequestError(400, "return_documents must be true or false.")
-        documents = _texts(body, "documents")
-        top = body.get("top_n", len(documents))
-        if type(top) is not int or top < 1:
-            raise RequestError(400, "top_n must be an integer of at least 1.")
-        names = ["the query", *(f"document {n}" for n in range(1, len(documents) + 1))]
-        given = body["documents"] if isinstance(body["documents"], list) else documents
-        texts = [Text(query, "encode_query")]
-        texts += [Text(document, "encode_document") for document in documents]
-        return Ranked(*_distinct(texts, names), given, top, returned)
+    def options(self) -> dict[str, Kind]:
+        """Return the options of Cohere, Jina and Voyage."""
+        return {"top_n": COUNT, "return_documents": TRUTH}
 
-    def render(self, question: Ranked, results: list[Encoding]) -> bytes:
+    def named_texts(self, settings: dict[str, Any]) -> list[NamedText]:
+        """Return the query and the documents."""
+        query = Text(settings["query"], "encode_query")
+        documents = _texts(settings, "documents")
+        return [("the query", query), *_numbered("document", documents, "encode_document")]
+
+    def render(self, question: Texts, results: list[Encoding]) -> bytes:
         """Return the positions of the best documents, and their cosines."""
-        vectors = normalized(_vectors(results))[question.positions]
+        vectors = question.vectors(results)
+        settings = question.settings
+        documents = settings["documents"]
         rows: list[dict[str, Any]] = []
-        for index, cosine in nearest(vectors[0], vectors[1:], question.top):
+        for index, cosine in nearest(vectors[0], vectors[1:], settings.get("top_n", MAX_TEXTS)):
             row: dict[str, Any] = {"index": index, "relevance_score": cosine}
-            if question.returns_documents:
-                given = question.documents[index]
+            if settings.get("return_documents", False):
+                given = documents[index] if isinstance(documents, list) else documents
                 row["document"] = {"text": given} if isinstance(given, str) else given
             rows.append(row)
         return encoded({"results": rows, "model": self._model})
 
 
-ROUTES: dict[str, type[EncodingRoute[Any]]] = {
+ROUTES: dict[str, type[EncodingRoute]] = {
     "/v1/embeddings": EmbeddingsRoute,
     "/similarity": SimilarityRoute,
     "/rerank": RerankRoute,
@@ -320,61 +244,42 @@ def encoder_routes(encoder: SentenceEncoder, model: str) -> dict[str, Route[Any]
     return {path: route(job, model, encoder.vector_size) for path, route in ROUTES.items()}
 
 
-def _vectors(results: list[Encoding]) -> FloatArray:
-    """Return the vectors (N, E) of N texts."""
-    return numpy.stack([result.vector for result in results])
+def _distinct(named_texts: Sequence[NamedText], settings: dict[str, Any]) -> Texts:
+    """Return the different texts of a request.
 
-
-def _distinct(texts: list[Text], names: Sequence[str]) -> tuple[list[Text], list[str], list[int]]:
-    """Return the distinct texts, their names, and the position of each text among them.
-
-    Raises `RequestError` for a text that cannot be encoded, before any is encoded.
+    Raise `ValueError` for a text that cannot be encoded, before others are encoded.
     """
     rows: dict[Text, int] = {}
-    kept = []
-    for text, name in zip(texts, names):
+    names = []
+    for name, text in named_texts:
         if text not in rows:
-            _check_text(text, name)
+            checked_text(text.content, f"{name.capitalize()}: the text")
             rows[text] = len(rows)
-            kept.append(name)
-    return list(rows), kept, [rows[text] for text in texts]
+            names.append(name)
+    positions = [rows[text] for _, text in named_texts]
+    return Texts(list(rows), names, positions, settings)
 
 
-def _check_text(text: Text, name: str) -> None:
-    try:
-        checked_text(text.content, "the text")
-    except ValueError as error:
-        raise RequestError(400, f"{name.capitalize()}: {error}") from error
+def _numbered(name: str, contents: Sequence[str], method: str = "encode") -> list[NamedText]:
+    """Return texts that a method of the encoder reads, as "input 1" and so on."""
+    return [(f"{name} {n}", Text(content, method)) for n, content in enumerate(contents, 1)]
 
 
-def _texts(body: dict[str, Any], key: str) -> list[str]:
+def _texts(settings: dict[str, Any], key: str) -> list[str]:
     """Return the texts that a key of a request has: strings, or objects with `text`."""
-    value = body[key]
+    value = settings[key]
     if isinstance(value, str):
         return [value]
-    if not isinstance(value, list):
-        expected = "a string or a list of strings"
-        raise RequestError(400, f"{key} must be {expected}, not {_kind(value)}.")
     if not value:
-        raise RequestError(400, f"{key} is an empty list; it needs at least one text.")
+        raise ValueError(f"{key} is an empty list; it needs at least one text")
     if len(value) > MAX_TEXTS:
         raise RequestError(413, f"{key} is limited to {MAX_TEXTS:,} texts; it has {len(value):,}.")
-    return [_text(element, f"{key}[{position}]") for position, element in enumerate(value)]
+    for position, element in enumerate(value):
+        if isinstance(element, (int, list)) and not isinstance(element, bool):
+            raise ValueError(f"{key}[{position}] must be a string; {NO_TOKENS}")
+        _ELEMENT.check(f"{key}[{position}]", element)
+    return [_content(element) for element in value]
 
 
-def _text(element: Any, name: str) -> str:
-    """Return an element of a request if it is a text, or its `text`."""
-    text: Optional[Any] = element.get("text") if isinstance(element, dict) else element
-    if isinstance(text, str):
-        return text
-    if isinstance(element, dict):
-        raise RequestError(400, f"{name} must have its text as a string under the key 'text'.")
-    may_be_tokens = isinstance(element, (int, list)) and not isinstance(element, bool)
-    remedy = f"; {NO_TOKENS}" if may_be_tokens else ""
-    raise RequestError(400, f"{name} must be a string, not {_kind(element)}{remedy}.")
-
-
-def _kind(value: Any) -> str:
-    """Return the name of a JSON value's type."""
-    kinds = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
-    return kinds.get(type(value), "a number" if isinstance(value, (int, float)) else "a string")
+def _content(element: Any) -> Any:
+    return element.get("text") if isinstance(element, dict) else element

@@ -5,8 +5,8 @@ import ipaddress
 import json
 import re
 import time
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Callable
 from urllib.parse import urlsplit
 
@@ -47,6 +47,15 @@ class RequestError(Exception):
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
         self.status = status
+
+
+@contextmanager
+def refusing_mistakes() -> Iterator[None]:
+    """Raise every `ValueError` of the block as a `RequestError` with the same sentence."""
+    try:
+        yield
+    except ValueError as error:
+        raise RequestError(400, f"{error}.") from error
 
 
 class ClientLeftError(Exception):

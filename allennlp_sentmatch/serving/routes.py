@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Generic, Optional, TypeVar
 
+from allennlp_sentmatch.nn.checks import Kind
 from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import affordable_words
-from allennlp_sentmatch.serving.requests import MAX_TEXT, RequestError
+from allennlp_sentmatch.serving.requests import MAX_TEXT, RequestError, refusing_mistakes
 
 MAX_INPUTS = 256  # inputs in a request, at most
+
+_INPUTS = Kind("a list of objects", lambda value: isinstance(value, list))
 
 
 @dataclass(frozen=True)
@@ -112,9 +115,8 @@ class JobRoute(Route[Inputs]):
         if "inputs" not in body:
             return Inputs([body], ["input 1"], is_list=False)
         inputs = body["inputs"]
-        if not isinstance(inputs, list):
-            kind = type(inputs).__name__
-            raise RequestError(400, f"inputs must be a list of objects, not a {kind}.")
+        with refusing_mistakes():
+            _INPUTS.check("inputs", inputs)
         if len(inputs) > MAX_INPUTS:
             raise RequestError(
                 413, f"A request is limited to {MAX_INPUTS} inputs; this one has {len(inputs):,}."

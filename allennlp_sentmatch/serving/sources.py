@@ -11,7 +11,8 @@ from allennlp_sentmatch.estimators.estimator_folder import HEADER as ESTIMATOR
 from allennlp_sentmatch.files.folders import read_json_object
 from allennlp_sentmatch.files.texts import checked_text
 from allennlp_sentmatch.pretrained import PACKAGE
-from allennlp_sentmatch.serving.embeddings import encoder_routes, num_words
+from allennlp_sentmatch.serving.embeddings import encoder_routes
+from allennlp_sentmatch.serving.encoding_job import num_words
 from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import Shape
 from allennlp_sentmatch.serving.routes import JobRoute, Service, encoded

@@ -2,10 +2,10 @@
 
 import os
 import re
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Union
 
-from allennlp_sentmatch.files.folders import errors_name, nested_settings, read_json
+from allennlp_sentmatch.files.folders import errors_name, is_outside, nested_settings, read_json
 
 MODULES = "modules.json"
 CONFIGURATION = "config_sentence_transformers.json"
@@ -49,19 +49,33 @@ def check_sentence_transformers_folder(folder: Union[str, "os.PathLike[str]"]) -
 
 
 def _check(setting: str, value: Any, is_module: bool) -> None:
-    classes = [value] if is_module and setting == "type" else []
-    paths = [value] if is_module and setting == "path" else []
-    if setting == "types" and isinstance(value, dict):  # the folders of a router's modules
-        classes = list(value.values())
-        paths = list(value)
-    elif setting in ("type", "tokenizer_class", "activation_function") and "." in str(value):
-        classes = [value]
-    if any(not isinstance(name, str) or not _CLASSES.fullmatch(name) for name in classes):
-        raise ValueError(
-            f"the class {value!r:.100} is not one of sentence-transformers, and its code would be "
-            "run; if you trust it, hand over SentenceTransformer(folder) instead of the folder"
-        )
-    if any(path.is_absolute() or ".." in path.parts for path in map(PurePath, map(str, paths))):
-        raise ValueError(f"the module in {value!r:.100} is not in this folder")
+    """Raise `ValueError` for a setting that names code, or a module outside the folder."""
+    for name in _classes(setting, value, is_module):
+        if not isinstance(name, str) or not _CLASSES.fullmatch(name):
+            raise ValueError(
+                f"the class {name!r:.100} is not one of sentence-transformers, and its code would "
+                "be run; if you trust it, hand over SentenceTransformer(folder) instead of the "
+                "folder"
+            )
+    for path in _paths(setting, value, is_module):
+        if is_outside(path):
+            raise ValueError(f"the module in {path!r:.100} is not in this folder")
     if setting == "trust_remote_code" and value:
         raise ValueError("trust_remote_code would run code")
+
+
+def _classes(setting: str, value: Any, is_module: bool) -> list[Any]:
+    """Return what a setting names as classes."""
+    if setting == "types" and isinstance(value, dict):  # a router's modules, by their folders
+        return list(value.values())
+    if setting == "type" and is_module:
+        return [value]
+    may_be_class = setting in ("type", "tokenizer_class", "activation_function")
+    return [value] if may_be_class and "." in str(value) else []
+
+
+def _paths(setting: str, value: Any, is_module: bool) -> list[str]:
+    """Return what a setting names as folders of modules."""
+    if setting == "types" and isinstance(value, dict):
+        return list(value)
+    return [str(value)] if setting == "path" and is_module else []

@@ -68,32 +68,46 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
     try:
         header = json.loads(content[8:start].decode())
         header.pop("__metadata__", None)
-        entries = sorted(header.items(), key=lambda item: item[1]["data_offsets"])
-        tensors = {}
-        offset = 0
-        for name, entry in entries:
-            dtype = _DTYPES[entry["dtype"]]
-            shape = entry["shape"]
-            begin, end = entry["data_offsets"]
-            if not isinstance(shape, list) or any(type(n) is not int or n < 0 for n in shape):
-                raise ValueError("a shape is not a list of sizes")
-            flat = torch.empty(0, dtype=dtype)
-            count = math.prod(shape)
-            if begin != offset or end - begin != count * flat.element_size():
-                raise ValueError(f"the bytes of {name!r} do not match its shape")
-            if end > len(content) - start:
-                raise ValueError(f"{name!r} ends after the file")
-            offset = end
-            if count:  # `frombuffer` refuses an empty buffer
-                flat = torch.frombuffer(content, dtype=dtype, count=count, offset=start + begin)
-            tensors[name] = flat.view(shape)
-        if offset != len(content) - start:
-            raise ValueError("there are bytes after the last tensor")
+        return _tensors(content, start, header)
     except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise ValueError(
             f"{path} is damaged, or not a file of floating-point and int8 tensors: {error}"
         ) from error
+
+
+def _tensors(content: bytearray, start: int, header: dict[str, Any]) -> dict[str, Tensor]:
+    """Return the tensors of a file whose tensors start at a byte.
+
+    Raise `ValueError` or another error if the header, which may be anything, does not fit.
+    """
+    tensors = {}
+    offset = start
+    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        begin, end = entry["data_offsets"]
+        if start + begin != offset:
+            raise ValueError(f"{name!r} does not begin where the tensor before it ends")
+        offset = start + end
+        if offset > len(content):
+            raise ValueError(f"{name!r} ends after the file")
+        tensors[name] = _tensor(content, start + begin, end - begin, entry)
+    if offset != len(content):
+        raise ValueError("there are bytes after the last tensor")
     return tensors
+
+
+def _tensor(content: bytearray, offset: int, num_bytes: int, entry: dict[str, Any]) -> Tensor:
+    """Return the tensor in some bytes of a file; raise `ValueError` if its shape does not fit."""
+    dtype = _DTYPES[entry["dtype"]]
+    shape = entry["shape"]
+    if not isinstance(shape, list) or any(type(size) is not int or size < 0 for size in shape):
+        raise ValueError("a shape is not a list of sizes")
+    flat = torch.empty(0, dtype=dtype)
+    count = math.prod(shape)
+    if num_bytes != count * flat.element_size():
+        raise ValueError(f"{num_bytes} bytes are not a tensor of the shape {shape}")
+    if count:  # `frombuffer` refuses an empty buffer
+        flat = torch.frombuffer(content, dtype=dtype, count=count, offset=offset)
+    return flat.view(shape)
 
 
 def check_finite(tensors: Mapping[str, Tensor]) -> None:

@@ -197,21 +197,7 @@ class Tuner:
 
     def _load(self) -> Any:
         """Return the study of the folder, and create it if it does not exist."""
-        pruner = self._optuna.pruners.NopPruner()
-        if self._pruning_after is not None:
-            pruner = self._optuna.pruners.MedianPruner(n_startup_trials=self._pruning_after)
-        storage = self._optuna.storages.RDBStorage(
-            f"sqlite:///{self._database}",
-            # On a busy machine, another thread's write may take longer than SQLite's 5 seconds.
-            engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}},
-        )
-        study = self._optuna.create_study(
-            storage=storage,
-            study_name="study",
-            direction=self._direction,
-            pruner=pruner,
-            load_if_exists=True,
-        )
+        study = self._stored()
         settings = {
             "configuration": self.configuration,
             "space": self.space.parameters,
@@ -231,8 +217,33 @@ class Tuner:
         for missing in {path.stem for path in trials.glob("*.json")} - numbers:
             raise ValueError(f"it has no trial {missing}, unlike {trials}")
         study.set_user_attr(SETTINGS, settings)
-        # Two threads that ask at the same time could get the same waiting trial: SQLite does not
-        # lock the row between Optuna's reading and writing of its state.
+        self._ask_one_by_one(study)
+        return study
+
+    def _stored(self) -> Any:
+        """Return the study in the database, made if it does not exist."""
+        pruner = self._optuna.pruners.NopPruner()
+        if self._pruning_after is not None:
+            pruner = self._optuna.pruners.MedianPruner(n_startup_trials=self._pruning_after)
+        storage = self._optuna.storages.RDBStorage(
+            f"sqlite:///{self._database}",
+            # On a busy machine, another thread's write may take longer than SQLite's 5 seconds.
+            engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}},
+        )
+        return self._optuna.create_study(
+            storage=storage,
+            study_name="study",
+            direction=self._direction,
+            pruner=pruner,
+            load_if_exists=True,
+        )
+
+    def _ask_one_by_one(self, study: Any) -> None:
+        """Let one thread at a time ask a study for a trial, with the values of this space.
+
+        Two threads that ask at the same time could get the same waiting trial: SQLite does not
+        lock the row between Optuna's reading and writing of its state.
+        """
         lock = threading.Lock()
         ask = study.ask
 
@@ -241,7 +252,6 @@ class Tuner:
                 return ask(self.space.distributions)
 
         study.ask = ask_alone
-        return study
 
     def _repeat_interrupted(self, study: Any) -> None:
         """Put the interrupted trials that have not been repeated before the next ones.

@@ -36,7 +36,7 @@ try:
     model.max_seq_length = 0
     raise AssertionError
 except ValueError as error:
-    assert str(error) == "max_seq_length must be an integer of at least 1; got 0"
+    assert str(error) == "max_seq_length must be an integer of at least 1, or None; got 0"
 assert not any(name.split(".")[0] == "allennlp" for name in sys.modules)
 """
 
