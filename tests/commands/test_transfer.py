@@ -137,7 +137,7 @@ def test_a_model_of_sentence_transformers(report, tiny_bert, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("option", "value", "message"),
-    [("--batch-size", 0, "at least 1, got 0"), ("--output-file", "no/where.json", "no/where.json")],
+    [("--batch-size", 0, "at least 1; got 0"), ("--output-file", "no/where.json", "no/where.json")],
 )
 def test_mistakes_show_at_once(allennlp, folder, small_archive, option, value, message):
     with pytest.raises(ConfigurationError, match=message):

@@ -51,7 +51,7 @@ def test_tensors_and_lists_are_vectors(vectors):
 
 def test_bad_input_is_named(vectors):
     index = SentenceIndex.build(vectors)
-    with pytest.raises(ValueError, match="at least 1, got 0"):
+    with pytest.raises(ValueError, match="at least 1; got 0"):
         index.search(vectors, k=0)
     with pytest.raises(ValueError, match=r"\(number, 5\), got the shape \(23, 4\)"):
         index.search(vectors[:, :4], k=1)

@@ -281,7 +281,7 @@ def test_a_training_of_more_than_a_day():
         ({"num_jobs": 0}, "the number of jobs must be an integer of at least 1; got 0"),
         ({"configuration": {"trainer": {"optimizer": {"lr": 1}}}}, "no validation_data_path"),
         ({"space": RATES_BETWEEN}, "give --n-trials"),
-        ({"space": RATES_BETWEEN, "num_trials": 0}, "1, got 0"),
+        ({"space": RATES_BETWEEN, "num_trials": 0}, "1; got 0"),
     ],
 )
 def test_options_that_are_not_accepted(study, options, message):
