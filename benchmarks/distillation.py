@@ -42,7 +42,8 @@ from allennlp_sentmatch import SentenceEncoder
 from allennlp_sentmatch.files.digests import files_digest
 from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
-from allennlp_sentmatch.standalone.encoder import StandaloneEncoder, cosines, normalized
+from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
+from allennlp_sentmatch.standalone.vectors import cosines, normalized
 from allennlp_sentmatch.transfer import (
     TASKS,
     SentenceVectors,

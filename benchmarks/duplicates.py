@@ -27,7 +27,7 @@ from allennlp_sentmatch import PairClassifier, SentenceEncoder
 from allennlp_sentmatch.corpora.duplicates import CANDIDATE_COSINE, find_duplicates
 from allennlp_sentmatch.corpora.opposites import OppositeWords
 from allennlp_sentmatch.corpora.word_comparison import decisive_words
-from allennlp_sentmatch.standalone.encoder import normalized
+from allennlp_sentmatch.standalone.vectors import normalized
 from benchmarks.changed_words import of_the_same_meaning, turned
 from benchmarks.report import RESULTS, machine, write
 from scripts.encoder.data_sets import FREE, RESTRICTED

@@ -42,7 +42,7 @@ class Export(Command):
 
     def run(self, args: argparse.Namespace) -> None:
         from allennlp_sentmatch.corpora.encoders import check_no_archive_settings
-        from allennlp_sentmatch.standalone.encoder import SETTINGS
+        from allennlp_sentmatch.standalone.encoder_files import SETTINGS
 
         folder = SENTENCE_ENCODER if args.model == PACKAGE else Path(args.model)
         if not (folder / SETTINGS).is_file():

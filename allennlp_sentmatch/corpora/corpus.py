@@ -37,7 +37,7 @@ from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import noting
 from allennlp_sentmatch.files.vectors import Vectors, check_digest, map_vectors
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
+from allennlp_sentmatch.standalone.vectors import FloatArray, normalized
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.progress import progress_bar, showing_progress
 from allennlp_sentmatch.files.texts import Sentences, checked_sentences, collecting, noting
 from allennlp_sentmatch.nn.checks import SHARE, check_kind
-from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
+from allennlp_sentmatch.standalone.vectors import FloatArray, normalized
 
 BLOCK_SIZE = 512  # texts that are compared with the kept ones, and each other, at a time
 ENCODED_TOGETHER = 8192  # texts that are encoded at a time

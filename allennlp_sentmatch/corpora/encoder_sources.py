@@ -12,7 +12,8 @@ import torch
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.nn.checks import check_choice
 from allennlp_sentmatch.pretrained import PACKAGE
-from allennlp_sentmatch.standalone.encoder import SETTINGS, StandaloneEncoder
+from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
+from allennlp_sentmatch.standalone.encoder_files import SETTINGS
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
     MODULES,
     check_sentence_transformers_folder,

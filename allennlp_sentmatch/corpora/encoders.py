@@ -15,7 +15,7 @@ from allennlp_sentmatch.files.digests import files_digest
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.texts import checked_text, collecting, noting
 from allennlp_sentmatch.pretrained import PACKAGE, SENTENCE_ENCODER
-from allennlp_sentmatch.standalone.encoder import FloatArray
+from allennlp_sentmatch.standalone.vectors import FloatArray
 
 PREDICTED = ("label", "probs_by_label", "score")
 """The names of a prediction for a pair of sentences."""

@@ -27,13 +27,9 @@ from allennlp_sentmatch.files.texts import (
 )
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.pretrained import PACKAGE, SENTENCE_ENCODER
-from allennlp_sentmatch.standalone.encoder import (
-    FloatArray,
-    StandaloneEncoder,
-    cosines,
-    normalized,
-)
+from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from allennlp_sentmatch.standalone.vectors import FloatArray, cosines, normalized
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard

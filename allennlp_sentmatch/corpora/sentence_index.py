@@ -23,7 +23,7 @@ from allennlp_sentmatch.corpora.index_kinds import (
 from allennlp_sentmatch.corpora.vector_table import check_finite, evenly
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
+from allennlp_sentmatch.standalone.vectors import FloatArray, cosines, normalized
 
 logger = logging.getLogger(__name__)
 

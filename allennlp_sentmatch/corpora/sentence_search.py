@@ -20,7 +20,7 @@ from allennlp_sentmatch.files.digests import ending_digest, sentences_digest
 from allennlp_sentmatch.files.folders import AnyPath, check_absent
 from allennlp_sentmatch.files.texts import is_blank
 from allennlp_sentmatch.files.vectors import check_sentences
-from allennlp_sentmatch.standalone.encoder import FloatArray
+from allennlp_sentmatch.standalone.vectors import FloatArray
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import numpy
 from torch import Tensor
 
 from allennlp_sentmatch.corpora.distinct_vectors import IntArray
-from allennlp_sentmatch.standalone.encoder import FloatArray
+from allennlp_sentmatch.standalone.vectors import FloatArray
 
 Array = numpy.ndarray[Any, Any]
 

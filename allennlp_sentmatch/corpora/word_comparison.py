@@ -15,7 +15,7 @@ from allennlp_sentmatch.corpora.numerals import FIRST, with_numbers
 from allennlp_sentmatch.corpora.opposites import OppositeWords, poles_of
 from allennlp_sentmatch.corpora.plain_words import words_of
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.standalone.encoder import FloatArray
+from allennlp_sentmatch.standalone.vectors import FloatArray
 
 WORD_ORDERS = ("ordered", "unordered", None)
 """How the features of words are used: by the order of the sentences, regardless of it, or not at

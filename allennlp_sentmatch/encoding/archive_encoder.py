@@ -33,8 +33,8 @@ from allennlp_sentmatch.models.text_model import refuse_nan
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.nn.precision import bfloat16_products
-from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
+from allennlp_sentmatch.standalone.vectors import FloatArray
 
 Prepared = Union[str, list[int]]  # sentences, or the indices of their words
 

@@ -15,9 +15,10 @@ from allennlp_sentmatch.files.folders import AnyPath, errors_name, written_folde
 from allennlp_sentmatch.files.texts import noting
 from allennlp_sentmatch.nn.checks import one_of
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import SETTINGS, normalized
+from allennlp_sentmatch.standalone.encoder_files import SETTINGS
 from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin, write_model_card
 from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
+from allennlp_sentmatch.standalone.vectors import normalized
 
 HEADER = "pair_estimator.json"
 TENSORS = "pair_estimator.safetensors"

@@ -30,9 +30,9 @@ from allennlp_sentmatch.models import SiameseClassifier, SiameseModel, Similarit
 from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
 from allennlp_sentmatch.nn.checks import check_choice
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.networks import load_state
 from allennlp_sentmatch.standalone.text_indexer import padded
+from allennlp_sentmatch.standalone.vectors import FloatArray
 from allennlp_sentmatch.training.optimizers import FusedAdamOptimizer
 
 HIGHEST_GRADE = 5  # scores of any range are learned as grades from 0 to this number

@@ -14,7 +14,7 @@ from allennlp_sentmatch.estimators.linear import Fit, fit_linear
 from allennlp_sentmatch.files.texts import Sentences
 from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.nn.checks import check_names
-from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
+from allennlp_sentmatch.standalone.vectors import FloatArray, normalized
 
 MATCHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     name: getattr(matching, name)

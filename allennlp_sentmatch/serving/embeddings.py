@@ -23,7 +23,7 @@ from allennlp_sentmatch.nn.checks import (
 from allennlp_sentmatch.serving.encoding_job import Encoding, EncodingJob, Text
 from allennlp_sentmatch.serving.requests import RequestError, refusing_mistakes
 from allennlp_sentmatch.serving.routes import Question, Route, encoded
-from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, nearest, normalized
+from allennlp_sentmatch.standalone.vectors import FloatArray, cosines, nearest, normalized
 
 MAX_TEXTS = 2048  # texts in a request, at most, as in OpenAI's API
 

@@ -41,7 +41,7 @@ from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import Shape, shape_of
 from allennlp_sentmatch.serving.predictions import PredictionJob
 from allennlp_sentmatch.serving.routes import JobRoute, Service, encoded
-from allennlp_sentmatch.standalone.encoder import nearest, normalized
+from allennlp_sentmatch.standalone.vectors import nearest, normalized
 
 OF_A_CLASSIFIER = "A classifier learns vectors for its labels: their cosines are not similarities."
 

@@ -16,7 +16,7 @@ from allennlp_sentmatch.serving.encoding_job import num_words
 from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import Shape
 from allennlp_sentmatch.serving.routes import JobRoute, Service, encoded
-from allennlp_sentmatch.standalone.encoder import SETTINGS
+from allennlp_sentmatch.standalone.encoder_files import SETTINGS
 from allennlp_sentmatch.standalone.sentence_transformers_folder import MODULES
 
 if TYPE_CHECKING:

@@ -7,49 +7,34 @@ from contextlib import nullcontext
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Callable, NamedTuple, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 import numpy
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.files.digested_header import read_header, write_header
-from allennlp_sentmatch.files.folders import (
-    errors_name,
-    read_json_object,
-    write_json,
-    written_folder,
-)
+from allennlp_sentmatch.files.digested_header import write_header
+from allennlp_sentmatch.files.folders import errors_name, write_json, written_folder
 from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import checked_sentences, noting
-from allennlp_sentmatch.nn.checks import (
-    COUNT,
-    TRUTH,
-    Kind,
-    check_positive,
-    integer,
-    optional,
-    read_settings,
-)
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.word_coverage import word_coverage
+from allennlp_sentmatch.standalone.encoder_files import (
+    FORMAT,
+    SETTINGS,
+    SPLITTER,
+    TENSORS,
+    VOCABULARY,
+    read_encoder_files,
+)
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin, write_model_card
-from allennlp_sentmatch.standalone.networks import ENCODER, Pooled, load_state, sentence_network
-from allennlp_sentmatch.standalone.quantization import dequantized, quantized
-from allennlp_sentmatch.standalone.splitters import Splitter, splitter_from
-from allennlp_sentmatch.standalone.tensor_file import check_finite, read_tensors, write_tensors
+from allennlp_sentmatch.standalone.networks import Pooled, load_state, sentence_network
+from allennlp_sentmatch.standalone.quantization import quantized
+from allennlp_sentmatch.standalone.tensor_file import check_finite, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
-from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
-
-FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
-
-TENSORS = "model.safetensors"
-SETTINGS = "sentence_encoder.json"
-SPLITTER = "splitter.json"
-VOCABULARY = "vocabulary.json"
-
-FORMAT = 1  # the version of the format, in the settings
+from allennlp_sentmatch.standalone.vectors import FloatArray
 
 MOST_WORDS = 4096
 """Words whose products are kept at a time: 50 MB for this package's encoder."""
@@ -58,14 +43,6 @@ USAGE = """from allennlp_sentmatch.standalone import StandaloneEncoder
 
 encoder = StandaloneEncoder.load("this_folder")
 vectors = encoder.encode(["A man is asleep.", "Two dogs run."])"""
-
-_SETTINGS = {
-    "lowercase": TRUTH,
-    "max_length": optional(COUNT, "null"),
-    "encoder": ENCODER,
-    "projection_size": optional(COUNT, "null"),
-    "vector_size": COUNT,
-}
 
 
 class StandaloneEncoder(nn.Module):
@@ -126,36 +103,26 @@ class StandaloneEncoder(nn.Module):
         `ValueError`, naming the file, for invalid content; `FileNotFoundError` for a missing file.
         """
         path = Path(folder)
-        settings = _read_settings(path / SETTINGS)
-        vocabulary = _read_vocabulary(path / VOCABULARY)
-        splitter = _read_splitter(path / SPLITTER, vocabulary.words)
-        state = _read_state(path / TENSORS, len(vocabulary.words))
+        files = read_encoder_files(path)
+        settings = files.settings
         # A program may have set another default device (since PyTorch 2.0) or type.
         on_cpu = torch.device("cpu") if hasattr(torch, "set_default_device") else nullcontext()
         with errors_name(path / SETTINGS), on_cpu:
-            indexer = TextIndexer(
-                splitter,
-                {word: index for index, word in enumerate(vocabulary.words)},
-                vocabulary.unknown,
-                vocabulary.empty,
-                settings["lowercase"],
-                settings["max_length"],
-            )
             # Random vectors would take longer than reading the file.
-            vectors = state["embedding.weight"].float()
+            vectors = files.state["embedding.weight"].float()
             encoder = cls(
-                indexer,
-                vocabulary.words,
+                files.indexer,
+                files.words,
                 vectors.size(1),
                 settings["encoder"],
                 settings["projection_size"],
-                sum(tensor.numel() for tensor in state.values()),
+                sum(tensor.numel() for tensor in files.state.values()),
                 vectors,
             ).float()
             if settings["vector_size"] != encoder.vector_size:
                 raise ValueError(f"the encoder's vector_size is {encoder.vector_size}")
         with errors_name(path / TENSORS):
-            load_state(encoder, state)
+            load_state(encoder, files.state)
         return encoder.eval()
 
     def save(self, folder: Union[str, "os.PathLike[str]"], int8: bool = False) -> None:
@@ -372,92 +339,3 @@ def _groups(
         words.update(of_batch)
     if group:
         yield group, list(words)
-
-
-def normalized(vectors: FloatArray) -> FloatArray:
-    """Return vectors (N, E) divided by their lengths, as a new array; zero vectors stay zero."""
-    vectors = numpy.array(vectors, dtype=numpy.float32, order="C")
-    # The sum of squares of large components may overflow.
-    largest = numpy.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    vectors /= numpy.where(largest > 0, largest, 1)
-    lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors /= numpy.where(lengths > 0, lengths, 1)
-    return vectors
-
-
-def cosines(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the cosines of normalized vectors, (..., E) and (..., E) -> (...), from -1 to 1.
-
-    They are sums in float64, rounded once: equal vectors have equal cosines, regardless of their
-    positions.
-    """
-    sums: FloatArray = numpy.einsum("...e,...e->...", first, second, dtype=numpy.float64)
-    return sums.clip(-1, 1).astype(numpy.float32)
-
-
-def nearest(query: FloatArray, vectors: FloatArray, count: int) -> list[tuple[int, float]]:
-    """Return the rows of the vectors (N, E) nearest to a query (E,), all normalized, with their
-    cosines.
-
-    The nearest is first; ties are in the order of the rows. At most `count` rows are returned.
-    """
-    found = cosines(vectors, query)  # (N,)
-    order = numpy.argsort(-found, kind="stable")[:count]
-    return [(int(row), float(found[row])) for row in order]
-
-
-def _are_different_texts(value: Any) -> bool:
-    is_list = isinstance(value, list) and all(isinstance(text, str) for text in value)
-    return is_list and len(set(value)) == len(value)
-
-
-_WORDS = Kind("a list of different strings", _are_different_texts)
-
-
-class _Vocabulary(NamedTuple):
-    """The content of `VOCABULARY`."""
-
-    words: list[str]
-    unknown: int
-    empty: int
-
-
-def _read_settings(path: Path) -> dict[str, Any]:
-    """Read and check `SETTINGS`, except the settings of the network."""
-    settings = read_header(path)
-    with errors_name(path):
-        found = settings.pop("format", None)
-        if found != FORMAT:
-            raise ValueError(f"the format is {found!r}; this version of the package reads {FORMAT}")
-        return read_settings(settings, _SETTINGS)
-
-
-def _read_vocabulary(path: Path) -> _Vocabulary:
-    """Read and check `VOCABULARY`."""
-    vocabulary = read_json_object(path)
-    with errors_name(path):
-        words = vocabulary.get("words", [])
-        _WORDS.check("words", words)
-        index = integer(least=PADDING + 1, most=len(words) - 1)
-        kinds = {"words": _WORDS, "unknown": index, "empty": index}
-        return _Vocabulary(**read_settings(vocabulary, kinds))
-
-
-def _read_splitter(path: Path, words: list[str]) -> Splitter:
-    """Read `SPLITTER`."""
-    rules = read_json_object(path)
-    with errors_name(path):
-        if rules == {"type": WordPieceSplitter.type}:
-            return WordPieceSplitter(words)
-        return splitter_from(rules)
-
-
-def _read_state(path: Path, num_words: int) -> dict[str, Tensor]:
-    """Read `TENSORS` as floating-point numbers, with a vector for each word."""
-    tensors = read_tensors(path)
-    with errors_name(path):
-        state = dequantized(tensors)
-        embedding = state.get("embedding.weight")
-        if embedding is None or embedding.dim() != 2 or len(embedding) != num_words:
-            raise ValueError(f"expected embedding.weight of {num_words} rows")
-    return state

@@ -15,7 +15,7 @@ from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.progress import progress_over
 from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.files.vectors import check_sentences, map_vectors, save_array
-from allennlp_sentmatch.standalone.encoder import FloatArray
+from allennlp_sentmatch.standalone.vectors import FloatArray
 
 EncodeFunction = Callable[[list[str]], FloatArray]
 """A function from N distinct sentences to their vectors (N, E)."""

@@ -19,7 +19,7 @@ from typing import Any, Callable
 import torch
 
 from allennlp_sentmatch import SentenceEncoder
-from allennlp_sentmatch.standalone.encoder import cosines, normalized
+from allennlp_sentmatch.standalone.vectors import cosines, normalized
 from benchmarks.measure import interleave
 from benchmarks.report import machine, write
 from scripts.experiments import REPOSITORY

@@ -49,9 +49,9 @@ from allennlp_sentmatch.encoding.export import SENTENCE_TRANSFORMERS_FILES
 from allennlp_sentmatch.files.digests import ending_digest, files_digest
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.quantization import LARGEST_OF_4_BITS, rounded_rows
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
+from allennlp_sentmatch.standalone.vectors import normalized
 from allennlp_sentmatch.standalone.word_pieces import UNKNOWN, WordPieceSplitter
 from scripts.encoder.sentence_batches import MAX_LENGTH, Sentences
 from scripts.encoder.teacher_vectors import fast_products

@@ -16,8 +16,8 @@ from allennlp_sentmatch.corpora import sentence_encoder
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.nn.ops.common.int8_products import HAS_INT8
-from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.networks import Pooled
+from allennlp_sentmatch.standalone.vectors import normalized
 from tests.estimators.tiny_encoder import SENTENCES, tiny_encoder
 from tests.fresh_process import run_python
 

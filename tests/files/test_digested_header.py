@@ -9,7 +9,7 @@ import pytest
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
 from allennlp_sentmatch.estimators import estimator_folder
 from allennlp_sentmatch.files.digested_header import read_header, write_header
-from allennlp_sentmatch.standalone.encoder import SETTINGS
+from allennlp_sentmatch.standalone.encoder_files import SETTINGS
 from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
 from tests.files.undigested import remove_digests
 

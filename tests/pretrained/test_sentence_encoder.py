@@ -7,7 +7,7 @@ from scipy.stats import spearmanr
 
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import normalized
+from allennlp_sentmatch.standalone.vectors import normalized
 from tests.nn.test_without_allennlp import run_without
 
 

@@ -14,10 +14,10 @@ from allennlp_sentmatch.encoding import export_encoder
 from allennlp_sentmatch.nn import CellAwareLSTM, Pooling
 from allennlp_sentmatch.nn.word_coverage import word_coverage
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.splitters import RuleSplitter
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from allennlp_sentmatch.standalone.vectors import normalized
 from tests.encoding.test_export import ENCODERS
 from tests.encoding.test_export import make as make_model
 from tests.files.undigested import remove_digests

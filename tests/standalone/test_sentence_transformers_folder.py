@@ -5,10 +5,10 @@ import json
 import pytest
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
-from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
     check_sentence_transformers_folder,
 )
+from allennlp_sentmatch.standalone.vectors import normalized
 from tests.estimators.tiny_encoder import SENTENCES, tiny_encoder
 
 models = pytest.importorskip("sentence_transformers.models")
