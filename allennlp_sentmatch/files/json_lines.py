@@ -9,9 +9,11 @@ from allennlp_sentmatch.files.lines import PathOrStr, filled_lines
 from allennlp_sentmatch.files.messages import printable, shorten
 from allennlp_sentmatch.files.row import Row
 
+A_LINE = "a whole object on each line"
+
 
 def parse_json_object(
-    text: str, where: str = "input line", expected: str = "a whole object on each line"
+    text: str, where: str = "input line", expected: str = A_LINE
 ) -> dict[str, Any]:
     """Parse a line, or another text, as a JSON object; errors say what was `expected`.
 
@@ -19,19 +21,20 @@ def parse_json_object(
     that has a key twice, or more digits in an integer or deeper nesting than Python can follow.
     """
     shown = printable(text.strip()[:80])
-    array = " (a JSON array becomes JSON lines by `jq -c '.[]'`)" if shown[:1] == "[" else ""
+    is_array = expected == A_LINE and shown.startswith("[")
+    remedy = " (a JSON array becomes JSON lines by `jq -c '.[]'`)" if is_array else ""
     try:
         parsed = json.loads(text, object_pairs_hook=_distinct)
     except RecursionError:
         raise ValueError(f"{where}: JSON that is nested too deeply: {shown}") from None
     except ValueError as error:
         raise ValueError(
-            f"{where}: not valid JSON ({printable(str(error))}); expected {expected}{array}: "
+            f"{where}: not valid JSON ({printable(str(error))}); expected {expected}{remedy}: "
             f"{shown}"
         ) from None
     if not isinstance(parsed, dict):
         raise ValueError(
-            f'{where}: expected a JSON object, as in {{"key": "value"}}, got {shown}{array}'
+            f'{where}: expected a JSON object, as in {{"key": "value"}}, got {shown}{remedy}'
         )
     return parsed
 

@@ -98,20 +98,23 @@ CANDIDATES = [
 ]
 
 
+TASKS = {
+    AnswerRankerPredictor: Task("Answers to a question", "Rank", CANDIDATES, _TEXTS["answers"]),
+    AnswerExtractorPredictor: Task("Reading comprehension", "Answer", PASSAGE, _TEXTS["passages"]),
+    SentenceVectorPredictor: Task("Sentence vectors", "Encode", SENTENCE, CAPTION + QUESTIONS),
+    PairGenerator: Task("Second sentences of pairs", "Write", SOURCE, CAPTION),
+}
+
+
 def task_of(predictor: EchoingPredictor) -> Task:
     """Return the task of a predictor; for a predictor of another package, its texts and its
     output.
     """
-    if isinstance(predictor, AnswerRankerPredictor):
-        return Task("Answers to a question", "Rank", CANDIDATES, _TEXTS["answers"])
-    if isinstance(predictor, AnswerExtractorPredictor):
-        return Task("Reading comprehension", "Answer", PASSAGE, _TEXTS["passages"])
-    if isinstance(predictor, SentenceVectorPredictor):
-        return Task("Sentence vectors", "Encode", SENTENCE, CAPTION + QUESTIONS)
+    for kind, task in TASKS.items():
+        if isinstance(predictor, kind):
+            return task
     if isinstance(predictor, TranslationPredictor):
         return Task("Translation", "Translate", SOURCE, _sources(predictor))
-    if isinstance(predictor, PairGenerator):
-        return Task("Second sentences of pairs", "Write", SOURCE, CAPTION)
     if isinstance(predictor, ClassificationPredictor):
         return _classification(predictor)
     inputs = [TextInput(key, key.capitalize()) for key in predictor.input_keys[0]]

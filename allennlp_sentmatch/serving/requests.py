@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, Callable
 from urllib.parse import urlsplit
 
+from allennlp_sentmatch.files.json_lines import parse_json_object
+
 MAX_BYTES = 5_000_000  # the size of the largest body of a request
 MAX_BUFFERED = 64_000_000  # bytes of all bodies; above it, only small bodies are read
 SMALL_BODY = 100_000  # the size of the largest small body
@@ -303,23 +305,8 @@ def error_body(path: str, status: int, reason: str) -> dict[str, Any]:
 def parsed_body(body: bytes) -> dict[str, Any]:
     """Parse a body as a JSON object; raise `RequestError` for anything else."""
     try:
-        parsed = json.loads(body.decode("utf-8"), object_pairs_hook=_distinct)
+        text = body.decode()
     except UnicodeDecodeError:
         raise RequestError(400, "The body is not UTF-8.") from None
-    except RecursionError:
-        raise RequestError(400, "The body is nested too deeply.") from None
-    except ValueError as error:
-        reason = str(error).encode("utf-8", "backslashreplace").decode()
-        raise RequestError(400, f"The body: not valid JSON ({reason}).") from None
-    if not isinstance(parsed, dict):
-        raise RequestError(400, f"The body: expected a JSON object, not {type(parsed).__name__}.")
-    return parsed
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in values:
-            raise ValueError(f"the key {key!r:.100} occurs twice in an object")
-        values[key] = value
-    return values
+    with refusing_mistakes():
+        return parse_json_object(text, "The body", "a JSON object")

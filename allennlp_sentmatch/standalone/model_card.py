@@ -10,9 +10,36 @@ from allennlp_sentmatch.version import __version__
 
 MODEL_CARD = "README.md"
 
-FILES = """No file is a pickle or code. `sha256sum --check README.md` compares the files with
+_CARD = """---
+{front}
+---
+
+# {text}
+
+Written by allennlp_sentmatch {version}.
+
+## Load it
+
+```python
+{usage}
+```
+
+## What is known
+
+```json
+{known}
+```
+
+## Files
+
+No file is a pickle or code. `sha256sum --check README.md` compares the files with
 those that allennlp_sentmatch wrote beside this page. sentence-transformers copies the page, and may
-write other files beside the copy."""
+write other files beside the copy.
+
+```text
+{digests}
+```
+"""
 
 LONGEST_FACT = 10_000  # in characters; the JSON next to the card has longer values
 
@@ -45,34 +72,12 @@ def write_model_card(folder: Path, text: str, usage: str, origin: Origin) -> Non
     known = "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in known)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     digests = [(sha256(path.read_bytes()).hexdigest(), path.relative_to(folder)) for path in files]
-    lines = [
-        "---",
-        *(f"{name}: {value}" for name, value in front.items()),
-        "---",
-        "",
-        f"# {text}",
-        "",
-        f"Written by allennlp_sentmatch {__version__}.",
-        "",
-        "## Load it",
-        "",
-        "```python",
-        usage,
-        "```",
-        "",
-        "## What is known",
-        "",
-        "```json",
-        known,
-        "```",
-        "",
-        "## Files",
-        "",
-        FILES,
-        "",
-        "```text",
-        *(f"{digest}  {path.as_posix()}" for digest, path in digests),
-        "```",
-        "",
-    ]
-    (folder / MODEL_CARD).write_text("\n".join(lines), "utf-8")
+    card = _CARD.format(
+        front="\n".join(f"{name}: {value}" for name, value in front.items()),
+        text=text,
+        version=__version__,
+        usage=usage,
+        known=known,
+        digests="\n".join(f"{digest}  {path.as_posix()}" for digest, path in digests),
+    )
+    (folder / MODEL_CARD).write_text(card, "utf-8")

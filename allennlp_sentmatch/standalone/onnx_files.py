@@ -39,6 +39,10 @@ tokenizer = Tokenizer.from_file("tokenizer.json")"""
 OPSET = 18
 IR_VERSION = 10  # from ONNX 1.16, which onnxruntime 1.18 and later read
 
+FLOAT = 1  # the types of tensors in ONNX
+INT32 = 6
+INT64 = 7
+
 GATES = {nn.LSTM: [0, 3, 1, 2], nn.GRU: [1, 0, 2]}
 """The positions in torch's matrices of ONNX's gate blocks (i, o, f, g and z, r, n)."""
 
@@ -90,31 +94,17 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
 
     If words are in lower case, it may lower-case İ and a final Σ differently.
     """
-    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+    from tokenizers import Regex, Tokenizer, normalizers
 
     # Python's str.split also splits at these control characters, which include STAND_IN.
     steps: list[Any] = [normalizers.Replace(Regex("[\x0b\x0c\x1c-\x1f\x85]"), " ")]
-    splits: list[Any] = [pre_tokenizers.WhitespaceSplit()]
     splitter = indexer.splitter
     if isinstance(splitter, WordPieceSplitter):
         tokenizer = Tokenizer.from_str(splitter.tokenizer.to_str())  # a copy
         steps.append(tokenizer.normalizer)
     elif isinstance(splitter, (WhitespaceSplitter, LettersDigitsSplitter)):
-        # No word contains a space, so these names do not collide with words.
-        known = {word: index for word, index in indexer.vocabulary.items() if index != PADDING}
-        known[f" {words[PADDING]}"] = PADDING
-        tokenizer = Tokenizer(models.WordLevel(known, unk_token=words[indexer.unknown]))
-        if isinstance(splitter, WhitespaceSplitter):
-            whole = Regex(rf"(?<!\S){PADDING_WORD}(?!\S)")
-            steps.append(normalizers.Replace(whole, STAND_IN))
-        if indexer.lowercase:
-            steps.append(normalizers.Lowercase())
-        if isinstance(splitter, WhitespaceSplitter):
-            steps.append(normalizers.Replace(STAND_IN, words[indexer.empty]))
-        if isinstance(splitter, LettersDigitsSplitter):
-            runs = Regex(r"[\p{L}\p{Nl}\p{No}]+|\p{Nd}+|\S")
-            splits.append(pre_tokenizers.Split(runs, "isolated"))
-        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(splits)
+        tokenizer = _word_tokenizer(indexer, words)
+        steps += _word_normalizers(indexer, words)
     else:
         return None
     tokenizer.normalizer = normalizers.Sequence(steps)
@@ -122,6 +112,35 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
         tokenizer.enable_truncation(indexer.max_length)
     tokenizer.enable_padding(pad_id=PADDING, pad_token=words[PADDING])
     return tokenizer
+
+
+def _word_tokenizer(indexer: TextIndexer, words: list[str]) -> Any:
+    """Return a tokenizer of whole words, without what normalizes them."""
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+
+    # No word contains a space, so these names do not collide with words.
+    known = {word: index for word, index in indexer.vocabulary.items() if index != PADDING}
+    known[f" {words[PADDING]}"] = PADDING
+    tokenizer = Tokenizer(models.WordLevel(known, unk_token=words[indexer.unknown]))
+    splits: list[Any] = [pre_tokenizers.WhitespaceSplit()]
+    if isinstance(indexer.splitter, LettersDigitsSplitter):
+        runs = Regex(r"[\p{L}\p{Nl}\p{No}]+|\p{Nd}+|\S")
+        splits.append(pre_tokenizers.Split(runs, "isolated"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(splits)
+    return tokenizer
+
+
+def _word_normalizers(indexer: TextIndexer, words: list[str]) -> list[Any]:
+    """Return what lowers the case of a text, and replaces `PADDING_WORD` if it is a whole word."""
+    from tokenizers import Regex, normalizers
+
+    steps: list[Any] = [normalizers.Lowercase()] if indexer.lowercase else []
+    if isinstance(indexer.splitter, LettersDigitsSplitter):
+        return steps
+    whole = Regex(rf"(?<!\S){PADDING_WORD}(?!\S)")
+    before = normalizers.Replace(whole, STAND_IN)
+    after = normalizers.Replace(STAND_IN, words[indexer.empty])
+    return [before, *steps, after]
 
 
 class _Graph:
@@ -141,7 +160,7 @@ class _Graph:
 
         # ONNX's LSTM and GRU need at least one row.
         num_rows = self._add("Shape", "indices", end=1)
-        is_none = self._add("Cast", self._add("Equal", num_rows, [0]), to=7)
+        is_none = self._add("Cast", self._add("Equal", num_rows, [0]), to=INT64)
         widths = self._add("Concat", [0, 0], is_none, [0], axis=0)
         indices = self._with_empty_texts(self._add("Pad", "indices", widths))
         mask = self._add("Not", self._add("Equal", indices, PADDING))
@@ -184,7 +203,7 @@ class _Graph:
         return name
 
     def _float(self, tensor: Any) -> str:
-        return self._add("Cast", tensor, to=1)
+        return self._add("Cast", tensor, to=FLOAT)
 
     def _matrix(self, weight: Tensor) -> str:
         rounded = _as_integers(weight)
@@ -228,7 +247,8 @@ class _Graph:
 
     def _recurrent(self, network: Any, inputs: str, mask: str) -> str:
         """Return the states of torch's LSTM or GRU, computed by ONNX's operator."""
-        lengths = self._add("ReduceSum", self._add("Cast", mask, to=6), [1], keepdims=0)  # int32
+        steps = self._add("Cast", mask, to=INT32)
+        lengths = self._add("ReduceSum", steps, [1], keepdims=0)
         H = network.hidden_size
         kind = type(network)
         suffixes = ("", "_reverse") if network.bidirectional else ("",)
@@ -271,19 +291,23 @@ class _Graph:
             elif name == "last":
                 parts.append(self._last(pooling, states, lengths))
             else:
-                projection = pooling.attention_projection
-                weight = self._add("Transpose", self._matrix(projection.weight))
-                keys = self._add("Add", self._add("MatMul", states, weight), projection.bias)
-                vector = pooling.attention_vector.unsqueeze(1)
-                scores = self._add("MatMul", self._add("Tanh", keys), vector)
-                weights = self._add("Softmax", self._add("Where", steps, scores, -math.inf), axis=1)
-                weighted = self._add("Mul", states, weights)
-                parts.append(self._add("ReduceSum", weighted, [1], keepdims=0))
+                parts.append(self._attended(pooling, states, steps))
         return self._add("Concat", *parts, axis=1)
+
+    def _attended(self, pooling: Pooling, states: str, steps: str) -> str:
+        """Return the states' sum (B, E) by the weights of attention."""
+        projection = pooling.attention_projection
+        weight = self._add("Transpose", self._matrix(projection.weight))
+        projected = self._add("MatMul", states, weight)
+        keys = self._add("Tanh", self._add("Add", projected, projection.bias))
+        scores = self._add("MatMul", keys, pooling.attention_vector.unsqueeze(1))
+        bounded = self._add("Where", steps, scores, -math.inf)
+        weighted = self._add("Mul", states, self._add("Softmax", bounded, axis=1))
+        return self._add("ReduceSum", weighted, [1], keepdims=0)
 
     def _last(self, pooling: Pooling, states: str, lengths: str) -> str:
         """Return each direction's last state."""
-        position = self._add("Cast", self._add("Sub", lengths, 1.0), to=7)
+        position = self._add("Cast", self._add("Sub", lengths, 1.0), to=INT64)
         last = self._add("GatherND", states, position, batch_dims=1)  # (B, E)
         if not pooling.bidirectional:
             return last

@@ -118,11 +118,18 @@ class RuleSplitter(Splitter):
         max_word_length: int = 256,
     ) -> None:
         check_kind(integer(least=1, most=1 << 16), max_word_length=max_word_length)
-        self._expressions = {"prefix": prefix, "suffix": suffix, "infix": infix}
-        self._expressions |= {"token_match": token_match, "url_match": url_match}
-        self._prefix, self._suffix, self._infix, self._token_match, self._url_match = (
-            _compiled(name, expression) for name, expression in self._expressions.items()
-        )
+        self._expressions = {
+            "prefix": prefix,
+            "suffix": suffix,
+            "infix": infix,
+            "token_match": token_match,
+            "url_match": url_match,
+        }
+        self._prefix = _compiled("prefix", prefix)
+        self._suffix = _compiled("suffix", suffix)
+        self._infix = _compiled("infix", infix)
+        self._token_match = _compiled("token_match", token_match)
+        self._url_match = _compiled("url_match", url_match)
         self._special_cases = _checked_cases("special_cases", special_cases)
         self._rejoined = _checked_cases("rejoined", rejoined)
         self._max_word_length = max_word_length
@@ -302,8 +309,15 @@ def _checked_cases(name: str, cases: Any) -> dict[str, Words]:
         raise ValueError(f"{name} must be an object")
     checked = {}
     for text, words in cases.items():
-        strings = isinstance(words, (list, tuple)) and all(isinstance(word, str) for word in words)
-        if not strings or "".join(words) != text or not all(words) or not text:
+        if not _make_up(words, text):
             raise ValueError(f"{name}: {text!r} must have a list of words that it is made up of")
         checked[text] = tuple(words)
     return checked
+
+
+def _make_up(words: Any, text: str) -> bool:
+    """Return whether something is a list of words, none of them empty, that make up a text."""
+    if not isinstance(words, (list, tuple)):
+        return False
+    are_words = all(isinstance(word, str) and word for word in words)
+    return bool(words) and are_words and "".join(words) == text
