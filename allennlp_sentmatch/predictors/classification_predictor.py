@@ -12,14 +12,18 @@ from allennlp.data.fields import LabelField, TensorField
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.models import ClassificationModel, ScoreModel
+from allennlp_sentmatch.nn.checks import number
 from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, EchoingPredictor
 
 OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}
 """For each text of a pair, the one that it attends to."""
 
 ThresholdSetting = Union[float, Mapping[str, float]]
+
+
+PROBABILITY = number(least=0, most=1)
 
 
 class LabelThreshold:
@@ -34,17 +38,14 @@ class LabelThreshold:
             self._by_label = dict(threshold)
         else:
             self._by_label = dict.fromkeys(labels, threshold)
-        for label, number in self._by_label.items():
+        for label, probability in self._by_label.items():
             if label not in labels:
                 raise ConfigurationError(
                     f"threshold has the label {label!r}, but the model's labels are "
                     f"{sorted(labels)}"
                 )
-            is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-            if not is_number or not 0 <= number <= 1:
-                raise ConfigurationError(
-                    f"threshold must lie between 0 and 1, got {shorten(number)}"
-                )
+            with configuration_errors():
+                PROBABILITY.check("threshold", probability)
 
     def choose(self, probs_by_label: Mapping[str, float]) -> Optional[str]:
         """Return the most probable label that reaches its threshold; `None` if none does."""

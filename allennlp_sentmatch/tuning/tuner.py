@@ -15,7 +15,7 @@ from allennlp.common.params import with_overrides
 from filelock import FileLock, Timeout
 
 from allennlp_sentmatch.errors import configuration_errors
-from allennlp_sentmatch.nn.checks import COUNT
+from allennlp_sentmatch.nn.checks import COUNT, check_choice
 from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
 from allennlp_sentmatch.tuning.search_space import SearchSpace, optuna_library
 from allennlp_sentmatch.tuning.training import Interruption, TrainingError, training
@@ -338,8 +338,8 @@ def _metric(configuration: Mapping[str, Any], metric: Optional[str]) -> str:
 def _sampler_name(space: SearchSpace, sampler: Optional[str]) -> str:
     if sampler is None:
         return "tpe" if space.grid() is None else "grid"
-    if sampler not in SAMPLERS:
-        raise ConfigurationError(f"the sampler is one of {', '.join(SAMPLERS)}, got {sampler!r}")
+    with configuration_errors():
+        check_choice(*SAMPLERS, sampler=sampler)
     if sampler == "grid" and space.grid() is None:
         raise ConfigurationError("the sampler grid needs categorical parameters only")
     return sampler

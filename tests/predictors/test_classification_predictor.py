@@ -114,11 +114,11 @@ def test_the_most_probable_label_that_reaches_its_threshold(threshold, probabili
 @pytest.mark.parametrize(
     ("threshold", "message"),
     [
-        (1.5, "between 0 and 1, got 1.5"),
-        (float("nan"), "between 0 and 1, got nan"),
-        ("0.5", "between 0 and 1, got '0.5'"),
-        (True, "between 0 and 1, got True"),
-        ({"a": -0.1}, "between 0 and 1, got -0.1"),
+        (1.5, "from 0 to 1; got 1.5"),
+        (float("nan"), "from 0 to 1; got nan"),
+        ("0.5", "from 0 to 1; got '0.5'"),
+        (True, "from 0 to 1; got True"),
+        ({"a": -0.1}, "from 0 to 1; got -0.1"),
         ({"d": 0.5}, r"the label 'd', but the model's labels are \['a', 'b', 'c'\]"),
     ],
 )

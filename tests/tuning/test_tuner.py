@@ -276,7 +276,7 @@ def test_a_training_of_more_than_a_day():
     [
         ({"metric": "accuracy"}, r"as in \+accuracy and -loss; got 'accuracy'"),
         ({"metric": "+"}, r"got '\+'"),
-        ({"sampler": "cmaes"}, "one of grid, tpe, random, got 'cmaes'"),
+        ({"sampler": "cmaes"}, "one of grid, tpe, random; got 'cmaes'"),
         ({"space": RATES_BETWEEN, "sampler": "grid"}, "the sampler grid needs categorical"),
         ({"num_jobs": 0}, "the number of jobs must be an integer of at least 1; got 0"),
         ({"configuration": {"trainer": {"optimizer": {"lr": 1}}}}, "no validation_data_path"),
