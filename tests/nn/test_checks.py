@@ -7,12 +7,25 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+import numpy
 import pytest
 import torch
 
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.nn import matching
-from allennlp_sentmatch.nn.checks import check_fraction, check_positive
+from allennlp_sentmatch.nn.checks import (
+    COUNT,
+    TRUTH,
+    check_fraction,
+    check_positive,
+    integer,
+    number,
+    object_of_type,
+    one_of,
+    optional,
+    read_given,
+    read_settings,
+)
 
 OTHERS = {"num_labels": 2, "has_states": True, "decoder": nn.LSTMDecoder(5, 6), "attention": None}
 MAY_BE_ZERO = [(nn.MLPClassifier, "num_layers"), (nn.ConditionalLanguageModel, "num_labels")]
@@ -83,3 +96,52 @@ def test_the_first_wrong_number_is_named(check, good, value, message):
     check(first=good[0], second=good[1])
     with pytest.raises(ValueError, match=rf"^second must be {message}; got {value!r}$"):
         check(first=good[0], second=value, third=-1)
+
+
+HUGE = 10**400  # above all floats
+
+KINDS = [
+    (integer(), "an integer", [-3, HUGE, numpy.int64(5)], [True, 2.0, "2", None]),
+    (integer(least=2), "an integer of at least 2", [2, HUGE], [1, -HUGE, math.inf]),
+    (integer(least=2, most=5), "an integer from 2 to 5", [2, 5], [1, 6]),
+    (number(), "a number", [-1, 2.5, numpy.float32(1)], [math.nan, -math.inf, HUGE, "1", True]),
+    (number(least=0, below=1), "a number of at least 0 and below 1", [0, 0.5], [1, -1e-9]),
+    (number(above=0), "a number above 0", [1e-300, 7], [0, -0.0, math.inf]),
+    (number(above=0, most=1), "a number above 0 and at most 1", [1, 0.5], [0, 1.5, None]),
+    (one_of("a", "b"), "one of a, b", ["a", "b"], ["c", None, ["a"], b"a", {}]),
+    (TRUTH, "true or false", [True, False], [1, 0, "true", None]),
+    (
+        object_of_type("a", "b"),
+        "an object of type a or b",
+        [{"type": "a"}],
+        [{}, "a", {"type": []}],
+    ),
+    (optional(COUNT), "an integer of at least 1, or None", [None, 1], [0, "None", False]),
+    (optional(TRUTH, "null"), "true or false, or null", [None, True], [0, "null"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "form", "good", "wrong"), KINDS)
+def test_a_kind_accepts_what_its_form_says(kind, form, good, wrong):
+    for value in good:
+        kind.check("name", value)
+    for value in wrong:
+        message = f"name must be {form}; got {repr(value)[:100]}"
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            kind.check("name", value)
+
+
+def test_a_table_of_kinds():
+    kinds = {"size": COUNT, "rate": optional(number(above=0)), "kind": one_of("a")}
+    given = {"size": numpy.int64(3), "rate": 1, "kind": "a"}
+    read = read_settings(given, kinds)
+    assert read == given
+    assert [type(value) for value in read.values()] == [int, float, str]
+    assert read_settings({**given, "rate": None}, kinds)["rate"] is None
+    assert read_given({"rate": 2, "other": object()}, kinds) == {"rate": 2.0}
+    with pytest.raises(ValueError, match=r"^there is no setting 'kind'$"):
+        read_settings({"size": 3, "rate": 1}, kinds)
+    with pytest.raises(ValueError, match=r"^there is a superfluous setting 'more'$"):
+        read_settings({**given, "more": 1}, kinds)
+    with pytest.raises(ValueError, match=r"^rate must be a number above 0, or None; got 0$"):
+        read_given({"rate": 0}, kinds)

@@ -100,7 +100,7 @@ def test_a_health_check_needs_no_name_and_no_body(http):
         (b'{"premise": "\\ud800", "hypothesis": "a"}', 400, "surrogate"),
         (b'{"premise": "a", "premise": "b"}', 400, "'premise' occurs twice"),
         (b" " * (MAX_BYTES + 1), 413, "limited to 5,000,000 bytes"),
-        ([PAIR], 400, "expected a JSON object"),
+        ([PAIR], 400, """expected a JSON object, as in {"key": "value"}, got [{"premise":"""),
         ({"inputs": PAIR}, 400, "inputs must be a list of objects"),
         ({"inputs": [PAIR, 1]}, 400, "Input 2: expected a JSON object"),
         ({"inputs": [PAIR, {}]}, 400, "Input 2: expected premise/hypothesis"),
