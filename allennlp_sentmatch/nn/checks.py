@@ -6,10 +6,16 @@ A table `{name: kind}` says what the settings of a constructor, a folder or a re
 """
 
 import operator
+import reprlib
 import sys
 from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from typing import Any, Callable, NamedTuple, Optional
+
+_display = reprlib.Repr()
+"""Displays values of any size and depth, cut short."""
+_display.maxstring = 80
+_display.maxother = 80
 
 
 def _unchanged(value: Any) -> Any:
@@ -26,8 +32,8 @@ class Kind(NamedTuple):
     def check(self, name: str, value: Any) -> None:
         """Raise a `ValueError` that names the setting if its value is not accepted."""
         if not self.accepts(value):
-            shown = " ".join(repr(value).split())  # a table's `repr` has several lines
-            raise ValueError(f"{name} must be {self.form}; got {shown:.100}")
+            shown = " ".join(_display.repr(value).split())  # a table's `repr` has several lines
+            raise ValueError(f"{name} must be {self.form}; got {shown}")
 
 
 def integer(least: Optional[int] = None, most: Optional[int] = None) -> Kind:
