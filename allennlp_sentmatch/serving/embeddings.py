@@ -118,18 +118,19 @@ class EncodingRoute(Route[Texts]):
     def _read(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return a request without its null values, which some clients send for unset keys."""
         given = {key: value for key, value in body.items() if value is not None}
-        kinds = {"model": ANYTHING, **self.required, **self.options(), **WITHOUT_EFFECT}
+        kinds = {"model": TEXT, **self.required, **self.options(), **WITHOUT_EFFECT}
         for key in self.required:
             if key not in given:
                 raise ValueError(f"The request has no {key!r}")
         for key in given:
             if key not in kinds:
                 raise ValueError(f"{key!r:.100} is not supported; leave it out")
-        model = given.get("model", self._model)
+        settings = read_given(given, kinds)
+        model = settings.get("model", self._model)
         if model != self._model:
             sentence = f"The model {model!r:.100} does not exist; this server has {self._model!r}."
             raise RequestError(404, sentence)
-        return read_given(given, kinds)
+        return settings
 
 
 class EmbeddingsRoute(EncodingRoute):

@@ -1,6 +1,7 @@
 """Vectors, similarities and rankings over HTTP, without AllenNLP, and the counts of requests."""
 
 import base64
+import functools
 import json
 import re
 import socket
@@ -26,6 +27,7 @@ from tests.serving.test_predictions import answer
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("fastapi")
 
+NESTED = functools.reduce(lambda inner, _: [inner], range(900), "a")
 TEXTS = ["How do I cook rice?", "Where does rice grow?", "A man is asleep."]
 
 
@@ -250,6 +252,8 @@ def test_similarities_and_rankings(http, expected):
         ("/v1/embeddings", {"input": "a" * 10_001}, 400, "at most 10,000"),
         ("/v1/embeddings", {"input": ["a"] * 2049}, 413, "2,048 texts; it has 2,049"),
         ("/v1/embeddings", {"input": "a", "model": "other"}, 404, "this server has 'package'"),
+        ("/v1/embeddings", {"input": "a", "model": NESTED}, 400, "model must be a string; got [[["),
+        ("/v1/embeddings", {"input": {"a": NESTED}}, 400, "a list of strings; got {'a': [[["),
         ("/v1/embeddings", {"input": "a", "encoding_format": "int8"}, 400, "encoding_format"),
         ("/v1/embeddings", {"input": "a", "dimensions": 0}, 400, "from 1 to 384"),
         ("/v1/embeddings", {"input": "a", "dimensions": 385}, 400, "from 1 to 384"),
