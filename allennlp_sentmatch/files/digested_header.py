@@ -61,6 +61,7 @@ def _check_own_digest(path: Path, content: bytes, digest: str) -> None:
 
 
 def _damage(path: Path) -> ValueError:
+    """Return the error for a file that differs from its digest."""
     return ValueError(
         f"{path} is not as it was written: its SHA-256 is another; copy the folder again, or make "
         "it again"

@@ -51,6 +51,7 @@ def files_digest(*paths: PathOrStr) -> str:
 
 
 def _content_digest(path: Path) -> bytes:
+    """Return the SHA-256 (32 bytes) of a file, or of the names and contents in a folder."""
     digest = hashlib.sha256()
     if path.is_dir():
         for name in sorted(os.listdir(path)):

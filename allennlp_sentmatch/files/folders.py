@@ -29,6 +29,7 @@ def read_json(path: Path) -> Any:
 
 
 def _parsed(path: Path, content: bytes) -> Any:
+    """Return a file's content as JSON; see `read_json`."""
     try:
         return json.loads(content.decode())
     except (ValueError, RecursionError) as error:

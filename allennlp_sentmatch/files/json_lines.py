@@ -40,6 +40,7 @@ def parse_json_object(
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the dictionary of some pairs; raise `ValueError` for a key that occurs twice."""
     values = dict(pairs)
     if len(values) < len(pairs):
         ((key, _),) = Counter(key for key, _ in pairs).most_common(1)

@@ -161,6 +161,7 @@ def _peek(file: BinaryIO) -> bytes:
 def _decoded(
     content: BinaryIO, name: PathOrStr, encoding: str, skip: Optional[Callable[[str], None]]
 ) -> Iterator[tuple[int, str]]:
+    """Yield the number, counted from 1, and the text of each line; see `stream_lines`."""
     if codecs.lookup(encoding).name.startswith(_WIDE):
         # In these encodings, a line feed has several bytes, which also occur in other characters.
         # So lines are decoded in pieces, and an error may be some lines further down.
@@ -181,6 +182,7 @@ def _decoded(
 
 
 def _not_in_encoding(name: PathOrStr, number: int, encoding: str, error: UnicodeError) -> str:
+    """Return the message for a line that cannot be decoded."""
     return (
         f"{Source(name, number)}: not {encoding} ({error}); convert the file, or name its encoding "
         "where the reader has that setting"

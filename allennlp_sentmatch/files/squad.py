@@ -26,6 +26,7 @@ def squad_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
 
 
 def _questions(document: Row) -> Iterator[Row]:
+    """Yield the rows of `squad_rows`."""
     for article in _members(document, "data"):
         for paragraph in _members(article, "paragraphs"):
             context = paragraph.text(("context",))
@@ -36,6 +37,7 @@ def _questions(document: Row) -> Iterator[Row]:
 
 
 def _answers(question: Row, context: str) -> dict[str, Any]:
+    """Return the columns `answers` and `answer_start`; none if the question has no `answers`."""
     if "answers" not in question.values:
         return {}
     texts = []

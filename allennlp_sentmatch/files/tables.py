@@ -61,6 +61,7 @@ def _plain_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
 
 
 def _quoted_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
+    """Yield the place and the cells of each row, whose cells double quotes may protect."""
     lines = (line for _, line in read_lines(file_path, encoding))
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
@@ -75,6 +76,7 @@ def _quoted_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
 
 
 def _without_blank_lines(rows: Cells) -> Cells:
+    """Leave out blank lines; raise `ValueError` for one that may be an empty cell."""
     num_columns = 0
     blank: Optional[Source] = None
     for source, cells in rows:
@@ -181,6 +183,7 @@ class Table:
         return remedy
 
     def _all_rows(self, file_path: PathOrStr, encoding: str) -> Iterator[Row]:
+        """Yield the rows of a file in its form, whatever their columns are."""
         delimiter = self._delimiter
         if delimiter is None:
             beginning = first_line(file_path, encoding)

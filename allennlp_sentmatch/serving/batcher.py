@@ -205,6 +205,7 @@ class Batcher:
             self._open.discard(waiting)
 
     def _check_room(self, waiting: _Waiting) -> None:
+        """Raise `RequestError` if a request has no room beside those that wait already."""
         before = sum(other.size for other in self._open)
         if before and before + waiting.size > MAX_WAITING:
             room = max(0, MAX_WAITING - before)
@@ -254,6 +255,7 @@ class Batcher:
         return batch if batch is not None and batch.contents else None
 
     def _next_queue(self) -> deque[_Waiting]:
+        """Return the queue whose turn it is: every third turn belongs to large requests."""
         self._num_turns += 1
         if self._num_turns % 3 == 0:
             return self._large or self._small

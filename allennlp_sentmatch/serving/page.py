@@ -198,6 +198,7 @@ def _search_job(
 
 
 def _generation_routes(predictor: EchoingPredictor) -> dict[str, JobRoute]:
+    """Return the routes of a `cs_lvm` that writes sentences; none for other models."""
     model = predictor._model
     if not isinstance(model, CrossSentenceLatentVariableModel):
         return {}

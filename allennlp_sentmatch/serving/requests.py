@@ -153,6 +153,7 @@ class RequestLimits:
             self._num_buffered -= exchange.size
 
     async def _handle(self, exchange: "_Exchange") -> None:
+        """Read a request within the limits, and answer or refuse it."""
         try:
             self._check_head(exchange.scope)
             await asyncio.wait_for(self._read_body(exchange), REQUEST_SECONDS)

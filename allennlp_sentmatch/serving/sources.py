@@ -64,6 +64,7 @@ def with_encoder(service: Service, encoder: SentenceEncoder, model: str) -> Serv
 
 
 def _estimator_at(folder: Path) -> PairClassifier | PairRegressor:
+    """Return the estimator in a folder, of the kind that its header names."""
     from allennlp_sentmatch import PairClassifier, PairRegressor
 
     kind = read_json_object(folder / ESTIMATOR).get("type")
@@ -133,6 +134,7 @@ class PairJob(Job):
         return dict.fromkeys(self.example, text)
 
     def _predictions(self, pairs: list[Any]) -> Iterator[dict[str, Any]]:
+        """Yield the prediction of each pair: its score, or its label with all probabilities."""
         if not hasattr(self._estimator, "classes_"):
             for score in self._estimator.predict(pairs).tolist():
                 yield {"score": score}

@@ -162,6 +162,7 @@ MAX_POOLINGS = 100  # more layers take minutes to construct, even if they are sm
 
 
 def _names_poolings(value: Any) -> bool:
+    """Return whether a value is the name of a pooling, or a list of at most `MAX_POOLINGS`."""
     if isinstance(value, str):
         return True
     is_short = isinstance(value, list) and len(value) <= MAX_POOLINGS

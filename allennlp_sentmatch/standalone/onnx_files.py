@@ -206,6 +206,7 @@ class _Graph:
         return self._add("Cast", tensor, to=FLOAT)
 
     def _matrix(self, weight: Tensor) -> str:
+        """Return a matrix, which is stored in 8 bits if that loses nothing."""
         rounded = _as_integers(weight)
         if rounded is None:
             return self._constant(weight)
@@ -276,6 +277,7 @@ class _Graph:
         return self._add("Transpose", states, perm=[1, 0, 2])
 
     def _pooled(self, pooling: Pooling, states: str, mask: str) -> str:
+        """Return the poolings (B, E) of the states (B, T, H) where the mask (B, T) is true."""
         steps = self._add("Unsqueeze", mask, [2])  # (B, T, 1)
         states = self._add("Where", steps, states, 0.0)
         lengths = self._add("ReduceSum", self._float(steps), [1], keepdims=0)  # (B, 1)

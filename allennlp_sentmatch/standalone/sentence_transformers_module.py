@@ -77,6 +77,7 @@ class _Methods:
 
 @cache
 def _define_module() -> Any:
+    """Return the class `StandaloneModule`; `ImportError` without sentence-transformers."""
     try:
         from sentence_transformers.sentence_transformer.modules import InputModule
     except ImportError:  # the class's place in earlier versions

@@ -293,6 +293,7 @@ def _length(expression: Optional["re.Pattern[str]"], text: str) -> int:
 
 
 def _compiled(name: str, expression: Optional[str]) -> Optional["re.Pattern[str]"]:
+    """Return a regular expression; raise `ValueError`, which names the setting, for no such."""
     if expression is None:
         return None
     if not isinstance(expression, str):
@@ -304,6 +305,7 @@ def _compiled(name: str, expression: Optional[str]) -> Optional["re.Pattern[str]
 
 
 def _checked_cases(name: str, cases: Any) -> dict[str, Words]:
+    """Return the words of each special case; raise `ValueError` if they do not make it up."""
     cases = {} if cases is None else cases
     if not isinstance(cases, Mapping):
         raise ValueError(f"{name} must be an object")

@@ -123,6 +123,7 @@ class TextIndexer:
         return [index for piece in self.splitter.pieces(text) for index in self._piece(piece)]
 
     def _piece(self, piece: str) -> list[int]:
+        """Return the indices of the words in a piece, whose chunks are remembered."""
         indices: list[int] = []
         chunks = self._chunks
         for chunk in piece.split():
@@ -139,6 +140,7 @@ class TextIndexer:
         return indices
 
     def _look_up(self, words: Sequence[str]) -> Indices:
+        """Return the indices of words, in lower case if the vocabulary is."""
         return tuple(
             self.empty
             if word == PADDING_WORD

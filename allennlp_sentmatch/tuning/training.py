@@ -64,6 +64,7 @@ def training(
 
 
 def _command(file: Path, folder: Path, include_packages: Sequence[str]) -> list[str]:
+    """Return the command of a training run, for `subprocess`."""
     packages = [part for name in include_packages for part in ("--include-package", name)]
     return [
         sys.executable, "-m", "allennlp", "train", str(file), "--serialization-dir", str(folder),
@@ -74,6 +75,7 @@ def _command(file: Path, folder: Path, include_packages: Sequence[str]) -> list[
 def _epochs(
     process: "subprocess.Popen[bytes]", folder: Path, log: Path, interruption: "Interruption"
 ) -> Iterator[dict[str, Any]]:
+    """Yield the metrics of each epoch once its file is whole; see `training`."""
     for epoch in count():
         path = folder / f"metrics_epoch_{epoch}.json"
         while True:
@@ -91,6 +93,7 @@ def _epochs(
 
 
 def _reason(status: int, log: Path) -> str:
+    """Return why a run failed: the signal that ended it, or the last line of its log."""
     if status < 0:
         return f"killed by {signal.Signals(-status).name}"
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").split("\n")]

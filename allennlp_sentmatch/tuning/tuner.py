@@ -135,6 +135,7 @@ class Tuner:
             raise ConfigurationError(f"another process runs the study in {self.folder}") from None
 
     def _run(self, num_trials: int, on_trial: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        """Train until the study has a number of trials, and return the report; see `run`."""
         study = self._open()
 
         def num_missing() -> int:
@@ -309,6 +310,7 @@ class Tuner:
         return best
 
     def _write_report(self, study: Any) -> dict[str, Any]:
+        """Write `study.json`, and `best_config.json` if a trial is complete; return the report."""
         report = {**self._provenance, **study_report(study, self.threads)}
         _write_json(self.folder / "study.json", report)
         if report["best"] is not None:
@@ -336,6 +338,7 @@ def _metric(configuration: Mapping[str, Any], metric: Optional[str]) -> str:
 
 
 def _sampler_name(space: SearchSpace, sampler: Optional[str]) -> str:
+    """Return the sampler, by default the one that suits the space."""
     if sampler is None:
         return "tpe" if space.grid() is None else "grid"
     with configuration_errors():
