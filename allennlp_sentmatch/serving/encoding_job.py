@@ -68,10 +68,11 @@ class EncodingJob(Job):
     def compute(self, batch: list[tuple[Text, int]]) -> list[Encoding]:
         """Encode texts."""
         contents = [text.content for text, _ in batch]
+        methods = [text.method for text, _ in batch]
         vectors = numpy.empty((len(batch), self._encoder.vector_size), dtype=numpy.float32)
         with noting(contents, warn=self._warn_once):
-            for method in {text.method for text, _ in batch}:
-                rows = [row for row, (text, _) in enumerate(batch) if text.method == method]
+            for method in set(methods):
+                rows = [row for row, other in enumerate(methods) if other == method]
                 encode = getattr(self._encoder, method)
                 vectors[rows] = encode([contents[row] for row in rows])
         return [Encoding(vector, number) for vector, (_, number) in zip(vectors, batch)]

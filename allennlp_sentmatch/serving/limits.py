@@ -31,10 +31,11 @@ def shape_of(instance: Instance) -> Shape:
 
 def joined(first: Shape, second: Shape) -> Shape:
     """Return the shape to which two inputs are padded in a batch."""
-    return {
-        name: (max(num, first.get(name, (0, 0))[0]), max(length, first.get(name, (0, 0))[1]))
-        for name, (num, length) in second.items()
-    }
+    shape = {}
+    for name, (num_texts, num_words) in second.items():
+        other_texts, other_words = first.get(name, (0, 0))
+        shape[name] = (max(num_texts, other_texts), max(num_words, other_words))
+    return shape
 
 
 def padded_words(shape: Shape, num_inputs: int = 1) -> int:

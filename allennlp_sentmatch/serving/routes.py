@@ -4,7 +4,6 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Generic, Optional, TypeVar
 
 from allennlp_sentmatch.nn.checks import Kind
@@ -83,8 +82,10 @@ def encoded(value: Any) -> bytes:
 def num_characters(inputs: Any, name: str) -> int:
     """Return the characters of an input's texts; raise `RequestError` above `MAX_TEXT`."""
     values = inputs.values() if isinstance(inputs, dict) else [inputs]
-    texts = chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
-    size = sum(len(text) for text in texts if isinstance(text, str))
+    size = 0
+    for value in values:
+        texts = value if isinstance(value, list) else [value]
+        size += sum(len(text) for text in texts if isinstance(text, str))
     if size > MAX_TEXT:
         sentence = f"the texts have {size:,} characters; the limit is {MAX_TEXT:,}."
         raise RequestError(413, f"{name.capitalize()}: {sentence}")
@@ -127,7 +128,9 @@ class JobRoute(Route[Inputs]):
     def render(self, question: Inputs, results: list[bytes]) -> bytes:
         """Return the results as JSON, one after another."""
         joined = b", ".join(results)
-        return b'{"%b": [%b]}' % (self.job.plural.encode(), joined) if question.is_list else joined
+        if not question.is_list:
+            return joined
+        return b'{"%b": [%b]}' % (self.job.plural.encode(), joined)
 
     def schema(self) -> dict[str, Any]:
         """Return the schema of one input, or of several."""

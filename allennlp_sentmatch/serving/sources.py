@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,12 +111,16 @@ class PairJob(Job):
         """Return the texts of a pair by their keys."""
         if not isinstance(inputs, Mapping):
             raise ValueError("expected a JSON object")
-        possible = [tuple(self.keys)] if self.keys else PAIR_KEYS
+        texts = {key: checked_text(inputs[key], repr(key)) for key in self._keys_of(inputs)}
+        first, second = texts.values()
+        return texts, {"first": (1, num_words(first)), "second": (1, num_words(second))}
+
+    def _keys_of(self, inputs: Mapping[str, Any]) -> Sequence[str]:
+        """Return the keys of the two texts of a pair; raise `ValueError` if they are missing."""
+        possible: list[Sequence[str]] = [self.keys] if self.keys else [*PAIR_KEYS]
         for keys in possible:
             if all(key in inputs for key in keys):
-                texts = {key: checked_text(inputs[key], repr(key)) for key in keys}
-                numbers = map(num_words, texts.values())
-                return texts, {side: (1, n) for side, n in zip(("first", "second"), numbers)}
+                return keys
         expected = " or ".join("/".join(keys) for keys in possible)
         found = ", ".join(map(repr, inputs)) or "no keys"
         raise ValueError(f"expected an object with {expected}; it has {found:.100}")
