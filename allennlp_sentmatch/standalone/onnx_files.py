@@ -249,43 +249,51 @@ class _Graph:
     def _recurrent(self, network: Any, inputs: str, mask: str) -> str:
         """Return the states of torch's LSTM or GRU, computed by ONNX's operator."""
         steps = self._add("Cast", mask, to=INT32)
-        lengths = self._add("ReduceSum", steps, [1], keepdims=0)
-        H = network.hidden_size
-        kind = type(network)
-        suffixes = ("", "_reverse") if network.bidirectional else ("",)
-        options: dict[str, Any] = {"linear_before_reset": 1} if kind is nn.GRU else {}
+        lengths = self._summed(steps)
+        options: dict[str, Any] = {"hidden_size": network.hidden_size}
+        if isinstance(network, nn.GRU):
+            options["linear_before_reset"] = 1
+        width = network.hidden_size
         if network.bidirectional:
             options["direction"] = "bidirectional"
-
-        def stacked(name: str, layer: int) -> Tensor:
-            """Return the parameters of both directions, with ONNX's order of the gates."""
-            parts = [getattr(network, f"{name}_l{layer}{suffix}") for suffix in suffixes]
-            ordered = [part.unflatten(0, (-1, H))[GATES[kind]].flatten(0, 1) for part in parts]
-            return torch.stack(ordered)
-
+            width = 2 * width
         states = self._add("Transpose", inputs, perm=[1, 0, 2])
         for layer in range(network.num_layers):
-            weights = [stacked(name, layer) for name in ("weight_ih", "weight_hh")]
-            operands: list[Any] = [
-                self._add("Reshape", self._matrix(one.flatten(0, 1)), one.shape) for one in weights
-            ]
-            biases = [stacked(name, layer) for name in ("bias_ih", "bias_hh") if network.bias]
-            operands += [torch.cat(biases, 1) if biases else "", lengths]
-            states = self._add(kind.__name__, states, *operands, hidden_size=H, **options)
+            parameters = self._parameters_of_layer(network, layer)
+            operation = type(network).__name__
+            states = self._add(operation, states, *parameters, lengths, **options)
             states = self._add("Transpose", states, perm=[0, 2, 1, 3])  # (T, B, S, H)
-            states = self._add("Reshape", states, [0, 0, len(suffixes) * H])
+            states = self._add("Reshape", states, [0, 0, width])
         return self._add("Transpose", states, perm=[1, 0, 2])
+
+    def _parameters_of_layer(self, network: Any, layer: int) -> list[Any]:
+        """Return the weights of a layer's inputs and states and its biases, for S directions.
+
+        Their shapes are (S, G * H, D), (S, G * H, H) and (S, 2 * G * H), for G gates.
+        """
+        weights = []
+        for name in ("weight_ih", "weight_hh"):
+            stacked = _stacked(network, f"{name}_l{layer}")
+            matrix = self._matrix(stacked.flatten(0, 1))
+            weights.append(self._add("Reshape", matrix, stacked.shape))
+        if not network.bias:
+            return [*weights, ""]
+        biases = [_stacked(network, f"{name}_l{layer}") for name in ("bias_ih", "bias_hh")]
+        return [*weights, torch.cat(biases, 1)]
+
+    def _summed(self, tensor: str) -> str:
+        """Return the sum over the words: (B, T, ...) -> (B, ...)."""
+        return self._add("ReduceSum", tensor, [1], keepdims=0)
 
     def _pooled(self, pooling: Pooling, states: str, mask: str) -> str:
         """Return the poolings (B, E) of the states (B, T, H) where the mask (B, T) is true."""
         steps = self._add("Unsqueeze", mask, [2])  # (B, T, 1)
         states = self._add("Where", steps, states, 0.0)
-        lengths = self._add("ReduceSum", self._float(steps), [1], keepdims=0)  # (B, 1)
+        lengths = self._summed(self._float(steps))  # (B, 1)
         parts = []
         for name in pooling.poolings:
             if name == "mean":
-                total = self._add("ReduceSum", states, [1], keepdims=0)
-                parts.append(self._add("Div", total, lengths))
+                parts.append(self._add("Div", self._summed(states), lengths))
             elif name in ("max", "min"):
                 bound = -math.inf if name == "max" else math.inf
                 bounded = self._add("Where", steps, states, bound)
@@ -305,7 +313,7 @@ class _Graph:
         scores = self._add("MatMul", keys, pooling.attention_vector.unsqueeze(1))
         bounded = self._add("Where", steps, scores, -math.inf)
         weighted = self._add("Mul", states, self._add("Softmax", bounded, axis=1))
-        return self._add("ReduceSum", weighted, [1], keepdims=0)
+        return self._summed(weighted)
 
     def _last(self, pooling: Pooling, states: str, lengths: str) -> str:
         """Return each direction's last state."""
@@ -315,8 +323,9 @@ class _Graph:
             return last
         half = pooling.input_size // 2
         first = self._add("Gather", states, 0, axis=1)
-        first = self._add("Slice", first, [half], [2 * half], [1])
-        return self._add("Concat", self._add("Slice", last, [0], [half], [1]), first, axis=1)
+        forward = self._add("Slice", last, [0], [half], [1])
+        backward = self._add("Slice", first, [half], [2 * half], [1])
+        return self._add("Concat", forward, backward, axis=1)
 
     def _exported(self, network: Any, embedded: str, mask: str) -> str:
         """Return the outputs of a network of (B, T, D) and (B, T), as `torch.onnx` writes it."""
@@ -339,6 +348,16 @@ class _Graph:
         self.nodes += graph.node
         self.initializers += graph.initializer
         return str(graph.output[0].name)
+
+
+def _stacked(network: Any, name: str) -> Tensor:
+    """Return the parameters of a layer's directions, with ONNX's order of the gates."""
+    suffixes = ("", "_reverse") if network.bidirectional else ("",)
+    directions = []
+    for suffix in suffixes:
+        gates = getattr(network, name + suffix).unflatten(0, (-1, network.hidden_size))
+        directions.append(gates[GATES[type(network)]].flatten(0, 1))
+    return torch.stack(directions)
 
 
 def _as_integers(weight: Tensor) -> Optional[tuple[Tensor, Tensor]]:
