@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import subprocess
-from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from pkgutil import resolve_name
@@ -21,13 +20,14 @@ from numpy.testing import assert_allclose
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch import SentenceEncoder
 from allennlp_sentmatch.corpora.index_kinds import KINDS
+from allennlp_sentmatch.data import token_indexers
 from allennlp_sentmatch.nn.pooling import POOLINGS
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from allennlp_sentmatch.tuning.search_space import _ARGUMENTS
 from scripts.experiment_models import evaluated_together
 from tests.conftest import REPOSITORY
-from tests.estimators.tiny_encoder import tiny_encoder
+from tests.estimators.tiny_encoder import WORDS, tiny_encoder
 from tests.fresh_process import run_python
 from tests.nn.test_without_allennlp import run_without
 
@@ -192,15 +192,19 @@ def lines_to_copy() -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def encoder_is_loaded_once():
-    """Loading the encoder in the package takes most of the time of making a model with it."""
-    load = cache(StandaloneEncoder.load)
+def small_encoder(tmp_path_factory):
+    """Instead of the encoder in the package, which has 54 MB, one with states of the same size."""
+    lstm = {"type": "lstm", "input_size": 8, "hidden_size": 256, "num_layers": 1}
+    lstm |= {"bias": True, "bidirectional": True}
+    settings = {"type": "pooled", "encoder": lstm, "pooling": ["mean"]}
+    folder = tmp_path_factory.mktemp("small_encoder") / "encoder"
+    StandaloneEncoder(tiny_encoder().indexer, WORDS, 8, settings).eval().save(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(StandaloneEncoder, "load", lambda folder: deepcopy(load(folder)))
+        patch.setattr(token_indexers, "SENTENCE_ENCODER", folder)
         yield
 
 
-@pytest.mark.usefixtures("encoder_is_loaded_once")
+@pytest.mark.usefixtures("small_encoder")
 @pytest.mark.parametrize(("kind", "line"), lines_to_copy())
 def test_the_lines_of_components_make_models_that_train(kind, line):
     source = blocks(COMPONENTS, "jsonnet")[0]
