@@ -9,7 +9,7 @@ share one.
 from collections.abc import Iterator
 from itertools import permutations
 
-# Each excludes the other, and there is nothing between the two.
+# Opposites that exclude each other, without anything in between.
 OPPOSITES = {
     "door window shop gate": ("open", "closed"),
     "lamp radio heater": ("on", "off"),

@@ -1,11 +1,11 @@
-"""Measure each own_* configuration beside the simplest method, by the number of examples.
+"""Compare each own_* configuration with the simplest method, by the number of examples.
 
     python -m benchmarks.own_data ../shared/data out/own_data --sizes 500 2000 --seeds 1
 
 Each data set (`own_data_sets.py`) gives a number of examples, drawn at random, as one file. The
-configuration holds a fifth of them out to choose the epoch, a tenth of more than 2,000, by the
-folds of docs/own_data.md. The other methods learn from all of them. All are tested on the whole
-test data:
+configuration holds out a fifth of them (a tenth if there are more than 2,000) to choose the epoch,
+by the folds of docs/own_data.md. The other methods learn from all of them. All are tested on the
+whole test data:
 
 - "simplest": of pairs with labels, a threshold for the cosine (`PairClassifier` with the matcher
   "cosine"); of scores, the bare cosine; of answers, their cosines with the question; of sentences,

@@ -137,7 +137,10 @@ def _checked_classifier(model: Model, archive_file: Any) -> ClassificationModel:
 def _fitted_temperature(
     model: ClassificationModel, held_out: LabeledLogits, data_path: Any
 ) -> float:
-    """Return the temperature of the data. Raise `ConfigurationError`, with their path, if none."""
+    """Return the temperature that fits the data.
+
+    Raise `ConfigurationError`, which names their path, if none does.
+    """
     try:
         temperature = fit_temperature(*held_out)
     except ConfigurationError as error:

@@ -113,7 +113,7 @@ class RayEncoder:
             yield self._vectors(pending.popleft())
 
     def _vectors(self, block: Any) -> FloatArray:
-        """Return the vectors (N, E) of a block, once they are there.
+        """Wait for the vectors (N, E) of a block, and return them.
 
         Raise `ValueError` for what the worker reported about the model or the sentences.
         """

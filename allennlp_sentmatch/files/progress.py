@@ -77,7 +77,7 @@ class _NoBar:
 
 
 class _Lines:
-    """The standard error, with a line for each state of a bar."""
+    """Standard error on which each state of a progress bar is a line."""
 
     def write(self, text: str) -> None:
         """Write a state as a line."""

@@ -197,7 +197,7 @@ def tested(record: dict[str, str], found: Comparison) -> dict[str, str]:
 
 
 def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
-    """Return the lines of a file of claims' table.
+    """Return the lines of the table for a file of claims.
 
     Without the bootstrap, they lack the columns that `tested` adds.
     """
