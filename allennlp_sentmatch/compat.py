@@ -3,8 +3,8 @@
 AllenNLP's last release was written for torch 1.12. Importing this module patches the parts of its
 data loaders and commands that have broken since, and some that had always failed; each function
 says what failed. `training_compat.py` patches the trainer, `transformers_compat.py` the transformer
-components, `evaluation_compat.py` what evaluation reads, and `models/archival.py` how archives are
-opened.
+components, `evaluation_compat.py` what evaluation reads, and `models/extraction.py` how archives
+are opened.
 """
 
 import functools
