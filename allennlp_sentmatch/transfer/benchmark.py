@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy
 from sklearn.metrics import accuracy_score, f1_score
 
+from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.groups import group_equal
-from allennlp_sentmatch.estimators.linear import Array
 from allennlp_sentmatch.files.lines import PathOrStr
 from allennlp_sentmatch.training.metrics.correlations import correlations
 from allennlp_sentmatch.transfer.classifiers import Data, LabelClassifier, predict_with_best_penalty
