@@ -25,7 +25,7 @@ def check_text(text: Any, name: str) -> str:
     Half of a UTF-16 pair, such as JSON's `"\ud800"`, cannot be read: no encoding can write it.
     spaCy's tokenizer and the vocabulary's files would fail on it later, without its place.
 
-    Raises a `ConfigurationError`, which begins with `name`.
+    Raise `ConfigurationError`, which begins with `name`.
     """
     if not isinstance(text, str):
         raise ConfigurationError(

@@ -124,7 +124,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
     ) -> Output:
-        """Classify B sentences. Returns the results of `output`, `attention` (B, T, T), a row of
+        """Classify B sentences. Return the results of `output`, `attention` (B, T, T), a row of
         weights over the sentence for each of its tokens, and `pooling_attention` (B, T).
         """
         features, shown = self._features(tokens)

@@ -63,7 +63,7 @@ class CrossEncoder(ClassificationModel):
         metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
     ) -> Output:
-        """Classify B joined pairs. Returns the results of `output`, and what the encoder shows."""
+        """Classify B joined pairs. Return the results of `output`, and what the encoder shows."""
         (vectors,), shown = self._encode({"": tokens})
         return self.output(self._classifier(vectors), label, metadata, shown)
 
@@ -113,7 +113,7 @@ class CrossEncoderRegressor(ScoreModel):
         label: Optional[Tensor] = None,
         metadata: Optional[Metadata] = None,
     ) -> Output:
-        """Score B joined pairs. Returns the results of `output`, and what the encoder shows."""
+        """Score B joined pairs. Return the results of `output`, and what the encoder shows."""
         (vectors,), shown = self._encode({"": tokens})
         return self.output(self._classifier(vectors), score, metadata, shown)
 

@@ -85,7 +85,7 @@ class DistilledEncoder(TextModel):
 
         With the teacher's vectors (B, P), a loss is computed, and the metric is updated.
 
-        Returns `vector` (B, P), or (B, E) with `cut_projection`; also any `loss` and `metadata`.
+        Return `vector` (B, P), or (B, E) with `cut_projection`; also any `loss` and `metadata`.
         """
         encoded = self._vectors(tokens)  # (B, E)
         projected = encoded if self._projection is None else self._projection(encoded)  # (B, P)

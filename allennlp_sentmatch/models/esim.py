@@ -106,7 +106,7 @@ class ESIM(ClassificationModel):
         metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
     ) -> Output:
-        """Classify B pairs. Returns the results of `output`, `premise_attention` and
+        """Classify B pairs. Return the results of `output`, `premise_attention` and
         `hypothesis_attention`, see `attend_to_each_other`.
         """
         embedded, mask = self._embed(premise, hypothesis)

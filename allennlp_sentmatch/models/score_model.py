@@ -68,8 +68,8 @@ class ScoreModel(TextModel):
         With `score` (B,), the true scores, there is a loss, and the metrics are updated. `shown`
         has further entries, such as trees.
 
-        Returns `score` (B,), the predictions, the entries of `shown`, and if they apply `loss`
-        and `metadata`. Raises a `ConfigurationError` for a true score that is not on the scale.
+        Return `score` (B,), the predictions, the entries of `shown`, and if they apply `loss`
+        and `metadata`. Raise `ConfigurationError` for a true score that is not on the scale.
         """
         output: Output = {"score": self.scores(features), **(shown or {})}
         if metadata is not None:

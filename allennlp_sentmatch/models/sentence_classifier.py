@@ -56,7 +56,7 @@ class SentenceClassifier(ClassificationModel):
         metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
     ) -> Output:
-        """Classify B sentences. Returns the results of `output`, and what the encoder shows."""
+        """Classify B sentences. Return the results of `output`, and what the encoder shows."""
         (vectors,), shown = self._encode({"": tokens})
         return self.output(self._classifier(vectors), label, metadata, shown)
 

@@ -76,7 +76,7 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
     ) -> Output:
-        """Classify B pairs. Returns the results of `output`, and what the encoder shows."""
+        """Classify B pairs. Return the results of `output`, and what the encoder shows."""
         vectors, shown = self._encode({"premise_": premise, "hypothesis_": hypothesis})
         return self.output(self.match(*vectors), label, metadata, shown)
 
@@ -140,7 +140,7 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
         label: Optional[Tensor] = None,
         metadata: Optional[Metadata] = None,
     ) -> Output:
-        """Score B pairs. Returns the results of `output`, and what the encoder shows."""
+        """Score B pairs. Return the results of `output`, and what the encoder shows."""
         vectors, shown = self._encode({"premise_": premise, "hypothesis_": hypothesis})
         return self.output(self._scorer(*vectors), score, metadata, shown)
 

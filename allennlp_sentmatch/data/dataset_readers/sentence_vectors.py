@@ -42,7 +42,7 @@ class SentenceVectorsReader(TokenizingReader):
     - `teacher_vector` (`TensorField`, float32, (E,)), if there is one
     - `metadata` (`MetadataField`): `text` and `tokens` (a list of strings)
 
-    Raises a `ConfigurationError` while reading, for a file of vectors that is not an array of
+    Raise `ConfigurationError` while reading, for a file of vectors that is not an array of
     floating-point numbers with a row for each sentence, and for a number that is not finite.
 
     # Parameters

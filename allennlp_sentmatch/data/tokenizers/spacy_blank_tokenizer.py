@@ -61,7 +61,7 @@ class SpacyBlankTokenizer(Tokenizer):
     def tokenize(self, text: str) -> list[Token]:
         """Return the tokens of any text, with `text` and the character offsets `idx` and `idx_end`.
 
-        Raises a `ConfigurationError` for a lone surrogate, which spaCy cannot take.
+        Raise `ConfigurationError` for a lone surrogate, which spaCy cannot take.
         """
         rules: Any = _rules(self._language)
         # Tokens outside the text get SpacyTokenizer's offsets: 0 before it, -1 after it.
@@ -86,7 +86,7 @@ class SpacyBlankTokenizer(Tokenizer):
     def splitter(self) -> RuleSplitter:
         """Make a splitter into the same words, for texts in which many words recur.
 
-        Raises a `ConfigurationError` for start or end tokens, and for a language that spaCy does
+        Raise `ConfigurationError` for start or end tokens, and for a language that spaCy does
         not split by rules alone.
         """
         if self._start_tokens or self._end_tokens:
@@ -124,7 +124,7 @@ def _rules(language: str) -> Callable[[str], Doc]:
 def rule_splitter(language: str, max_word_length: int) -> RuleSplitter:
     """Make a splitter into the words of `SpacyBlankTokenizer(language)`, without spaCy's objects.
 
-    Raises a `ConfigurationError` for a language that spaCy splits otherwise, such as Chinese.
+    Raise `ConfigurationError` for a language that spaCy splits otherwise, such as Chinese.
     """
     tokenizer: Any = spacy.blank(language).tokenizer
     if type(tokenizer) is not spacy.tokenizer.Tokenizer:
