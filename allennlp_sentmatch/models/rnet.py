@@ -14,6 +14,7 @@ from torch import Tensor
 
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.errors import inherits_settings
+from allennlp_sentmatch.models.rnet_output import answer_text, best_answers, show_attention
 from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
 from allennlp_sentmatch.modules.parts import dropout_layer
 from allennlp_sentmatch.nn.checks import COUNT, check_kind, check_positive, optional
@@ -229,7 +230,7 @@ class RNet(TextModel):
         """
         for name in ("span_start_logits", "span_end_logits", "best_span"):
             del output_dict[name]
-        n_best = _candidates(output_dict)
+        n_best = best_answers(output_dict)
         no_answer = {"span": [], "probability": 0.0}
         best_ones = [candidates[0] if candidates else no_answer for candidates in n_best]
         output_dict["n_best"] = n_best
@@ -241,7 +242,7 @@ class RNet(TextModel):
             output_dict[name] = [
                 probs[:length].tolist() for probs, length in zip(output_dict[name], lengths)
             ]
-        _show_attention(output_dict, question_lengths, lengths)
+        show_attention(output_dict, question_lengths, lengths)
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -311,54 +312,3 @@ class RNet(TextModel):
 def _log_probs(logits: Tensor, mask: Tensor) -> Tensor:
     """Return log-probabilities (B, T), -inf for padding."""
     return logits.log_softmax(dim=1).masked_fill(~mask, -torch.inf)
-
-
-def _candidates(output_dict: Output) -> list[list[dict[str, Any]]]:
-    """Return the best spans of each passage, with probabilities and, with metadata, texts.
-
-    Removes `best_spans` and `best_span_scores`.
-    """
-    all_spans = output_dict.pop("best_spans").tolist()
-    all_probabilities = output_dict.pop("best_span_scores").exp().tolist()
-    all_metadata = output_dict.get("metadata", [None] * len(all_spans))
-    n_best = []
-    for spans, probabilities, about in zip(all_spans, all_probabilities, all_metadata):
-        candidates: list[dict[str, Any]] = []
-        for span, probability in zip(spans, probabilities):
-            if span[0] < 0:
-                continue
-            candidates.append({"span": span, "probability": probability})
-            if about is not None:
-                candidates[-1]["answer"] = answer_text(span, about)
-        n_best.append(candidates)
-    return n_best
-
-
-def _show_attention(output_dict: Output, question_lengths: list[int], lengths: list[int]) -> None:
-    """Replace the attention's tensors by the weights for the answers, `span`."""
-    matching = output_dict.pop("matching_attention")  # (B, W, M)
-    reverse = output_dict.pop("reverse_matching_attention")  # (B, W, M)
-    self_matching = output_dict.pop("self_matching_attention")  # (B, W, W)
-    starts = output_dict.pop("attention_start").tolist()
-    answers = []
-    for span, start in zip(output_dict["span"], starts):
-        answer = slice(span[0] - start, span[1] + 1 - start) if span else slice(0)
-        answers.append(answer)  # in the window
-    output_dict["question_attention"] = [
-        weights[answer, :length].tolist()
-        for weights, answer, length in zip((matching + reverse) / 2, answers, question_lengths)
-    ]
-    output_dict["passage_attention"] = [
-        F.pad(weights[answer].mean(dim=0), (start, length))[:length].tolist()
-        for weights, answer, start, length in zip(self_matching, answers, starts, lengths)
-    ]
-
-
-def answer_text(span: list[int], metadata: dict[str, Any]) -> str:
-    """Return the text of a span of a passage, empty without a span."""
-    first, last = span
-    if first < 0:
-        return ""
-    offsets = metadata["passage_offsets"]
-    text: str = metadata["passage"][offsets[first][0] : offsets[last][1]]
-    return text
