@@ -58,7 +58,8 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
     `ConfigurationError` that names the setting.
     """
     unknown = sorted(params.keys() - parameters.keys())
-    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    if unknown and not takes_any:
         raise ConfigurationError(
             f"{cls.__name__} has no setting {', '.join(unknown)}; its settings are "
             f"{', '.join(parameters)}"
@@ -67,22 +68,51 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
         if name not in params:
             continue
         value = params.get(name)
-        annotation = parameter.annotation
-        if not (value is None is parameter.default or is_of_type(value, annotation)):
+        is_default = value is None and parameter.default is None
+        if not is_default and not is_of_type(value, parameter.annotation):
             # Remove the names of modules.
-            expected = re.sub(r"<class '|'>|\b(\w+\.)+(?=\w)", "", str(annotation))
-            value = value.as_dict(quiet=True) if isinstance(value, Params) else value
-            raise ConfigurationError(f"{name} of {cls.__name__} must be {expected}, got {value!r}")
-        if not re.search("(layers|size|dims?|max_steps)$", name):
-            continue
-        # In some classes of this package, 0 has a meaning; all of them check their own numbers.
-        least = 0 if cls.__module__.startswith("allennlp_sentmatch.") else 1
-        most = MAX_LAYERS if name.endswith("layers") else MAX_SIZE
-        for number in value if isinstance(value, list) else [value]:
-            if type(number) is int and not least <= number <= most:
-                raise ConfigurationError(
-                    f"{name} of {cls.__name__} must be from {least} to {most:,}, got {number}"
-                )
+            expected = re.sub(r"<class '|'>|\b(\w+\.)+(?=\w)", "", str(parameter.annotation))
+            shown = value.as_dict(quiet=True) if isinstance(value, Params) else value
+            raise ConfigurationError(f"{name} of {cls.__name__} must be {expected}, got {shown!r}")
+        if re.search("(layers|size|dims?|max_steps)$", name):
+            _check_sizes(cls, name, value if isinstance(value, list) else [value])
+
+
+def _check_sizes(cls: type, name: str, values: list[Any]) -> None:
+    """Raise a `ConfigurationError` if an integer is no possible number of layers or size."""
+    # In some classes of this package, 0 has a meaning; all of them check their own numbers.
+    least = 0 if cls.__module__.startswith("allennlp_sentmatch.") else 1
+    most = MAX_LAYERS if name.endswith("layers") else MAX_SIZE
+    for number in values:
+        if type(number) is int and not least <= number <= most:
+            raise ConfigurationError(
+                f"{name} of {cls.__name__} must be from {least} to {most:,}, got {number}"
+            )
+
+
+def _is_truth(value: Any) -> bool:
+    return type(value) in (bool, int) and value in (0, 1)
+
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and value == value  # NaN is no number
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+#: Whether a JSON value may become an argument with the annotation.
+ACCEPTS: dict[Any, Callable[[Any], bool]] = {
+    bool: _is_truth,
+    int: _is_integer,
+    float: _is_number,
+    str: _is_text,
+}
 
 
 def is_of_type(value: Any, annotation: Any) -> bool:
@@ -95,22 +125,26 @@ def is_of_type(value: Any, annotation: Any) -> bool:
         return value is None and annotation in (Any, inspect.Parameter.empty, type(None))
     if origin is Literal:
         return value in arguments
-    if annotation is bool:
-        return type(value) in (bool, int) and value in (0, 1)
-    if annotation in (int, float):
-        return type(value) in (int, annotation) and value == value  # NaN is no number
-    if annotation is str:
-        return isinstance(value, (str, os.PathLike))
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return isinstance(value, (Params, Mapping))
+    if annotation in ACCEPTS:
+        return ACCEPTS[annotation](value)
     if hasattr(annotation, "from_params") or origin is Lazy:
         return not isinstance(value, (bool, int, float, list))
-    if isinstance(origin, type) and issubclass(origin, Iterable):
-        items = value if len(arguments) == 1 else ()  # the items of a tuple have their own types
-        return isinstance(value, (list, tuple, set)) and all(
-            is_of_type(item, arguments[0]) for item in items
-        )
-    return True
+    return _fits_container(value, origin, arguments)
+
+
+def _fits_container(value: Any, origin: Any, arguments: tuple[Any, ...]) -> bool:
+    """Return whether a JSON value fits a mapping or a sequence; `True` for other annotations."""
+    if not isinstance(origin, type):
+        return True
+    if issubclass(origin, Mapping):
+        return isinstance(value, (Params, Mapping))
+    if not issubclass(origin, Iterable):
+        return True
+    if not isinstance(value, (list, tuple, set)):
+        return False
+    if len(arguments) != 1:  # the items of a tuple have their own types
+        return True
+    return all(is_of_type(item, arguments[0]) for item in value)
 
 
 def _give_place(params: Params, name: str, annotation: Any) -> None:
@@ -119,7 +153,9 @@ def _give_place(params: Params, name: str, annotation: Any) -> None:
     AllenNLP also does so, but loses the setting's place: its error for an unknown name says only
     "type", which becomes "model.matcher.type" here.
     """
-    kinds = [annotation, *get_args(annotation)] if get_origin(annotation) is Union else [annotation]
+    kinds = [annotation]
+    if get_origin(annotation) is Union:
+        kinds += get_args(annotation)
     components = [get_args(kind)[0] if get_origin(kind) is Lazy else kind for kind in kinds]
     has_name = isinstance(params.params.get(name), str)
     takes_text = str in kinds
@@ -137,15 +173,16 @@ _create_kwargs = from_params.create_kwargs
 def _create_checked_kwargs(
     constructor: Callable[..., Any], cls: Any, params: Params, **extras: Any
 ) -> dict[str, Any]:
-    for name, parameter in from_params.infer_params(cls, constructor).items():
+    settings = dict(from_params.infer_params(cls, constructor))
+    settings.pop("self", None)
+    for name, parameter in settings.items():
         _give_place(params, name, parameter.annotation)
     # AllenNLP's modules, searches and initializers, and this package's classes, but not users'
     # classes.
     is_module = cls.__module__.startswith("allennlp.") and issubclass(cls, torch.nn.Module)
     if not is_module and not cls.__module__.startswith(("allennlp_sentmatch.", "allennlp.nn.")):
         return _create_kwargs(constructor, cls, params, **extras)
-    parameters = from_params.infer_params(cls, constructor)
-    check_settings(cls, {n: p for n, p in parameters.items() if n != "self"}, params)
+    check_settings(cls, settings, params)
     with configuration_errors():  # errors about the setting's parts
         return _create_kwargs(constructor, cls, params, **extras)
 

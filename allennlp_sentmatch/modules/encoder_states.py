@@ -12,7 +12,7 @@ from allennlp_sentmatch.nn import DecoderState
 from allennlp_sentmatch.nn.configured_module import LayeredEncoder
 from allennlp_sentmatch.nn.ops.common.packing import last_states
 from allennlp_sentmatch.nn.padding import check_padded
-from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states
+from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, precision_of
 
 
 def num_layers_with_states(encoder: Seq2SeqEncoder) -> int:
@@ -43,24 +43,26 @@ def encode_with_states(
         outputs, last_output, states = encode_with_states(encoder, inputs, mask)
         return outputs[:, :0], last_output, states
     module = _module_with_states(encoder)
-    last: list[Tensor]
+    last: Optional[DecoderState] = None
     if module is None:
-        outputs, *last = (encoder(inputs, mask),)
+        outputs = encoder(inputs, mask)
     elif isinstance(module, torch.nn.LSTM):
-        dtype = module.all_weights[0][0].dtype
-        inputs, mask = check_padded(inputs, mask, module.input_size, dtype)
-        outputs, *last = lstm_final_states(module, inputs, mask)
+        inputs, mask = check_padded(inputs, mask, module.input_size, precision_of(module))
+        outputs, hidden, cell = lstm_final_states(module, inputs, mask)
+        last = DecoderState(hidden, cell)
     else:
-        outputs, *last = module.last_states(inputs, mask)
+        outputs, hidden, cell = module.last_states(inputs, mask)
+        last = DecoderState(hidden, cell)
     last_output = last_states(outputs, mask, 1 + encoder.is_bidirectional())
-    return outputs, last_output, DecoderState(*last) if last else None
+    return outputs, last_output, last
 
 
 def _module_with_states(encoder: Seq2SeqEncoder) -> Union[LayeredEncoder, torch.nn.LSTM, None]:
     """Return the module inside an encoder, if it returns its layers' states."""
     if isinstance(encoder, ModuleEncoder):
         module: Any = encoder.module
-        return module if isinstance(module, LayeredEncoder) and module.has_cells else None
+        has_cells = isinstance(module, LayeredEncoder) and module.has_cells
+        return module if has_cells else None
     if isinstance(encoder, PytorchSeq2SeqWrapper) and isinstance(encoder._module, torch.nn.LSTM):
         return encoder._module
     return None

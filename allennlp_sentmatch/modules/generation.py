@@ -42,9 +42,9 @@ class LengthPenaltyScorer(FinalSequenceScorer):
 
     def score(self, predictions: Tensor, log_probabilities: Tensor, end_index: int) -> Tensor:
         """Return the scores (B, beam) of `predictions` (B, beam, T), padded with `end_index`."""
-        lengths = (predictions != end_index).sum(dim=-1)  # (B, beam)
-        lengths = lengths + (predictions[..., -1] == end_index).long()
-        return log_probabilities / self.of(lengths)
+        num_words = (predictions != end_index).sum(dim=-1)  # (B, beam)
+        has_end = (predictions[..., -1] == end_index).long()
+        return log_probabilities / self.of(num_words + has_end)
 
     def of(self, length: Union[int, Tensor]) -> Union[float, Tensor]:
         """Return the penalty lp of a length."""

@@ -8,7 +8,7 @@ from allennlp.common.checks import check_dimensions_match
 from allennlp.modules import FeedForward
 from allennlp.nn import Activation
 
-from allennlp_sentmatch.nn.checks import check_fraction
+from allennlp_sentmatch.nn.checks import FRACTION
 
 
 def check_fit(**parts: Any) -> None:
@@ -31,7 +31,7 @@ def dropout_layer(name: str, probability: float) -> torch.nn.Dropout:
     """Return a `torch.nn.Dropout`; raise `ValueError`, naming the setting, unless 0 <= probability
     < 1.
     """
-    check_fraction(**{name: probability})
+    FRACTION.check(name, probability)
     return torch.nn.Dropout(probability)
 
 

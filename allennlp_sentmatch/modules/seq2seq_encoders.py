@@ -14,7 +14,7 @@ from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.configured_module import SequenceEncoder
-from allennlp_sentmatch.nn.padding import check_padded
+from allennlp_sentmatch.nn.padding import check_padded, clear_padding
 
 
 class SizedEncoder(Seq2SeqEncoder):
@@ -165,10 +165,8 @@ class HighwayEncoder(SizedEncoder):
         """
         dtype = next(self._highway.parameters()).dtype
         inputs, mask = check_padded(inputs, mask, self._input_dim, dtype)
-        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
         # The inputs are set to zero as well: NaN times a zero gradient would be NaN.
-        outputs: Tensor = self._highway(inputs.masked_fill(padding, 0.0))
-        return outputs.masked_fill(padding, 0.0)
+        return clear_padding(self._highway(clear_padding(inputs, mask)), mask)
 
 
 @Seq2SeqEncoder.register("sequential")

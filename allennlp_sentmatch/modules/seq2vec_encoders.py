@@ -125,8 +125,8 @@ class PooledEncoder(Seq2VecEncoder):
         """
         described: dict[str, Any] = {}
         if isinstance(self.encoder, InterpretableEncoder):
-            names = self.encoder.internal_names
-            described.update(self.encoder.describe({n: internals[n] for n in names}, tokens))
+            of_encoder = {name: internals[name] for name in self.encoder.internal_names}
+            described.update(self.encoder.describe(of_encoder, tokens))
         if self._attends():
             described["pooling_attention"] = trim_attention(
                 internals["pooling_attention"], len(tokens)

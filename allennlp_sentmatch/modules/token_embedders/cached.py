@@ -78,14 +78,13 @@ class CachedEmbedder(TokenEmbedder):
         if not self._has_trained or (not self.training and torch.is_grad_enabled()):
             return self._embed(tensors)
         keys = _keys(tensors)
-        computed = self._compute(
-            {key: i for i, key in enumerate(keys) if key not in self._vectors}, tensors
-        )
-        mask = tensors["mask"]
+        new = {key: row for row, key in enumerate(keys) if key not in self._vectors}
+        computed = self._compute(new, tensors)
         found = [computed[key] if key in computed else self._vectors[key] for key in keys]
-        embedded = found[0].new_zeros(*mask.shape, self.get_output_dim())  # (B, T, D)
-        for i, vectors in enumerate(found):
-            embedded[i, : len(vectors)] = vectors
+        B, T = tensors["mask"].shape
+        embedded = found[0].new_zeros(B, T, self.get_output_dim())
+        for row, vectors in enumerate(found):
+            embedded[row, : len(vectors)] = vectors
         for key, vectors in computed.items():
             self._keep(key, vectors)
         return embedded
@@ -104,8 +103,9 @@ class CachedEmbedder(TokenEmbedder):
         if not rows:
             return {}
         indices = torch.tensor(list(rows.values()), device=tensors["mask"].device)  # (R,)
+        selected = {name: tensor[indices] for name, tensor in tensors.items()}
         with torch.no_grad():
-            embedded = self._embed({n: x[indices] for n, x in tensors.items()})  # (R, T, D)
+            embedded = self._embed(selected)  # (R, T, D)
         lengths = tensors["mask"][indices].sum(dim=1).tolist()
         texts = zip(rows, embedded, lengths)
         return {key: vectors[:length].clone() for key, vectors, length in texts}

@@ -101,13 +101,14 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         states = network.encoder.states(embedded, token_ids != PADDING)  # (B, P, E)
         ends = num_parts.cumsum(1)  # (B, T)
         places = torch.arange(token_ids.size(1), device=token_ids.device)
-        is_part = (places < ends.unsqueeze(-1)) & (places >= (ends - num_parts).unsqueeze(-1))
+        starts = ends - num_parts
+        is_part = (places >= starts.unsqueeze(-1)) & (places < ends.unsqueeze(-1))  # (B, T, P)
         # The share of each part in each token, (B, T, P).
         shares = is_part.to(states.dtype) / num_parts.clamp(min=1).unsqueeze(-1)
         vectors = shares @ states
         if self._folder == SHIPPED:
-            halves = (half[..., : WORD_SIZE // 2] for half in vectors.chunk(2, dim=-1))
-            vectors = torch.cat(list(halves), dim=-1)  # (B, T, WORD_SIZE)
+            halves = [half[..., : WORD_SIZE // 2] for half in vectors.chunk(2, dim=-1)]
+            vectors = torch.cat(halves, dim=-1)  # (B, T, WORD_SIZE)
         return vectors
 
     def _load_from_state_dict(
