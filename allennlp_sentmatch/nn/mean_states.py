@@ -140,14 +140,21 @@ def _total_states(packed: PackedWords, rows: Tensor, table: Tensor, product: Pro
     total: Tensor = table.new_zeros(B, H)
     hidden = torch.zeros_like(total)
     cell = torch.zeros_like(total)
-    inputs = table.new_empty(B, 4 * H)
-    step = GatedStep(table, H=H, zeros=table.new_zeros(4 * H), hidden=hidden, left=cell, cell=cell)
-    step.recurrent_width = 4 * H
+    step = GatedStep(
+        table,
+        H=H,
+        recurrent_width=4 * H,
+        zeros=table.new_zeros(4 * H),
+        x=table,
+        hidden=hidden,
+        left=cell,
+        cell=cell,
+        total=total,
+    )
+    words = rows.contiguous()
     for t, n in enumerate(packed.sizes):
         start = packed.starts[t]
-        torch.index_select(table, 0, rows[start : start + n], out=inputs[:n])
         recurrent = None if t == 0 else product(hidden[:n])
-        step.set(n=n, block=n, x=inputs, recurrent=recurrent)
+        step.set(n=n, block=n, words=words[start : start + n], recurrent=recurrent)
         step.run("lstm_forward")
-        total[:n] += hidden[:n]
     return total

@@ -330,7 +330,6 @@ def _compiled_layer(
     peephole = tables.parameters.peephole_left
     vectors = {
         "left_weight": (ones * tables.parameters.left_weight).contiguous(),
-        "lower_weight": ones,
         "peephole": None if peephole is None else peephole.contiguous(),
     }
     return GatedLayer(

@@ -13,7 +13,7 @@ class GatedStep(Arguments):
 
     _fields_ = fields(
         "n block H x_step state_step recurrent_width num_after",
-        "zeros x recurrent left lower left_weight lower_weight peephole hidden cell gates "
+        "zeros x words recurrent left lower left_weight peephole hidden cell total gates "
         "kept_left kept grad_hidden grad_cell carried grad_gates grad_recurrent grad_lower "
         "grad_left_weight",
     )

@@ -1,9 +1,10 @@
-// A step of an LSTM, a CAS-LSTM or a GRU and its derivative on a CPU, each in one pass over memory,
-// for a layer over packed sentences or for suffixes.
+// A step of an LSTM, a CAS-LSTM or a GRU and its derivative on a CPU, each in one pass over memory.
+// It serves a layer over packed sentences, suffixes, and words of a table.
 //
 // The gates of a row are side by side: [i; f; g; o; v] or [r; z; n]. A layer's step has a row for
-// each sentence. A suffix's step has a block of rows for each suffix, with a row for each sentence:
-// the rows of a block are contiguous in each table; so are the blocks, except in x and the states.
+// each sentence. A suffix's step has a block of rows for each suffix, with a row for each sentence.
+// The rows of a block are contiguous in each table, and so are the blocks, except in x and the
+// states.
 
 #include "_elementwise.h"
 #include "_threads.h"
@@ -18,12 +19,14 @@ struct Step {
   int64_t recurrent_width;      // the width of the rows of `recurrent`
   int64_t num_after;            // backward: rows with a step after them
   const T* zeros;               // a row for tables that are null
-  const T *x;                   // W x + b
+  const T *x;                   // W x + b; with `words`, a row for each different word
+  const int64_t* words;         // the rows' words; null if x has a row for each row
   const T *recurrent;           // U h (for a GRU, U h + c), or null; backward: dh from above
   const T *left;                // c before the step (for a GRU, h), or null
-  const T *lower;               // the cell below; null without one
-  const T *left_weight, *lower_weight, *peephole;  // vectors; null without peepholes
+  const T *lower;               // the weighted cell below; null without one
+  const T *left_weight, *peephole;  // vectors; the latter is null without peepholes
   T *hidden, *cell;             // the states after the step
+  T *total;                     // with `words`: h is added to it
   T *gates;                     // null if there is no backward pass
   T *kept_left, *kept;          // suffixes: c before the step, and tanh(c); a GRU keeps
                                 // U_n h + c_n; null if there is no backward pass
@@ -46,21 +49,23 @@ struct Step {
   const T* or_zeros(const T* table, int64_t offset) const { return table ? table + offset : zeros; }
 };
 
-template <typename T, bool HAS_LOWER, bool HAS_PEEPHOLE, bool HAS_GATES, bool HAS_KEPT>
+template <typename T, bool HAS_LOWER, bool HAS_PEEPHOLE, bool HAS_GATES, bool HAS_KEPT,
+          bool HAS_WORDS = false>
 INLINE void lstm_rows(const Step<T>& step, int64_t begin, int64_t end) {
   const int64_t H = step.H, width = (HAS_LOWER ? 5 : 4) * H;
   const T* __restrict left_weight = step.left_weight;
-  const T* __restrict lower_weight = step.lower_weight;
   const T* __restrict peephole = step.peephole;
   for (int64_t row = begin; row < end; ++row) {
     const int64_t state = step.state_row(row);
-    const T* x = step.x + step.x_row(row, width);  // may be the row of gates
+    // It may be the row of gates.
+    const T* x = step.x + (HAS_WORDS ? step.words[row] * width : step.x_row(row, width));
     const T* left = step.or_zeros(step.left, state);  // may be the row of the cell
     const T* __restrict u = step.or_zeros(step.recurrent, row * step.recurrent_width);
     const T* __restrict lower = HAS_LOWER ? step.lower + row * H : nullptr;
     T* a = HAS_GATES ? step.gates + row * width : nullptr;
     T* c = step.cell + state;
     T* __restrict h = step.hidden + state;
+    T* __restrict all = HAS_WORDS ? step.total + state : nullptr;
     T* __restrict kept_left = HAS_KEPT ? step.kept_left + row * H : nullptr;
     T* __restrict kept = HAS_KEPT ? step.kept + row * H : nullptr;
     INDEPENDENT
@@ -74,7 +79,7 @@ INLINE void lstm_rows(const Step<T>& step, int64_t begin, int64_t end) {
       if (HAS_LOWER) {
         const T context = HAS_PEEPHOLE ? peephole[j] * old : u[4 * H + j];
         const T v = sigmoid(x[4 * H + j] + context);
-        total += lower_weight[j] * v * lower[j];
+        total += v * lower[j];
         a[4 * H + j] = v;
       }
       const T tanh_c = hyperbolic_tangent(total);
@@ -90,6 +95,7 @@ INLINE void lstm_rows(const Step<T>& step, int64_t begin, int64_t end) {
       }
       c[j] = total;
       h[j] = o * tanh_c;
+      if (HAS_WORDS) all[j] += o * tanh_c;
     }
   }
 }
@@ -104,6 +110,8 @@ INLINE void lstm_forward(const Step<T>& step, int64_t, int64_t begin, int64_t en
     lstm_rows<T, false, false, true, true>(step, begin, end);
   } else if (step.gates) {
     lstm_rows<T, false, false, true, false>(step, begin, end);
+  } else if (step.words) {
+    lstm_rows<T, false, false, false, false, true>(step, begin, end);
   } else {
     lstm_rows<T, false, false, false, false>(step, begin, end);
   }
@@ -113,7 +121,6 @@ template <typename T, bool HAS_LOWER, bool HAS_PEEPHOLE, bool HAS_KEPT>
 INLINE void lstm_backward_rows(const Step<T>& step, int64_t part, int64_t begin, int64_t end) {
   const int64_t H = step.H, width = (HAS_LOWER ? 5 : 4) * H;
   const T* __restrict left_weight = step.left_weight;
-  const T* __restrict lower_weight = step.lower_weight;
   const T* __restrict peephole = step.peephole;
   T* __restrict by_left_weight = HAS_KEPT ? nullptr : step.grad_left_weight + part * H;
   for (int64_t row = begin; row < end; ++row) {
@@ -140,7 +147,7 @@ INLINE void lstm_backward_rows(const Step<T>& step, int64_t part, int64_t begin,
       T to_left = dc * weight * f;
       if (HAS_LOWER) {
         const T v = a[4 * H + j];
-        const T by_lower = dc * lower_weight[j] * v;
+        const T by_lower = dc * v;
         const T dv = by_lower * lower[j] * (T(1) - v);
         grad_lower[j] = by_lower;
         out[4 * H + j] = dv;

@@ -1,10 +1,10 @@
 // The attention of a step of the LSTMN and its derivative on a CPU. The hidden layer of the
-// attention is in registers only.
+// attention exists only in registers.
 //
 // Step t attends to the tokens before it, for each of its n sentences. Most tables are packed:
 // sentence b has row `first[t] + b` in step t. A step reads the values of all tokens before it from
-// tapes, where a sentence's rows are adjacent: token t has row `start[b] + t`. The step would wait
-// for each of several rows that are far apart.
+// tapes, where a sentence's rows are adjacent: token t has row `start[b] + t`. If they were far
+// apart, the step would wait for each of them.
 
 #include <algorithm>
 
@@ -37,8 +37,8 @@ INLINE void weighted_sum(int64_t num_rows, int64_t width, const T* weights, cons
   }
 }
 
-// A row of keys or queries x, and its factors exp(-x), which are used if `is_within`: if x is so
-// close to zero that products of two factors are normal numbers.
+// A row of keys or queries x, and its factors exp(-x). They are used if `is_within`, which says that
+// x is so close to zero that products of two factors are normal numbers.
 template <typename T>
 struct Row {
   const T *x, *factors;

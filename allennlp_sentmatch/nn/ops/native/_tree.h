@@ -33,7 +33,7 @@ struct Tree {
   int64_t* merges;             // (B, T - 1)
   T *hidden, *cell, *candidate_hidden, *candidate_cell;  // of nodes and candidates
   T* gates;                    // of candidates, (5H): i, f_left, f_right, o, g
-  int64_t* children;           // of candidates, (2): the nodes, or -1 of none
+  int64_t* children;           // of candidates, (2): the nodes, or -1 without a candidate
   int64_t* merged;             // (N - B, 3): the chosen candidate, between its neighbors or -1
   T* relaxed;                  // see `relaxed_choice`; null if choices are not sampled
   int64_t *nodes, *candidates; // (B, T) each: the rows of the layer, from left to right

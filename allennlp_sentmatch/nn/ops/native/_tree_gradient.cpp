@@ -1,6 +1,6 @@
-// The gradient of the Gumbel Tree-LSTM's composition on a CPU, in one pass over memory a step apart
-// from the products. gumbel_tree_lstm/cpu.py has the equations of the gradient through choices,
-// _tree.h describes the tables.
+// The gradient of the Gumbel Tree-LSTM's composition on a CPU. Apart from the products, a step is
+// one pass over memory. gumbel_tree_lstm/cpu.py has the equations of the gradient through choices,
+// and _tree.h describes the tables.
 
 #include "_tree.h"
 
@@ -197,7 +197,7 @@ INLINE void tree_backward(Tree<T>& x, int64_t part, int64_t first, int64_t end) 
     } else if (x.relaxed) {
       for (int64_t t = 0; t + 1 < x.lengths[b]; ++t) {
         add_score(x, x.leaf_candidate(t, b), part);
-        if (t + 2 == x.lengths[b]) break;  // whose parent has no pairs
+        if (t + 2 == x.lengths[b]) break;  // this parent has no pairs
         for (int64_t side = 0; side < 2; ++side) {
           add_score(x, x.parent_candidates(t, b) + side, part);
         }

@@ -1,6 +1,6 @@
-// The steps of the Gumbel Tree-LSTM's composition on a CPU, each in one pass over memory apart from
-// the product: the candidates of the parents made in the step before, the choice of a pair in each
-// sentence, and the copy of its candidate to a parent. _tree.h describes the tables.
+// The steps of the Gumbel Tree-LSTM's composition on a CPU. Apart from the product, a step is one
+// pass over memory: it computes the candidates of the parents that the step before has made, chooses
+// a pair in each sentence, and copies its candidate to a parent. _tree.h describes the tables.
 
 #include "_tree.h"
 
@@ -44,7 +44,7 @@ INLINE T compute(const Tree<T>& x, int64_t row, int64_t left, int64_t right) {
     cell[j] = c;
   }
   T score = 0;
-  SUM(score)  // compilers do not vectorize the loop above with the sum in it
+  SUM(score)  // with this sum in it, compilers would not vectorize the loop above
   for (int64_t j = 0; j < H; ++j) score += query[j] * hidden[j];
   return score;
 }
@@ -65,8 +65,8 @@ INLINE void add(Tree<T>& x, int64_t b, int64_t index, int64_t row) {
   }
 }
 
-// Fills the row of a missing pair, at an end of a sentence. The gradient of the query is
-// a product with the h of all rows; nothing else of this row is read.
+// Fills the row of a missing pair, at an end of a sentence. The gradient of the query is a product
+// with the h of all rows; nothing else in this row is read.
 template <typename T>
 INLINE void leave_out(const Tree<T>& x, int64_t row) {
   x.children[2 * row] = x.children[2 * row + 1] = -1;
