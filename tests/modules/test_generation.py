@@ -75,5 +75,5 @@ def test_the_length_penalty(alpha):
     a = 0.7 if alpha is None else alpha
     expected = [-2 / (7 / 6) ** a, -3 / (9 / 6) ** a, -4 / (9 / 6) ** a]
     assert scorer.score(predictions, log_probs, end)[0].tolist() == pytest.approx(expected)
-    with pytest.raises(ConfigurationError, match="alpha is -1"):
+    with pytest.raises(ConfigurationError, match="alpha must be a number of at least 0; got -1"):
         FinalSequenceScorer.from_params(Params({"type": "length_penalty", "alpha": -1}))
