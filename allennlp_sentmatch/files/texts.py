@@ -44,10 +44,7 @@ def is_blank(text: str) -> bool:
 def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
     """Return a text that can be encoded, as a plain string; errors begin with its `name`."""
     if not isinstance(text, str):
-        is_nan = isinstance(text, float) and text != text
-        shown = "NaN, a missing value" if is_nan else type(text).__name__
-        remedy = "; take one column" if hasattr(text, "keys") else ""
-        raise TypeError(f"{name} must be a string, not {shown}{remedy}")
+        raise _not_a_string(text, name)
     surrogate = None if text.isascii() else _SURROGATE.search(text)
     if surrogate is not None:
         raise ValueError(
@@ -63,6 +60,13 @@ def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
         )
     # Tokenizers reject some subclasses, and `str` gives the name of an enum's member.
     return str.__str__(text)
+
+
+def _not_a_string(value: Any, name: str) -> TypeError:
+    is_nan = isinstance(value, float) and value != value
+    shown = "NaN, a missing value" if is_nan else type(value).__name__
+    remedy = "; take one column" if hasattr(value, "keys") else ""
+    return TypeError(f"{name} must be a string, not {shown}{remedy}")
 
 
 def checked_sentences(sentences: Any, of_any_length: bool = False) -> Sentences:

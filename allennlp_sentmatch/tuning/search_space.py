@@ -122,22 +122,17 @@ class SearchSpace:
         """Raise a `ConfigurationError` for settings that are missing or overridden twice."""
         owners: dict[str, str] = {}
         for name in self.parameters:
-            choices = self._named.get(name, {"": {name: None}}).values()
-            for setting in dict.fromkeys(key for choice in choices for key in choice):
-                missing = _first_missing(configuration, setting)
-                if missing is not None:
-                    part, names = missing
-                    raise ConfigurationError(
-                        f"{name}: the configuration has no setting {setting!r}; "
-                        f"{part or 'its top level'} has {', '.join(names) or 'no settings'}. "
-                        "To search a setting that has its default there, give it a value with "
-                        "--overrides"
-                    )
-                for other, owner in owners.items():
-                    outer, inner = sorted((setting, other), key=len)
-                    if owner != name and f"{inner}.".startswith(f"{outer}."):
-                        raise ConfigurationError(f"{owner} and {name} both override {inner}")
+            for setting in self._overridden(name):
+                _check_exists(configuration, name, setting)
+                _check_free(owners, name, setting)
                 owners[setting] = name
+
+    def _overridden(self, name: str) -> list[str]:
+        """Return the settings that a parameter overrides, by any of its choices."""
+        if name not in self._named:
+            return [name]
+        choices = self._named[name].values()
+        return list(dict.fromkeys(setting for choice in choices for setting in choice))
 
     def _read(self, name: str, values: Any) -> Any:
         """Return Optuna's distribution for a parameter, which is checked here."""
@@ -165,6 +160,29 @@ def _check_choices(name: str, choices: list[Any]) -> None:
         )
     if any(one == other for one, other in combinations(choices, 2)):
         raise ValueError("two choices are equal, as 1, 1.0 and true are")
+
+
+def _check_exists(configuration: Mapping[str, Any], name: str, setting: str) -> None:
+    """Raise a `ConfigurationError` if a configuration lacks a parameter's setting."""
+    missing = _first_missing(configuration, setting)
+    if missing is not None:
+        part, names = missing
+        raise ConfigurationError(
+            f"{name}: the configuration has no setting {setting!r}; "
+            f"{part or 'its top level'} has {', '.join(names) or 'no settings'}. "
+            "To search a setting that has its default there, give it a value with --overrides"
+        )
+
+
+def _check_free(owners: Mapping[str, str], name: str, setting: str) -> None:
+    """Raise a `ConfigurationError` if another parameter overrides a setting, or a part of it.
+
+    `owners` are the parameters by the settings that they override.
+    """
+    for other, owner in owners.items():
+        outer, inner = sorted((setting, other), key=len)
+        if owner != name and f"{inner}.".startswith(f"{outer}."):
+            raise ConfigurationError(f"{owner} and {name} both override {inner}")
 
 
 def _first_missing(configuration: Any, setting: str) -> Optional[tuple[str, list[str]]]:
