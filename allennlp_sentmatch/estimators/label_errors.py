@@ -57,11 +57,13 @@ def label_errors(
 
     `TypeError` or `ValueError`, naming the pair; `ValueError` if no label can be judged.
     """
+    classifier = PairClassifier() if classifier is None else classifier
+    if not isinstance(classifier, PairClassifier):
+        raise TypeError(f"classifier must be a PairClassifier, not {type(classifier).__name__}")
     examples = checked_examples(checked_pairs(pairs), labels, None, groups, numeric=False)
     texts = list(zip(examples.first, examples.second))
     values = examples.targets
     joined = examples.groups
-    classifier = PairClassifier() if classifier is None else classifier
     classes, targets = numpy.unique(values, return_inverse=True)
     folds = divide(joined, targets, NUM_FOLDS, classifier.random_state)
     if not folds:

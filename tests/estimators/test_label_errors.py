@@ -1,6 +1,6 @@
 import pytest
 
-from allennlp_sentmatch import PairClassifier
+from allennlp_sentmatch import PairClassifier, PairRegressor
 from allennlp_sentmatch.estimators.label_errors import label_errors
 from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
 
@@ -57,3 +57,8 @@ def test_no_pair_is_judged_by_its_group(labels):
 def test_too_few_pairs_of_a_label():
     with pytest.raises(ValueError, match="label_errors needs two different pairs"):
         label_errors(PAIRS[:3], ["x", "x", "y"], PairClassifier(tiny_encoder()))
+
+
+def test_only_a_classifier_judges():
+    with pytest.raises(TypeError, match="classifier must be a PairClassifier, not PairRegressor"):
+        label_errors(PAIRS, LABELS, PairRegressor(tiny_encoder()))
