@@ -53,8 +53,8 @@ class Arguments(ctypes.Structure):
 
     def point(self, tables: "dict[str, Rows]", direction: int, row: int = 0) -> None:
         """Set the fields of these names to the addresses of a row of each table."""
-        for name, rows in tables.items():
-            setattr(self, name, rows.at(direction, row))
+        for name, (first, by_direction, by_row, _) in tables.items():  # inlined: each step does it
+            setattr(self, name, first and first + direction * by_direction + row * by_row)
 
     def run(self, function: str) -> None:
         """Call a function of the library; its name lacks _float or _double."""
