@@ -22,6 +22,7 @@ def space(tmp_path):
     return file
 
 
+@pytest.mark.slow  # tests/tuning/test_training.py has the command, and a stand-in for the process
 def test_a_trial_is_a_training(allennlp, space, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     overrides = {**SMALL_QUICK_START, "test_data_path": "none"}
