@@ -6,10 +6,11 @@ import numpy
 from sklearn.base import clone
 
 from allennlp_sentmatch.corpora.vector_table import Array
-from allennlp_sentmatch.estimators.examples import checked_examples
+from allennlp_sentmatch.estimators.examples import Examples, checked_examples
 from allennlp_sentmatch.estimators.groups import divide
 from allennlp_sentmatch.estimators.pair_classifier import PairClassifier
 from allennlp_sentmatch.estimators.pairs import checked_pairs
+from allennlp_sentmatch.files.texts import noting_pairs
 
 NUM_FOLDS = 5
 
@@ -39,9 +40,10 @@ def label_errors(
             print(pairs[error.position], error.label, "->", error.expected)
 
     The pair whose given label is the least probable comes first. Each pair is judged by a
-    classifier that has learned from the pairs of four folds of five, without those of its own
-    group: equal pairs, in either order of their sentences, are one group. docs/python.md says how
-    many of the first hundred are wrong. A label of fewer than five groups is not judged.
+    classifier that has learned from the pairs of the other folds, and from none of its own group:
+    equal pairs, in either order of their sentences, are one group. There are five folds, or as many
+    as the second most frequent label has groups, if these are fewer. A label of fewer groups than
+    folds is not judged. docs/python.md says how many of the first hundred are wrong.
 
     # Parameters
 
@@ -55,29 +57,48 @@ def label_errors(
 
     # Raises
 
-    `TypeError` or `ValueError`, naming the pair; `ValueError` if no label can be judged.
+    `TypeError` or `ValueError`, naming the pair or the parameter; `ValueError` if no label can be
+    judged.
     """
     classifier = PairClassifier() if classifier is None else classifier
     if not isinstance(classifier, PairClassifier):
         raise TypeError(f"classifier must be a PairClassifier, not {type(classifier).__name__}")
     examples = checked_examples(checked_pairs(pairs), labels, None, groups, numeric=False)
-    texts = list(zip(examples.first, examples.second))
-    values = examples.targets
-    joined = examples.groups
-    classes, targets = numpy.unique(values, return_inverse=True)
-    folds = divide(joined, targets, NUM_FOLDS, classifier.random_state)
+    classes, targets = _checked_labels(classifier, examples)
+    folds = divide(examples.groups, targets, NUM_FOLDS, classifier.random_state)
     if not folds:
         raise ValueError(
             "label_errors needs two different pairs, or groups, of each of two labels; give it more"
         )
     errors = []
-    for held_out in folds:
-        rest = numpy.setdiff1d(numpy.arange(len(texts)), held_out)
-        fitted = clone(classifier)
-        fitted.fit([texts[i] for i in rest], values[rest], groups=joined[rest])
-        probabilities = fitted.predict_proba([texts[i] for i in held_out])
-        errors += _errors_of(held_out, probabilities, targets[held_out], classes)
+    with noting_pairs(examples.first, examples.second):  # by their positions among all pairs
+        for held_out in folds:
+            probabilities = _probabilities(classifier, examples, held_out)
+            errors += _errors_of(held_out, probabilities, targets[held_out], classes)
     return sorted(errors, key=lambda error: error.probability)
+
+
+def _checked_labels(classifier: PairClassifier, examples: Examples) -> tuple[Array, Array]:
+    """Return all labels (C,), and the index (N,) of each example's label.
+
+    Raise `ValueError`, as `fit` on all examples does, for an invalid label or parameter. The fits
+    on folds would name the position in the fold.
+    """
+    judge = clone(classifier)
+    judge._checked_parameters()
+    targets, _ = judge._targets(examples.targets, examples.counts)
+    return judge.classes_, targets
+
+
+def _probabilities(classifier: PairClassifier, examples: Examples, held_out: Array) -> Array:
+    """Return the probabilities (M, C) of the M examples held out, by a classifier of the others."""
+    pairs = list(zip(examples.first, examples.second))
+    rest = numpy.setdiff1d(numpy.arange(len(pairs)), held_out)
+    judge = clone(classifier)
+    learned = [pairs[position] for position in rest]
+    judge.fit(learned, examples.targets[rest], groups=examples.groups[rest])
+    probabilities: Array = judge.predict_proba([pairs[position] for position in held_out])
+    return probabilities
 
 
 def _errors_of(

@@ -62,3 +62,36 @@ def test_too_few_pairs_of_a_label():
 def test_only_a_classifier_judges():
     with pytest.raises(TypeError, match="classifier must be a PairClassifier, not PairRegressor"):
         label_errors(PAIRS, LABELS, PairRegressor(tiny_encoder()))
+
+
+@pytest.mark.parametrize("score", [0.5, 1.5])
+def test_the_position_of_a_continuous_label_is_the_one_among_all_pairs(classifier, score):
+    numbers = [float(label == "same") for label in LABELS]
+    numbers[20] = score
+    with pytest.raises(ValueError, match=f"the label of pair 20 is {score}: continuous numbers"):
+        label_errors(PAIRS, numbers, classifier)
+    scores = [number / 7 for number in range(1, 1 + len(PAIRS))]  # too few pairs of each to divide
+    with pytest.raises(ValueError, match=r"the label of pair 0 is 0\.142857: continuous numbers"):
+        label_errors(PAIRS, scores, classifier)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"random_state": -1}, "^random_state must be an integer from 0"),
+        ({"random_state": "1"}, "^random_state must be an integer from 0"),
+        ({"l2": 0}, "^l2 must be a number above 0"),
+    ],
+)
+def test_parameters_are_named(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        label_errors(PAIRS, LABELS, PairClassifier(tiny_encoder(), **parameters))
+
+
+def test_one_warning_has_the_positions_among_all_pairs(classifier):
+    pairs = [*PAIRS, ("a cat sleeps", "xyz"), ("uvw", "a dog runs")]
+    with pytest.warns(UserWarning, match="knows no word") as caught:
+        label_errors(pairs, [*LABELS, "other", "other"], classifier)
+    (message,) = [str(warning.message) for warning in caught if "no word" in str(warning.message)]
+    assert f"the second sentence of pair {len(PAIRS)}" in message
+    assert f"the first sentence of pair {len(PAIRS) + 1}" in message
