@@ -5,9 +5,9 @@ A table `{name: kind}` says what the settings of a constructor, a folder or a re
     read_settings(given, {"lowercase": TRUTH, "max_length": optional(COUNT)})
 """
 
+import math
 import operator
 import reprlib
-import sys
 from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from typing import Any, Callable, NamedTuple, Optional
@@ -71,9 +71,8 @@ def _numbers(
     def accepts(value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, kind):
             return False
-        number: Any = value
-        is_finite = kind is Integral or abs(number) <= sys.float_info.max
-        return is_finite and all(holds(number, bound) for _, holds, bound in given)
+        number = _converted(value, convert)
+        return number is not None and all(holds(number, bound) for _, holds, bound in given)
 
     form = noun
     if least is not None and most is not None:
@@ -82,6 +81,18 @@ def _numbers(
         words = " and ".join(f"{words} {bound:.10g}" for words, _, bound in given)
         form = f"{noun} {'of ' if words.startswith('at') else ''}{words}"
     return Kind(form, accepts, convert)
+
+
+def _converted(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """Return a number as Python's own type, in which NumPy's narrow floats cannot overflow.
+
+    Returns `None` for infinity, NaN and, if it is to be a `float`, an integer too large for one.
+    """
+    try:
+        number = convert(value)
+    except OverflowError:
+        return None
+    return number if isinstance(number, int) or math.isfinite(number) else None
 
 
 def one_of(*choices: str) -> Kind:
@@ -169,8 +180,9 @@ def check_choice(*choices: str, **settings: str) -> None:
 
 
 def check_names(kind: str, given: Collection[str], expected: Collection[str]) -> None:
-    """Raise `ValueError`, which names the first setting that is in only one of the two, or differs
-    in kind.
+    """Raise `ValueError`, which names the first name that is only given or only expected.
+
+    `kind` is what the names are called in the message, such as "setting".
     """
     for name in sorted(set(given) ^ set(expected)):
         lack = "no" if name in expected else "a superfluous"
