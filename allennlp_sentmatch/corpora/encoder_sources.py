@@ -50,7 +50,7 @@ def read_encoder(path: Path) -> Encodes:
         return StandaloneEncoder.load(path)
     if (path / MODULES).exists():
         return _sentence_transformer(path)
-    if is_archive(os.fspath(path)):
+    if is_archive(os.fspath(path.absolute())):  # the path "package" is not the name `PACKAGE`
         return _archive_encoder(path)
     if not path.exists():
         remedy = "for a model on a hub, give SentenceTransformer(name)"

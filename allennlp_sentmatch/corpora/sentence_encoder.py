@@ -229,7 +229,7 @@ class SentenceEncoder:
                 f"{name} gave an array of shape {result.shape} for {len(texts)} sentences; "
                 f"expected ({len(texts)}, vector size)"
             )
-        check_finite(result, "of sentence", numpy.arange(len(texts)))
+        check_finite(result, "of sentence {}", numpy.arange(len(texts)))
         vectors: FloatArray = numpy.asarray(result, numpy.float32)
         return vectors[:, : self.dimensions]
 

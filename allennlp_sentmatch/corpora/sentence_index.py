@@ -358,5 +358,5 @@ def _chosen_rows(vectors: FloatArray, rows: Optional[Sequence[int]]) -> IntArray
 def _read(vectors: FloatArray, rows: IntArray) -> FloatArray:
     """Return some rows of the vectors, normalized; raise `ValueError` if they are not finite."""
     block = numpy.asarray(vectors[rows], dtype=numpy.float32)
-    check_finite(block, "in row", rows)
+    check_finite(block, "in row {} (counted from 0)", rows)  # unlike lines of files
     return normalized(block)

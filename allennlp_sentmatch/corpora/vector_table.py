@@ -47,7 +47,7 @@ class VectorTable:
         self._extreme = numpy.flatnonzero(~is_safe)  # also if it is a zero vector
         for start in range(0, len(self._extreme), ROWS_TOGETHER):
             rows = self._extreme[start : start + ROWS_TOGETHER]
-            check_finite(vectors[rows], "in row", rows)
+            check_finite(vectors[rows], "in row {}", rows)
         self._lengths = numpy.sqrt(numpy.where(is_safe, squares, 1))
 
     def __len__(self) -> int:
@@ -152,9 +152,10 @@ def as_array(vectors: Any, name: str) -> Array:
 def check_finite(vectors: Array, place: str, rows: IntArray) -> None:
     """Raise a `ValueError` that names the first of the `rows` (N,) with a bad vector (E,).
 
-    Its components must be finite numbers in float32.
+    Its components must be finite numbers in float32. `place` is the name of a row, such as
+    "in row {}".
     """
     finite = (numpy.abs(vectors) <= LARGEST).all(axis=1)
     if not finite.all():
-        row = rows[finite.argmin()]
-        raise ValueError(f"the vector {place} {row} has a component that is not a finite number")
+        name = place.format(rows[finite.argmin()])
+        raise ValueError(f"the vector {name} has a component that is not a finite number")

@@ -89,7 +89,7 @@ class ArchiveEncoder:
         dtype: Optional[str] = None,
     ) -> "ArchiveEncoder":
         """Return the sentence encoder of an archive; see `load_archive`, and the class for
-        `bfloat16`.
+        `dtype`.
         """
         archive: Archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
         return cls(archive.model, archive.validation_dataset_reader, dtype)

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy
@@ -185,6 +186,14 @@ def test_package_is_the_name_of_the_encoder_in_the_package(tmp_path, monkeypatch
         == SentenceEncoder(tmp_path / "package").vector_size
         == 16
     )
+
+
+@pytest.mark.parametrize("path", [Path("package"), "./package"])
+def test_an_archive_may_have_the_name_of_the_encoder_in_the_package(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    Path("package").write_text("x")
+    with pytest.raises(ValueError, match="package cannot be read as an archive"):
+        SentenceEncoder(path)
 
 
 NAN = float("nan")

@@ -63,9 +63,9 @@ def test_bad_input_is_named(vectors):
         with pytest.raises(ValueError, match=r"\(number, 5\), got the shape \(30, "):
             index.extended(numpy.ones((30, size), "f4"))
     vectors[9, 1] = numpy.nan
-    with pytest.raises(ValueError, match="row 9 "):
+    with pytest.raises(ValueError, match=r"in row 9 \(counted from 0\) has"):
         index.search(vectors, k=1)
-    with pytest.raises(ValueError, match="row 9 "):
+    with pytest.raises(ValueError, match=r"in row 9 \(counted from 0\) has"):
         SentenceIndex.build(vectors, rows=[3, 9, 4], block_size=2)
 
 
