@@ -9,13 +9,15 @@ from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.estimators.examples import Examples
 from allennlp_sentmatch.estimators.learning import Learned
 from allennlp_sentmatch.estimators.settings import read_attributes
-from allennlp_sentmatch.nn.checks import COUNT, POSITIVE, number
+from allennlp_sentmatch.nn.checks import POSITIVE, integer, number
+
+_COUNT = integer(least=1, most=10**18)  # NumPy and AllenNLP take 64 bits
 
 NUMBERS = {
-    "num_epochs": COUNT,
-    "patience": COUNT,
+    "num_epochs": _COUNT,
+    "patience": _COUNT,
     "learning_rate": POSITIVE,
-    "batch_size": COUNT,
+    "batch_size": _COUNT,
     "validation_fraction": number(above=0, below=1),
 }
 

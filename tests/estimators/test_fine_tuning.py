@@ -15,10 +15,12 @@ from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"num_epochs": 1.5}, "num_epochs must be an integer of at least 1; got 1.5"),
-        ({"patience": 0}, "patience must be an integer of at least 1; got 0"),
+        ({"num_epochs": 1.5}, "num_epochs must be an integer from 1 to .*; got 1.5"),
+        ({"patience": 0}, "patience must be an integer from 1 to .*; got 0"),
         ({"learning_rate": numpy.inf}, "learning_rate must be a number above 0; got inf"),
-        ({"batch_size": None}, "batch_size must be an integer of at least 1; got None"),
+        ({"batch_size": None}, "batch_size must be an integer from 1 to .*; got None"),
+        ({"batch_size": 10**30}, "batch_size must be an integer from 1 to .*; got 1000"),
+        ({"num_epochs": 10**400}, "num_epochs must be an integer from 1 to .*; got 1000"),
         (
             {"validation_fraction": 1},
             "validation_fraction must be a number above 0 and below 1; got 1",
