@@ -1,6 +1,7 @@
 """The page shows the task, the texts and the examples that fit the model."""
 
 import json
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -78,6 +79,19 @@ def test_examples_are_validation_pairs_of_each_label(small_archive, tmp_path):
     assert (page["name"], page["title"]) == ("siamese_classifier", "Sentence pairs")
     assert page["description"] == " · ".join(parts[1:])
     file.write_text("a\tb\n")
+    assert validation_examples(archive, predictor) == []
+
+
+@pytest.mark.parametrize("error", [KeyError("premise"), IndexError("list index out of range")])
+def test_a_reader_that_fails_gives_no_examples(tmp_path, error):
+    class Reader:
+        def read(self, path):
+            raise error
+
+    path = tmp_path / "pairs.txt"
+    path.write_text("A dog.")
+    archive = SimpleNamespace(config={"validation_data_path": str(path)})
+    predictor = SimpleNamespace(_dataset_reader=Reader(), input_keys=[("premise", "hypothesis")])
     assert validation_examples(archive, predictor) == []
 
 
