@@ -132,7 +132,7 @@ class RuleSplitter(Splitter):
         self._url_match = _compiled("url_match", url_match)
         self._special_cases = _checked_cases("special_cases", special_cases)
         self._rejoined = _checked_cases("rejoined", rejoined)
-        self._max_word_length = max_word_length
+        self._max_word_length = int(max_word_length)  # a NumPy integer cannot be saved as JSON
         self._long_word = re.compile(rf"\S{{{max_word_length + 1},}}")
         self._cases = frozenset(self._rejoined.values())
         self._lengths: dict[str, list[int]] = {}  # the cases, by their first words

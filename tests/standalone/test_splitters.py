@@ -1,11 +1,13 @@
 """Splitting words, compared with AllenNLP's tokenizers and with spaCy's."""
 
+import json
 import random
 import re
 import time
 from functools import cache
 from typing import Any
 
+import numpy
 import pytest
 from allennlp.data.tokenizers import LettersDigitsTokenizer, WhitespaceTokenizer
 from spacy.attrs import ORTH
@@ -96,6 +98,11 @@ def test_special_cases_beside_each_other_and_beside_affixes(name):
             for _ in range(generator.randint(1, 6))
         )
         assert splitter.words(text) == words_of(tokenizer, text)
+
+
+def test_settings_are_json_for_a_length_of_numpy():
+    settings = RuleSplitter(max_word_length=numpy.int64(9)).settings()
+    assert json.loads(json.dumps(settings))["max_word_length"] == 9
 
 
 @pytest.mark.parametrize(
