@@ -115,10 +115,10 @@ def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
     """Return twelve features of a pair, given its words in lower case with numbers in digits.
 
     The shares of each sentence's words and of its pairs of neighbors that the other one has (4),
-    the negations in each, at most 2, and their difference (3), whether the numbers differ (1), the
-    logarithms of the lengths (2), and the shares of each sentence's content words that the other
-    one has (2). Two features that belong to one sentence each are in the order of the sentences or,
-    unless `ordered`, sorted by size.
+    the negations in each, and the negations and opposites in which they differ, each at most 2
+    (3), whether the numbers or the signs differ (1), the logarithms of the lengths (2), and the
+    shares of each sentence's content words that the other one has (2). Two features that belong to
+    one sentence each are in the order of the sentences or, unless `ordered`, sorted by size.
     """
     words, decisive = _read(first)
     others, other_decisive = _read(second)

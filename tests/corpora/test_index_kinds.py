@@ -106,6 +106,22 @@ def test_fewer_neighbors_are_the_beginning_of_more(vectors, queries, name, setti
             numpy.testing.assert_array_equal(few, many[:, :k])
 
 
+def test_equal_vectors_in_an_index_that_finds_few():
+    """`nprobe` lists have fewer vectors than are asked for, and FAISS fills up with -1."""
+    vectors = numpy.random.default_rng(0).normal(size=(400, 8)).astype("f4")
+    vectors[300:] = vectors[:100]
+    kind = IndexKind("ivfpq", {"nlist": 8, "nprobe": 1, "code_size": 4})
+    cosines, rows = SentenceIndex.build(vectors, index_kind=kind).search(vectors[:5], k=400)
+    for query, found in enumerate(rows):
+        found = found[found >= 0]
+        assert 2 <= len(found) < 400
+        assert found[:2].tolist() == [query, query + 300]
+        unit = vectors / numpy.linalg.norm(vectors, axis=1, keepdims=True)
+        numpy.testing.assert_allclose(
+            cosines[query, : len(found)], unit[found] @ unit[query], atol=1e-5
+        )
+
+
 def test_equal_vectors_are_no_trap_in_a_graph():
     """Report F13."""
     vectors = numpy.random.default_rng(0).standard_normal((2000, 50)).astype("f4")
