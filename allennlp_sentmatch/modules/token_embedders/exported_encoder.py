@@ -135,7 +135,7 @@ def _leave_out_shipped_words(
 ) -> None:
     """Replace the table of the words' vectors by its digest, if it is the package's."""
     words = state_dict[f"{prefix}{WORDS}"]
-    shipped = load_exported(None).embedding.weight
+    shipped = _words_of_package()
     is_shipped = words.dtype == shipped.dtype and torch.equal(words.cpu(), shipped)
     if is_shipped:
         del state_dict[f"{prefix}{WORDS}"]
@@ -147,13 +147,23 @@ def shipped_words(digest: Tensor) -> Tensor:
 
     Raise a `ConfigurationError` if it has another one.
     """
-    words = load_exported(None).embedding.weight.detach()
+    words = _words_of_package()
     if not torch.equal(digest.cpu(), words_digest(words)):
         raise ConfigurationError(
             f"exported_encoder: {SHIPPED} has other vectors of words than at the time of the "
             "training, which the weights do not contain; install the version that trained them"
         )
     return words
+
+
+def _words_of_package() -> Tensor:
+    """Return the package's table of the words' vectors (V, D). Draw no random numbers.
+
+    The constructors of an encoder's layers draw their first weights. A training that saves a
+    checkpoint would otherwise continue with other random numbers than one that does not.
+    """
+    with torch.random.fork_rng(devices=[]):
+        return load_exported(None).embedding.weight.detach()
 
 
 def words_digest(words: Tensor) -> Tensor:

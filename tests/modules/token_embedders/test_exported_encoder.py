@@ -163,6 +163,16 @@ def test_the_package_s_words_are_not_saved():
         holder.load_state_dict(weights)
 
 
+def test_saving_and_loading_weights_draw_no_random_numbers():
+    """A training continues with the same numbers after a checkpoint as without one."""
+    embedder = ExportedEncoderEmbedder(trainable=True)
+    before = torch.get_rng_state()
+    weights = embedder.state_dict()
+    assert torch.equal(torch.get_rng_state(), before)
+    embedder.load_state_dict(weights)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_trained_words_and_those_of_a_folder_are_saved(folder):
     embedder = ExportedEncoderEmbedder(trainable=True)
     with torch.no_grad():
