@@ -88,6 +88,8 @@ def _parsed(row: Row, text: str, labeled: bool) -> ParsedSentence:
     has_twins = len(set(brackets)) < len(brackets)
     if starts or has_twins or not has_root:
         raise row.error(f"not a whole tree, or one with two nodes over the same words; {_FORMS}")
+    if any(start == end for start, end in brackets):
+        raise row.error(f"a node has no words; {_FORMS}")
     tree = frozenset((start, end) for start, end in brackets if end - start > 1)
     return ParsedSentence(words, tree)
 
