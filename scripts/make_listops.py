@@ -23,6 +23,7 @@ import json
 import random
 import statistics
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Callable, NamedTuple, Union
 
@@ -38,6 +39,9 @@ OPERATIONS: dict[str, Callable[[Sequence[int]], int]] = {
     "[SM": lambda values: sum(values) % 10,
 }
 END = "]"
+
+MAX_REPEATED = 100_000
+"""After so many draws in a row without a new sequence, there are taken to be no others."""
 
 
 class ListOfArguments(NamedTuple):
@@ -82,16 +86,19 @@ def parse_of(expression: Expression) -> str:
 
 
 def examples(seed: int, max_depth: int, max_length: int) -> Iterator[dict[str, str]]:
-    """Yield distinct sequences of `max_length` tokens at most, without end."""
+    """Yield distinct sequences of `max_length` tokens at most, as long as there are new ones."""
     generator = random.Random(seed)
     known = set()
-    while True:
+    repeated = 0
+    while repeated < MAX_REPEATED:
+        repeated += 1
         expression = draw_list(generator, max_depth)
         parse = parse_of(expression)
         tokens = [token for token in parse.split() if token not in ("(", ")")]
         text = " ".join(tokens)
         if len(tokens) <= max_length and text not in known:
             known.add(text)
+            repeated = 0
             yield {"text": text, "label": str(value_of(expression)), "binary_parse": parse}
 
 
@@ -124,10 +131,19 @@ def main() -> None:
     if options.max_depth < 1 or options.max_length < MIN_ARGUMENTS + 2:
         parser.error("the shortest list needs --max-depth 1 and --max-length 4")
     made = examples(options.seed, options.max_depth, options.max_length)
-    options.output.mkdir(parents=True, exist_ok=True)
+    texts = {}
     for name in ("train", "validation", "test"):
-        lines = [json.dumps(next(made)) for _ in range(getattr(options, name))]
-        text = "".join(f"{line}\n" for line in lines)
+        number = getattr(options, name)
+        lines = [f"{json.dumps(example)}\n" for example in islice(made, number)]
+        if len(lines) < number:
+            parser.error(
+                f"with --max-depth {options.max_depth} and --max-length {options.max_length}, too "
+                f"few sequences differ: {len(lines)} of {number} are left for {name}; allow longer "
+                "ones, or make fewer"
+            )
+        texts[name] = "".join(lines)
+    options.output.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
         (options.output / f"{name}.jsonl").write_text(text, encoding="utf-8")
 
 

@@ -70,3 +70,14 @@ def test_limits_that_allow_no_list(monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit):
         made(monkeypatch, tmp_path, "--max-length", 3)
     assert "--max-length 4" in capsys.readouterr().err
+
+
+def test_limits_that_allow_too_few_lists(monkeypatch, tmp_path, capsys):
+    """Four operations on two digits are 400 sequences."""
+    monkeypatch.setattr(make_listops, "MAX_REPEATED", 20_000)
+    limits = ["--max-depth", 1, "--max-length", 4]
+    with pytest.raises(SystemExit):
+        made(monkeypatch, tmp_path, *limits, "--train", 390)
+    assert "10 of 20 are left for validation" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert len(list(examples(seed=1, max_depth=1, max_length=4))) == 400
