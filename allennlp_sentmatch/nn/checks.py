@@ -32,8 +32,15 @@ class Kind(NamedTuple):
     def check(self, name: str, value: Any) -> None:
         """Raise a `ValueError` that names the setting if its value is not accepted."""
         if not self.accepts(value):
-            shown = " ".join(_display.repr(value).split())  # a table's `repr` has several lines
-            raise ValueError(f"{name} must be {self.form}; got {shown}")
+            raise ValueError(f"{name} must be {self.form}; got {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    """Return a value's `repr` on one line, cut short."""
+    try:
+        return " ".join(_display.repr(value).split())  # a table's `repr` has several lines
+    except ValueError:  # Python refuses to write very long integers
+        return f"an integer of too many digits, or a {type(value).__name__} with one"
 
 
 def integer(least: Optional[int] = None, most: Optional[int] = None) -> Kind:
