@@ -1,6 +1,6 @@
 """The `search` subcommand finds the sentences of an encoded corpus that are similar to a given one.
 
-`allennlp encode` writes the vectors. The neighbors of a query are the sentences with the largest
+`sentmatch encode` writes the vectors. The neighbors of a query are the sentences with the largest
 cosines. Without `--query` and `--queries`, queries are read from a prompt.
 """
 

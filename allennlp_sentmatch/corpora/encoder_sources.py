@@ -56,8 +56,9 @@ def read_encoder(path: Path) -> Encodes:
         remedy = "for a model on a hub, give SentenceTransformer(name)"
         raise FileNotFoundError(f"there is no file or folder {path}; {remedy}")
     raise ValueError(
-        f"{path} holds no sentence encoder: expected a folder of `allennlp export` (with {SETTINGS}"
-        "), a folder of sentence-transformers (with modules.json) or an archive (model.tar.gz)"
+        f"{path} holds no sentence encoder: expected a folder of `sentmatch export` (with "
+        f"{SETTINGS}), a folder of sentence-transformers (with modules.json) or an "
+        "archive (model.tar.gz)"
     )
 
 
@@ -95,7 +96,7 @@ def converted(network: Encodes, dtype: str) -> Encodes:
     check_choice(*DTYPES, dtype=dtype)
     if not isinstance(network, StandaloneEncoder):
         raise ValueError(
-            f"dtype={dtype!r} is for encoders of this package and of `allennlp export`, not for a "
+            f"dtype={dtype!r} is for encoders of this package and of `sentmatch export`, not for a "
             f"{type(network).__name__}"
         )
     if dtype == "auto":

@@ -46,7 +46,7 @@ class SentenceEncoder:
 
     encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
         By default, or as "package", the English encoder that this package contains. Otherwise a
-        folder that `allennlp export` has written, a folder of sentence-transformers, an archive of
+        folder that `sentmatch export` has written, a folder of sentence-transformers, an archive of
         AllenNLP (a `model.tar.gz` or its folder), or an object with a method `encode`, such as a
         `SentenceTransformer` or another `SentenceEncoder`. An archive is loaded as safely as
         possible; see SECURITY.md.
@@ -54,7 +54,7 @@ class SentenceEncoder:
         How many of the vectors' first dimensions to keep; by default all. The encoder of this
         package is trained so that the first 64, 128 and 256 can be used by themselves.
     dtype : `str`, optional (default = `None`)
-        The format of the numbers that an encoder of this package or of `allennlp export` computes
+        The format of the numbers that an encoder of this package or of `sentmatch export` computes
         with: "float32", "bfloat16", "int8" (products of 8 bits, for the encoder of this package and
         others of its kind), or "auto" for the faster one of the first two, which the log names.
         That is bfloat16 if the processor can multiply it, except for the encoder of this package,

@@ -173,7 +173,7 @@ def _trainable_copy(encoder: SentenceEncoder) -> StandaloneEncoder:
         network = standalone_encoder(network._model, network._reader)
     if not isinstance(network, StandaloneEncoder):
         raise TypeError(
-            "fine-tuning needs an encoder of this package, in a folder of `allennlp export` or an "
+            "fine-tuning needs an encoder of this package, in a folder of `sentmatch export` or an "
             f"archive, not a {type(network).__name__}"
         )
     return copy.deepcopy(network).float()

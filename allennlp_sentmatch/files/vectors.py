@@ -22,10 +22,10 @@ Vectors = numpy.ndarray[Any, numpy.dtype[Any]]
 
 
 def map_vectors(file_path: PathOrStr) -> Vectors:
-    """Return the vectors (N, E) of a `.npy` file, such as `allennlp encode` writes, mapped from the
-    file.
+    """Return the vectors (N, E) of a `.npy` file, such as `sentmatch encode` writes, mapped from
+    the file.
 
-    A file of `allennlp encode` is first read once, for the digest of its content.
+    A file of `sentmatch encode` is first read once, for the digest of its content.
 
     Raises `FileNotFoundError` for a path that does not exist, `ValueError` for a file of anything
     but rows of floating-point numbers, and for a file that has changed.
@@ -39,7 +39,7 @@ def map_vectors(file_path: PathOrStr) -> Vectors:
     # Any header may occur, and NumPy's message recommends allow_pickle.
     except Exception:
         raise ValueError(
-            f"{source} is not a whole NumPy file of numbers (.npy), such as `allennlp encode` "
+            f"{source} is not a whole NumPy file of numbers (.npy), such as `sentmatch encode` "
             "writes"
         ) from None
     if not isinstance(vectors, numpy.ndarray):

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 SENTENCE_ENCODER = Path(__file__).parent / "sentence_encoder"
-"""A folder as `allennlp export` writes, for `allennlp_sentmatch.standalone.StandaloneEncoder`."""
+"""A folder as `sentmatch export` writes, for `allennlp_sentmatch.standalone.StandaloneEncoder`."""
 
 PACKAGE = "package"  # this encoder's name, in place of a path
 

@@ -94,7 +94,7 @@ class StandaloneEncoder(nn.Module):
 
     @classmethod
     def load(cls, folder: Union[str, "os.PathLike[str]"]) -> "StandaloneEncoder":
-        """Read an encoder from a folder written by `save` or `allennlp export`.
+        """Read an encoder from a folder written by `save` or `sentmatch export`.
 
         The folder need not be trusted: nothing in it is run.
 
