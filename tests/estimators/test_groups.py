@@ -75,6 +75,14 @@ def test_without_equal_examples_the_folds_are_scikit_learn_s():
         assert found.tolist() == held_out.tolist()
 
 
+def test_a_label_is_held_out_if_it_has_a_group_for_each_fold():
+    """Of five folds. The labels 2 and 3 have five groups and three; 3 is in none of the folds."""
+    labels = numpy.repeat([0, 1, 2, 3], [10, 10, 5, 3])
+    folds = divide(numpy.arange(len(labels)), labels, 5, 0)
+    numbers = [numpy.bincount(labels[rows], minlength=4).tolist() for rows in folds]
+    assert numbers == [[2, 2, 1, 0]] * 5
+
+
 TWICE = [2] * len(PAIRS)
 SOME_THRICE = [3 if i % 7 == 0 else 1 for i in range(len(PAIRS))]
 

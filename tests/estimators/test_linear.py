@@ -96,6 +96,37 @@ def test_the_penalty_has_the_lowest_loss_of_examples_held_out(labels, monkeypatc
     numpy.testing.assert_allclose(softmax(chosen.outputs, axis=1), expected, atol=5e-3)
 
 
+@pytest.mark.parametrize("seed", [0, 9, 13])
+def test_weights_count_in_the_loss_of_examples_held_out(seed, monkeypatch):
+    """Compare with scikit-learn's weighted losses. Without weights, the other penalty is better."""
+    monkeypatch.setattr(linear, "L2_PENALTIES", (100.0, 0.1))
+    generator = numpy.random.default_rng(seed)
+    features = generator.standard_normal((60, 6))
+    targets = (features[:, 0] + generator.standard_normal(60) * 1.5 > 0).astype(int)
+    weights = numpy.where(generator.random(60) < 0.15, 30.0, 1.0)
+    x = StandardScaler().fit_transform(features, sample_weight=weights)
+    folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(x, targets))
+
+    def losses(l2):
+        """The sum of the losses with the weights, and without."""
+        errors = numpy.zeros(60)
+        for others, held_out in folds:
+            own = weights[others]
+            regression = LogisticRegression(C=1 / (l2 * own.sum()), max_iter=9999, tol=1e-9)
+            regression.fit(x[others], targets[others], own)
+            probs = regression.predict_proba(x[held_out])
+            errors[held_out] = -numpy.log(probs[range(len(held_out)), targets[held_out]])
+        return weights @ errors, errors.sum()
+
+    strong, weak = map(losses, linear.L2_PENALTIES)
+    expected = 100.0 if strong[0] < weak[0] else 0.1
+    unweighted = 100.0 if strong[1] < weak[1] else 0.1
+    fit = linear.fit_linear(
+        features, targets, weights, numpy.arange(60), numpy.ones(6), None, None, 0
+    )
+    assert fit.l2 == expected != unweighted
+
+
 @pytest.mark.parametrize(
     ("is_score", "share", "number"),
     [(True, 0.0, 1), (True, 0.5, 1), (True, 3.0, 12), (False, 0.0, 1), (False, 3.0, 12)],
