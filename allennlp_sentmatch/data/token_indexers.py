@@ -21,8 +21,9 @@ class ExportedEncoderIndexer(TokenIndexer):
     # Parameters
 
     folder : `Union[str, PathLike]`, optional (default = `None`)
-        By default the encoder that this package contains. token_min_padding_length : `int`,
-        optional (default = `0`) AllenNLP's.
+        By default the encoder that this package contains.
+    token_min_padding_length : `int`, optional (default = `0`)
+        As in AllenNLP's indexers.
     """
 
     def __init__(

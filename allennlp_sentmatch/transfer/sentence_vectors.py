@@ -27,9 +27,10 @@ class SentenceVectors:
     # Parameters
 
     encode : `Callable[[list[str]], numpy.ndarray]`
-        A function from N distinct sentences to their vectors (N, E). cache_folder : `Union[str,
-        os.PathLike]`, optional (default = `None`) Contains a `.npy` file for each data set, which
-        later runs read instead of encoding. Its vectors are memory-mapped, which also saves memory.
+        A function from N distinct sentences to their vectors (N, E).
+    cache_folder : `Union[str, os.PathLike]`, optional (default = `None`)
+        Contains a `.npy` file for each data set, which later runs read instead of encoding. Its
+        vectors are memory-mapped, which also saves memory.
     fingerprint : `str`, optional (default = `""`)
         Identifies the encoder, for example by a digest of its archive: files of other encoders are
         not read.
