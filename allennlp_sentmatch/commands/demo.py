@@ -43,11 +43,14 @@ class Demo(Serve):
     ) -> "Service":
         """Return the service with a page, which searches the sentences of `--corpus`."""
         from allennlp_sentmatch.serving.page import parts_of, validation_examples, with_page
+        from allennlp_sentmatch.serving.requests import LOCAL_NAMES
 
         corpus = None
         if args.corpus is not None:
             corpus = [one for one in read_sentences(args.corpus) if not is_blank(one)]
             if not corpus:
                 raise ValueError(f"{args.corpus} has no sentence in it")
-        examples = validation_examples(archive, predictor)
+        # An archive may name any file of this machine, so only its own user sees the rows.
+        is_private = args.host in LOCAL_NAMES and not args.allowed_host
+        examples = validation_examples(archive, predictor) if is_private else []
         return with_page(service, predictor, parts_of(archive), examples, corpus)

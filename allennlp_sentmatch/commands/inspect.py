@@ -36,9 +36,9 @@ class Inspect(Command):
         parser.add_argument(
             "--beside",
             metavar="ARCHIVE",
-            nargs="+",
+            action="append",
             default=[],
-            help="other models, whose trees are drawn or measured, too",
+            help="another model, whose trees are drawn or measured, too; given once a model",
         )
         parser.add_argument(
             "--trees",

@@ -4,6 +4,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch import serving
+from allennlp_sentmatch.serving import page
 from allennlp_sentmatch.serving.page import CORPUS
 
 
@@ -33,6 +34,20 @@ def test_searches_the_sentences_of_a_file(allennlp, small_archive, served, tmp_p
     ((service, *settings),) = served
     assert "Searches 2 sentences" in service.page["search"]
     assert settings == [8, ["demo.example", "other.example"], 50, ("::1", 80, "page")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [([], True), (["--host", "0.0.0.0"], False), (["--allowed-host", "demo.example"], False)],
+)
+def test_only_this_machine_sees_validation_data(
+    allennlp, small_archive, served, monkeypatch, arguments, shown
+):
+    example = {"premise": "From a file.", "hypothesis": "Of this machine."}
+    monkeypatch.setattr(page, "validation_examples", lambda archive, predictor: [example])
+    allennlp("demo", small_archive, *arguments)
+    ((service, *_),) = served
+    assert (example in service.page["examples"]) == shown
 
 
 def test_a_corpus_without_a_sentence_is_refused(allennlp, small_archive, served, tmp_path):

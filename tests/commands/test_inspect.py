@@ -88,7 +88,8 @@ def test_trees_are_measured_against_parses(allennlp, tree_archives, tmp_path, ca
     lines = ["(3 (2 (2 A) (2 cat)) (3 (2 is) (2 here)))", "(2 (2 A) (2 (2 (2 red) (2 cat)) (2 .)))"]
     parses.write_text("\n".join(lines))
     out = tmp_path / "out"
-    allennlp("inspect", first, parses, out, "--trees", "--beside", second, second)
+    beside = ["--beside", second, "--beside", second]
+    allennlp("inspect", "--trees", *beside, first, parses, out)
     report = json.loads((out / "trees.json").read_text())
     assert [file.name for file in out.iterdir()] == ["trees.json"]
     assert report["sentences"] == 2
