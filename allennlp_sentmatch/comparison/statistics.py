@@ -52,7 +52,7 @@ class Comparison(NamedTuple):
 
 def figure_of(items: ndarray) -> Any:
     """Return the mean of scores (..., items, 1), or Pearson's correlation of predicted and true
-    scores (..., items, 2).
+    scores (..., items, 2); as in the metric, it is 0 if all predicted or all true ones are equal.
     """
     if items.shape[-1] == 1:
         return items.mean(axis=(-2, -1))
@@ -61,7 +61,10 @@ def figure_of(items: ndarray) -> Any:
     true = deviations[..., 1]
     covariance = (predicted * true).sum(-1)
     variances = (predicted**2).sum(-1) * (true**2).sum(-1)
-    return covariance / numpy.sqrt(variances)
+    # A resample of few items can have one of them only. Rounding then gives deviations.
+    is_defined = (numpy.ptp(items, axis=-2) > 0).all(axis=-1)
+    zeros = numpy.zeros_like(variances)
+    return numpy.divide(covariance, numpy.sqrt(variances), out=zeros, where=is_defined)
 
 
 def compare(higher: ndarray, lower: ndarray, resamples: int = RESAMPLES) -> Comparison:

@@ -169,7 +169,9 @@ def _joined(text: EmbeddedText, values: Tensor, tensors: TextFieldTensors) -> Te
 
 def _normalized(values: list[float]) -> list[float]:
     sizes = [abs(value) for value in values]
-    total = sum(sizes) or 1.0
+    total = sum(sizes)
+    if not total > 0:  # also if a gradient is not a number
+        return [0.0] * len(sizes)
     return [size / total for size in sizes]
 
 

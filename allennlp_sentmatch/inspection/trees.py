@@ -12,9 +12,11 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 from allennlp.data import Batch, Instance, Token
 from allennlp.data.fields import TextField
+from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import without_padding_word
 from allennlp_sentmatch.data.text import unescape
 from allennlp_sentmatch.files.json_lines import json_rows
 from allennlp_sentmatch.files.lines import PathOrStr, first_line, text_rows
@@ -121,7 +123,7 @@ def _merges(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> torch.T
     model: Any = predictor._model
     instances = []
     for words in sentences:
-        tokens = [Token(word) for word in words]
+        tokens = without_padding_word([Token(word) for word in words], DEFAULT_OOV_TOKEN)
         instance = Instance({"tokens": TextField(tokens)})
         predictor._dataset_reader.apply_token_indexers(instance)
         instances.append(instance)

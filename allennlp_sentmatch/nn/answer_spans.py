@@ -46,7 +46,7 @@ def best_spans(
     best = sums.flatten(1).topk(num_found, dim=1)
     first = torch.div(best.indices, L, rounding_mode="floor")
     last = first + best.indices % L
-    is_none = best.values == -torch.inf
+    is_none = ~(best.values > -torch.inf)  # also if the scores are not numbers
     pairs = torch.stack([first, last], -1)  # (B, num_found, 2)
     spans[:, :num_found] = pairs.masked_fill(is_none.unsqueeze(-1), -1)
     scores[:, :num_found] = best.values

@@ -48,6 +48,19 @@ def test_the_interval_of_correlations():
     assert high == pytest.approx(math.tanh(math.atanh(r) + error) - 1, abs=0.015)
 
 
+def test_a_correlation_of_equal_scores_is_0_as_in_the_metric():
+    true = [0.7, 0.2, 0.4]
+    equal = numpy.stack([[0.1, 0.1, 0.1], true], axis=-1)
+    assert figure_of(equal) == 0
+    assert figure_of(equal[:, ::-1]) == 0
+    # A ninth of the resamples of three items has one of them only.
+    higher = numpy.stack([true, true], axis=-1)
+    found = compare(higher[None], equal[None])
+    assert (found.difference, found.low, found.high) == pytest.approx((1, 0, 1))
+    assert found.p == pytest.approx(2 / 9, abs=0.02)
+    assert compare(higher[None, :1], equal[None, :1]).p == 1
+
+
 def test_right_and_wrong_answers_of_two_models_are_compared_by_mcnemar():
     """Of 100 items, only X answers 12 and only Y 3: a binomial test of 12 of 15."""
     higher = digits("1" * 12 + "0" * 3 + "1" * 50 + "0" * 35)

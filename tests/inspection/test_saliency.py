@@ -10,6 +10,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection import draw_saliency, interpret
+from allennlp_sentmatch.inspection.saliency import _normalized
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
@@ -232,3 +233,10 @@ def test_colored_text_holds_the_words_and_no_markup_of_theirs(small_archive):
     assert "<script>" not in html
     opacities = [float(x) for x in re.findall(r"rgba\(255, 140, 0, ([\d.]+)\)", html)]
     assert max(opacities) == 0.6
+
+
+def test_gradients_that_are_no_numbers_have_no_shares():
+    """JSON has no NaN."""
+    assert _normalized([float("nan"), 1.0]) == [0, 0]
+    assert _normalized([-3.0, 1.0]) == [0.75, 0.25]
+    assert _normalized([0.0]) == [0]

@@ -88,6 +88,13 @@ def test_the_trees_are_those_of_predictions(tree_predictor):
         assert tree == brackets
 
 
+def test_the_word_for_padding_is_an_unknown_word(tree_predictor):
+    """As in predictions; vocabularies take it for padding."""
+    sentences = [["A", word, "sleeps", "now"] for word in ("@@PADDING@@", "@@UNKNOWN@@")]
+    first, second = chosen_trees(tree_predictor, sentences)
+    assert first == second
+
+
 def test_the_report(tree_predictor):
     """A sentence of three words has two trees, so that each model has one of them."""
     sentences = [IT_WORKS, ParsedSentence(["Yes"], frozenset())]

@@ -35,6 +35,11 @@ def check(found, row, scores, count):
     assert len(set(spans[: len(expected)])) == len(expected)
 
 
+def test_scores_that_are_no_numbers_have_no_spans():
+    found = best_spans(torch.tensor([[math.nan, math.nan]]), torch.zeros(1, 2), count=2)
+    assert found.spans.tolist() == [[[-1, -1], [-1, -1]]]
+
+
 @settings(deadline=None)
 @given(passages())
 def test_all_spans_are_searched(case):
