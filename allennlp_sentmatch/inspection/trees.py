@@ -1,5 +1,6 @@
 """The trees that models build over parsed sentences, measured against the parses."""
 
+import logging
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,8 @@ from allennlp_sentmatch.inspection import tree_scores
 from allennlp_sentmatch.inspection.tree_scores import Tree, mean_f1
 from allennlp_sentmatch.modules.interpretable_encoder import InterpretableEncoder
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
+
+logger = logging.getLogger(__name__)
 
 BATCH_SIZE = 64
 PARSE = "binary_parse"
@@ -99,7 +102,8 @@ def _parsed(row: Row, text: str, labeled: bool) -> ParsedSentence:
 def chosen_trees(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> list[Tree]:
     """Return the trees that a predictor's model builds over N sentences, given as their words.
 
-    Raise `ConfigurationError` for a model whose encoder builds no trees.
+    Raise `ConfigurationError` for a model whose encoder builds no trees. Log a warning if the
+    model's reader makes other tokens of the sentences.
     """
     model: Any = predictor._model
     encoder = getattr(model, "_encoder", None)
@@ -108,6 +112,7 @@ def chosen_trees(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> li
         raise ConfigurationError(
             f"a {type(model).__name__} without the encoder gumbel_tree_lstm builds no trees"
         )
+    _warn_of_other_tokens(predictor, sentences)
     trees: dict[int, Tree] = {}
     by_length = sorted(enumerate(sentences), key=lambda numbered: len(numbered[1]))
     for batch in lazy_groups_of(by_length, BATCH_SIZE):
@@ -115,6 +120,25 @@ def chosen_trees(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> li
         for (index, words), row in zip(batch, merges.tolist()):
             trees[index] = tree_scores.tree_of(row, len(words))
     return [trees[index] for index in range(len(sentences))]
+
+
+def _warn_of_other_tokens(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> None:
+    """Log a warning if the reader's tokenizer makes other tokens than the sentences' words."""
+    tokenizer = getattr(predictor._dataset_reader, "_tokenizer", None)
+    if tokenizer is None:
+        return
+    num_others = 0
+    for words in sentences:
+        tokens = [token.text for token in tokenizer.tokenize(" ".join(words))]
+        if tokens != list(words):
+            num_others += 1
+    if num_others > 0:
+        logger.warning(
+            "%d of %d sentences have other words in the parses than the model's tokenizer makes "
+            "of them; the model gets the words of the parses, which it may not have seen",
+            num_others,
+            len(sentences),
+        )
 
 
 @torch.no_grad()

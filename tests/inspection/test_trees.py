@@ -95,6 +95,13 @@ def test_the_word_for_padding_is_an_unknown_word(tree_predictor):
     assert first == second
 
 
+def test_words_that_the_tokenizer_would_change_are_warned_of(tree_predictor, caplog):
+    chosen_trees(tree_predictor, [["A", "cat", "is", "here"]])
+    assert "other words" not in caplog.text
+    chosen_trees(tree_predictor, [["A", "cat", "is", "here"], ["A", "cat-dog", "is."]])
+    assert "1 of 2 sentences have other words" in caplog.text
+
+
 def test_the_report(tree_predictor):
     """A sentence of three words has two trees, so that each model has one of them."""
     sentences = [IT_WORKS, ParsedSentence(["Yes"], frozenset())]
