@@ -14,15 +14,14 @@ from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
 from allennlp_sentmatch.standalone.model_card import UNKNOWN, Origin
 from allennlp_sentmatch.standalone.networks import Identity, Pooled
+from allennlp_sentmatch.standalone.onnx_tokenizer import tokenizer_of
 from allennlp_sentmatch.standalone.quantization import (
     LARGEST_OF_4_BITS,
     LARGEST_OF_8_BITS,
     rounded_rows,
 )
-from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter, WhitespaceSplitter
 from allennlp_sentmatch.standalone.tensor_file import check_finite
-from allennlp_sentmatch.standalone.text_indexer import PADDING, PADDING_WORD, TextIndexer
-from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
+from allennlp_sentmatch.standalone.text_indexer import PADDING
 
 ENCODER = "encoder.onnx"
 TOKENIZER = "tokenizer.json"
@@ -45,10 +44,6 @@ INT64 = 7
 
 GATES = {nn.LSTM: [0, 3, 1, 2], nn.GRU: [1, 0, 2]}
 """The positions in torch's matrices of ONNX's gate blocks (i, o, f, g and z, r, n)."""
-
-
-STAND_IN = "\x1f"
-"""Replaces `PADDING_WORD` while a text is lower-cased, so that no text can contain it."""
 
 
 def write_onnx(
@@ -86,61 +81,6 @@ def write_onnx(
             usage += TOKENIZER_USAGE
         encoder._write_card(path, origin, usage)
     return sorted(Path(folder).iterdir())
-
-
-def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
-    """Return the `tokenizers.Tokenizer` of the same indices; `None` for a splitter by spaCy's
-    rules.
-
-    If words are in lower case, it may lower-case İ and a final Σ differently.
-    """
-    from tokenizers import Regex, Tokenizer, normalizers
-
-    # Python's str.split also splits at these control characters, which include STAND_IN.
-    steps: list[Any] = [normalizers.Replace(Regex("[\x0b\x0c\x1c-\x1f\x85]"), " ")]
-    splitter = indexer.splitter
-    if isinstance(splitter, WordPieceSplitter):
-        tokenizer = Tokenizer.from_str(splitter.tokenizer.to_str())  # a copy
-        steps.append(tokenizer.normalizer)
-    elif isinstance(splitter, (WhitespaceSplitter, LettersDigitsSplitter)):
-        tokenizer = _word_tokenizer(indexer, words)
-        steps += _word_normalizers(indexer, words)
-    else:
-        return None
-    tokenizer.normalizer = normalizers.Sequence(steps)
-    if indexer.max_length is not None:
-        tokenizer.enable_truncation(indexer.max_length)
-    tokenizer.enable_padding(pad_id=PADDING, pad_token=words[PADDING])
-    return tokenizer
-
-
-def _word_tokenizer(indexer: TextIndexer, words: list[str]) -> Any:
-    """Return a tokenizer of whole words, without what normalizes them."""
-    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
-
-    # No word contains a space, so these names do not collide with words.
-    known = {word: index for word, index in indexer.vocabulary.items() if index != PADDING}
-    known[f" {words[PADDING]}"] = PADDING
-    tokenizer = Tokenizer(models.WordLevel(known, unk_token=words[indexer.unknown]))
-    splits: list[Any] = [pre_tokenizers.WhitespaceSplit()]
-    if isinstance(indexer.splitter, LettersDigitsSplitter):
-        runs = Regex(r"[\p{L}\p{Nl}\p{No}]+|\p{Nd}+|\S")
-        splits.append(pre_tokenizers.Split(runs, "isolated"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(splits)
-    return tokenizer
-
-
-def _word_normalizers(indexer: TextIndexer, words: list[str]) -> list[Any]:
-    """Return what lowers the case of a text, and replaces `PADDING_WORD` if it is a whole word."""
-    from tokenizers import Regex, normalizers
-
-    steps: list[Any] = [normalizers.Lowercase()] if indexer.lowercase else []
-    if isinstance(indexer.splitter, LettersDigitsSplitter):
-        return steps
-    whole = Regex(rf"(?<!\S){PADDING_WORD}(?!\S)")
-    before = normalizers.Replace(whole, STAND_IN)
-    after = normalizers.Replace(STAND_IN, words[indexer.empty])
-    return [before, *steps, after]
 
 
 class _Graph:

@@ -9,7 +9,6 @@ SuBiLSTM on a GPU: if it is below 1.1, the backend is not worth its code. Each e
 its own process, since compiling takes long; only one of them measures at a time.
 """
 
-import argparse
 import fcntl
 import json
 import os
@@ -28,6 +27,7 @@ from typing import Any, Callable
 import torch
 
 from benchmarks.cases import CASES, Case
+from benchmarks.gpu.options import option_parser
 from benchmarks.measure import Candidate, interleave, median_ratio
 from benchmarks.report import machine, save, write
 from scripts.experiments import REPOSITORY
@@ -120,20 +120,8 @@ def measure_in_process(case: Case, mode: str, arguments: list[str], lock: Path) 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--device", default="cuda")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        required=True,
-        help="without an ending",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=1.0,
-        help="for each measurement",
-    )
+    parser = option_parser(__doc__)
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each measurement")
     parser.add_argument(
         "--only", nargs=2, metavar=("ENCODER", "MODE"), help="print one row as JSON"
     )

@@ -9,9 +9,7 @@ have outputs and gradients of zero, and a sentence must have the same outputs in
 A check that fails makes the exit status 1.
 """
 
-import argparse
 import sys
-from pathlib import Path
 from typing import Any, Callable, Optional
 
 import torch
@@ -27,6 +25,7 @@ from allennlp_sentmatch.nn import (
     SuffixBiLSTM,
     use_backend,
 )
+from benchmarks.gpu.options import option_parser
 from benchmarks.report import machine, save, write
 
 SIZE = 100
@@ -189,14 +188,7 @@ def measure(name: str, device: torch.device) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--device", default="cuda")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        required=True,
-        help="without an ending",
-    )
+    parser = option_parser(__doc__)
     options = parser.parse_args()
     device = torch.device(options.device)
     info = machine(device)

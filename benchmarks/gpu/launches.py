@@ -9,13 +9,11 @@ and compared with the plain step in results and time. On a CPU, as a rehearsal, 
 profiler's operations, and nothing is captured.
 """
 
-import argparse
 import json
 import statistics
 import warnings
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, Callable
 
 import torch
@@ -23,6 +21,7 @@ from torch import Tensor
 from torch._C._autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
 
+from benchmarks.gpu.options import option_parser
 from benchmarks.launches import BATCH_SIZE, ENCODERS, NUM_TOKENS, SIZE
 from benchmarks.measure import interleave
 from benchmarks.report import RESULTS, machine, save, write
@@ -173,20 +172,8 @@ def measure(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--device", default="cuda")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        required=True,
-        help="without an ending",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=1.0,
-        help="for the times of each encoder",
-    )
+    parser = option_parser(__doc__)
+    parser.add_argument("--seconds", type=float, default=1.0, help="for the times of each encoder")
     options = parser.parse_args()
     device = torch.device(options.device)
     info = machine(device)

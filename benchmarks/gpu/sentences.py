@@ -6,20 +6,19 @@ The texts are the distinct sentences of the quick start's pairs, repeated severa
 encoders take turns, from strings to vectors. The vectors of the device are compared with the CPU's.
 """
 
-import argparse
 import csv
 import statistics
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Callable
 
 import torch
 
 from allennlp_sentmatch import SentenceEncoder
 from allennlp_sentmatch.standalone.vectors import cosines, normalized
+from benchmarks.gpu.options import option_parser
 from benchmarks.measure import interleave
 from benchmarks.report import machine, write
 from scripts.experiments import REPOSITORY
@@ -69,20 +68,8 @@ def encoders(device: torch.device) -> Mapping[tuple[str, int], Callable[[list[st
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--device", default="cuda")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        required=True,
-        help="without an ending",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=15.0,
-        help="for all measurements",
-    )
+    parser = option_parser(__doc__)
+    parser.add_argument("--seconds", type=float, default=15.0, help="for all measurements")
     options = parser.parse_args()
     device = torch.device(options.device)
     info = machine(device)

@@ -1,29 +1,22 @@
-"""An encoder without PyTorch: vectors from onnxruntime, and indices from `tokenizers`."""
+"""The vectors of an encoder by onnxruntime, without PyTorch."""
 
 import re
 from pathlib import Path
 
 import numpy
 import pytest
-import tokenizers
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, RecurrentlyControlledRNN, SuffixBiLSTM
 from allennlp_sentmatch.nn.ops.common.execution import CAN_RECORD
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.networks import settings_of
-from allennlp_sentmatch.standalone.onnx_files import tokenizer_of, write_onnx
-from allennlp_sentmatch.standalone.splitters import (
-    LettersDigitsSplitter,
-    RuleSplitter,
-    WhitespaceSplitter,
-)
+from allennlp_sentmatch.standalone.onnx_files import write_onnx
+from allennlp_sentmatch.standalone.splitters import RuleSplitter, WhitespaceSplitter
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 from tests.nn.test_without_allennlp import REPOSITORY, run_without
-from tests.standalone.test_word_pieces import PIECES, TEXTS
+from tests.standalone.test_word_pieces import PIECES
 
 pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -137,52 +130,6 @@ def test_rounded_matrices_stay_small(tmp_path):
     assert sizes[0] > 4 * 4 * len(words)
     # 4 numbers and a scale, instead of 4 * 4 bytes
     assert max(sizes[1:]) < 0.6 * sizes[0]
-
-
-SPLITTERS = {
-    "word pieces": (WordPieceSplitter(PIECES), PIECES, {}),
-    "at most 2": (WordPieceSplitter(PIECES), PIECES, {"max_length": 2}),
-    "whitespace": (WhitespaceSplitter(), WORDS, {}),
-    "lower case": (LettersDigitsSplitter(), WORDS, {"lowercase": True}),
-    "whitespace in lower case": (WhitespaceSplitter(), WORDS, {"lowercase": True}),
-    "an empty word with capitals": (
-        WhitespaceSplitter(),
-        [*WORDS[:EMPTY], "@@EMPTY@@", *WORDS[EMPTY + 1 :]],
-        {"lowercase": True},
-    ),
-}
-
-
-def check_indices(name, texts, folder=None):
-    splitter, words, settings = SPLITTERS[name]
-    known = {word: index for index, word in enumerate(words)}
-    indexer = TextIndexer(splitter, known, unknown=1, empty=EMPTY, **settings)
-    tokenizer = tokenizer_of(indexer, words)
-    if folder is not None:
-        tokenizer.save(str(folder / "tokenizer.json"))
-        tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-    encodings = tokenizer.encode_batch(texts)
-    assert len({len(encoding.ids) for encoding in encodings}) == 1
-    for text, encoding in zip(texts, encodings):
-        if settings.get("lowercase") and "İ" in text:
-            continue
-        indices = [index for index in encoding.ids if index] or [EMPTY]
-        assert indices == indexer.indices(text), repr(text)
-
-
-@pytest.mark.parametrize("name", SPLITTERS)
-def test_the_file_s_tokenizer_gives_the_encoder_s_indices(name, tmp_path, capfd):
-    """Check 20 files, since the order of hash tables varies."""
-    texts = ["A dog2!", "HÉROS\x1cruns\x0bx", "dog\x85dog", "[PAD] @@PADDING@@", "½a_٢२³", "."]
-    for _ in range(20):
-        check_indices(name, [*TEXTS, *texts], tmp_path)
-    assert capfd.readouterr().out == ""
-
-
-@given(st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=8))
-@pytest.mark.parametrize("name", SPLITTERS)
-def test_any_text(name, text):
-    check_indices(name, [text])
 
 
 def test_spacy_s_rules_have_no_tokenizer(tmp_path):
