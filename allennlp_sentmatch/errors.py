@@ -83,7 +83,7 @@ def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor
 def settings_of(cls: type) -> list[str]:
     """Return the names of a class's settings, whose constructor may pass on `**settings`.
 
-    A subclass elsewhere has its own settings, and those of its base class.
+    A subclass elsewhere has its own settings, and its base class's settings.
     """
     names: list[str] = []
     for base in cls.__mro__:

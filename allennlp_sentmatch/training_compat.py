@@ -71,7 +71,7 @@ def patch_validation_interval() -> None:
 
     The callback decided on the next epoch before this epoch's weights were saved as the best, and
     the weights of an epoch without validation counted as the best: the archive contained other
-    weights than those of `best_epoch`. After `--recover`, other epochs were validated.
+    weights than the weights of `best_epoch`. After `--recover`, other epochs were validated.
     """
     callback: Any = ShouldValidateCallback
 
@@ -132,7 +132,7 @@ def patch_training_data() -> None:
     """Show a model its training data before the trainer uses it, by its `prepare_training`.
 
     AllenNLP gives a model only the vocabulary, whose counts may include the validation data. The
-    weights "balanced" of a classifier are those of the labels that it is trained with.
+    weights "balanced" of a classifier are for the labels that it is trained with.
     """
     trainer: Any = gradient_descent_trainer.GradientDescentTrainer
     construct = trainer.from_partial_objects.__func__

@@ -186,7 +186,7 @@ def measure_time(
 def measure_pairs(
     data: Path, texts: list[str], encoder: SentenceEncoder, info: dict[str, Any]
 ) -> None:
-    """Write the table of merged pairs, some of which are made from the texts."""
+    """Write the table of merged pairs; some are made from the texts."""
     tested = pairs_of(data, texts)
     with open(data / "msrp/msr_paraphrase_train.txt", encoding="utf-8-sig") as file:
         msrp = [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]

@@ -67,9 +67,7 @@ def is_running() -> bool:
 
 
 def set_up(own_subcommands: Collection[str]) -> None:
-    """Change the output as this module's docstring describes; the names are those of this
-    package.
-    """
+    """Change the output as this module's docstring describes; the names are this package's."""
     # Before the arguments are parsed: AllenNLP logs that the plugin is available.
     is_own = len(sys.argv) > 1 and sys.argv[1] in own_subcommands
     chosen = ("ALLENNLP_DEBUG", "ALLENNLP_LOG_LEVEL")

@@ -59,7 +59,7 @@ class Transfer(Command):
 
 
 def _add_encoders(parser: argparse.ArgumentParser) -> None:
-    """Add the sources of the vectors, of which one is required."""
+    """Add the sources of the vectors; one of them is required."""
     encoders = parser.add_mutually_exclusive_group(required=True)
     encoders.add_argument("archive_file", nargs="?", help="path to an archived model")
     encoders.add_argument(
@@ -170,7 +170,7 @@ def _check_complete(report: "TransferReport") -> None:
 
 
 class _Encoder(NamedTuple):
-    """What gives the vectors."""
+    """The model or file that gives the vectors."""
 
     name: str
     encode: "EncodeFunction"

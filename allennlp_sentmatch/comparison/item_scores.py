@@ -20,7 +20,7 @@ from allennlp_sentmatch.training.metrics import AnswerOverlap, MeanAveragePrecis
 BATCH_SIZE = 32
 
 Output = dict[str, Any]
-"""What a model says of an item, readably."""
+"""A model's readable output for an item."""
 
 METRICS: dict[type[Model], tuple[str, ...]] = {
     ClassificationModel: ("accuracy",),

@@ -42,7 +42,7 @@ from allennlp_sentmatch.standalone.vectors import FloatArray, normalized
 logger = logging.getLogger(__name__)
 
 READ_TOGETHER = 8192  # sentences whose digest is computed at a time
-NUM_SAMPLES = 32  # vectors that are compared with those of the encoder or of a saved index
+NUM_SAMPLES = 32  # vectors to compare with the encoder's or a saved index's
 
 
 def encode_corpus(

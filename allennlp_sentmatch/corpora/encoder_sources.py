@@ -124,7 +124,7 @@ def check_installed(what: str, module: str, package: str, remedy: str) -> None:
 
 
 def is_archive(model: str) -> bool:
-    """Return whether a model's name is that of an archive of AllenNLP, which may be a URL."""
+    """Return whether a model's name names an archive of AllenNLP, which may be a URL."""
     if model == PACKAGE or any((Path(model) / name).exists() for name in (SETTINGS, MODULES)):
         return False
     return Path(model).is_file() or (Path(model) / "vocabulary").exists() or "://" in model

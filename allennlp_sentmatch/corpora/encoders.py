@@ -63,7 +63,7 @@ class CorpusEncoder:
     """
 
     is_classifier = False
-    """Whether a classifier of labels made the vectors."""
+    """True if a classifier of labels made the vectors."""
 
     def __init__(self, encoder: Union[AnyPath, Encodes]) -> None:
         self._encoder = SentenceEncoder(encoder)

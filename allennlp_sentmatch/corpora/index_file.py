@@ -37,7 +37,7 @@ REMEDY = "name another file, to build the index there"
 
 
 class SavedIndex(NamedTuple):
-    """What a file contains."""
+    """The contents of a file."""
 
     index: Any
     """FAISS's index of the distinct vectors."""

@@ -61,8 +61,8 @@ class NearTexts:
             yield self._near_among(block[rows[some]], part[columns[some]])
 
     def _near_among(self, texts: IntArray, earlier: IntArray) -> NearPairs:
-        """Return those of P pairs whose cosine is large enough and that do not exclude each
-        other.
+        """Return the pairs, among P, whose cosine is large enough and whose texts do not exclude
+        each other.
         """
         near = cosines(self._vectors[texts], self._vectors[earlier])
         chosen = numpy.flatnonzero((near >= self._least) & (earlier < texts))

@@ -81,7 +81,7 @@ class _Cardinal:
 
     @property
     def is_open(self) -> bool:
-        """Whether "and" may follow, as after "hundred" and "thousand"."""
+        """Return whether "and" may follow, as after "hundred" and "thousand"."""
         return self._room == 100 and self.value > 0
 
     def takes_ordinal(self, word: str) -> bool:
@@ -187,7 +187,7 @@ class _NumberReader:
         return self._word(-1) in BEFORE_PRONOUN or following in ("of", "s")
 
     def _operator(self) -> Optional[str]:
-        """Return the operator between two numbers, of which the first has been read."""
+        """Return the operator between two numbers, after the first has been read."""
         operator = OPERATORS.get(self._word())
         following = self._word(1)
         if operator is None or not (following in SMALL or _has_digit(following)):

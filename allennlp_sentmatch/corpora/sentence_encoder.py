@@ -120,13 +120,13 @@ class SentenceEncoder:
 
     @property
     def indexer(self) -> Optional[TextIndexer]:
-        """What splits and looks up the words of texts, if the encoder has such a part."""
+        """The part that splits and looks up the words of texts, if the encoder has one."""
         indexer = getattr(self.network, "indexer", None)
         return indexer if isinstance(indexer, TextIndexer) else None
 
     @property
     def _is_default(self) -> bool:
-        """Whether `SentenceEncoder()` is the same encoder."""
+        """True if `SentenceEncoder()` is the same encoder."""
         return self._is_shipped and self.dimensions is None and self.dtype == "float32"
 
     @cached_property

@@ -33,8 +33,8 @@ TOLERANCE = 1e-3  # unit vectors whose components differ by at most this count a
 NUM_CHECKED = 1024  # vectors of a saved index that are checked
 
 FIRST_COUNT = 16
-"""How many nearest vectors an index is first asked for; the number is multiplied by 4 until enough
-are known.
+"""The number of nearest vectors that an index is asked for first, multiplied by 4 until enough are
+known.
 """
 
 ROUNDING = 1e-5  # the largest error of a cosine that FAISS computes

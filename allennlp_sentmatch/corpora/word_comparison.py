@@ -18,9 +18,7 @@ from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.standalone.vectors import FloatArray
 
 WORD_ORDERS = ("ordered", "unordered", None)
-"""How the features of words are used: by the order of the sentences, regardless of it, or not at
-all.
-"""
+"""The uses of the features of words: by the order of the sentences, regardless of it, or none."""
 
 NUM_COMPARED = 12  # the number of features of `compare_words`
 
@@ -175,8 +173,8 @@ def word_features(
 
 
 def num_features(encoder: SentenceEncoder) -> int:
-    """Count the features of words (K): those of `compare_words` and, if the encoder has it, of its
-    coverage.
+    """Return the number of features of words (K), which `compare_words` and, if the encoder has it,
+    its coverage give.
     """
     return NUM_COMPARED if _coverage(encoder) is None else NUM_COMPARED + 4
 

@@ -196,7 +196,7 @@ class ArchiveEncoder:
 
     @property
     def is_classifier(self) -> bool:
-        """Whether a classifier of labels made the vectors."""
+        """True if a classifier of labels made the vectors."""
         return isinstance(self._model, ClassificationModel)
 
     @cached_property

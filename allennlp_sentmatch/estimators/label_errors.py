@@ -52,7 +52,7 @@ def label_errors(
     classifier : `PairClassifier`, optional (default = `None`)
         Copies of it are fitted. By default, it is `PairClassifier()`.
     groups : `Any`, optional (default = `None`)
-        (N,), strings or numbers: pairs of a group, such as those of a document, are judged by a
+        (N,), strings or numbers: pairs of a group, such as the pairs of a document, are judged by a
         classifier that has learned from none of them.
 
     # Raises

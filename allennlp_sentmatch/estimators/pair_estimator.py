@@ -45,8 +45,8 @@ class PairEstimator(KeepsEncoder):
         "highway", "mlb" and "mfb".
     compare_words : `bool`, optional (default = `None`)
         Whether to add the cosine, the cosines of the first 16, 32, 64 and so on dimensions, and the
-        features of the words: those of `compare_words`, which see negation and numbers, for
-        English, and the encoder's `word_coverage`, if it has vectors of words. By default, they are
+        features of the words: for English, `compare_words`, which sees negation and numbers, and
+        the encoder's `word_coverage`, if it has vectors of words. By default, they are
         added for all matchers except "cosine", but not in fine-tuning.
     l2 : `float`, optional (default = `None`)
         The penalty l2 / 2 * ||W||^2, added to the mean loss of an example, for standardized
@@ -80,7 +80,7 @@ class PairEstimator(KeepsEncoder):
         self.random_state = random_state
 
     def set_params(self: Self, **parameters: Any) -> Self:
-        """Set parameters, and those of `head` as `head__num_epochs` and so on; see scikit-learn."""
+        """Set parameters, and the head's as `head__num_epochs` and so on; see scikit-learn."""
         head = parameters.get("head", self.head)
         for name in parameters:
             if name.startswith("head__") and not head:

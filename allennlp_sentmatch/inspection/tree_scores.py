@@ -1,4 +1,4 @@
-"""How alike trees over the same words are.
+"""The likeness of trees over the same words.
 
 The measures of Williams, Drozdov and Bowman (2018), "Do latent tree learning models identify
 meaningful structure in sentences?" (arXiv:1709.01121), as their code computes them. A tree is the
@@ -79,5 +79,5 @@ def depth(tree: Tree, num_words: int) -> float:
 
 
 def mean_f1(trees: Sequence[Tree], others: Sequence[Tree]) -> float:
-    """Return the mean F1 over N sentences, of which both have a tree each."""
+    """Return the mean F1 over N sentences; both sequences have a tree for each."""
     return sum(map(f1, trees, others)) / len(trees)

@@ -231,7 +231,7 @@ def attend_to_each_other(
     similarity = matrix_attention(*scored.chunk(2))  # (B, T, T)
     similarities = torch.cat([similarity, similarity.transpose(1, 2)])  # (2B, T, T)
     B = len(similarity)
-    # Rolled by B, the rows are those of the other sentences.
+    # Rolled by B, the rows belong to the other sentences.
     other_mask = mask.roll(B, dims=0)  # (2B, T)
     attention = masked_softmax(similarities, other_mask.unsqueeze(1))  # (2B, T, T)
     shown: Output = {}

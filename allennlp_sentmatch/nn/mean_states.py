@@ -4,7 +4,7 @@ In the argument of a step's gates, W x + b depends only on the word:
 
     [i; f; g; o]_t = W x_t + b + U h_{t-1}
 
-Texts repeat their words: 3,000 sentences of SICK have 27,000 words, of which 1,700 are distinct. So
+Texts repeat their words: 3,000 sentences of SICK have 27,000 words, 1,700 of them distinct. So
 W x + b is computed once for each distinct word, and a step reads a row of this table. The states
 are summed as they are computed, in the order of the sentence, without a table of all steps' states.
 """
@@ -42,7 +42,7 @@ class PackedWords(NamedTuple):
 
     @classmethod
     def of(cls, sentences: Sequence[Sequence[int]]) -> "PackedWords":
-        """Pack B sentences, lists of at least one row each, of which the first is the longest."""
+        """Pack B sentences, lists of at least one row each; the first list is the longest."""
         lengths = [len(sentence) for sentence in sentences]
         forward: list[int] = []
         backward: list[int] = []

@@ -67,7 +67,7 @@ _FORM = one_of("float", "base64")
 
 @dataclass(frozen=True)
 class Texts(Question):
-    """Texts, of which equal ones are encoded once."""
+    """Texts; equal ones are encoded once."""
 
     inputs: list[Text]
     positions: list[int]  # for each text of the request, its position in `inputs`

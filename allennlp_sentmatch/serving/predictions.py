@@ -31,7 +31,7 @@ from allennlp_sentmatch.serving.sources import with_encoder
 MODEL = "archive"  # the name of the model that encodes
 
 WEIGHTS = {"inspect": 4, "simple": 4, "integrated": 25, "smooth": 25}
-"""How many predictions each more expensive answer takes, in time; it needs no less memory."""
+"""The time of each more expensive answer, in predictions; it needs no less memory."""
 
 
 def service_of(predictor: Predictor) -> Service:

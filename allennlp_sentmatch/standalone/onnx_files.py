@@ -54,7 +54,7 @@ def write_onnx(
     """Write an encoder for programs without PyTorch to a folder that is absent or empty.
 
     `encoder.onnx` maps `indices` (B, T), int64, padded on the right with 0, to `vectors` (B, E),
-    float32, those of the encoder up to rounding. A row of only padding is a text without words.
+    float32, equal to the encoder's up to rounding. A row of only padding is a text without words.
     Matrices that `StandaloneEncoder.save` rounded to 8 or 4 bits are stored with 8 bits, except in
     layers other than `lstm` and `gru`.
 

@@ -17,10 +17,9 @@ PADDING_WORD = "@@PADDING@@"
 """The word at this index of AllenNLP's vocabularies; in a text, it is an ordinary word."""
 
 CACHE_SIZE = 1 << 17
+"""The number of chunks that a `TextIndexer` remembers."""
 LONGEST = 100
-"""How many chunks a `TextIndexer` remembers, and of how many characters: a server's visitor could
-fill its memory with longer ones.
-"""
+"""The characters of the longest of them; longer ones could fill the memory of a server."""
 
 Indices = tuple[int, ...]
 

@@ -23,7 +23,7 @@ from allennlp_sentmatch.tuning.training import Interruption, TrainingError, trai
 SAMPLERS = ("grid", "tpe", "random")
 
 BUSY_SECONDS = 120
-"""How long a thread waits for another thread's write to the database."""
+"""Seconds that a thread waits for another thread's write to the database."""
 
 _REPEATS = "repeats"
 

@@ -2,11 +2,11 @@
 
     python -m benchmarks.gpu.launches --device cuda --output out/launches
 
-The encoders and their batch are those of `benchmarks.launches`, and its committed counts are the
-simulated ones. Launches are the profiler's kernels and copies; waits are the warnings of torch's
-synchronization debug mode. A training step without padding is captured in a CUDA graph, replayed,
-and compared with the plain step in results and time. On a CPU, as a rehearsal, launches are the
-profiler's operations, and nothing is captured.
+The encoders, their batch and the simulated counts are from `benchmarks.launches`. Launches are the
+profiler's kernels and copies; waits are the warnings of torch's synchronization debug mode. A
+training step without padding is captured in a CUDA graph, replayed, and compared with the plain
+step in results and time. On a CPU, as a rehearsal, launches are the profiler's operations, and
+nothing is captured.
 """
 
 import json

@@ -153,7 +153,7 @@ class SentencePairReader(FormattedReader):
         for row in form.rows(file_path, encoding=self._encoding):
             label = self._label(row)
             if label in form.no_gold_labels:
-                self._left_out[f"with the label {label!r}, which stands for no gold label"] += 1
+                self._left_out[f"with the label {label!r}, which marks a missing gold label"] += 1
                 continue
             score = row.number(self._columns["score"], form.score_range)
             labels.check(row, label)

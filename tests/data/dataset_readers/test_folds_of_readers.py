@@ -124,4 +124,4 @@ def test_what_is_left_out_is_counted_once(write, caplog):
     with caplog.at_level(logging.INFO):
         split(make("sentence_pair", format="snli"), path, "hypothesis", by="sentence")
     (said, _) = (text for text in caplog.messages if "left out" in text)
-    assert said.endswith("left out 1 with the label '-', which stands for no gold label")
+    assert said.endswith("left out 1 with the label '-', which marks a missing gold label")

@@ -175,7 +175,7 @@ def backward(
 
 
 def _new_gradients(tables: LSTMNTables, gradients: Gradients, num_sentences: int) -> TapeGradients:
-    """Make the gradients that the steps add to, with those of the outputs h and c."""
+    """Make the gradients that the steps add to, with the gradients of the outputs h and c."""
     tapes = torch.zeros_like(tables.summary)
     for tape, outer_gradient in zip(tapes, gradients):
         if outer_gradient is not None:
