@@ -19,32 +19,65 @@ TENSORS = {
 }
 
 
-def same(x, y):
-    assert x.keys() == y.keys()
-    for name, tensor in x.items():
-        assert tensor.dtype == y[name].dtype
-        assert tensor.shape == y[name].shape
-        assert torch.equal(tensor, y[name])  # a copy
+def assert_equal_tensors(found, expected):
+    """Copies have equal names, types, shapes and bits."""
+    assert found.keys() == expected.keys()
+    for name, tensor in found.items():
+        assert tensor.dtype == expected[name].dtype
+        assert tensor.shape == expected[name].shape
+        assert torch.equal(tensor, expected[name])
 
 
-def test_the_library_reads_our_files_and_we_read_its(tmp_path):
-    library = pytest.importorskip("safetensors.torch")
+@pytest.fixture
+def library():
+    return pytest.importorskip("safetensors.torch")
+
+
+def test_the_library_reads_our_files(library, tmp_path):
     write_tensors(tmp_path / "ours", TENSORS)
-    same(library.load_file(tmp_path / "ours"), TENSORS)
-    whole = {name: tensor.contiguous() for name, tensor in TENSORS.items()}
-    library.save_file(whole, tmp_path / "theirs", metadata={"format": "pt"})
-    same(read_tensors(tmp_path / "theirs"), TENSORS)
+    assert_equal_tensors(library.load_file(tmp_path / "ours"), TENSORS)
+
+
+def test_we_read_the_library_s_files(library, tmp_path):
+    contiguous = {name: tensor.contiguous() for name, tensor in TENSORS.items()}
+    library.save_file(contiguous, tmp_path / "theirs", metadata={"format": "pt"})
+    assert_equal_tensors(read_tensors(tmp_path / "theirs"), TENSORS)
 
 
 def entry(begin, end, shape=(1,), dtype="F32"):
-    return {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, end]}
+    """Return a tensor's description in the header."""
+    return {
+        "dtype": dtype,
+        "shape": list(shape),
+        "data_offsets": [begin, end],
+    }
+
+
+def test_every_shortened_file_is_refused(tmp_path):
+    file = tmp_path / "t.safetensors"
+    write_tensors(file, {"a": TENSORS["a"], "b": TENSORS["half"]})
+    content = file.read_bytes()
+    for size in range(len(content)):
+        file.write_bytes(content[:size])
+        with pytest.raises(ValueError, match="damaged"):
+            read_tensors(file)
+
+
+NO_TENSORS = "(floating-point and int8 tensors|safetensors: its header is not whole)"
+
+
+EIGHT_BYTES = bytes(8)
+"""The tensors' part of a file, whose offsets a header gives."""
 
 
 @pytest.mark.parametrize(
-    "content",
+    "header",
     [
-        {"a": entry(0, 4)},  # the file has 8 bytes
-        *({"a": entry(0, 8, shape)} for shape in ((1,), (2, -1), (2.0,), (True, 2))),
+        {"a": entry(0, 4)},
+        {"a": entry(0, 8, (1,))},
+        {"a": entry(0, 8, (2, -1))},
+        {"a": entry(0, 8, (2.0,))},
+        {"a": entry(0, 8, (True, 2))},
         {"a": entry(0, 8, (2,), "I32")},
         {"a": entry(4, 8)},
         {"a": entry(0, 4), "b": entry(0, 4)},
@@ -60,41 +93,44 @@ def entry(begin, end, shape=(1,), dtype="F32"):
         {"a": None},
         [],
         None,
+    ],
+)
+def test_wrong_headers(tmp_path, header):
+    encoded = json.dumps(header).encode()
+    size = len(encoded).to_bytes(8, "little")
+    (tmp_path / "wrong").write_bytes(size + encoded + EIGHT_BYTES)
+    with pytest.raises(ValueError, match=f"wrong is damaged, or not a file of {NO_TENSORS}"):
+        read_tensors(tmp_path / "wrong")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
         b"",
         b"\x02\0\0",
         b"\xff" * 8 + b"{}",
         b"\x03" + bytes(7) + b"{}",
         b"\0" * 10,
-        *(b"\x02" + bytes(7) + header for header in (b"[[", b"\xff\xff")),
+        b"\x02" + bytes(7) + b"[[",
+        b"\x02" + bytes(7) + b"\xff\xff",
         (10**6).to_bytes(8, "little") + b"[" * 10**6,
     ],
 )
-def test_wrong_headers_and_files_of_other_kinds(tmp_path, content):
-    if not isinstance(content, bytes):
-        encoded = json.dumps(content).encode()
-        content = len(encoded).to_bytes(8, "little") + encoded + bytes(8)
+def test_files_of_other_kinds(tmp_path, content):
     (tmp_path / "wrong").write_bytes(content)
-    form = "(floating-point and int8 tensors|safetensors: its header is not whole)"
-    with pytest.raises(ValueError, match=f"wrong is damaged, or not a file of {form}"):
+    with pytest.raises(ValueError, match=f"wrong is damaged, or not a file of {NO_TENSORS}"):
         read_tensors(tmp_path / "wrong")
 
 
-def test_every_shortened_file_is_refused(tmp_path):
-    file = tmp_path / "t.safetensors"
-    write_tensors(file, {"a": TENSORS["a"], "b": TENSORS["half"]})
-    content = file.read_bytes()
-    for size in range(len(content)):
-        file.write_bytes(content[:size])
-        with pytest.raises(ValueError, match="damaged"):
-            read_tensors(file)
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_numbers_that_are_not_finite_are_found(dtype):
-    good = {"empty": torch.empty(0, 3, dtype=dtype), "good": torch.ones(2, 3, dtype=dtype)}
+@pytest.mark.parametrize("wrong", [torch.nan, torch.inf, -torch.inf])
+def test_numbers_that_are_not_finite_are_found(dtype, wrong):
+    good = {
+        "empty": torch.empty(0, 3, dtype=dtype),
+        "good": torch.ones(2, 3, dtype=dtype),
+    }
     check_finite(good)
-    for wrong in (torch.nan, torch.inf, -torch.inf):
-        tensor = torch.ones(2, 3, dtype=dtype)
-        tensor[1, 2] = wrong
-        with pytest.raises(ValueError, match="'wrong' has a number that is not finite"):
-            check_finite({**good, "wrong": tensor})
+    tensor = torch.ones(2, 3, dtype=dtype)
+    tensor[1, 2] = wrong
+    with pytest.raises(ValueError, match="'wrong' has a number that is not finite"):
+        check_finite({**good, "wrong": tensor})
