@@ -64,4 +64,8 @@ def __getattr__(name: str) -> Any:
     return _imported(__name__, name, _MODULES, submodules=(*_ROOMS, *_PARTS))
 
 
+def __dir__() -> list[str]:
+    return [*__all__, *_ROOMS]
+
+
 _register_components()

@@ -48,6 +48,14 @@ def test_importing_the_package_registers_every_name(tmp_path):
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.parametrize("name", ["allennlp_sentmatch", "allennlp_sentmatch.corpora"])
+def test_names_that_are_imported_on_first_use_are_completed(name):
+    """IPython and editors complete what `dir` lists."""
+    module = import_module(name)
+    assert set(module.__all__) <= set(dir(module))
+    assert all(hasattr(module, listed) for listed in dir(module))
+
+
 QUICK_COMPILER = """#!/bin/bash
 exec c++ "${@/-O3/-O0}"
 """

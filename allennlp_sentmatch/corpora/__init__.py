@@ -55,3 +55,7 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     return _imported(__name__, name, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return __all__
