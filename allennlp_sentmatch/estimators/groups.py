@@ -14,22 +14,17 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import StratifiedKFold
 
 from allennlp_sentmatch.corpora.vector_table import Array
-from allennlp_sentmatch.files.texts import listed
+from allennlp_sentmatch.files.texts import bare_text, listed
 
 
 def group_equal(examples: Iterable[Iterable[str]]) -> Array:
     """Return the group (N,) of each example, a sentence or two: equal texts are one group.
 
-    The order of an example's texts, their case and their spaces do not matter. Examples that
-    share one of two texts are in different groups. Groups are numbered from 0, in the order of
-    their first examples.
+    The order of an example's texts does not matter, and neither do case, accents, spaces and
+    punctuation; see `bare_text`. Examples that share one of two texts are in different groups.
+    Groups are numbered from 0, in the order of their first examples.
     """
-    return _numbered(frozenset(map(_folded, texts)) for texts in examples)
-
-
-def _folded(text: str) -> str:
-    """Return a text in lower case, with single spaces."""
-    return " ".join(text.casefold().split())
+    return _numbered(frozenset(map(bare_text, texts)) for texts in examples)
 
 
 def checked_groups(groups: Any, count: int) -> Optional[Array]:

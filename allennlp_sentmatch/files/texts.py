@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from itertools import islice
 from typing import Any, Callable, Optional
-from unicodedata import category
+from unicodedata import category, normalize
 
 MAX_CHARACTERS = 10_000  # of a text: a batch needs memory for its longest text
 
@@ -22,6 +22,7 @@ _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a Braille sign that a
 _LETTER = re.compile(f"[^\\W{_FILLERS}]")
 _INVISIBLE = ("Cc", "Cf", "Co", "Mn", "Zl", "Zp", "Zs")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
 
 # The texts without a known word, while they are collected.
 _unknown: ContextVar[Optional[set[str]]] = ContextVar("unknown", default=None)
@@ -39,6 +40,16 @@ def is_blank(text: str) -> bool:
     return not _LETTER.search(text) and all(
         category(character) in _INVISIBLE or character in _FILLERS for character in text
     )
+
+
+def bare_text(text: str) -> str:
+    """Return the letters and digits of a text, in lower case and without accents.
+
+    Texts that have only these in common have nearly the same vector: to learn one is to know the
+    other. A text without letters and digits stays as it is.
+    """
+    plain = text if text.isascii() else normalize("NFKD", text)
+    return _NEITHER_LETTER_NOR_DIGIT.sub("", plain.casefold()) or text
 
 
 def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:

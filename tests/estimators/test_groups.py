@@ -30,6 +30,13 @@ class Numbers:
         return numpy.array([numpy.random.default_rng(seed).standard_normal(16) for seed in seeds])
 
 
+class Letters:
+    """Encodes sentences regardless of the marks at their ends."""
+
+    def encode(self, sentences):
+        return Numbers().encode([text.rstrip(".? \u200b") for text in sentences])
+
+
 def by_chance(count=60):
     """Pairs of sentences that occur once, with random labels."""
     pairs = [(f"a {2 * i}", f"b {2 * i + 1}") for i in range(count)]
@@ -40,6 +47,27 @@ def test_equal_texts_in_any_order_are_one_group():
     pairs = [("a", "b"), ("b", "a"), ("a", "c"), ("a", "a"), (" A", "B "), ("a", "a")]
     assert group_equal(pairs).tolist() == [0, 0, 1, 2, 0, 2]
     assert group_equal([("a  b",), ("b",), ("a b",)]).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "text", ["How do I pay", "how do I p\u00e1y!", "How\u200b do I \u201cpay\u201d?"]
+)
+def test_texts_that_an_encoder_hardly_distinguishes_are_one_group(text):
+    """They differ in punctuation, accents and invisible characters; other words or emoji count."""
+    pairs = [(text, "Who pays?"), ("How do I pay?", "Who pays"), ("How do I say?", "Who pays?")]
+    assert group_equal(pairs).tolist() == [0, 0, 1]
+    assert group_equal([("\U0001f44d",), ("\U0001f44e",)]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("mark", [".", " ?", "\u200b"])
+def test_near_copies_do_not_teach_the_labels_of_held_out_pairs(mark):
+    """Labels by chance cannot be learned, with or without a second copy of each pair."""
+    pairs, labels = by_chance(40)
+    copies = [(first + mark, second + mark) for first, second in pairs]
+    once = PairClassifier(Letters(), compare_words=False).fit(pairs, labels)
+    twice = PairClassifier(Letters(), compare_words=False).fit(pairs + copies, labels * 2)
+    assert twice.held_out_.counts() == {"pairs": 40}
+    assert abs(twice.held_out_.accuracy()[0] - once.held_out_.accuracy()[0]) < 0.1
 
 
 def test_joined_groups_are_connected():

@@ -18,6 +18,7 @@ from allennlp_sentmatch.data.text import is_unsplit
 from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.files.json_lines import parse_json_object
 from allennlp_sentmatch.files.messages import printable
+from allennlp_sentmatch.files.texts import bare_text
 from allennlp_sentmatch.nn.checks import COUNT, check_kind, optional
 
 logger = logging.getLogger(__name__)
@@ -157,7 +158,7 @@ class ConfiguredReader(DatasetReader):
         sentences = []
         for part in self._parts(path):
             # Numbers replace the texts, since a file may have millions of them.
-            sentences.append([tuple(map(hash, self.sentences(example))) for example in part])
+            sentences.append([tuple(map(_number_of, self.sentences(example))) for example in part])
         self._left_out.clear()  # examples that are left out are counted only once
         division = folds.divide(sentences)
         described = division.described(self.SIDES, folds.number)
@@ -177,3 +178,8 @@ class ConfiguredReader(DatasetReader):
     def sentences(self, example: Any) -> tuple[str, ...]:
         """Return the text or the two texts of an example, which other folds must not contain."""
         raise NotImplementedError
+
+
+def _number_of(text: str) -> int:
+    """Return a number that texts share if they differ only in what `bare_text` leaves out."""
+    return hash(bare_text(text))

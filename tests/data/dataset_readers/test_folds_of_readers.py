@@ -52,6 +52,16 @@ def test_premises_of_a_claim(write, caplog, columns):
     assert len(said) == 2  # one for each reading
 
 
+def test_pairs_that_differ_in_case_and_marks(write):
+    pairs = [(f"First no. {i}", f"s\u00e9cond {i}", "1") for i in range(10)]
+    copies = [(f"first no {i}", f"\u201cSecond\u201d: {i}", "1") for i in range(10)]
+    path = rows(write, pairs + copies)
+    reader = make("sentence_pair", **TABLE, sentence1=0, sentence2=1, label=2)
+    kept, left = split(reader, path, "hypothesis")
+    assert len(kept) == 8
+    assert not {text[-1] for text in kept} & {text[-1] for text in left}
+
+
 def test_equal_pairs_in_either_order(write, caplog):
     pairs = [(f"first {i}", f"second {i}", "1") for i in range(9)]
     path = rows(write, [*pairs, *[(b, a, label) for a, b, label in pairs], *pairs])
