@@ -159,32 +159,41 @@ def steps() -> list[Step]:
 
 def next_step(claim: dict[str, Any], rows: list[Wanted]) -> Optional[Step]:
     """Return the next step of a claim; `None` if it is decided, or has enough seeds."""
-    sides = [find_row(rows, claim["results"], claim[side]) for side in ("higher", "lower")]
-    pair = [row for row in sides if row is not None]
-    if len(pair) < len(sides):
+    higher = find_row(rows, claim["results"], claim["higher"])
+    lower = find_row(rows, claim["results"], claim["lower"])
+    if higher is None or lower is None:
         return None
+    pair = [higher, lower]
     figures = [valid_figures(row) for row in pair]
     seeds = sorted(figures[0].keys() & figures[1].keys())
     if len(seeds) >= ENOUGH_SEEDS or is_decided(claim, seeds):
         return None
     number = max(MIN_SEEDS, len(seeds) + 1)
-    chosen = choose_seeds(figures, number)
-    runs = [
-        Run(row, seed)
-        for seed in chosen
-        for row, recorded in zip(pair, figures)
-        if seed not in recorded
-    ]
-    unit = 1 if claim.get("in_percent") else 100
-    spreads = [
-        spread([unit * one["metrics"][claim["metric"]] for one in recorded.values()])
-        for recorded in figures
-    ]
-    narrowed = interval_width(spreads, len(seeds)) - interval_width(spreads, number)
-    if needed_seeds(claim, seeds) <= 2 * number:  # with half of them, the chance is about even
-        narrowed = UNDECIDED
+    runs = []
+    for seed in choose_seeds(figures, number):
+        for row, recorded in zip(pair, figures):
+            if seed not in recorded:
+                runs.append(Run(row, seed))
     minutes = sum(run.row.minutes for run in runs)
+    narrowed = narrowed_by(claim, figures, seeds, number)
     return Step(f"{claim['claim']} ({claim['data']})", narrowed / minutes, runs)
+
+
+def narrowed_by(
+    claim: dict[str, Any], figures: list[dict[int, dict[str, Any]]], seeds: list[int], number: int
+) -> float:
+    """Return by how many points an interval of these seeds narrows with `number` of them.
+
+    `figures` are those of both rows. A claim that will probably be decided counts as `UNDECIDED`.
+    """
+    if needed_seeds(claim, seeds) <= 2 * number:  # with half of them, the chance is about even
+        return UNDECIDED
+    unit = 1 if claim.get("in_percent") else 100
+    spreads = []
+    for recorded in figures:
+        values = [unit * one["metrics"][claim["metric"]] for one in recorded.values()]
+        spreads.append(spread(values))
+    return interval_width(spreads, len(seeds)) - interval_width(spreads, number)
 
 
 def choose_seeds(figures: list[dict[int, Any]], number: int) -> list[int]:

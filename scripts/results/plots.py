@@ -16,22 +16,33 @@
 
 import argparse
 import json
+import math
 import re
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from allennlp_sentmatch.tuning.report import minutes_of
 from scripts.results.tables import read_table
 
 TASKS = {
-    "MR": "mr_accuracy", "CR": "cr_accuracy", "SUBJ": "subj_accuracy", "MPQA": "mpqa_accuracy",
-    "SST": "sst_accuracy", "TREC": "trec_accuracy", "MRPC": "mrpc_f1", "SICK-R": "sick_r_pearson",
-    "SICK-E": "sick_e_accuracy", "STSB": "stsb_pearson", "average": "average",
-}  # fmt: skip
+    "MR": "mr_accuracy",
+    "CR": "cr_accuracy",
+    "SUBJ": "subj_accuracy",
+    "MPQA": "mpqa_accuracy",
+    "SST": "sst_accuracy",
+    "TREC": "trec_accuracy",
+    "MRPC": "mrpc_f1",
+    "SICK-R": "sick_r_pearson",
+    "SICK-E": "sick_e_accuracy",
+    "STSB": "stsb_pearson",
+    "average": "average",
+}
+ACCURACIES = ("accuracy", "validation_accuracy")
 ENCODERS = {"subilstm": "SuBiLSTM", "subilstm_tied": "SuBiLSTM-Tied"}
 WIDTH = 0.4
 
@@ -92,20 +103,38 @@ def gain(
     The rows are the first ones with the configurations FOLDER/ENCODER and FOLDER/bilstm; `None` if
     one is missing. If a row has only one seed, the error is 0.
     """
-    names = [f"{folder}/{name}" for name in (encoder, "bilstm")]
-    rows: list[Any] = [
-        next((r for r in results["rows"] if f"/{r.get('configuration')}".endswith(name)), None)
-        for name in names
-    ]
-    if None in rows:
+    row = find_row(results, f"{folder}/{encoder}")
+    baseline = find_row(results, f"{folder}/bilstm")
+    if row is None or baseline is None:
         return None
-    metric = next(metric for metric in metrics if metric in rows[0]["metrics"])
+    metric = next(metric for metric in metrics if metric in row["metrics"])
+    figures = points(row["metrics"][metric], metric)
+    baseline_figures = points(baseline["metrics"][metric], metric)
+    error = 0.0
+    if min(len(figures), len(baseline_figures)) > 1:
+        error = math.hypot(standard_error(figures), standard_error(baseline_figures))
+    return statistics.mean(figures) - statistics.mean(baseline_figures), error
+
+
+def find_row(results: Mapping[str, Any], ending: str) -> Optional[Mapping[str, Any]]:
+    """Return the first row whose configuration ends in FOLDER/NAME; `None` if there is none."""
+    for row in results["rows"]:
+        if f"/{row.get('configuration')}".endswith(ending):
+            found: Mapping[str, Any] = row
+            return found
+    return None
+
+
+def points(figures: Union[float, Sequence[float]], metric: str) -> list[float]:
+    """Return the figures of a row's seeds in points; only the average is recorded in points."""
     scale = 1 if metric == "average" else 100
-    values = [row["metrics"][metric] for row in rows]
-    values = [[scale * x for x in (v if isinstance(v, list) else [v])] for v in values]
-    several = min(map(len, values)) > 1
-    error = sum(statistics.variance(v) / len(v) for v in values) ** 0.5 if several else 0.0
-    return statistics.mean(values[0]) - statistics.mean(values[1]), error
+    of_seeds = figures if isinstance(figures, Sequence) else [figures]
+    return [scale * figure for figure in of_seeds]
+
+
+def standard_error(figures: Sequence[float]) -> float:
+    """Return the standard error of the mean of at least two figures."""
+    return statistics.stdev(figures) / math.sqrt(len(figures))
 
 
 def training_size(data: str) -> int:
@@ -121,36 +150,65 @@ def gains_figure(transfer: Mapping[str, Any], others: Sequence[Mapping[str, Any]
     by_task, by_data = figure.subplots(1, 2, sharey=True, width_ratios=(5, 3))
     others = sorted(others, key=lambda results: training_size(results["data"]))
     for i, (encoder, title) in enumerate(ENCODERS.items()):
-        measured = [gain(transfer, encoder, [m], "/allnli_small") for m in TASKS.values()]
+        shift = WIDTH * (i - 0.5)
+        color = f"C{i}"
+        of_tasks = [gain(transfer, encoder, [m], "/allnli_small") for m in TASKS.values()]
+        draw_gains(by_task, of_tasks, shift, color, title)
+        of_data = [gain(results, encoder, ACCURACIES) for results in others]
+        draw_gains(by_data, [*of_data, of_tasks[-1]], shift, color, title)
         published = [gain(transfer, encoder, [m], "/allnli") for m in TASKS.values()]
-        accuracies = ("accuracy", "validation_accuracy")
-        of_data = [gain(results, encoder, accuracies) for results in others]
-        for axes, gains in ((by_task, measured), (by_data, [*of_data, measured[-1]])):
-            for x, pair in enumerate(gains):
-                if pair is not None:
-                    label = title if x == len(gains) - 1 else None
-                    axes.bar(
-                        x + WIDTH * (i - 0.5), pair[0], WIDTH, yerr=pair[1] or None,
-                        color=f"C{i}", label=label,
-                    )  # fmt: skip
-        for x, pair in enumerate(published):
-            if pair is not None:
-                label = "published" if x == i == 0 else None
-                by_task.plot(x + WIDTH * (i - 0.5), pair[0], "kD", fillstyle="none", label=label)
-    names = [
-        "\n".join([r["data"].split(":")[0], r["vectors"].split(",")[0], f"{size:,}"])
-        for r, size in ((results, training_size(results["data"])) for results in others)
-    ]
+        draw_published(by_task, published, shift, "published" if i == 0 else None)
     by_task.set(ylabel="gain over BiLSTM, points", title="sentence vectors in ten tasks")
     by_task.set_xticks(range(len(TASKS)), list(TASKS), fontsize="small")
-    by_data.set(title="in order of the training pairs")
-    names.append("average of\nthe tasks")
-    by_data.set_xticks(range(len(names)), names, fontsize="x-small")
     by_task.legend()
+    by_data.set(title="in order of the training pairs")
+    names = [*map(name_of_data, others), "average of\nthe tasks"]
+    by_data.set_xticks(range(len(names)), names, fontsize="x-small")
     for axes in (by_task, by_data):
         axes.axhline(0, color="black", linewidth=0.8)
         axes.grid(axis="y", alpha=0.3)
     return figure
+
+
+def draw_gains(
+    axes: Axes,
+    gains: Sequence[Optional[tuple[float, float]]],
+    shift: float,
+    color: str,
+    title: str,
+) -> None:
+    """Draw a bar for each gain that was measured, `shift` beside its tick.
+
+    The title is the label of the last one, since all of them have one entry in the legend.
+    """
+    last = len(gains) - 1
+    for x, measured in enumerate(gains):
+        if measured is None:
+            continue
+        height, error = measured
+        label = title if x == last else None
+        axes.bar(x + shift, height, WIDTH, yerr=error or None, color=color, label=label)
+
+
+def draw_published(
+    axes: Axes,
+    gains: Sequence[Optional[tuple[float, float]]],
+    shift: float,
+    label: Optional[str],
+) -> None:
+    """Draw a diamond for each gain that was published; the first one has the label."""
+    for x, published in enumerate(gains):
+        if published is None:
+            continue
+        height, _ = published
+        axes.plot(x + shift, height, "kD", fillstyle="none", label=label if x == 0 else None)
+
+
+def name_of_data(results: Mapping[str, Any]) -> str:
+    """Return the data, the vectors and the number of training examples, a line each."""
+    data = results["data"].split(":")[0]
+    vectors = results["vectors"].split(",")[0]
+    return f"{data}\n{vectors}\n{training_size(results['data']):,}"
 
 
 def main() -> None:
@@ -158,18 +216,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Draw a picture of results.")
     parser.add_argument("kind", choices=["accuracies", "curves", "gains"])
     parser.add_argument("picture", type=Path)
-    parser.add_argument(
-        "results",
-        type=Path,
-        nargs="+",
-        help="files, or folders of runs",
-    )
+    parser.add_argument("results", type=Path, nargs="+", help="files, or folders of runs")
     options = parser.parse_args()
     if options.kind == "curves":
         figure = learning_curves(options.results)
+    elif options.kind == "accuracies":
+        figure = accuracy_figure(read_table(options.results[0]))
     else:
         first, *others = map(read_table, options.results)
-        figure = gains_figure(first, others) if options.kind == "gains" else accuracy_figure(first)
+        figure = gains_figure(first, others)
     figure.savefig(options.picture, dpi=120)
 
 

@@ -140,76 +140,101 @@ def record_transfer(path: Path, model: str, reports: list[dict[str, Any]], **fie
     seeds = fields.get("seeds")
     if seeds is not None and len(seeds) != len(reports):
         raise ValueError(f"{model}: {len(seeds)} seeds for {len(reports)} reports")
-    names = [sorted(report["metrics"]) for report in reports]
-    if any(report["errors"] for report in reports) or any(other != names[0] for other in names):
-        raise ValueError(f"{model}: the reports have failed tasks, or not the same ones")
-    figures = {name: [round(one["metrics"][name], 4) for one in reports] for name in names[0]}
-    averages = [report["average"] for report in reports]
-    if None not in averages:
-        figures["average"] = [round(average, 2) for average in averages]
     measured = {
         "model": model,
-        "metrics": figures,
+        "metrics": _transfer_figures(model, reports),
         "vector_size": reports[0]["vector_size"],
         "machine": {"scikit-learn": version("scikit-learn"), "numpy": version("numpy")},
         "date": date.today().isoformat(),
         **{name: value for name, value in fields.items() if value is not None},
     }
     table = read_table(path)
-    row = next((row for row in table["rows"] if row["model"] == model), None)
-    if row is None:
-        table["rows"].append(measured)
+    known = [row for row in table["rows"] if row["model"] == model]
+    if known:
+        known[0].update(measured)
     else:
-        row.update(measured)
+        table["rows"].append(measured)
     write_table(path, table)
+
+
+def _transfer_figures(model: str, reports: list[dict[str, Any]]) -> dict[str, list[float]]:
+    """Return the figures of each task, and their average if all reports have one, by seed."""
+    names = reports[0]["metrics"].keys()
+    for report in reports:
+        if report["errors"] or report["metrics"].keys() != names:
+            raise ValueError(f"{model}: the reports have failed tasks, or not the same ones")
+    figures = {}
+    for name in sorted(names):
+        figures[name] = [round(report["metrics"][name], 4) for report in reports]
+    averages = [report["average"] for report in reports]
+    if None not in averages:
+        figures["average"] = [round(average, 2) for average in averages]
+    return figures
+
+
+def parsed_arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    kinds = parser.add_subparsers(dest="kind", required=True)
+
+    calibration = kinds.add_parser("calibration")
+    _add_table(calibration, "the data and the model")
+    calibration.add_argument("report", type=Path, help="the folder that `allennlp calibrate` made")
+
+    study = kinds.add_parser("study")
+    _add_table(study, 'a title such as "MAP, %%", of figures in percent')
+    study.add_argument("report", type=Path, help="the folder of the study")
+
+    trees = kinds.add_parser("trees")
+    _add_table(trees, "the data")
+    trees.add_argument("report", type=Path, help="the folder that `allennlp inspect --trees` made")
+    trees.add_argument("--model", required=True, help="what the archives are seeds of")
+
+    transfer = kinds.add_parser("transfer")
+    _add_table(transfer, "the name of the row")
+    transfer.add_argument(
+        "reports", type=Path, nargs="+", help="the files of `allennlp transfer`, one for each seed"
+    )
+    transfer.add_argument("--seeds", type=int, nargs="+", help="the seeds of the reports")
+    transfer.add_argument("--configuration", help="the configuration that trained the model")
+    transfer.add_argument("--revision", help="the commit that trained the model")
+    transfer.add_argument("--command", help="the command that made the reports")
+    transfer.add_argument("--differs", help="what differs from the published experiment")
+    return parser.parse_args()
+
+
+def _add_table(parser: argparse.ArgumentParser, name: str) -> None:
+    """Add the arguments of every kind: the table, and the name of what is recorded."""
+    parser.add_argument("table", type=Path, help="a JSON file of results")
+    parser.add_argument("name", help=name)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Read a report."""
+    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return report
 
 
 def main() -> None:
     """Record the reports of the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    kinds = parser.add_subparsers(dest="kind", required=True)
-    parsers = {}
-    for kind, name, reports in (
-        ("calibration", "the data and the model", "the folder that `allennlp calibrate` made"),
-        ("study", 'a title such as "MAP, %%", of figures in percent', "the folder of the study"),
-        ("trees", "the data", "the folder that `allennlp inspect --trees` made"),
-        ("transfer", "the name of the row", "the files of `allennlp transfer`, one for each seed"),
-    ):
-        one = kinds.add_parser(kind)
-        one.add_argument("table", type=Path, help="a JSON file of results")
-        one.add_argument("name", help=name)
-        one.add_argument(
-            "reports",
-            type=Path,
-            nargs="+" if kind == "transfer" else 1,
-            help=reports,
+    given = parsed_arguments()
+    if given.kind == "calibration":
+        record_calibration(given.table, given.name, _read(given.report / "calibration.json"))
+    elif given.kind == "study":
+        record_study(given.table, given.name, _read(given.report / "study.json"))
+    elif given.kind == "trees":
+        record_trees(given.table, given.name, _read(given.report / "trees.json"), given.model)
+    else:
+        record_transfer(
+            given.table,
+            given.name,
+            [_read(path) for path in given.reports],
+            seeds=given.seeds,
+            configuration=given.configuration,
+            revision=given.revision,
+            command=given.command,
+            differs=given.differs,
         )
-        parsers[kind] = one
-    parsers["trees"].add_argument("--model", required=True, help="what the archives are seeds of")
-    one = parsers["transfer"]
-    one.add_argument(
-        "--seeds",
-        type=int,
-        nargs="+",
-        help="the seeds of the reports",
-    )
-    one.add_argument("--configuration", help="the configuration that trained the model")
-    one.add_argument("--revision", help="the commit that trained the model")
-    one.add_argument("--command", help="the command that made the reports")
-    one.add_argument("--differs", help="what differs from the published experiment")
-    options = vars(parser.parse_args())
-    kind, path, name = (options.pop(key) for key in ("kind", "table", "name"))
-    files = {"calibration": "calibration.json", "study": "study.json", "trees": "trees.json"}
-    paths = [given / files.get(kind, "") for given in options.pop("reports")]
-    made = [json.loads(file.read_text(encoding="utf-8")) for file in paths]
-    if kind == "transfer":
-        record_transfer(path, name, made, **options)
-        return
-    if kind == "trees":
-        record_trees(path, name, made[0], **options)
-        return
-    recorders = {"calibration": record_calibration, "study": record_study}
-    recorders[kind](path, name, made[0])
 
 
 if __name__ == "__main__":

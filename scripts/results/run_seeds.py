@@ -268,18 +268,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--overrides", default="", help="a JSON or Jsonnet file, or Jsonnet as `allennlp -o` takes"
     )
-    parser.add_argument(
-        "--seeds",
-        type=int,
-        nargs="+",
-        default=[1, 2, 3],
-    )
-    parser.add_argument(
-        "--jobs",
-        type=int,
-        default=1,
-        help="how many seeds to train at a time",
-    )
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--jobs", type=int, default=1, help="how many seeds to train at a time")
     parser.add_argument("--record", type=Path, help="a JSON file of results to put the figures in")
     parser.add_argument(
         "--recover", action="store_true", help="continue interrupted runs, rather than begin again"
@@ -310,31 +300,41 @@ def main() -> None:
     recorded: list[int] = []
     if arguments.record is not None:
         series = Series(arguments.record, arguments.config, text)
-        digest = digest_of(arguments.config, overrides)
-        recorded = valid_seeds(series, digest)
-        for seed in finished:  # refuse earlier runs before training others
-            if seed not in recorded:
-                check_origin(training, seed, digest)
-    known = {*finished, *recorded}
-    missing = [seed for seed in arguments.seeds if seed not in known]
+        recorded = recorded_with_these_settings(training, series, finished)
+    left_out = [seed for seed in arguments.seeds if seed in recorded and seed not in finished]
+    for seed in left_out:
+        print(f"seed {seed} is in {arguments.record}")
+    trained = [seed for seed in arguments.seeds if seed not in left_out]
     with ThreadPoolExecutor(arguments.jobs) as executor:
         futures = {}
-        for seed in missing:
-            futures[seed] = executor.submit(train, training, seed, arguments.recover)
+        for seed in trained:
+            if seed not in finished:
+                futures[seed] = executor.submit(train, training, seed, arguments.recover)
         try:
-            for seed in arguments.seeds:
+            for seed in trained:
                 if seed in futures:
                     futures[seed].result()
-                elif seed not in finished:
-                    print(f"seed {seed} is in {arguments.record}")
-                    continue
                 if series is not None:
                     command = command_without_seeds(arguments)
-                    finish(training, series, seed, command, is_new=seed in missing)
+                    finish(training, series, seed, command, is_new=seed in futures)
         finally:  # if one fails, start no others
             executor.shutdown(cancel_futures=True)
-    trained = [seed for seed in arguments.seeds if seed in finished or seed in missing]
     print_summary(arguments, [read_metrics(training.folder(seed)) for seed in trained])
+
+
+def recorded_with_these_settings(
+    training: Training, series: Series, finished: Sequence[int]
+) -> list[int]:
+    """Return the seeds that are recorded with today's settings.
+
+    Exit, before anything is trained, if a finished run that is not recorded has others.
+    """
+    digest = digest_of(training.config, training.overrides)
+    recorded = valid_seeds(series, digest)
+    for seed in finished:
+        if seed not in recorded:
+            check_origin(training, seed, digest)
+    return recorded
 
 
 def print_summary(arguments: argparse.Namespace, runs: Sequence[dict[str, Any]]) -> None:
