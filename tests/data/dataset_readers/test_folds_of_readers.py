@@ -8,12 +8,12 @@ import pytest
 from allennlp.common import Params
 from allennlp.data import DatasetReader
 
-from allennlp_sentmatch.data.dataset_readers import formats
+from allennlp_sentmatch.data.dataset_readers import formatted_reader
 
 CLAIMS = [
     (f"claim {c}", f"premise {c}{p}", "yes" if p % 2 else "no") for c in range(6) for p in range(5)
 ]
-TABLE = {"format": formats.TABLE}
+TABLE = {"format": formatted_reader.TABLE}
 
 
 def make(kind, **settings):
