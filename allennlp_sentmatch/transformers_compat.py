@@ -6,8 +6,6 @@ transformer components; each function says what failed.
 
 import functools
 import inspect
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Optional
 
 import torch
@@ -15,7 +13,6 @@ from allennlp.common import cached_transformers
 from allennlp.data.token_indexers import PretrainedTransformerIndexer
 from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 from allennlp.modules.token_embedders import PretrainedTransformerEmbedder
-from allennlp.modules.transformer import TransformerModule
 from transformers import PreTrainedTokenizerBase
 
 
@@ -146,39 +143,8 @@ def patch_segments() -> None:
     embedder._unfold_long_sequences = join_if_any
 
 
-def patch_pretrained_modules() -> None:
-    """Let AllenNLP's transformer modules read `model.safetensors`.
-
-    `from_pretrained_module` of the classes in `allennlp.modules.transformer` looks for
-    `pytorch_model.bin`, which transformers has not written since 4.35; it then mistakes the folder
-    for a name on the Hub: "HFValidationError: Repo id must use alphanumeric chars". It also refuses
-    the `position_ids` in the weights of earlier versions.
-    """
-    module: Any = TransformerModule
-    read = module._get_pretrained_state_dict.__func__
-
-    def read_either(
-        cls: Any, /, model_name: str, weights_path: Any = None, **settings: Any
-    ) -> dict[str, torch.Tensor]:
-        file = Path(model_name, "model.safetensors")
-        is_old = weights_path is not None or file.with_name("pytorch_model.bin").exists()
-        with TemporaryDirectory() as folder:
-            if file.is_file() and not is_old:
-                from safetensors.torch import load_file
-
-                weights_path = Path(folder, "pytorch_model.bin")
-                torch.save(load_file(file), weights_path)
-            state: dict[str, torch.Tensor] = read(cls, model_name, weights_path, **settings)
-            # transformers 4.30 and earlier save the numbers of the positions with the embeddings.
-            state.pop("position_ids", None)
-            return state
-
-    module._get_pretrained_state_dict = classmethod(read_either)
-
-
 patch_special_tokens()
 patch_gradient_checkpointing()
 patch_position_ids()
 patch_type_ids()
 patch_segments()
-patch_pretrained_modules()

@@ -7,8 +7,7 @@ from allennlp.data import Batch, Instance, TokenIndexer, Vocabulary
 from allennlp.data.fields import TextField
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, WhitespaceTokenizer
 from allennlp.modules import TokenEmbedder
-from allennlp.modules.transformer import TransformerEmbeddings, TransformerStack
-from transformers import AutoModel, DistilBertConfig, DistilBertModel, DistilBertTokenizerFast
+from transformers import DistilBertConfig, DistilBertModel, DistilBertTokenizerFast
 
 from tests.tiny_bert import VOCABULARY
 
@@ -132,17 +131,3 @@ def test_a_transformer_with_max_length_reads_a_text_without_word_pieces(tiny_ber
     # Without `max_length`, the text of special tokens only is embedded in the same way.
     alone = embedder_of(kind, tiny_bert).eval()(**tensors_of(texts[:1], kind, tiny_bert))
     torch.testing.assert_close(vectors[:1, : alone.size(1)], alone)
-
-
-@pytest.mark.parametrize("safe_serialization", [True, False])
-def test_pretrained_modules_compute_what_the_transformer_does(
-    tiny_bert, tmp_path, safe_serialization
-):
-    transformer = AutoModel.from_pretrained(tiny_bert).eval()
-    transformer.save_pretrained(tmp_path, safe_serialization=safe_serialization)
-    embeddings = TransformerEmbeddings.from_pretrained_module(str(tmp_path)).eval()
-    stack = TransformerStack.from_pretrained_module(str(tmp_path)).eval()
-    ids = torch.tensor([[2, 5, 6, 7, 8, 3]])
-    outputs = stack(embeddings(ids, torch.zeros_like(ids)), torch.ones_like(ids)[:, None, None])
-    expected = transformer(ids).last_hidden_state
-    torch.testing.assert_close(outputs.final_hidden_states, expected, atol=1e-5, rtol=1e-5)

@@ -28,8 +28,7 @@ from allennlp_sentmatch.data.dataset_readers.configured_reader import Configured
 from allennlp_sentmatch.data.folds import split_data_path
 from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.thresholds import choose_threshold
-from allennlp_sentmatch.files.folders import check_absent, write_json, written_folder
-from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.folders import AnyPath, check_absent, write_json, written_folder
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
@@ -43,9 +42,9 @@ MOST_SHARED = 0.1
 
 
 def calibrate_archive(
-    archive_file: PathOrStr,
+    archive_file: AnyPath,
     data_path: Any,
-    output_dir: PathOrStr,
+    output_dir: AnyPath,
     test_path: Any = None,
     precision: Optional[float] = None,
     positive_label: Optional[str] = None,

@@ -11,45 +11,27 @@ from allennlp_sentmatch.lazy_names import imported as _imported
 
 if TYPE_CHECKING:
     from allennlp_sentmatch.corpora.corpus import encode_corpus
-    from allennlp_sentmatch.corpora.deduplication import Deduplication, Duplicate, KeptText
-    from allennlp_sentmatch.corpora.duplicates import find_duplicates
     from allennlp_sentmatch.corpora.index_kinds import IndexKind
     from allennlp_sentmatch.corpora.ray_encoder import RayEncoder
-    from allennlp_sentmatch.corpora.sentence_collection import Found, SentenceCollection
-    from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
     from allennlp_sentmatch.corpora.sentence_index import SentenceIndex
     from allennlp_sentmatch.corpora.sentence_search import Neighbor, SentenceSearch
 
 __all__ = [
-    "Deduplication",
-    "Duplicate",
-    "Found",
     "IndexKind",
-    "KeptText",
     "Neighbor",
     "RayEncoder",
-    "SentenceCollection",
-    "SentenceEncoder",
     "SentenceIndex",
     "SentenceSearch",
     "encode_corpus",
-    "find_duplicates",
 ]
 
 _MODULES = {
-    "Deduplication": "deduplication",
-    "Duplicate": "deduplication",
-    "Found": "sentence_collection",
     "IndexKind": "index_kinds",
-    "KeptText": "deduplication",
     "Neighbor": "sentence_search",
     "RayEncoder": "ray_encoder",
-    "SentenceCollection": "sentence_collection",
-    "SentenceEncoder": "sentence_encoder",
     "SentenceIndex": "sentence_index",
     "SentenceSearch": "sentence_search",
     "encode_corpus": "corpus",
-    "find_duplicates": "duplicates",
 }
 
 

@@ -7,7 +7,6 @@ read it as well.
 
 import logging
 import os
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +23,7 @@ from allennlp_sentmatch.files.digests import (
     ending_digest,
     is_whole,
 )
-from allennlp_sentmatch.files.folders import AnyPath
+from allennlp_sentmatch.files.folders import AnyPath, partial_path
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +59,7 @@ def write_index(
     replaced, or cannot be written.
     """
     path = Path(os.path.realpath(path))  # a symbolic link stays one
-    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
+    partial = partial_path(path)
     try:
         faiss_library().write_index(index, os.fspath(partial))
         with open(partial, "a+b") as file:

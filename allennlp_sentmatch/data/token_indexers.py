@@ -6,7 +6,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Token, TokenIndexer, Vocabulary
 from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 
-from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone import StandaloneEncoder
 
@@ -28,7 +28,7 @@ class ExportedEncoderIndexer(TokenIndexer):
 
     def __init__(
         self,
-        folder: Optional[PathOrStr] = None,
+        folder: Optional[AnyPath] = None,
         token_min_padding_length: int = 0,
     ) -> None:
         super().__init__(token_min_padding_length)
@@ -59,7 +59,7 @@ class ExportedEncoderIndexer(TokenIndexer):
         return {"token_ids": [], "num_parts": [], "mask": []}
 
 
-def load_exported(folder: Optional[PathOrStr]) -> StandaloneEncoder:
+def load_exported(folder: Optional[AnyPath]) -> StandaloneEncoder:
     """Load the encoder in a folder, by default this package's.
 
     Raise `ConfigurationError` if the folder has none.

@@ -9,14 +9,14 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 from allennlp.modules.token_embedders.embedding import EmbeddingsTextFile
 
-from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.row import Source
 
 WordVector = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 
 
 def read_word_vectors(
-    file_path: PathOrStr, words: Optional[Container[str]] = None
+    file_path: AnyPath, words: Optional[Container[str]] = None
 ) -> Iterator[tuple[str, WordVector]]:
     """Yield the words of a file with their vectors (E,), in its order.
 
@@ -52,7 +52,7 @@ def _parsed(numbers: list[str]) -> WordVector:
     return vector if numpy.isfinite(vector).all() else numpy.empty(0, numpy.float32)
 
 
-def _numbered_lines(file_path: PathOrStr) -> Iterator[tuple[int, str]]:
+def _numbered_lines(file_path: AnyPath) -> Iterator[tuple[int, str]]:
     """Yield the lines of vectors, counted from 1 in the file."""
     number = 0
     try:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import BinaryIO, Optional
 
 from allennlp_sentmatch.files.blocks import blocks_of
-from allennlp_sentmatch.files.lines import PathOrStr, local_path
+from allennlp_sentmatch.files.folders import AnyPath
+from allennlp_sentmatch.files.lines import local_path
 
 MARK = b"\nallennlp_sentmatch sha256 "
 """The mark before a digest at the end of a file."""
@@ -44,7 +45,7 @@ def sentences_digest(sentences: Iterable[str]) -> SentencesDigest:
     return digest
 
 
-def files_digest(*paths: PathOrStr) -> str:
+def files_digest(*paths: AnyPath) -> str:
     """Return the SHA-256 of files and folders; a folder's includes the names of its files."""
     contents = b"".join(_content_digest(Path(local_path(path))) for path in paths)
     return hashlib.sha256(contents).hexdigest()
@@ -80,7 +81,7 @@ def ending(digest: str) -> bytes:
     return MARK + digest.encode("ascii")
 
 
-def ending_digest(path: PathOrStr) -> Optional[str]:
+def ending_digest(path: AnyPath) -> Optional[str]:
     """Return the digest at the end of a file, or the first of two, damaged or not; `None` without
     one.
     """
@@ -88,12 +89,12 @@ def ending_digest(path: PathOrStr) -> Optional[str]:
     return digest[:DIGEST_LENGTH].decode("latin-1") if mark else None
 
 
-def is_damaged(path: PathOrStr) -> bool:
+def is_damaged(path: AnyPath) -> bool:
     """Return whether a file with two digests has changed; the second one covers all before it."""
     return _two_endings(path).count(MARK) == 2 and not is_whole(Path(local_path(path)))
 
 
-def _two_endings(path: PathOrStr) -> bytes:
+def _two_endings(path: AnyPath) -> bytes:
     with open(local_path(path), "rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * ENDING_LENGTH))
         return file.read()

@@ -90,6 +90,11 @@ def check_absent(path: AnyPath, kind: str = "file") -> None:
         raise ValueError(f"the folder of {path} does not exist")
 
 
+def partial_path(place: Path) -> Path:
+    """Return a new path beside `place`, for a file or folder that is moved there when whole."""
+    return place.with_name(f"{place.name}.{uuid.uuid4().hex}.partial")
+
+
 @contextmanager
 def written_text(path: AnyPath) -> Iterator[TextIO]:
     """Yield a new text file, which is moved to its place once it is whole.
@@ -98,7 +103,7 @@ def written_text(path: AnyPath) -> Iterator[TextIO]:
     """
     place = Path(os.path.realpath(path))  # a symbolic link stays one
     check_absent(path)
-    temporary = place.with_name(f"{place.name}.{uuid.uuid4().hex}.partial")
+    temporary = partial_path(place)
     try:
         with open(temporary, "w", encoding="utf-8") as file:
             yield file
@@ -125,7 +130,7 @@ def written_folder(folder: AnyPath) -> Iterator[Path]:
         check_absent(folder, "folder")
     if place == Path.cwd():
         raise ValueError(f"{folder} is the current folder, which is not replaced; name another one")
-    temporary = place.with_name(f"{place.name}.{uuid.uuid4().hex}.partial")
+    temporary = partial_path(place)
     temporary.mkdir(parents=True)
     try:
         yield temporary

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from allennlp_sentmatch.files.lines import PathOrStr, filled_lines
+from allennlp_sentmatch.files.folders import AnyPath
+from allennlp_sentmatch.files.lines import filled_lines
 from allennlp_sentmatch.files.messages import printable, shorten
 from allennlp_sentmatch.files.row import Row
 
@@ -48,7 +49,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def json_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
+def json_rows(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[Row]:
     """Yield the rows of JSON lines: an object on each line, whose keys are the columns."""
     for source, line in filled_lines(file_path, encoding):
         yield Row(source, parse_json_object(line, str(source)))

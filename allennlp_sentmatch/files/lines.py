@@ -15,12 +15,11 @@ import zlib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from os import PathLike, fspath, path
-from typing import BinaryIO, Callable, Optional, TypeVar, Union, cast
+from typing import BinaryIO, Callable, Optional, TypeVar, cast
 
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.messages import printable
 from allennlp_sentmatch.files.row import Row, Source
-
-PathOrStr = Union[str, "PathLike[str]"]
 
 T = TypeVar("T")
 
@@ -58,7 +57,7 @@ def check_encoding(encoding: str) -> str:
     return encoding
 
 
-def local_path(file_path: PathOrStr) -> str:
+def local_path(file_path: AnyPath) -> str:
     """Return the path of a file or folder, once it is downloaded and extracted.
 
     Raises `FileNotFoundError` for a path that does not exist, `ValueError` for any other unusable
@@ -81,7 +80,7 @@ def local_path(file_path: PathOrStr) -> str:
     return local
 
 
-def _fetched(file_path: PathOrStr) -> str:
+def _fetched(file_path: AnyPath) -> str:
     """Return the path of a URL's content, or of a member of an archive."""
     if find_spec("allennlp") is None:
         raise ValueError(
@@ -102,7 +101,7 @@ def _fetched(file_path: PathOrStr) -> str:
         ) from error
 
 
-def read_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+def read_lines(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield `(number, line)` for every line, counted from 1, with its line end.
 
     A byte order mark overrides `encoding`. Only line feeds end a line.
@@ -119,7 +118,7 @@ def read_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[
 
 def stream_lines(
     file: BinaryIO,
-    name: PathOrStr,
+    name: AnyPath,
     encoding: str = "utf-8",
     skip: Optional[Callable[[str], None]] = None,
 ) -> Iterator[tuple[int, str]]:
@@ -159,7 +158,7 @@ def _peek(file: BinaryIO) -> bytes:
 
 
 def _decoded(
-    content: BinaryIO, name: PathOrStr, encoding: str, skip: Optional[Callable[[str], None]]
+    content: BinaryIO, name: AnyPath, encoding: str, skip: Optional[Callable[[str], None]]
 ) -> Iterator[tuple[int, str]]:
     """Yield the number, counted from 1, and the text of each line; see `stream_lines`."""
     if codecs.lookup(encoding).name.startswith(_WIDE):
@@ -181,7 +180,7 @@ def _decoded(
             yield number, decoded
 
 
-def _not_in_encoding(name: PathOrStr, number: int, encoding: str, error: UnicodeError) -> str:
+def _not_in_encoding(name: AnyPath, number: int, encoding: str, error: UnicodeError) -> str:
     """Return the message for a line that cannot be decoded."""
     return (
         f"{Source(name, number)}: not {encoding} ({error}); convert the file, or name its encoding "
@@ -189,7 +188,7 @@ def _not_in_encoding(name: PathOrStr, number: int, encoding: str, error: Unicode
     )
 
 
-def not_empty(rows: Iterator[T], file_path: PathOrStr) -> Iterator[T]:
+def not_empty(rows: Iterator[T], file_path: AnyPath) -> Iterator[T]:
     """Yield the `rows`; raise an error if there are none."""
     empty = True
     for row in rows:
@@ -202,7 +201,7 @@ def not_empty(rows: Iterator[T], file_path: PathOrStr) -> Iterator[T]:
         )
 
 
-def filled_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[Source, str]]:
+def filled_lines(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[tuple[Source, str]]:
     """Yield the place and the text of each line that is not blank; an error if there is none."""
     lines = (
         (Source(file_path, number), line.rstrip("\r\n"))
@@ -212,11 +211,11 @@ def filled_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tupl
     return not_empty(lines, file_path)
 
 
-def first_line(file_path: PathOrStr, encoding: str = "utf-8") -> str:
+def first_line(file_path: AnyPath, encoding: str = "utf-8") -> str:
     """Return the first line that is not blank, which tells formats apart."""
     return next(filled_lines(file_path, encoding))[1]
 
 
-def text_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
+def text_rows(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[Row]:
     """Yield a row for each line that is not blank, the line itself as its column "text"."""
     return (Row(source, {"text": line}) for source, line in filled_lines(file_path, encoding))

@@ -3,9 +3,9 @@
 import json
 import math
 from collections.abc import Sequence
-from os import PathLike
 from typing import Any, NamedTuple, Optional, Union
 
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.messages import printable, shorten
 from allennlp_sentmatch.files.texts import checked_text
 
@@ -16,7 +16,7 @@ Column = Union[int, str]
 class Source(NamedTuple):
     """The place of an example, for errors about it: `str(source)` is `pairs.tsv, line 3`."""
 
-    file_path: Union[str, "PathLike[str]"]
+    file_path: AnyPath
     """The file, as the user named it."""
     line: Optional[int] = None
     """The example's first line, counted from 1; `None` if the file is not read by lines."""

@@ -2,25 +2,29 @@
 
 from collections.abc import Sequence
 
-from allennlp_sentmatch.files.lines import PathOrStr, read_lines
+from allennlp_sentmatch.files.folders import AnyPath
+from allennlp_sentmatch.files.lines import read_lines
 
 
-def rows_as_written(file_path: PathOrStr, first_lines: Sequence[int]) -> tuple[str, list[str]]:
+def rows_as_written(file_path: AnyPath, first_lines: Sequence[int]) -> tuple[str, list[str]]:
     """Return the header, which is everything before the first row, and the text of each row.
 
     A row with a line end in a cell has several lines. Blank lines between the rows are left out.
 
     # Parameters
 
-    file_path : `PathOrStr`
+    file_path : `AnyPath`
     first_lines : `Sequence[int]`
         The first line of each row, counted from 1, in order.
     """
     lines = [line for _, line in read_lines(file_path)]
     line_end = "\r\n" if lines[0].endswith("\r\n") else "\n"
-    ends = [*first_lines[1:], len(lines) + 1]
-    header = _text(lines[: first_lines[0] - 1], line_end)
-    rows = [_text(lines[first - 1 : end - 1], line_end) for first, end in zip(first_lines, ends)]
+    starts = [first - 1 for first in first_lines]
+    ends = [*starts[1:], len(lines)]
+    header = _text(lines[: starts[0]], line_end)
+    rows = []
+    for start, end in zip(starts, ends):
+        rows.append(_text(lines[start:end], line_end))
     return header, rows
 
 
@@ -29,4 +33,7 @@ def _text(lines: Sequence[str], line_end: str) -> str:
     filled = [position for position, line in enumerate(lines) if line.strip()]
     if not filled:
         return ""
-    return "".join(lines[filled[0] : filled[-1] + 1]).rstrip("\r\n") + line_end
+    first = filled[0]
+    last = filled[-1]
+    text = "".join(lines[first : last + 1])
+    return text.rstrip("\r\n") + line_end

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.json_lines import parse_json_object
-from allennlp_sentmatch.files.lines import PathOrStr, not_empty, read_lines
+from allennlp_sentmatch.files.lines import not_empty, read_lines
 from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.row import Row, Source
 
 
-def squad_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
+def squad_rows(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[Row]:
     """Yield a row for each question of a file in the form of SQuAD 1.1.
 
     Its columns are `id`, `question`, `context`, `answers` (a list of strings) and, if the first

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Optional
 
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.json_lines import json_rows
-from allennlp_sentmatch.files.lines import PathOrStr, first_line, not_empty, read_lines
+from allennlp_sentmatch.files.lines import first_line, not_empty, read_lines
 from allennlp_sentmatch.files.messages import printable, shorten
 from allennlp_sentmatch.files.row import Column, Row, Source
 
@@ -32,7 +33,7 @@ _TABLE = re.compile(r"\.(tsv|csv|jsonl?)(\.gz)?$", re.IGNORECASE)
 
 
 def delimited_rows(
-    file_path: PathOrStr,
+    file_path: AnyPath,
     delimiter: str = "\t",
     quoted: Optional[bool] = False,
     columns: Optional[Sequence[str]] = None,
@@ -54,13 +55,13 @@ def delimited_rows(
     return not_empty(_with_columns(rows, columns, quoted), file_path)
 
 
-def _plain_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
+def _plain_cells(file_path: AnyPath, delimiter: str, encoding: str) -> Cells:
     for number, line in read_lines(file_path, encoding):
         blank = not line.strip() and delimiter not in line
         yield Source(file_path, number), [] if blank else line.rstrip("\r\n").split(delimiter)
 
 
-def _quoted_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
+def _quoted_cells(file_path: AnyPath, delimiter: str, encoding: str) -> Cells:
     """Yield the place and the cells of each row, whose cells double quotes may protect."""
     lines = (line for _, line in read_lines(file_path, encoding))
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -161,7 +162,7 @@ class Table:
         self._quoted = quoted
         self._optional = optional
 
-    def rows(self, file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
+    def rows(self, file_path: AnyPath, encoding: str = "utf-8") -> Iterator[Row]:
         """Yield the file's rows; each has all the columns."""
         for number, row in enumerate(self._all_rows(file_path, encoding)):
             if self._by_position and number == 0 and _is_numbering(row.values.values()):
@@ -182,7 +183,7 @@ class Table:
             remedy += " (null there if the file has no such column)"
         return remedy
 
-    def _all_rows(self, file_path: PathOrStr, encoding: str) -> Iterator[Row]:
+    def _all_rows(self, file_path: AnyPath, encoding: str) -> Iterator[Row]:
         """Yield the rows of a file in its form, whatever their columns are."""
         delimiter = self._delimiter
         if delimiter is None:
@@ -194,7 +195,7 @@ class Table:
         columns = () if self._by_position else None
         return delimited_rows(file_path, delimiter, quoted, columns, encoding)
 
-    def _usual_delimiter(self, file_path: PathOrStr, line: str) -> str:
+    def _usual_delimiter(self, file_path: AnyPath, line: str) -> str:
         """Return the delimiter of a file with this first line: a tab if it has one, or a comma.
 
         Raise `ValueError` if only another delimiter separates the columns.
@@ -222,7 +223,7 @@ def _is_numbering(cells: Iterable[str]) -> bool:
 
 
 def read_sentences(
-    file_path: PathOrStr, column: Optional[Column] = None, delimiter: Optional[str] = None
+    file_path: AnyPath, column: Optional[Column] = None, delimiter: Optional[str] = None
 ) -> Iterator[str]:
     """Yield the sentences of a file without holding them in memory.
 
@@ -239,7 +240,7 @@ def read_sentences(
 
 
 def located_sentences(
-    file_path: PathOrStr, column: Optional[Column] = None, delimiter: Optional[str] = None
+    file_path: AnyPath, column: Optional[Column] = None, delimiter: Optional[str] = None
 ) -> Iterator[tuple[Source, str]]:
     """Yield each sentence of `read_sentences` with its file and line."""
     if column is not None:

@@ -1,7 +1,6 @@
 """Sentence vectors in NumPy's files."""
 
 import os
-import uuid
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,14 @@ from allennlp_sentmatch.files.digests import (
     is_damaged,
     sentences_digest,
 )
-from allennlp_sentmatch.files.lines import PathOrStr, local_path
+from allennlp_sentmatch.files.folders import AnyPath, partial_path
+from allennlp_sentmatch.files.lines import local_path
 from allennlp_sentmatch.files.row import Source
 
 Vectors = numpy.ndarray[Any, numpy.dtype[Any]]
 
 
-def map_vectors(file_path: PathOrStr) -> Vectors:
+def map_vectors(file_path: AnyPath) -> Vectors:
     """Return the vectors (N, E) of a `.npy` file, such as `sentmatch encode` writes, mapped from
     the file.
 
@@ -59,7 +59,7 @@ def map_vectors(file_path: PathOrStr) -> Vectors:
 def save_array(path: Path, array: "numpy.ndarray[Any, Any]") -> None:
     """Write a `.npy` file atomically, with a digest of its content; see `is_whole`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
+    partial = partial_path(path)
     try:
         with open(partial, "w+b") as file:
             numpy.save(file, array, allow_pickle=False)
@@ -72,7 +72,7 @@ def save_array(path: Path, array: "numpy.ndarray[Any, Any]") -> None:
 
 
 def check_sentences(
-    sentences: Iterable[str], file_path: PathOrStr, remedy: str = "encode them again"
+    sentences: Iterable[str], file_path: AnyPath, remedy: str = "encode them again"
 ) -> None:
     """Compare sentences with the digest in a file of vectors, or in an index of them.
 
@@ -85,7 +85,7 @@ def check_sentences(
         check_digest(sentences_digest(sentences).hexdigest(), file_path, remedy)
 
 
-def check_digest(digest: str, file_path: PathOrStr, remedy: str = "encode them again") -> None:
+def check_digest(digest: str, file_path: AnyPath, remedy: str = "encode them again") -> None:
     """Compare the digest of sentences; see `check_sentences`."""
     if ending_digest(file_path) not in (None, digest):
         raise ValueError(

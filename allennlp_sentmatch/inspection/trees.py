@@ -19,8 +19,9 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import without_padding_word
 from allennlp_sentmatch.data.text import unescape
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.json_lines import json_rows
-from allennlp_sentmatch.files.lines import PathOrStr, first_line, text_rows
+from allennlp_sentmatch.files.lines import first_line, text_rows
 from allennlp_sentmatch.files.row import Row
 from allennlp_sentmatch.inspection import tree_scores
 from allennlp_sentmatch.inspection.tree_scores import Tree, mean_f1
@@ -49,7 +50,7 @@ class ParsedSentence(NamedTuple):
     tree: Tree
 
 
-def read_parses(path: PathOrStr) -> list[ParsedSentence]:
+def read_parses(path: AnyPath) -> list[ParsedSentence]:
     """Read the parses of a file, which has one of two forms.
 
     - A tree on each line, every node with a label, as the Stanford Sentiment Treebank has them:

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.groups import group_equal
-from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.training.metrics.correlations import correlations
 from allennlp_sentmatch.transfer.classifiers import Data, LabelClassifier, predict_with_best_penalty
 from allennlp_sentmatch.transfer.report import TaskResult, TransferReport, metric_key
@@ -42,7 +42,7 @@ class TransferBenchmark:
 
     def __init__(
         self,
-        data_folder: PathOrStr,
+        data_folder: AnyPath,
         tasks: Sequence[TransferTask] = TASKS,
         num_folds: int = 10,
         seed: int = 1111,

@@ -10,7 +10,7 @@ from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.data.word_vectors import read_word_vectors
 from allennlp_sentmatch.errors import ConfigurationError, configuration_errors
 from allennlp_sentmatch.files.digests import is_whole, sentences_digest
-from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.progress import progress_over
 from allennlp_sentmatch.files.tables import read_sentences
@@ -39,7 +39,7 @@ class SentenceVectors:
     def __init__(
         self,
         encode: EncodeFunction,
-        cache_folder: Optional[PathOrStr] = None,
+        cache_folder: Optional[AnyPath] = None,
         fingerprint: str = "",
     ) -> None:
         self._encode = encode
@@ -125,8 +125,8 @@ class StoredVectors:
     @configuration_errors()
     def from_files(
         cls,
-        sentences_file: PathOrStr,
-        vectors_file: PathOrStr,
+        sentences_file: AnyPath,
+        vectors_file: AnyPath,
     ) -> "StoredVectors":
         """Return the vectors of a text file's sentences, in the rows of a `.npy` file.
 
@@ -172,7 +172,7 @@ class WordVectorAverage:
         self._splitter = SpacyBlankTokenizer().splitter()
 
     @classmethod
-    def from_file(cls, file_path: PathOrStr) -> "WordVectorAverage":
+    def from_file(cls, file_path: AnyPath) -> "WordVectorAverage":
         """Return the average of a file's vectors, of each word the first one.
 
         The file is as for `allennlp_sentmatch.data.word_vectors.read_word_vectors`. Raise

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import numpy
 import pytest
 
-from allennlp_sentmatch.corpora import RayEncoder, SentenceEncoder, encode_corpus, ray_encoder
+from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch.corpora import RayEncoder, encode_corpus, ray_encoder
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from tests.estimators.tiny_encoder import tiny_encoder
 

@@ -95,7 +95,7 @@ def test_the_projection(tmp_path, cut):
     [
         {"tokenizer": "whitespace"},
         {"tokenizer": "letters_digits", "max_length": 2},
-        {"tokenizer": {"type": "spacy_blank", "language": "de", "max_word_length": 3}},
+        {"tokenizer": {"type": "spacy_blank", "language": "de"}},
         {"token_indexers": {"tokens": {"type": "single_id", "lowercase_tokens": True}}},
     ],
     ids=str,

@@ -46,9 +46,12 @@ def tokenizer_and_splitter(name: str) -> tuple[Any, Any]:
     if name == "letters_digits":
         return LettersDigitsTokenizer(), LettersDigitsSplitter()
     language, _, is_short = name.partition(", ")
-    settings = {"max_word_length": 5} if is_short else {}
-    tokenizer = SpacyBlankTokenizer(language, **settings)
-    return tokenizer, tokenizer.splitter()
+    tokenizer = SpacyBlankTokenizer(language)
+    splitter = tokenizer.splitter()
+    if is_short:
+        tokenizer._piece_of_a_word = re.compile(r"\S{5}")
+        splitter = splitter_from({**splitter.settings(), "max_word_length": 5})
+    return tokenizer, splitter
 
 
 SENTENCES = [

@@ -9,9 +9,9 @@ from typing import Any, Callable, Optional, Union
 
 from allennlp_sentmatch.data.text import unescape
 from allennlp_sentmatch.errors import ConfigurationError
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.json_lines import json_rows
 from allennlp_sentmatch.files.lines import (
-    PathOrStr,
     first_line,
     local_path,
     not_empty,
@@ -70,7 +70,7 @@ def _columns(**columns: Union[str, tuple[str, ...]]) -> dict[str, tuple[Column, 
 _csv_rows = partial(delimited_rows, delimiter=",", quoted=True)
 
 
-def _quora_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
+def _quora_rows(file_path: AnyPath, encoding: str) -> Iterator[Row]:
     beginning = first_line(file_path, encoding)
     if "question1" in beginning:
         # The release, tab-separated, and its copy on Kaggle, comma-separated: both quoted.
@@ -81,7 +81,7 @@ def _quora_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
     return delimited_rows(file_path, columns=names, encoding=encoding)
 
 
-def _scitail_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
+def _scitail_rows(file_path: AnyPath, encoding: str) -> Iterator[Row]:
     if first_line(file_path, encoding).startswith("{"):
         return json_rows(file_path, encoding)
     # The release's tsv_format; dgem_format has the hypothesis's structure as a fourth column.
@@ -188,7 +188,7 @@ PAIRS: dict[str, Format] = {
 _TREC_LINE = re.compile(r"(?P<fine>(?P<coarse>[A-Z]+):[a-z]+)\s+(?P<text>\S.*)")
 
 
-def _trec_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
+def _trec_rows(file_path: AnyPath, encoding: str) -> Iterator[Row]:
     for row in text_rows(file_path, encoding):
         match = _TREC_LINE.fullmatch(row.text(["text"]))
         if match is None:
@@ -196,7 +196,7 @@ def _trec_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
         yield Row(row.source, match.groupdict())
 
 
-def _label_first_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
+def _label_first_rows(file_path: AnyPath, encoding: str) -> Iterator[Row]:
     for row in text_rows(file_path, encoding):
         label, tab, text = row.text(["text"]).partition("\t")
         if not tab or not label.strip():
@@ -258,7 +258,7 @@ SENTENCES: dict[str, Format] = {
 }
 
 
-def _trecqa_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
+def _trecqa_rows(file_path: AnyPath, encoding: str) -> Iterator[Row]:
     for row in _csv_rows(file_path, encoding=encoding):
         texts = {name: unescape(row.text((name,))) for name in ("qtext", "atext")}
         yield Row(row.source, {**row.values, **texts})

@@ -20,7 +20,7 @@ from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.instances import instance_of, words_of
 from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.errors import inherits_settings
-from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.row import AllOrNone, Column, Row, Source
 
 logger = logging.getLogger(__name__)
@@ -143,7 +143,7 @@ class SentencePairReader(FormattedReader):
         row = example[0]
         return row.text(self._columns["sentence1"]), row.text(self._columns["sentence2"])
 
-    def _pairs(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
+    def _pairs(self, file_path: AnyPath) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
         """Yield the rows to read, with labels and scores; `None` if a row has none."""
         num_pairs = 0
         num_unlabeled = 0

@@ -14,7 +14,7 @@ from allennlp.data.instance import Instance
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.data.instances import sentence_instance
 from allennlp_sentmatch.errors import inherits_settings
-from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.row import Column, Source
 from allennlp_sentmatch.files.tables import located_sentences, read_sentences
 from allennlp_sentmatch.files.vectors import Vectors, check_sentences, map_vectors
@@ -79,7 +79,7 @@ class SentenceVectorsReader(TokenizingReader):
         return [((sentence, None) for sentence in sentences)]
 
     def _pairs(
-        self, sentences_file: PathOrStr, vectors_file: PathOrStr
+        self, sentences_file: AnyPath, vectors_file: AnyPath
     ) -> Iterator[tuple[str, Vectors]]:
         """Yield the sentences of a file with their vectors (E,), float32."""
         vectors = map_vectors(vectors_file)

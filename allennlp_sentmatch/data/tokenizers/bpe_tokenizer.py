@@ -16,7 +16,7 @@ from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 
 from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.errors import configuration_errors
-from allennlp_sentmatch.files.lines import PathOrStr
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.nn.checks import COUNT, optional
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class BpeTokenizer(Tokenizer):
 
     def __init__(
         self,
-        file: PathOrStr,
+        file: AnyPath,
         language: str = "en",
         lowercase: bool = False,
         serialization_dir: Optional[str] = None,

@@ -11,8 +11,6 @@ from spacy.attrs import ORTH, intify_attrs
 from spacy.tokens import Doc
 
 from allennlp_sentmatch.data.text import check_text
-from allennlp_sentmatch.errors import configuration_errors
-from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.splitters import RuleSplitter
 
 MAX_STRINGS = 200_000
@@ -27,7 +25,10 @@ class SpacyBlankTokenizer(Tokenizer):
     are: AllenNLP's `SpacyTokenizer` with `en_core_web_sm`, for instance, gives the same tokens.
     If part-of-speech tags, lemmas or entity types are needed, use the tokenizer `spacy`.
 
-    Whitespace never makes a token. Upper and lower case are kept: the indexer may lower-case.
+    Whitespace never makes a token. Upper and lower case are kept: the indexer may lower-case. Of a
+    text without whitespace, each piece of 256 characters is split by itself.
+
+    Raise `ConfigurationError` for a language that spaCy has no rules for.
 
     # Parameters
 
@@ -37,23 +38,18 @@ class SpacyBlankTokenizer(Tokenizer):
         Tokens before every text, in this order, as in `SpacyTokenizer`.
     end_tokens : `list[str]`, optional (default = `None`)
         Tokens after every text.
-    max_word_length : `int`, optional (default = `256`)
-        At least 1. Longer pieces of text without whitespace are cut into pieces of so many
-        characters, as the time of spaCy's rules grows with the square of a run of marks.
     """
+
+    # As in `RuleSplitter`: the time of spaCy's rules grows with the square of a run of marks.
+    _piece_of_a_word = re.compile(r"\S{256}")
 
     def __init__(
         self,
         language: str = "en",
         start_tokens: Optional[list[str]] = None,
         end_tokens: Optional[list[str]] = None,
-        max_word_length: int = 256,
     ) -> None:
-        with configuration_errors():
-            check_positive(max_word_length=max_word_length)
         self._language = language
-        self._max_word_length = max_word_length
-        self._piece_of_a_word = re.compile(rf"\S{{{max_word_length}}}")
         self._start_tokens = list(start_tokens or [])
         self._end_tokens = list(end_tokens or [])
         _rules(language)  # raises an error for an unknown language
@@ -91,7 +87,7 @@ class SpacyBlankTokenizer(Tokenizer):
         """
         if self._start_tokens or self._end_tokens:
             raise ConfigurationError("the tokenizer spacy_blank has start_tokens or end_tokens")
-        return rule_splitter(self._language, self._max_word_length)
+        return rule_splitter(self._language)
 
     def _to_params(self) -> dict[str, Any]:
         return {
@@ -99,7 +95,6 @@ class SpacyBlankTokenizer(Tokenizer):
             "language": self._language,
             "start_tokens": self._start_tokens,
             "end_tokens": self._end_tokens,
-            "max_word_length": self._max_word_length,
         }
 
 
@@ -121,7 +116,7 @@ def _rules(language: str) -> Callable[[str], Doc]:
 
 
 @cache
-def rule_splitter(language: str, max_word_length: int) -> RuleSplitter:
+def rule_splitter(language: str) -> RuleSplitter:
     """Make a splitter into the words of `SpacyBlankTokenizer(language)`, without spaCy's objects.
 
     Raise `ConfigurationError` for a language that spaCy splits otherwise, such as Chinese.
@@ -144,9 +139,7 @@ def rule_splitter(language: str, max_word_length: int) -> RuleSplitter:
     rejoined = {
         text: affixes.split_affixes(text) for text in cases if _is_rejoined(text, tokenizer)
     }
-    return RuleSplitter(
-        **expressions, special_cases=cases, rejoined=rejoined, max_word_length=max_word_length
-    )
+    return RuleSplitter(**expressions, special_cases=cases, rejoined=rejoined)
 
 
 def _special_cases(tokenizer: Any) -> dict[str, list[str]]:
