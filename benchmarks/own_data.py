@@ -8,13 +8,15 @@ by the folds of docs/own_data.md. The other methods learn from all of them. All 
 whole test data:
 
 - "simplest": of pairs with labels, a threshold for the cosine (`PairClassifier` with the matcher
-  "cosine"); of scores, the bare cosine; of answers, their cosines with the question; of sentences,
-  a logistic regression of their vectors, its penalty chosen by cross-validation.
+  "cosine"); of scores, the bare cosine; of answers, their cosines with the question; of questions
+  about a passage, the passage's sentence with the highest cosine; of sentences, a logistic
+  regression of their vectors, its penalty chosen by cross-validation.
 - "estimator": `PairClassifier` or `PairRegressor`. Answers are ranked by the probability of 1.
 
-The figure is the accuracy of labels, Pearson's correlation of scores, and the mean average
-precision of answers, over the questions with a right answer. A seed draws the examples and seeds
-the training. Runs are saved one by one, and existing runs are not measured again.
+The figure is the accuracy of labels, Pearson's correlation of scores, the mean average precision of
+answers, over the questions with a right answer, and ROUGE-L of answers in free words. A seed draws
+the examples and seeds the training. Runs are saved one by one, and existing runs are not measured
+again.
 """
 
 import argparse
@@ -37,10 +39,12 @@ from sklearn.metrics import average_precision_score
 from torch import device
 
 from allennlp_sentmatch import PairClassifier, PairRegressor
+from allennlp_sentmatch.training.metrics import AnswerOverlap
 from benchmarks.few_labels import PACKAGE, Vectors
 from benchmarks.own_data_sets import DATA_SETS, MOST, DataSet
 from benchmarks.report import machine, write
 from scripts.experiments import CONFIGURATIONS, REPOSITORY
+from scripts.results.answer_baselines import sentencizer
 from scripts.results.run_seeds import revision
 
 RESULTS = REPOSITORY / "docs" / "results" / "own_data.json"
@@ -54,14 +58,22 @@ TITLES = {
     "scores": "Pearson",
     "sentences": "accuracy, %",
     "answers": "MAP, %",
+    "questions": "ROUGE-L",
 }
-FIGURES = {"pairs": "accuracy", "sentences": "accuracy", "scores": "pearson", "answers": "map"}
+FIGURES = {
+    "pairs": "accuracy",
+    "sentences": "accuracy",
+    "scores": "pearson",
+    "answers": "map",
+    "questions": "rouge_l",
+}
 PAIR_COLUMNS = {"sentence1": "text_a", "sentence2": "text_b"}
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "pairs": {**PAIR_COLUMNS, "label": "label"},
     "scores": {**PAIR_COLUMNS, "score": "label"},
     "sentences": {"text": "text", "label": "label"},
     "answers": {"question": "question", "candidate": "candidate", "label": "label"},
+    "questions": {"question": "question", "passage": "passage", "answers": "answers"},
 }
 LOWEST_SCORES = {"STS-B": 0, "SICK": 1}
 COLUMNS = {
@@ -100,6 +112,23 @@ def cosines(vectors: Vectors, table: pandas.DataFrame) -> Any:
     return (u * v).sum(axis=1) / lengths
 
 
+def nearest_sentences(vectors: Vectors, table: pandas.DataFrame) -> list[str]:
+    """Return, for each question, the sentence of the passage with the highest cosine."""
+    found = []
+    for question, passage in zip(table["question"], table["passage"]):
+        sentences = [sentence.text.strip() for sentence in sentencizer()(passage).sents]
+        pairs = pandas.DataFrame({"question": question, "sentence": filter(None, sentences)})
+        found.append(pairs["sentence"][int(cosines(vectors, pairs).argmax())])
+    return found
+
+
+def rouge_l(table: pandas.DataFrame, predicted: list[str]) -> float:
+    """Return the mean overlap with the nearest of the right answers, from 0 to 100."""
+    overlap = AnswerOverlap()
+    overlap(predicted, table["answers"].tolist())
+    return float(overlap.get_metric()["rouge_l"])
+
+
 def simplest(kind: str, train: pandas.DataFrame, test: pandas.DataFrame, vectors: Vectors) -> float:
     """Return the figure of the simplest method."""
     if kind == "sentences":
@@ -109,6 +138,8 @@ def simplest(kind: str, train: pandas.DataFrame, test: pandas.DataFrame, vectors
     if kind == "pairs":
         classifier = PairClassifier(vectors, matcher="cosine")
         return float(classifier.fit(pairs_of(train), train["label"]).score(*tested(test)))
+    if kind == "questions":
+        return rouge_l(test, nearest_sentences(vectors, test))
     found = cosines(vectors, test)
     if kind == "scores":
         return float(numpy.corrcoef(found, test["label"])[0, 1])
@@ -140,12 +171,8 @@ def write_configuration(
 ) -> Path:
     """Write the examples and a configuration, as docs/own_data.md says; return its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = {"examples": train, "test": test}
-    for part, table in files.items():
-        texts = table.astype(str).replace(r"\s+", " ", regex=True)
-        lines = ["\t".join(texts.columns), *("\t".join(row) for row in texts.to_numpy())]
-        (folder / f"{part}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    path = str((folder / "examples.tsv").resolve())
+    path = write_examples(folder / "examples", train)
+    test_path = write_examples(folder / "test", test)
     number = 5 if len(train) <= FEW else 10
     arguments = {
         "train": {"path": path, "folds": {"number": number, "drop": [0]}},
@@ -155,11 +182,27 @@ def write_configuration(
     if kind == "scores":
         arguments["lowest"] = LOWEST_SCORES[name]
     called = ", ".join(f"{key}={json.dumps(value)}" for key, value in arguments.items())
-    tests = {"test_data_path": str((folder / "test.tsv").resolve()), "evaluate_on_test": True}
+    tests = {"test_data_path": test_path, "evaluate_on_test": True}
     config = folder / "own.jsonnet"
     imported = json.dumps(str(CONFIGURATIONS / f"own_{kind}.jsonnet"))
     config.write_text(f"(import {imported})({called}) + {json.dumps(tests)}\n", encoding="utf-8")
     return config
+
+
+def write_examples(path: Path, table: pandas.DataFrame) -> str:
+    """Write a file of examples, with a suffix for its format; return its absolute path.
+
+    Lists of answers need JSON lines; the others are tables with tabs.
+    """
+    if "answers" in table:
+        file = path.with_suffix(".jsonl")
+        table.to_json(file, orient="records", lines=True)
+        return str(file.resolve())
+    file = path.with_suffix(".tsv")
+    texts = table.astype(str).replace(r"\s+", " ", regex=True)
+    lines = ["\t".join(texts.columns), *("\t".join(row) for row in texts.to_numpy())]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(file.resolve())
 
 
 def own(config: Path, figure: str, seed: int) -> dict[str, Any]:
@@ -200,7 +243,7 @@ def measure(
     train = data.drawn(MOST if size == ALL else int(size), seed)
     vectors = Vectors(PACKAGE, folder)
     yield {"learned": len(train), "simplest": simplest(kind, train, data.test, vectors)}
-    if kind != "sentences":
+    if kind not in ("sentences", "questions"):
         start = time.process_time()
         figure = estimator(kind, train, data.test, vectors)
         yield {"estimator": figure, "estimator_seconds": time.process_time() - start}
@@ -212,8 +255,8 @@ def measure(
 def describe(record: dict[str, Any]) -> None:
     """Add what the table shows of the runs."""
     runs = list(record["runs"].values())
-    percent = 100 if record["figure"] != "Pearson" else 1
-    digits = 1 if percent == 100 else 3
+    percent = 100 if "%" in record["figure"] else 1
+    digits = 3 if record["figure"] == "Pearson" else 1
     for method in METHODS:
         values = [percent * run[method] for run in runs if method in run]
         spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""

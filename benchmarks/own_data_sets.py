@@ -16,6 +16,7 @@ MOST = 8_000
 NUM_TESTED = 2_000
 """The number of test examples if the data set has no division."""
 ANSWER_COLUMNS = ["question", "candidate", "label"]
+QUESTION_COLUMNS = ["question", "passage", "answers"]
 
 
 class DataSet(NamedTuple):
@@ -24,7 +25,9 @@ class DataSet(NamedTuple):
     train: pandas.DataFrame
     test: pandas.DataFrame
     by: str = ""
-    """The column whose equal values are drawn together: the candidates of a question."""
+    """The column whose equal values are drawn together: the candidates of a question, or the
+    questions about a passage.
+    """
 
     def drawn(self, size: int, seed: int) -> pandas.DataFrame:
         """Return about `size` examples for learning, drawn at random; all if there are no more."""
@@ -116,6 +119,15 @@ def trecqa(folder: Path) -> DataSet:
     return DataSet(pandas.concat(tables[:2], ignore_index=True), tables[2], by="question")
 
 
+def fairytaleqa(folder: Path) -> DataSet:
+    """Return questions about passages, with their answers in free words."""
+    tables = []
+    for part in ("train", "val", "test"):
+        table = pandas.read_json(folder / f"fairytaleqa/fairytaleqa.{part}.jsonl.gz", lines=True)
+        tables.append(table.rename(columns={"context": "passage"})[QUESTION_COLUMNS])
+    return DataSet(pandas.concat(tables[:2], ignore_index=True), tables[2], by="passage")
+
+
 DATA_SETS: dict[str, dict[str, Callable[[Path], DataSet]]] = {
     "pairs": {
         "SICK": partial(task, "SICK-E"),
@@ -132,5 +144,6 @@ DATA_SETS: dict[str, dict[str, Callable[[Path], DataSet]]] = {
         "TREC": partial(task, "TREC"),
     },
     "answers": {"WikiQA": wikiqa, "TrecQA": trecqa},
+    "questions": {"FairytaleQA": fairytaleqa},
 }
 """The reader of each data set, for each configuration `own_<kind>`."""

@@ -47,6 +47,39 @@ def test_a_configuration_reads_the_examples_in_folds(tmp_path):
         assert file.read() == 'text\tlabel\na b\t1\nsay "c"\t2\n'
 
 
+def test_questions_are_written_with_lists_of_answers(tmp_path):
+    table = pandas.DataFrame(
+        {"question": ["Who?"], "passage": ["A fox.\nIt ran."], "answers": [["a fox", "fox"]]}
+    )
+    path = own_data.write_examples(tmp_path / "examples", table)
+    with open(path, encoding="utf-8") as file:
+        assert json.load(file) == {
+            "question": "Who?",
+            "passage": "A fox.\nIt ran.",
+            "answers": ["a fox", "fox"],
+        }
+
+
+class LettersInCommon:
+    """An encoder whose cosines count common letters."""
+
+    def encode(self, sentences):
+        return numpy.array([[text.lower().count(x) for x in "fxwm"] for text in sentences]) + 0.1
+
+
+def test_the_simplest_answer_is_the_nearest_sentence():
+    table = pandas.DataFrame(
+        {
+            "question": ["Where is the fox?", "Where is the mill?"],
+            "passage": ["The fox sleeps. The water is at the mill."] * 2,
+            "answers": [["the fox sleeps"], ["far away"]],
+        }
+    )
+    answers = own_data.nearest_sentences(LettersInCommon(), table)
+    assert answers == ["The fox sleeps.", "The water is at the mill."]
+    assert own_data.rouge_l(table, answers) == pytest.approx(50)
+
+
 def test_rows_are_in_the_order_of_the_data_and_sizes():
     keys = ["answers TrecQA 500", "pairs SICK all", "pairs MSRP 500", "pairs SICK 2000"]
     assert own_data.in_order(keys) == [keys[3], keys[1], keys[2], keys[0]]
