@@ -132,7 +132,11 @@ def is_of_type(value: Any, annotation: Any) -> bool:
     return _fits_container(value, origin, arguments)
 
 
-def _fits_container(value: Any, origin: Any, arguments: tuple[Any, ...]) -> bool:
+def _fits_container(
+    value: Any,
+    origin: Any,
+    arguments: tuple[Any, ...],
+) -> bool:
     """Return whether a JSON value fits a mapping or a sequence; `True` for other annotations."""
     if not isinstance(origin, type):
         return True
@@ -147,7 +151,11 @@ def _fits_container(value: Any, origin: Any, arguments: tuple[Any, ...]) -> bool
     return all(is_of_type(item, arguments[0]) for item in value)
 
 
-def _give_place(params: Params, name: str, annotation: Any) -> None:
+def _give_place(
+    params: Params,
+    name: str,
+    annotation: Any,
+) -> None:
     """Let a setting that is the name of a component be an object with that `type`.
 
     AllenNLP also does so, but loses the setting's place: its error for an unknown name says only
@@ -171,7 +179,10 @@ _create_kwargs = from_params.create_kwargs
 
 
 def _create_checked_kwargs(
-    constructor: Callable[..., Any], cls: Any, params: Params, **extras: Any
+    constructor: Callable[..., Any],
+    cls: Any,
+    params: Params,
+    **extras: Any,
 ) -> dict[str, Any]:
     settings = dict(from_params.infer_params(cls, constructor))
     settings.pop("self", None)

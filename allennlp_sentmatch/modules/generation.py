@@ -40,7 +40,12 @@ class LengthPenaltyScorer(FinalSequenceScorer):
             check_kind(number(least=0), alpha=alpha)
         self.alpha = alpha
 
-    def score(self, predictions: Tensor, log_probabilities: Tensor, end_index: int) -> Tensor:
+    def score(
+        self,
+        predictions: Tensor,
+        log_probabilities: Tensor,
+        end_index: int,
+    ) -> Tensor:
         """Return the scores (B, beam) of `predictions` (B, beam, T), padded with `end_index`."""
         num_words = (predictions != end_index).sum(dim=-1)  # (B, beam)
         has_end = (predictions[..., -1] == end_index).long()
@@ -86,7 +91,11 @@ class StepwiseLengthPenaltyBeamSearch(BeamSearch):
     ) -> tuple[Tensor, Tensor]:
         """Search as AllenNLP's `BeamSearch` does, with the scores of each step divided."""
 
-        def penalized(last: Tensor, state: StateType, timestep: int) -> tuple[Tensor, StateType]:
+        def penalized(
+            last: Tensor,
+            state: StateType,
+            timestep: int,
+        ) -> tuple[Tensor, StateType]:
             log_probs, state = step(last, state)
             return log_probs / self._penalty.of(timestep + 1), state
 
@@ -104,7 +113,12 @@ class OutputWords(torch.nn.Module):
     allowed: Tensor
     """(V,), bool; also `True` for the end symbol."""
 
-    def __init__(self, vocab: Vocabulary, namespace: str, remedy: str) -> None:
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        namespace: str,
+        remedy: str,
+    ) -> None:
         super().__init__()
         indices = vocab.get_token_to_index_vocabulary(namespace)
         excluded = (vocab._padding_token, vocab._oov_token, START_SYMBOL)

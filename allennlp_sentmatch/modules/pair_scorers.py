@@ -24,7 +24,12 @@ class PairScorer(nn.Module, Registrable):
 
     default_implementation = "graded"
 
-    def __init__(self, input_size: int, lowest_score: float, highest_score: float) -> None:
+    def __init__(
+        self,
+        input_size: int,
+        lowest_score: float,
+        highest_score: float,
+    ) -> None:
         super().__init__()
         self.input_size = input_size
         self.lowest_score = lowest_score

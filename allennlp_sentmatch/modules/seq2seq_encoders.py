@@ -20,7 +20,12 @@ from allennlp_sentmatch.nn.padding import check_padded, clear_padding
 class SizedEncoder(Seq2SeqEncoder):
     """A `Seq2SeqEncoder` whose sizes and directions are known when it is constructed."""
 
-    def __init__(self, input_size: int, output_size: int, bidirectional: bool) -> None:
+    def __init__(
+        self,
+        input_size: int,
+        output_size: int,
+        bidirectional: bool,
+    ) -> None:
         super().__init__()
         self._input_dim = input_size
         self._output_dim = output_size

@@ -142,7 +142,11 @@ def _as_bool(mask: Optional[Tensor]) -> Optional[Tensor]:
     return mask.bool() if mask is not None and mask.dtype == torch.long else mask
 
 
-def _rename_attention(state_dict: dict[str, Tensor], prefix: str, *_: Any) -> None:
+def _rename_attention(
+    state_dict: dict[str, Tensor],
+    prefix: str,
+    *_: Any,
+) -> None:
     """Read weights that were saved when a `PooledEncoder` was itself a `Pooling`."""
     for name in ("attention_projection.weight", "attention_projection.bias", "attention_vector"):
         if prefix + name in state_dict:

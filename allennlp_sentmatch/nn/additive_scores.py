@@ -15,7 +15,11 @@ MAX_NUMBERS = 2**18
 ScoreArguments = tuple[Tensor, Tensor, Tensor]
 
 
-def additive_scores(queries: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
+def additive_scores(
+    queries: Tensor,
+    keys: Tensor,
+    vector: Tensor,
+) -> Tensor:
     """Compute v . tanh(q_i + k_j) without a constant, to which a softmax is invariant.
 
     The queries (B, R, A), the keys (B, M, A) and the vector (A) give the scores (B, R, M).

@@ -69,7 +69,12 @@ class PassageWindows(NamedTuple):
     """(N, W), bool: whether the passage has the token."""
 
     @classmethod
-    def of(cls, mask: Tensor, size: int, stride: int) -> "PassageWindows":
+    def of(
+        cls,
+        mask: Tensor,
+        size: int,
+        stride: int,
+    ) -> "PassageWindows":
         """Begin a window of `size` tokens at every `stride` tokens, until one reaches the end.
 
         Both are at least 1. The `mask` is (B, T). A passage has at least one window.

@@ -50,7 +50,11 @@ _U, _W = _debye_polynomials()
 _SLOPE = _U.sum(1, keepdim=True) - _U.cumsum(1)
 
 
-def _debye_sum(polynomials: Tensor, order: float, p: Tensor) -> Tensor:
+def _debye_sum(
+    polynomials: Tensor,
+    order: float,
+    p: Tensor,
+) -> Tensor:
     """Return the sum of polynomial_i(p) / order^i over i."""
     weights = order ** -torch.arange(len(polynomials), dtype=torch.float64, device="cpu")
     total = torch.zeros_like(p)

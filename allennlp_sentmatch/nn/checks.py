@@ -186,7 +186,11 @@ def check_choice(*choices: str, **settings: str) -> None:
     check_kind(one_of(*choices), **settings)
 
 
-def check_names(kind: str, given: Collection[str], expected: Collection[str]) -> None:
+def check_names(
+    kind: str,
+    given: Collection[str],
+    expected: Collection[str],
+) -> None:
     """Raise `ValueError`, which names the first name that is only given or only expected.
 
     `kind` is what the names are called in the message, such as "setting".

@@ -35,7 +35,11 @@ from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.configured_module import ConfiguredModule
 
 
-def generative_loss(log_likelihood: Tensor, kl_divergence: Tensor, num_labels: int) -> Tensor:
+def generative_loss(
+    log_likelihood: Tensor,
+    kl_divergence: Tensor,
+    num_labels: int,
+) -> Tensor:
     """Compute L_gen, eq. 6.12, from log p(x_t | y, z_s) of any shape, KL(q(z_s | x_s) || p(z_s)),
     which broadcasts against it, and the number of labels, 1 / p(y).
     """

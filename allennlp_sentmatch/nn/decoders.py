@@ -337,7 +337,12 @@ class AttentionalDecoder(nn.Module):
             attentional_steps.append(state.attentional)
         return torch.stack(attentional_steps, 1), torch.stack(weight_steps, 1)
 
-    def _attentional(self, hidden: Tensor, weights: Tensor, encoder_outputs: Tensor) -> Tensor:
+    def _attentional(
+        self,
+        hidden: Tensor,
+        weights: Tensor,
+        encoder_outputs: Tensor,
+    ) -> Tensor:
         """Return a_j after dropout (B, T, A), from h_j (B, T, H) and w_j (B, T, S)."""
         context = torch.bmm(weights, encoder_outputs)  # (B, T, E)
         projected = self.output_projection(torch.cat([context, hidden], -1))

@@ -50,7 +50,11 @@ def teacher_forcing(
     return inputs, targets, F.pad(mask, (1, 0), value=True)
 
 
-def append_end(embedded: Tensor, mask: Tensor, end: Tensor) -> tuple[Tensor, Tensor]:
+def append_end(
+    embedded: Tensor,
+    mask: Tensor,
+    end: Tensor,
+) -> tuple[Tensor, Tensor]:
     """Append the embedding of </s>, `end` (D,), to every one of the sentences (B, T, D) with the
     right-padded `mask` (B, T): (B, T + 1, D) and its mask (B, T + 1).
     """

@@ -114,7 +114,12 @@ class LowRankBilinear(ConfiguredModule):
     about images.
     """
 
-    def __init__(self, input_size: int, output_size: int = 1200, rank: int = 1200) -> None:
+    def __init__(
+        self,
+        input_size: int,
+        output_size: int = 1200,
+        rank: int = 1200,
+    ) -> None:
         super().__init__()
         check_positive(input_size=input_size, output_size=output_size, rank=rank)
         self.input_size = input_size
@@ -135,7 +140,12 @@ class FactorizedBilinear(ConfiguredModule):
     then the signed square root of each sum; then all divided by their norm. Dropout is left out.
     """
 
-    def __init__(self, input_size: int, output_size: int = 1000, num_factors: int = 5) -> None:
+    def __init__(
+        self,
+        input_size: int,
+        output_size: int = 1000,
+        num_factors: int = 5,
+    ) -> None:
         super().__init__()
         check_positive(input_size=input_size, output_size=output_size, num_factors=num_factors)
         self.input_size = input_size

@@ -130,7 +130,12 @@ class _Prepacked:
         return self._products.linear(x, self._packed)
 
 
-def _total_states(packed: PackedWords, rows: Tensor, table: Tensor, product: Product) -> Tensor:
+def _total_states(
+    packed: PackedWords,
+    rows: Tensor,
+    table: Tensor,
+    product: Product,
+) -> Tensor:
     """Return the sums (B, H) of the states of one direction.
 
     `rows` (N) are the words in this direction, `table` (U, 4H) has W x + b of each word.

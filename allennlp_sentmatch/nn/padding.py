@@ -73,7 +73,11 @@ def check_mask(mask: Tensor, name: str = "mask") -> None:
         check_order(mask, name)
 
 
-def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) -> Tensor:
+def zero_outputs(
+    module: torch.nn.Module,
+    inputs: Tensor,
+    shape: Sequence[int],
+) -> Tensor:
     """Return the outputs of a module for sentences without tokens: zeros of the given shape.
 
     They have the type of the parameters or, without any, of the inputs. The gradients of the

@@ -148,7 +148,12 @@ class LSTMNPair(PairReader):
         within = (first.attention, second.attention)
         return encoding, PairAttention(*within, inter)  # type: ignore[arg-type]  # one direction
 
-    def _attend(self, tape: Tensor, mask: Tensor, query: Tensor) -> tuple[Tensor, Optional[Tensor]]:
+    def _attend(
+        self,
+        tape: Tensor,
+        mask: Tensor,
+        query: Tensor,
+    ) -> tuple[Tensor, Optional[Tensor]]:
         """Return the pair's vector (B, H) and alpha (B, M), from Y (B, M, H) and h_N (B, H)."""
         return query, None
 
@@ -184,7 +189,12 @@ class LSTMNInterAttention(LSTMNPair):
         self.output_premise = uniform_parameter(hidden_size, hidden_size)
         self.output_hypothesis = uniform_parameter(hidden_size, hidden_size)
 
-    def _attend(self, tape: Tensor, mask: Tensor, query: Tensor) -> tuple[Tensor, Tensor]:
+    def _attend(
+        self,
+        tape: Tensor,
+        mask: Tensor,
+        query: Tensor,
+    ) -> tuple[Tensor, Tensor]:
         keys = F.linear(tape, self.attention_premise)  # (B, M, A)
         keys = keys + F.linear(query, self.attention_hypothesis).unsqueeze(1)
         summary, weights = additive_attention(keys, self.attention_vector, tape, mask)  # (B, H)

@@ -29,14 +29,22 @@ def rank_order(scores: Tensor, mask: Tensor) -> Tensor:
     return order.gather(-1, masked_last.indices)
 
 
-def average_precision(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
+def average_precision(
+    scores: Tensor,
+    relevant: Tensor,
+    mask: Tensor,
+) -> Tensor:
     """Compute average precision (B,), float64, from scores, bool relevance and mask, all (B, K)."""
     ranked, ranks = _ranked_relevance(scores, relevant, mask)
     precisions = ranked.cumsum(-1) / ranks  # (B, K)
     return (ranked * precisions).sum(-1) / ranked.sum(-1).clamp(min=1)
 
 
-def reciprocal_rank(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
+def reciprocal_rank(
+    scores: Tensor,
+    relevant: Tensor,
+    mask: Tensor,
+) -> Tensor:
     """Compute reciprocal rank (B,), float64, from scores, bool relevance and mask, all (B, K)."""
     ranked, ranks = _ranked_relevance(scores, relevant, mask)
     # The appended zero is the maximum if there are no candidates.
@@ -44,7 +52,11 @@ def reciprocal_rank(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
     return reciprocals.amax(dim=-1)
 
 
-def _ranked_relevance(scores: Tensor, relevant: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+def _ranked_relevance(
+    scores: Tensor,
+    relevant: Tensor,
+    mask: Tensor,
+) -> tuple[Tensor, Tensor]:
     """Return rel_k for each rank k, (B, K), float64, and the ranks 1 .. K."""
     order = rank_order(scores, mask)
     ranked = (relevant & mask).gather(-1, order).double()
@@ -79,7 +91,12 @@ def answer_pairs(labels: Tensor, num_negatives: Optional[int] = None) -> AnswerP
     return AnswerPairs(question[pair], positive[pair], negative)
 
 
-def ranking_loss(scores: Tensor, pairs: AnswerPairs, margin: float, hardest: bool) -> Tensor:
+def ranking_loss(
+    scores: Tensor,
+    pairs: AnswerPairs,
+    margin: float,
+    hardest: bool,
+) -> Tensor:
     """Average the hinge loss max(0, margin - score(correct) + score(incorrect)); 0 without pairs.
 
     `scores` (B, K) are the scores of all candidates. With `hardest`, the average is over correct

@@ -145,7 +145,11 @@ def _run_own(
     return outputs, [torch.cat(states, 1) for states in zip(*last)]  # (B, L, E) each
 
 
-def _run_padded(network: Network, inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
+def _run_padded(
+    network: Network,
+    inputs: Tensor,
+    mask: Optional[Tensor],
+) -> Tensor:
     """Return the outputs by torch, which also reads the padding and so has no last states."""
     if mask is None or (has_values(mask) and mask.all()):
         outputs: Tensor = network(inputs)[0]
@@ -180,7 +184,11 @@ def _layer_stack(directions: list[list[Tensor]]) -> LayerStack:
     return LayerStack([layer])
 
 
-def _run_direction(network: Network, inputs: Tensor, weights: Sequence[Tensor]) -> Tensor:
+def _run_direction(
+    network: Network,
+    inputs: Tensor,
+    weights: Sequence[Tensor],
+) -> Tensor:
     """Return the states (B, T, H) of one layer that reads from left to right, by torch.
 
     Padding on the right does not affect them. The other direction reads each sentence in reverse,

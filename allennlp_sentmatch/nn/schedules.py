@@ -17,7 +17,12 @@ class LinearSchedule(torch.nn.Module):
 
     step: Tensor
 
-    def __init__(self, start: float, end: float, rate: float) -> None:
+    def __init__(
+        self,
+        start: float,
+        end: float,
+        rate: float,
+    ) -> None:
         super().__init__()
         check_kind(POSITIVE, rate=rate)
         self.start = start

@@ -37,14 +37,22 @@ def num_grades(lowest: float, highest: float) -> int:
     return int(highest - lowest) + 1
 
 
-def grade_distribution(scores: Tensor, lowest: float, highest: float) -> Tensor:
+def grade_distribution(
+    scores: Tensor,
+    lowest: float,
+    highest: float,
+) -> Tensor:
     """Return the target distributions p, (..., K), of `scores` (...) within [lowest, highest]."""
     grades = _grades(scores, lowest, highest)
     distances = (scores.unsqueeze(-1) - grades).abs()  # (..., K)
     return (1 - distances).clamp(min=0)
 
 
-def expected_grade(logits: Tensor, lowest: float, highest: float) -> Tensor:
+def expected_grade(
+    logits: Tensor,
+    lowest: float,
+    highest: float,
+) -> Tensor:
     """Return the scores (...) of the distributions q with the `logits` (..., K)."""
     logits = at_least_float32(logits)
     grades = _grades(logits, lowest, highest)
@@ -52,7 +60,12 @@ def expected_grade(logits: Tensor, lowest: float, highest: float) -> Tensor:
     return scores.clamp(lowest, highest)  # corrects rounding
 
 
-def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: float) -> Tensor:
+def grade_divergence(
+    logits: Tensor,
+    scores: Tensor,
+    lowest: float,
+    highest: float,
+) -> Tensor:
     """Return the mean of KL(p || q), a scalar, from q's `logits` (B, K) and true `scores` (B,)."""
     if scores.shape != logits.shape[:-1]:  # the divergence would broadcast other shapes
         raise ValueError(
@@ -64,7 +77,12 @@ def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: flo
     return F.kl_div(logits.log_softmax(dim=-1), targets, reduction="batchmean")
 
 
-def scaled_cosine(a: Tensor, b: Tensor, lowest: float, highest: float) -> Tensor:
+def scaled_cosine(
+    a: Tensor,
+    b: Tensor,
+    lowest: float,
+    highest: float,
+) -> Tensor:
     """Return lowest + (highest - lowest) cos(a, b), (...), for vectors (..., d).
 
     It is less than `lowest` if the cosine is negative. The cosine of a zero vector is 0.
@@ -73,7 +91,11 @@ def scaled_cosine(a: Tensor, b: Tensor, lowest: float, highest: float) -> Tensor
     return lowest + (highest - lowest) * cosines
 
 
-def _grades(like: Tensor, lowest: float, highest: float) -> Tensor:
+def _grades(
+    like: Tensor,
+    lowest: float,
+    highest: float,
+) -> Tensor:
     """Return the grades (K,)."""
     count = num_grades(lowest, highest)
     return lowest + torch.arange(count, dtype=like.dtype, device=like.device)

@@ -49,7 +49,12 @@ class SuffixCell(ConfiguredModule):
     to the input's projection. They are initialized as in `torch.nn.LSTM`.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, num_gates: int) -> None:
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_gates: int,
+    ) -> None:
         super().__init__()
         rows = num_gates * hidden_size
         bound = hidden_size**-0.5
@@ -219,7 +224,12 @@ class SuffixBiLSTM(SequenceEncoder):
         drawn = torch.randint(1, max_context + 1, ())
         return int(drawn) if has_values(drawn) else max_context
 
-    def _combine(self, prefix: Tensor, suffix: Tensor, gate: str) -> Tensor:
+    def _combine(
+        self,
+        prefix: Tensor,
+        suffix: Tensor,
+        gate: str,
+    ) -> Tensor:
         """Combine one direction by eq. 5: (B, T, H), or (B, T, 2H) with "concat"."""
         if self.combination == "max":
             return torch.maximum(prefix, suffix)

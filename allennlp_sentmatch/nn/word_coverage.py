@@ -23,7 +23,12 @@ from allennlp_sentmatch.nn.padding import clear_padding
 from allennlp_sentmatch.nn.precision import at_least_float32
 
 
-def word_coverage(first: Tensor, second: Tensor, mask1: Tensor, mask2: Tensor) -> Tensor:
+def word_coverage(
+    first: Tensor,
+    second: Tensor,
+    mask1: Tensor,
+    mask2: Tensor,
+) -> Tensor:
     """Return [share1; share2; lacks1; lacks2], (B, 4), of B pairs.
 
     The words' vectors are (B, T1, D) and (B, T2, D), their masks (B, T1) and (B, T2). A zero vector

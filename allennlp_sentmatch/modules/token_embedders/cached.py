@@ -125,7 +125,12 @@ class CachedEmbedder(TokenEmbedder):
                 self.capacity,
             )
 
-    def _apply(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> "CachedEmbedder":
+    def _apply(
+        self,
+        fn: Callable[..., Any],
+        *args: Any,
+        **kwargs: Any,
+    ) -> "CachedEmbedder":
         self._clear()  # the device or the precision has changed
         super()._apply(fn, *args, **kwargs)  # type: ignore[no-untyped-call]
         return self

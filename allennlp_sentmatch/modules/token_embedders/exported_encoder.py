@@ -86,7 +86,12 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         size: int = self.encoder.encoder.encoder.output_size
         return WORD_SIZE if self._folder == SHIPPED else size
 
-    def forward(self, token_ids: Tensor, num_parts: Tensor, mask: Tensor) -> Tensor:
+    def forward(
+        self,
+        token_ids: Tensor,
+        num_parts: Tensor,
+        mask: Tensor,
+    ) -> Tensor:
         """Return the vectors (B, T, E), zero at padding, of B texts.
 
         `token_ids` (B, P) are the indices of the tokens' parts, `num_parts` (B, T) says how many of
@@ -112,7 +117,11 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         return vectors
 
     def _load_from_state_dict(
-        self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        *args: Any,
+        **kwargs: Any,
     ) -> None:
         digest = state_dict.pop(f"{prefix}{WORDS_DIGEST}", None)
         if digest is not None:
@@ -131,7 +140,10 @@ class ExportedEncoderEmbedder(TokenEmbedder):
 
 
 def _leave_out_shipped_words(
-    embedder: ExportedEncoderEmbedder, state_dict: dict[str, Any], prefix: str, metadata: Any
+    embedder: ExportedEncoderEmbedder,
+    state_dict: dict[str, Any],
+    prefix: str,
+    metadata: Any,
 ) -> None:
     """Replace the table of the words' vectors by its digest, if it is the package's."""
     words = state_dict[f"{prefix}{WORDS}"]

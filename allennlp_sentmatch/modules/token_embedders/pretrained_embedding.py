@@ -73,7 +73,13 @@ class PretrainedEmbedding(Embedding):
         self._pretrained_file = pretrained_file
 
 
-def _weight(file: str, size: int, vocab: Vocabulary, namespace: str, zero_missing: bool) -> Tensor:
+def _weight(
+    file: str,
+    size: int,
+    vocab: Vocabulary,
+    namespace: str,
+    zero_missing: bool,
+) -> Tensor:
     """Return the vectors (words, size) of a vocabulary's words."""
     indices: dict[str, int] = vocab.get_token_to_index_vocabulary(namespace)
     vectors = dict(read_word_vectors(file, indices.keys()))

@@ -90,7 +90,11 @@ def use_backend(name: Optional[Name]) -> Iterator[None]:
         _requested.reset(token)
 
 
-def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.Tensor) -> Backend:
+def resolve(
+    recurrence: str,
+    implementations: Collection[Name],
+    *tensors: torch.Tensor,
+) -> Backend:
     """Return the backend for a call: the requested one, or else the default.
 
     `recurrence` is its name in errors, and `implementations` are the backends that it has, "naive"

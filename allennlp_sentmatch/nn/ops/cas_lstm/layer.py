@@ -23,7 +23,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerWeights
-from allennlp_sentmatch.nn.ops.common.activations import MINUS_ONE
+from allennlp_sentmatch.nn.ops.common.activations import sigmoid_to_tanh
 from allennlp_sentmatch.nn.ops.common.autograd import Gradients, differentiable, writable
 from allennlp_sentmatch.nn.ops.common.gated_steps import GatedLayer
 from allennlp_sentmatch.nn.ops.common.native import num_threads
@@ -32,38 +32,71 @@ from allennlp_sentmatch.nn.ops.common.products import stack
 
 
 class LayerParameters(NamedTuple):
-    """The parameters of a layer's S directions; vectors side by side, (S, GH) or (S, 1, H)."""
+    """The parameters of a layer of H units in S directions, with G = 4 or 5 gates.
 
-    weight_ih: Sequence[Any]  # not stacked, to avoid a copy: (GH, D) each
-    weight_hh: Sequence[Any]  # (R, H) each
+    # Attributes
+
+    weight_ih : `Sequence[Tensor]`
+        (GH, D) for each direction; not stacked, to avoid a copy.
+    weight_hh : `Sequence[Tensor]`
+        (R, H) for each direction. R is 4H with peepholes, and otherwise GH.
+    bias : `Tensor`
+        (S, GH)
+    left_weight : `Union[float, Tensor]`
+        The factor of the left cell: a number, or (S, 1, H).
+    peephole_left, peephole_lower : `Optional[Tensor]`
+        (S, 1, H)
+    """
+
+    weight_ih: Sequence[Any]
+    weight_hh: Sequence[Any]
     bias: Any
-    left_weight: Any  # or a number
-    peephole_left: Any  # or `None`, as is the next
+    left_weight: Any
+    peephole_left: Any
     peephole_lower: Any
 
 
 class LayerInputs(NamedTuple):
-    """The inputs of a layer of H units over N tokens of B sentences in S directions."""
+    """The inputs of a layer of H units over N tokens of B sentences in S directions.
 
-    inputs: Any  # (S, N, D)
-    lower: Any  # (S, N, H): the weighted cells of the layer below; `None` without one
-    #: h and c before the first token, (2, S, B, H); zero if `None`. They take the place of the
-    #: packing's first step, whose inputs are not used; the gradients of its outputs must be zero.
+    # Attributes
+
+    inputs : `Tensor`
+        (S, N, D)
+    lower : `Optional[Tensor]`
+        The weighted cells of the layer below, (S, N, H); `None` without one.
+    initial : `Optional[Tensor]`
+        h and c before the first token, (2, S, B, H); zero if `None`. They take the place of the
+        packing's first step, whose inputs are not used; the gradients of its outputs must be zero.
+    """
+
+    inputs: Any
+    lower: Any
     initial: Any
 
 
 class LayerTables(NamedTuple):
-    """The tables that the steps read and write."""
+    """The tables that the steps read and write.
+
+    # Attributes
+
+    packing : `Packing`
+    x : `LayerInputs`
+    parameters : `LayerParameters`
+    gates : `Tensor`
+        The gates [i; f; g; o; v], (S, N, GH). The forward pass finds in it W x + b (with peepholes,
+        v also has peephole_lower * lower), and the backward pass leaves in it the gradients of the
+        gates' arguments.
+    hidden, cell : `Tensor`
+        h and c, (S, N, H) each.
+    """
 
     packing: Packing
     x: LayerInputs
     parameters: LayerParameters
-    #: (S, N, GH), with G = 4 or 5: the gates [i; f; g; o; v]. The forward pass finds in it W x + b
-    #: (with peepholes, v also has peephole_lower * lower), the backward pass leaves in it the
-    #: gradients of the gates' arguments.
     gates: Tensor
-    hidden: Tensor  # (S, N, H): h
-    cell: Tensor  # (S, N, H): c
+    hidden: Tensor
+    cell: Tensor
 
     @property
     def sizes(self) -> list[int]:
@@ -88,14 +121,29 @@ class LayerTables(NamedTuple):
 
 
 class LayerGradients(NamedTuple):
-    """The gradients of a layer's outputs, and buffers for the gradients of its arguments."""
+    """The gradients of a layer's outputs, and buffers for the gradients of its arguments.
 
-    hidden: Tensor  # (S, N, H): the incoming gradient of h
-    cell: Optional[Tensor]  # (S, N, H): the incoming gradient of c
-    #: (S, N, H): to be filled with the gradient of `lower`, without what passes through a peephole.
+    A buffer is `None` if its gradient is not needed.
+
+    # Attributes
+
+    hidden : `Tensor`
+        The incoming gradient of h, (S, N, H).
+    cell : `Optional[Tensor]`
+        The incoming gradient of c, (S, N, H), if there is one.
+    lower : `Optional[Tensor]`
+        A buffer (S, N, H) for the gradient of `LayerInputs.lower`, without what passes through a
+        peephole.
+    left_weight : `Optional[Tensor]`
+        Zeros (S, 1, H), to which the gradient is added.
+    initial_cell : `Optional[Tensor]`
+        A buffer (S, B, H) for the gradient of c before the first token.
+    """
+
+    hidden: Tensor
+    cell: Optional[Tensor]
     lower: Optional[Tensor]
-    left_weight: Optional[Tensor]  # (S, 1, H): zeros, to which the gradient is added
-    #: (S, B, H): to be filled with the gradient of the initial c.
+    left_weight: Optional[Tensor]
     initial_cell: Optional[Tensor]
 
 
@@ -103,7 +151,8 @@ class Steps(NamedTuple):
     """The steps of a layer by one backend.
 
     `forward` turns W x + b into the gates, and computes h and c. `backward` turns the gates into
-    the gradients of their arguments, and fills the buffers of the gradients.
+    the gradients of their arguments, and fills the buffers of the gradients. The rows before
+    `LayerTables.first_row` are left as they are.
     """
 
     forward: Callable[[Backend, LayerTables], None]
@@ -116,10 +165,14 @@ def lstm_layer(
     x: LayerInputs,
     directions: Sequence[LayerWeights],
 ) -> tuple[Tensor, Tensor]:
-    """Run a layer by one of `STEPS`; return h and c, both (S, N, H)."""
+    """Run a layer by one of `STEPS`, over packed inputs `x` in as many `directions`.
+
+    `x.lower` are the cells of the layer below, not yet weighted. Return h and c, (S, N, H) each.
+    """
     weight_ih, weight_hh, bias, left, lower, peephole_left, peephole_lower = zip(*directions)
     if x.lower is not None:
-        x = x._replace(lower=x.lower * _side_by_side(lower))
+        weighted_cells = x.lower * _side_by_side(lower)
+        x = x._replace(lower=weighted_cells)
     parameters = LayerParameters(
         weight_ih=list(weight_ih),
         weight_hh=list(weight_hh),
@@ -129,13 +182,19 @@ def lstm_layer(
         peephole_lower=_side_by_side(peephole_lower),
     )
     states: tuple[Tensor, Tensor] = differentiable(
-        _forward, _backward, (backend, packing), (x, parameters)
+        _forward,
+        _backward,
+        (backend, packing),
+        (x, parameters),
     )
     return states
 
 
 def _side_by_side(vectors: Sequence[Any]) -> Any:
-    """Stack vectors (H) of S directions, (S, 1, H); a number or `None` is the same in all."""
+    """Stack the vectors (H) of S directions to (S, 1, H).
+
+    Return a number or `None`, which is the same for all directions, as it is.
+    """
     if isinstance(vectors[0], Tensor):
         return stack(vectors).unsqueeze(1)
     return vectors[0]
@@ -147,7 +206,7 @@ def _forward(
     arguments: tuple[LayerInputs, LayerParameters],
     keep: bool,
 ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, ...]]:
-    """Return h and c, (S, N, H) each; and the tables for `_backward`."""
+    """Return h and c, (S, N, H) each, and the tables that `_backward` needs: gates, h and c."""
     x, parameters = arguments
     S, N, _ = x.inputs.shape
     R, H = parameters.weight_hh[0].shape
@@ -177,26 +236,27 @@ def _backward(
     needed_inputs, needed_parameters = needed
     gates, hidden, cell = kept
     # The steps overwrite the gates with the gradients of their arguments.
-    tables = LayerTables(packing, x, parameters, writable(gates), hidden, cell)
+    grad_gates = writable(gates)
+    tables = LayerTables(packing, x, parameters, grad_gates, hidden, cell)
     grads = _new_gradients(tables, gradients, needed)
     if hidden.size(1) > 0:
         STEPS[backend.name].backward(backend, tables, grads)
-    tables.gates[:, : tables.first_row] = 0  # no step was run for these rows
+    before = slice(tables.first_row)
+    grad_gates[:, before] = 0  # no step was run for these rows
     if grads.lower is not None:
-        grads.lower[:, : tables.first_row] = 0
+        grads.lower[:, before] = 0
         if parameters.peephole_lower is not None:
-            grad_v = tables.gates[..., tables.recurrent_width :]  # (S, N, H)
+            grad_v = grad_gates[..., tables.recurrent_width :]  # (S, N, H)
             grads.lower.addcmul_(grad_v, parameters.peephole_lower)
-    by_inputs = None
+    by_inputs: Optional[Tensor] = None
     if needed_inputs.inputs:
-        by_inputs = backend.products.input_gradient(parameters.weight_ih, tables.gates)
-    by_initial = None
+        by_inputs = backend.products.input_gradient(parameters.weight_ih, grad_gates)
+    by_initial: Optional[Tensor] = None
     if grads.initial_cell is not None:
-        by_initial = torch.stack([_initial_gradient(backend, tables), grads.initial_cell])
-    return (
-        LayerInputs(by_inputs, grads.lower, by_initial),
-        _parameter_gradients(backend, tables, grads, needed_parameters),
-    )
+        initial_hidden = _initial_gradient(backend, tables)
+        by_initial = torch.stack([initial_hidden, grads.initial_cell])
+    by_parameters = _parameter_gradients(backend, tables, grads, needed_parameters)
+    return LayerInputs(by_inputs, grads.lower, by_initial), by_parameters
 
 
 def _new_gradients(
@@ -204,7 +264,10 @@ def _new_gradients(
     gradients: Gradients,
     needed: tuple[LayerInputs, LayerParameters],
 ) -> LayerGradients:
-    """Make the buffers that the steps of a backward pass fill."""
+    """Make the buffers that the steps of a backward pass fill, as far as they are needed.
+
+    `gradients` are the incoming gradients of h and c, (S, N, H) each, or `None`.
+    """
     x = tables.x
     left_weight = tables.parameters.left_weight
     needed_inputs, needed_parameters = needed
@@ -219,7 +282,10 @@ def _new_gradients(
 
 
 def _initial_gradient(backend: Backend, tables: LayerTables) -> Tensor:
-    """Return the gradient (S, B, H) of h before the first token, from the second step's gates."""
+    """Return the gradient (S, B, H) of h before the first token, from the second step's gates.
+
+    Sentences without a second step have a gradient of zero.
+    """
     gradient = torch.zeros_like(tables.x.initial[0])
     if len(tables.sizes) > 1:
         n = tables.sizes[1]
@@ -240,24 +306,25 @@ def _parameter_gradients(
     products = backend.products
     packing = tables.packing
     grad_gates = tables.gates
-    R = tables.recurrent_width
     H = tables.hidden.size(-1)
-    second = packing.num_sentences  # the first row of the second step
-    grad_v = grad_gates[..., 4 * H :]  # (S, N, H), or without columns
+    grad_later = grad_gates[:, packing.num_sentences :]  # the steps that have one before them
     by_weight_ih: Sequence[Any] = [None] * len(grad_gates)
     if any(needed.weight_ih):
         by_weight_ih = products.weight_gradients(tables.x.inputs, grad_gates)
     by_weight_hh: Sequence[Any] = [None] * len(grad_gates)
     if any(needed.weight_hh):
         left = packing.previous(tables.hidden)
-        by_weight_hh = products.weight_gradients(left, grad_gates[:, second:, :R])
-    by_left = None
+        grad_recurrent = grad_later[..., : tables.recurrent_width]
+        by_weight_hh = products.weight_gradients(left, grad_recurrent)
+    by_left: Optional[Tensor] = None
     if needed.peephole_left:
         left_cell = packing.previous(tables.cell)
-        by_left = (grad_v[:, second:] * left_cell).sum(1, keepdim=True)
-    by_lower = None
+        by_row = grad_later[..., 4 * H :] * left_cell
+        by_left = by_row.sum(1, keepdim=True)
+    by_lower: Optional[Tensor] = None
     if needed.peephole_lower:
-        by_lower = (grad_v * tables.x.lower).sum(1, keepdim=True)
+        by_row = grad_gates[..., 4 * H :] * tables.x.lower  # (S, N, H)
+        by_lower = by_row.sum(1, keepdim=True)
     return LayerParameters(
         weight_ih=by_weight_ih,
         weight_hh=by_weight_hh,
@@ -271,21 +338,26 @@ def _parameter_gradients(
 def _forward_compiled(backend: Backend, tables: LayerTables) -> None:
     """Run the steps compiled for CPUs."""
     sizes = tables.sizes
+    products = backend.products
     layer = _compiled_layer(tables)
-    starts = layer.starts
     for s, weight_hh in enumerate(tables.parameters.weight_hh):
         hidden = tables.hidden[s]
-        weight = backend.products.prepacked(weight_hh)
+        weight = products.prepacked(weight_hh)
         for t in range(tables.first_step, len(sizes)):
             left: Optional[int] = None
             recurrent: Optional[Tensor] = None
             if t > 0:
-                left = starts[t - 1]
-                recurrent = backend.products.linear(hidden[left : left + sizes[t]], weight)
+                left = layer.starts[t - 1]
+                left_hidden = hidden[left : left + sizes[t]]  # (n, H)
+                recurrent = products.linear(left_hidden, weight)  # (n, R)
             layer.run("lstm_forward", s, t, left, recurrent)
 
 
-def _backward_compiled(backend: Backend, tables: LayerTables, grads: LayerGradients) -> None:
+def _backward_compiled(
+    backend: Backend,
+    tables: LayerTables,
+    grads: LayerGradients,
+) -> None:
     """Run the derivatives of the steps compiled for CPUs, from the last to the first."""
     sizes = tables.sizes
     gates = tables.gates
@@ -293,6 +365,9 @@ def _backward_compiled(backend: Backend, tables: LayerTables, grads: LayerGradie
     grad_lower = grads.lower
     if grad_lower is None and tables.x.lower is not None:
         grad_lower = torch.empty_like(tables.x.lower)  # always written, even if not needed
+    grad_cell = grads.cell
+    if grad_cell is not None:
+        grad_cell = grad_cell.contiguous()
     # The gradients of the cells from the next step.
     carried = gates.new_zeros(S, sizes[0], H)
     grad_left_weight = gates.new_zeros(S, num_threads(), H)
@@ -300,7 +375,7 @@ def _backward_compiled(backend: Backend, tables: LayerTables, grads: LayerGradie
         tables,
         {"carried": carried, "grad_left_weight": grad_left_weight},
         grad_hidden=grads.hidden.contiguous(),
-        grad_cell=None if grads.cell is None else grads.cell.contiguous(),
+        grad_cell=grad_cell,
         grad_gates=gates,
         grad_lower=grad_lower,
     )
@@ -311,8 +386,9 @@ def _backward_compiled(backend: Backend, tables: LayerTables, grads: LayerGradie
             left = starts[t - 1] if t > 0 else None
             layer.run("lstm_backward", s, t, left, recurrent)
             if t > tables.first_step:
-                after = gates[s, starts[t] : starts[t + 1], : tables.recurrent_width]
-                recurrent = backend.products.linear(after, weight.t())  # (n, H)
+                rows = slice(starts[t], starts[t + 1])
+                grad_recurrent = gates[s, rows, : tables.recurrent_width]  # (n, R)
+                recurrent = backend.products.linear(grad_recurrent, weight.t())  # (n, H)
     if grads.left_weight is not None:
         grads.left_weight.add_(grad_left_weight.sum(1, keepdim=True))
     if grads.initial_cell is not None:
@@ -324,18 +400,22 @@ def _compiled_layer(
     of_directions: Optional[dict[str, Tensor]] = None,
     **of_tokens: Optional[Tensor],
 ) -> GatedLayer:
-    """Return the compiled steps over a layer's tables and the tables of its backward pass."""
+    """Return the compiled steps over a layer's tables.
+
+    `of_directions` and `of_tokens` are the tables of the backward pass, as in `GatedLayer`.
+    """
     S, _, H = tables.cell.shape
     ones = tables.cell.new_ones(S, 1, H)
+    left_weight = ones * tables.parameters.left_weight
     peephole = tables.parameters.peephole_left
-    vectors = {
-        "left_weight": (ones * tables.parameters.left_weight).contiguous(),
-        "peephole": None if peephole is None else peephole.contiguous(),
-    }
+    if peephole is not None:
+        peephole = peephole.contiguous()
+    vectors = {"left_weight": left_weight.contiguous(), "peephole": peephole}
+    vectors.update(of_directions or {})
     return GatedLayer(
         tables.sizes,
         tables.cell,
-        {**vectors, **(of_directions or {})},
+        vectors,
         x=tables.gates,
         gates=tables.gates,
         lower=tables.x.lower,
@@ -357,20 +437,23 @@ def _forward_eager(backend: Backend, tables: LayerTables) -> None:
     gates_at = steps(tables.gates, sizes)
     hidden_at = steps(tables.hidden, sizes)
     cell_at = steps(tables.cell, sizes)
-    lower_at = None if tables.x.lower is None else steps(tables.x.lower, sizes)
+    lower_at: Optional[Sequence[Tensor]] = None
+    if tables.x.lower is not None:
+        lower_at = steps(tables.x.lower, sizes)
     for t in range(tables.first_step, len(sizes)):
         n = sizes[t]
         a = gates_at[t]  # (S, n, GH)
         c = cell_at[t]  # (S, n, H)
         i, f, g, o = a[..., : 4 * H].chunk(4, -1)
         if t > 0:
+            left_hidden = hidden_at[t - 1][:, :n]  # (S, n, H), as is the next
             left_cell = cell_at[t - 1][:, :n]
-            backend.products.add_products(a[..., :R], hidden_at[t - 1][:, :n], weights)
+            backend.products.add_products(a[..., :R], left_hidden, weights)
             if peephole is not None:
                 a[..., R:].addcmul_(left_cell, peephole)
         g.mul_(2)
         a.sigmoid_()
-        torch.add(MINUS_ONE, g, alpha=2, out=g)  # tanh(x) = 2 sigmoid(2x) - 1
+        sigmoid_to_tanh(g)
         torch.mul(i, g, out=c)
         if t > 0:
             if isinstance(left_weight, float):
@@ -384,15 +467,22 @@ def _forward_eager(backend: Backend, tables: LayerTables) -> None:
         torch.mul(o, tanh_cell, out=hidden_at[t])
 
 
-def _backward_eager(backend: Backend, tables: LayerTables, grads: LayerGradients) -> None:
+def _backward_eager(
+    backend: Backend,
+    tables: LayerTables,
+    grads: LayerGradients,
+) -> None:
     """Run the derivatives of the steps as operations of torch, from the last to the first."""
     sizes = tables.sizes
     factors = _factors(backend, tables, grads.left_weight is not None)
-    weights = backend.products.side_by_side([x.t() for x in tables.parameters.weight_hh])
+    transposed = [weight.t() for weight in tables.parameters.weight_hh]
+    weights = backend.products.side_by_side(transposed)
     grad_hidden = grads.hidden.clone(memory_format=torch.contiguous_format)
     grad_hidden_at = steps(grad_hidden, sizes)
     grad_cell_at = steps(factors.grad_cell, sizes)
-    outer_cell_at = None if grads.cell is None else steps(grads.cell, sizes)
+    outer_cell_at: Optional[Sequence[Tensor]] = None
+    if grads.cell is not None:
+        outer_cell_at = steps(grads.cell, sizes)
     gates_at = steps(tables.gates, sizes)
     by_cell_at = steps(factors.by_cell, sizes)
     by_left_cell_at = steps(factors.by_left_cell, sizes)
@@ -413,7 +503,8 @@ def _backward_eager(backend: Backend, tables: LayerTables, grads: LayerGradients
     if grads.lower is not None:
         torch.mul(factors.by_lower, factors.grad_cell, out=grads.lower)
     if grads.left_weight is not None:
-        by_weight = factors.by_left_weight.mul_(factors.grad_cell)[:, tables.first_row :]
+        by_row = factors.by_left_weight.mul_(factors.grad_cell)
+        by_weight = by_row[:, tables.first_row :]
         grads.left_weight.add_(by_weight.sum(1, keepdim=True))
     if grads.initial_cell is not None:
         grads.initial_cell.zero_()
@@ -422,8 +513,15 @@ def _backward_eager(backend: Backend, tables: LayerTables, grads: LayerGradients
             torch.mul(grad_cell_at[1], by_left_cell_at[1], out=at_first)
 
 
-def _multiply_gates(factors: Tensor, dh: Tensor, dc: Tensor) -> None:
-    """Turn the factors (S, n, GH) of the gates' arguments into their gradients."""
+def _multiply_gates(
+    factors: Tensor,
+    dh: Tensor,
+    dc: Tensor,
+) -> None:
+    """Turn the factors (S, n, GH) of the gates' arguments into their gradients, in place.
+
+    `dh` and `dc` (S, n, H) are the gradients of h and c.
+    """
     S, n, H = dh.shape
     blocks = factors.view(S, n, -1, H)
     blocks[:, :, :3].mul_(dc.unsqueeze(2))  # i, f and g
@@ -433,26 +531,43 @@ def _multiply_gates(factors: Tensor, dh: Tensor, dc: Tensor) -> None:
 
 
 class _Factors(NamedTuple):
-    """Derivatives that do not depend on the gradients from outside, (S, N, H) each."""
+    """Derivatives that do not depend on the gradients from outside, (S, N, H) each.
 
-    by_cell: Tensor  # dh_t / dc_t
-    by_left_cell: Tensor  # dc_t / dc_{t-1}
-    by_lower: Any  # dc_t / dc_t of the layer below; `None` without one
-    by_left_weight: Any  # dc_t / d(left weight); `None` if it is not needed
-    grad_cell: Tensor  # a buffer for the gradient of c_t
+    - `by_cell`: dh_t / dc_t;
+    - `by_left_cell`: dc_t / dc_{t-1};
+    - `by_lower`: the derivative of c_t by the cell of the layer below; `None` without one;
+    - `by_left_weight`: dc_t / d(left weight); `None` if it is not needed.
+
+    `grad_cell` is a buffer for the gradient of c_t.
+    """
+
+    by_cell: Tensor
+    by_left_cell: Tensor
+    by_lower: Any
+    by_left_weight: Any
+    grad_cell: Tensor
 
 
-def _factors(backend: Backend, tables: LayerTables, with_left_weight: bool) -> _Factors:
-    """Turn each gate into the derivative of c (for o, of h) by its argument.
+def _factors(
+    backend: Backend,
+    tables: LayerTables,
+    with_left_weight: bool,
+) -> _Factors:
+    """Turn each gate into the derivative of c (for o, of h) by its argument, in place.
 
-    Its product with the gradient of c (of h) is the gradient of the argument.
+    Its product with the gradient of c (of h) is the gradient of the argument. Return the other
+    factors. `with_left_weight` says if `by_left_weight` is needed.
     """
     h = tables.hidden
     H = h.size(-1)
     i, f, g, o = tables.gates[..., : 4 * H].chunk(4, -1)
     v = tables.gates[..., 4 * H :]
     by_left_cell = f * tables.parameters.left_weight
-    by_left_weight = f.clone() if with_left_weight else None
+    by_forget = [f]
+    by_left_weight: Optional[Tensor] = None
+    if with_left_weight:
+        by_left_weight = f.clone()
+        by_forget.append(by_left_weight)
     tanh_cell = backend.tanh(tables.cell)
     by_cell = torch.addcmul(o, h, tanh_cell, value=-1, out=tanh_cell)  # o * (1 - tanh(c)^2)
     buffer = torch.mul(i, g)
@@ -461,13 +576,15 @@ def _factors(backend: Backend, tables: LayerTables, with_left_weight: bool) -> _
     torch.addcmul(by_left_cell, by_left_cell, f, value=-1, out=f)
     torch.addcmul(h, h, o, value=-1, out=o)  # o * (1 - o) * tanh(c)
     left_cell = tables.packing.previous(tables.cell)
-    for by_forget in (f,) if by_left_weight is None else (f, by_left_weight):
-        by_forget[:, : tables.packing.num_sentences] = 0  # the first step has no cell before it
-        by_forget[:, tables.packing.num_sentences :].mul_(left_cell)
-    by_lower = None
+    second = tables.packing.num_sentences  # the first row of the second step
+    for factor in by_forget:
+        factor[:, :second] = 0  # the first step has no cell before it
+        factor[:, second:].mul_(left_cell)
+    by_lower: Optional[Tensor] = None
     if tables.x.lower is not None:
         by_lower = v.clone()
-        torch.addcmul(v, v, v, value=-1, out=v).mul_(tables.x.lower)  # v * (1 - v) * c'
+        torch.addcmul(v, v, v, value=-1, out=v)
+        v.mul_(tables.x.lower)  # v * (1 - v) * c'
     if tables.parameters.peephole_left is not None:
         by_left_cell.addcmul_(v, tables.parameters.peephole_left)
     return _Factors(by_cell, by_left_cell, by_lower, by_left_weight, buffer)

@@ -52,7 +52,14 @@ def _device_of(leaves: Sequence[Any]) -> torch.device:
 
 class _Analytic(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, forward: Any, backward: Any, fixed: Any, form: Any, *leaves: Any) -> Any:
+    def forward(
+        ctx: Any,
+        forward: Any,
+        backward: Any,
+        fixed: Any,
+        form: Any,
+        *leaves: Any,
+    ) -> Any:
         ctx.backward = backward
         ctx.fixed = fixed
         ctx.form = form

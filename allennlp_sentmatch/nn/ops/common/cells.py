@@ -6,7 +6,11 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.common.execution import has_values, is_on_gpu
 
 
-def lstm_cell(x: Tensor, u: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+def lstm_cell(
+    x: Tensor,
+    u: Tensor,
+    cell: Tensor,
+) -> tuple[Tensor, Tensor]:
     """Return the next h and c of an LSTM, (..., H) each, from c.
 
     `u` is U h, (..., 4H), with the blocks i, f, g, o; the shape of `x`, W x + b, expands to it.
@@ -24,7 +28,11 @@ def lstm_cell(x: Tensor, u: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     return torch.sigmoid(o) * torch.tanh(cell), cell
 
 
-def gru_cell(x: Tensor, u: Tensor, hidden: Tensor) -> Tensor:
+def gru_cell(
+    x: Tensor,
+    u: Tensor,
+    hidden: Tensor,
+) -> Tensor:
     """Return the next h of a GRU, (..., H), as `torch.nn.GRU` defines it, from h.
 
     `x` and `u` are W x and U h with their biases, (..., 3H), with the blocks r, z, n.

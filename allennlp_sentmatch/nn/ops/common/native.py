@@ -51,7 +51,12 @@ class Arguments(ctypes.Structure):
                 value = address(value, self._like)
             setattr(self, name, value or 0)
 
-    def point(self, tables: "dict[str, Rows]", direction: int, row: int = 0) -> None:
+    def point(
+        self,
+        tables: "dict[str, Rows]",
+        direction: int,
+        row: int = 0,
+    ) -> None:
         """Set the fields of these names to the addresses of a row of each table."""
         for name, (first, by_direction, by_row, _) in tables.items():  # inlined: each step does it
             setattr(self, name, first and first + direction * by_direction + row * by_row)

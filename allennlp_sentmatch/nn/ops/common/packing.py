@@ -32,7 +32,12 @@ class Packing(NamedTuple):
         return self.sizes[0] if self.sizes else 0
 
     @classmethod
-    def of(cls, inputs: Tensor, mask: Optional[Tensor], bidirectional: bool) -> "Packing":
+    def of(
+        cls,
+        inputs: Tensor,
+        mask: Optional[Tensor],
+        bidirectional: bool,
+    ) -> "Packing":
         """Return the packing of sentences (B, T, ...) with the `mask` (B, T).
 
         With `bidirectional` there are two directions, and the second one runs through each sentence
@@ -114,7 +119,11 @@ def clear_padding(sequence: Tensor, mask: Tensor) -> Tensor:
     return sequence.masked_fill(~mask.unsqueeze(-1), 0.0)
 
 
-def last_states(states: Tensor, mask: Tensor, num_directions: int = 1) -> Tensor:
+def last_states(
+    states: Tensor,
+    mask: Tensor,
+    num_directions: int = 1,
+) -> Tensor:
     """Take each direction's last state, (B, T, S * H), (B, T) -> (B, S * H).
 
     A second direction ends at the first token. The vector of an empty sentence is zero.

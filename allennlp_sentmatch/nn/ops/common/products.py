@@ -65,7 +65,11 @@ class Products:
         return weight
 
     @staticmethod
-    def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    def linear(
+        x: Tensor,
+        weight: Tensor,
+        bias: Optional[Tensor] = None,
+    ) -> Tensor:
         """Return X W^T + b: (N, K), (M, K), (M) -> (N, M)."""
         return torch.nn.functional.linear(x, weight, bias)
 
@@ -75,7 +79,12 @@ class Products:
         return torch.stack([weight.t() for weight in weights])
 
     @classmethod
-    def add_products(cls, out: Tensor, x: Tensor, weights: Any) -> None:
+    def add_products(
+        cls,
+        out: Tensor,
+        x: Tensor,
+        weights: Any,
+    ) -> None:
         """Add X W^T to (S, N, M) for S maps at once: x (S, N, K)."""
         out.baddbmm_(x, weights)
 
@@ -85,7 +94,12 @@ class Products:
         return cls.linear(x.t(), y.t())
 
     @classmethod
-    def affine(cls, x: Tensor, weight: Union[Tensor, Sequence[Tensor]], bias: Tensor) -> Tensor:
+    def affine(
+        cls,
+        x: Tensor,
+        weight: Union[Tensor, Sequence[Tensor]],
+        bias: Tensor,
+    ) -> Tensor:
         """Return W x + b for S maps: (S, N, D), S times (K, D), (S, K) -> (S, N, K)."""
         return stack([cls.linear(rows, w, b) for rows, w, b in zip(x, weight, bias)])
 
@@ -108,7 +122,12 @@ class _CPUProducts(Products):
         return [cls.prepacked(weight) for weight in weights]
 
     @classmethod
-    def add_products(cls, out: Tensor, x: Tensor, weights: Any) -> None:
+    def add_products(
+        cls,
+        out: Tensor,
+        x: Tensor,
+        weights: Any,
+    ) -> None:
         for out_s, x_s, weight in zip(out, x, weights):
             out_s.add_(cls.linear(x_s, weight))
 
@@ -133,7 +152,11 @@ class OneDNNProducts(_CPUProducts):
         return result
 
     @staticmethod
-    def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    def linear(
+        x: Tensor,
+        weight: Tensor,
+        bias: Optional[Tensor] = None,
+    ) -> Tensor:
         if x.numel() == 0 and not weight.is_mkldnn:  # oneDNN refuses products without rows
             return Products.linear(x, weight, bias)
         if bias is not None:

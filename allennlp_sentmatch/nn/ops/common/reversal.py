@@ -11,7 +11,11 @@ def reverse_sentences(sequence: torch.Tensor, mask: torch.Tensor) -> torch.Tenso
     return sequence[reversed_indices(mask)]
 
 
-def in_order(sequence: torch.Tensor, mask: torch.Tensor, direction: int) -> torch.Tensor:
+def in_order(
+    sequence: torch.Tensor,
+    mask: torch.Tensor,
+    direction: int,
+) -> torch.Tensor:
     """Return sentences (B, T, ...) as direction 0 or 1 reads them, or what it read in their order.
 
     Direction 1 reads each sentence in reverse, with its padding on the right, so that no state

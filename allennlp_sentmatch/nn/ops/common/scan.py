@@ -41,7 +41,11 @@ def scan(
     return state, tuple(map(torch.stack, zip(*steps)))
 
 
-def _record(step: Any, initial: Tensors, inputs: Sequence[Tensor]) -> StepResult:
+def _record(
+    step: Any,
+    initial: Tensors,
+    inputs: Sequence[Tensor],
+) -> StepResult:
     # The loop is a prototype in torch 2.13, without a public name.
     from torch._higher_order_ops.scan import scan as record
 

@@ -31,7 +31,11 @@ class GRUWeights(NamedTuple):
     bias_hh: Tensor  # (3H)
 
 
-def gru_recurrence(inputs: Tensor, mask: Tensor, directions: Sequence[GRUWeights]) -> Tensor:
+def gru_recurrence(
+    inputs: Tensor,
+    mask: Tensor,
+    directions: Sequence[GRUWeights],
+) -> Tensor:
     """Implement the function of the same name in `ops.gru.recurrence`."""
     inputs = clear_padding(inputs, mask)
     states = []

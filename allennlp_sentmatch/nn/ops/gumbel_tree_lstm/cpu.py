@@ -200,7 +200,12 @@ def _differentiate_scores(
         by_hidden[first : first + n] = backend.products.linear(pre_activations[:n], transposed)
 
 
-def _tables(hidden: Tensor, sizes: list[int], choices: Choices, keep: bool) -> TreeTables:
+def _tables(
+    hidden: Tensor,
+    sizes: list[int],
+    choices: Choices,
+    keep: bool,
+) -> TreeTables:
     """Return tables without values, except for `merges`."""
     N, H = hidden.shape
     B = sizes[0]
@@ -231,7 +236,12 @@ def _num_relaxed(sizes: list[int]) -> list[int]:
     return [n * (len(sizes) - 1 - step) for step, n in enumerate(sizes[1:])]
 
 
-def _step(sizes: list[int], query: Tensor, temperature: float, tables: TreeTables) -> TreeStep:
+def _step(
+    sizes: list[int],
+    query: Tensor,
+    temperature: float,
+    tables: TreeTables,
+) -> TreeStep:
     """Return the arguments of both passes."""
     B = sizes[0]
     T = len(sizes)

@@ -139,7 +139,11 @@ def _merge(
     return merged, choice.argmax(1).masked_fill(~allowed[:, 0], -1)
 
 
-def _compose(children: Tensor, cells: Tensor, weights: TreeWeights) -> Tensor:
+def _compose(
+    children: Tensor,
+    cells: Tensor,
+    weights: TreeWeights,
+) -> Tensor:
     """Return the parents [h; c] (B, M, 2H) of pairs with these h and c, (B, M, 2, H) each."""
     H = weights.query.size(0)
     pre_activations = F.linear(children.flatten(2), weights.weight, weights.bias)  # (3.1)
@@ -166,7 +170,11 @@ def _choose(
     return torch.zeros_like(scores).scatter(1, best, 1.0) * allowed
 
 
-def choose_greedily(scores: Tensor, allowed: Tensor, query: Tensor) -> Tensor:
+def choose_greedily(
+    scores: Tensor,
+    allowed: Tensor,
+    query: Tensor,
+) -> Tensor:
     """Choose the best pair of each sentence, the leftmost among equally good ones.
 
     Pairs of the same words have equal scores up to rounding, which depends on the rest of the

@@ -32,16 +32,33 @@ class LSTMNTables(NamedTuple):
     """The tables of S directions, N tokens, B sentences of at most T tokens, and A units.
 
     Rows of N tokens are packed. In tapes, which a step reads, a sentence's rows are adjacent.
+
+    # Attributes
+
+    gates : `Tensor`
+        i, f, g and o, (S, N, 4H).
+    queries : `Tensor`
+        2 (W_x x_t + W_h~ h~_{t-1}), (S, N, A).
+    hidden, cell : `Tensor`
+        h and c, (S, N, H) each.
+    attention : `Tensor`
+        (S, B, T, T), a row for each token over the tokens before it.
+    summary : `Tensor`
+        h~ and c~, (2, S, N, H).
+    keys : `Tensor`
+        A tape of 2 W_h h, (S, N, A).
+    states : `Tensor`
+        A tape of [h; c], (S, N, 2H).
     """
 
-    gates: Tensor  # (S, N, 4H): i, f, g, o
-    queries: Tensor  # (S, N, A): 2 (W_x x_t + W_h~ h~_{t-1})
-    hidden: Tensor  # (S, N, H)
-    cell: Tensor  # (S, N, H)
-    attention: Tensor  # (S, B, T, T)
-    summary: Tensor  # (2, S, N, H): h~ and c~
-    keys: Tensor  # (S, N, A), a tape: 2 W_h h
-    states: Tensor  # (S, N, 2H), a tape: [h; c]
+    gates: Tensor
+    queries: Tensor
+    hidden: Tensor
+    cell: Tensor
+    attention: Tensor
+    summary: Tensor
+    keys: Tensor
+    states: Tensor
 
 
 class Attention(Arguments):
@@ -68,23 +85,24 @@ def forward(
     """
     inputs, initial, weights = arguments
     products = backend.products
-    tables = _new_tables(backend, packing.sizes, inputs, weights)
-    num_sentences = packing.sizes[0]
-    tables.summary[:, :, :num_sentences] = 0 if initial is None else initial
+    sizes = packing.sizes
+    tables = _new_tables(backend, sizes, inputs, weights)
     summary_hidden, summary_cell = tables.summary
-    attend, rows = _attention(packing.sizes, tables, 2 * weights.attention_vector)
+    tables.summary[:, :, : sizes[0]] = 0 if initial is None else initial
+    attend, rows = _attention(sizes, tables, 2 * weights.attention_vector)
     rows["summary_hidden"] = Rows.of(summary_hidden, tables.gates)
     rows["summary_cell"] = Rows.of(summary_cell, tables.gates)
-    advance = _layer(packing.sizes, tables)
+    advance = _layer(sizes, tables)
     starts = advance.starts
     # [U; 2 W_h~], which maps h~ to its part of the gates' arguments and of the next query
-    from_summary_weight = torch.cat([weights.weight_hh_l0, 2 * weights.attention_previous], 1)
+    for_query = 2 * weights.attention_previous
+    from_summary_weight = torch.cat([weights.weight_hh_l0, for_query], 1)
     for s in range(len(inputs)):
         attend.point(rows, s)
         weight_summary = products.prepacked(from_summary_weight[s])
         weight_key = products.prepacked(2 * weights.attention_hidden[s])
         from_summary: Optional[Tensor] = None  # (n, 4H + A)
-        for t, (start, n) in enumerate(zip(starts, packing.sizes)):
+        for t, (start, n) in enumerate(zip(starts, sizes)):
             if t > 0:
                 before = starts[t - 1]
                 states_before = tables.hidden[s, before : before + n]  # (n, H)
@@ -127,12 +145,22 @@ def _new_tables(
 
 
 class TapeGradients(NamedTuple):
-    """The gradients of the tapes' contents, for S directions and N tokens, and of the vector v."""
+    """The gradients of the tapes' contents, for S directions and N tokens, and of the vector v.
 
-    tapes: Tensor  # (2, S, N, H): h and c. The gradient of its summary overwrites a complete row.
-    keys: Tensor  # (S, N, A)
-    queries: Tensor  # (S, N, A)
-    vector: Tensor  # (S, threads, A)
+    # Attributes
+
+    tapes : `Tensor`
+        h and c, (2, S, N, H). A complete row is overwritten with the gradient of its summary.
+    keys, queries : `Tensor`
+        (S, N, A) each.
+    vector : `Tensor`
+        Each thread's part of the gradient, (S, threads, A).
+    """
+
+    tapes: Tensor
+    keys: Tensor
+    queries: Tensor
+    vector: Tensor
 
 
 def backward(
@@ -143,39 +171,55 @@ def backward(
     gradients: Gradients,
     needed: LSTMNArguments,
 ) -> tuple[Optional[Tensor], Tensor, LSTMNWeights]:
-    """Run the backward pass of `forward`."""
+    """Run the backward pass of `forward`.
+
+    Return the gradients of the inputs, of h~ and c~ at the first step, and of the weights.
+    """
     inputs, _, weights = arguments
+    needed_inputs, _, needed_weights = needed
     products = backend.products
     num_sentences = packing.sizes[0]
-    tables = tables._replace(gates=writable(tables.gates))
+    grad_gates = writable(tables.gates)
+    tables = tables._replace(gates=grad_gates)
     grad = _new_gradients(tables, gradients, num_sentences)
     _retrace(backend, packing.sizes, weights, tables, grad, gradients[2])
     grad_inputs: Optional[Tensor] = None
-    if needed[0]:
-        grad_inputs = products.input_gradient(weights.weight_ih_l0, tables.gates)
-        grad_inputs.add_(products.input_gradient(weights.attention_input, grad.queries))
+    if needed_inputs:
+        grad_inputs = products.input_gradient(weights.weight_ih_l0, grad_gates)
+        by_queries = products.input_gradient(weights.attention_input, grad.queries)
+        grad_inputs.add_(by_queries)
     summary_hidden = tables.summary[0]
+    previous_summary = packing.previous(summary_hidden)
     # For each weight: its factor, and the gradient of the product.
     factors = {
-        "weight_ih_l0": (inputs, tables.gates),
-        "weight_hh_l0": (summary_hidden, tables.gates),
+        "weight_ih_l0": (inputs, grad_gates),
+        "weight_hh_l0": (summary_hidden, grad_gates),
         "attention_hidden": (tables.hidden, grad.keys),
         "attention_input": (inputs, grad.queries),
-        "attention_previous": (packing.previous(summary_hidden), grad.queries[:, num_sentences:]),
+        "attention_previous": (previous_summary, grad.queries[:, num_sentences:]),
     }
-    of_weights = {
-        name: stack(products.weight_gradients(*pair))
-        for name, pair in factors.items()
-        if getattr(needed[2], name)
-    }
+    of_weights: dict[str, Tensor] = {}
+    for name, (factor, grad_product) in factors.items():
+        if getattr(needed_weights, name):
+            of_directions = products.weight_gradients(factor, grad_product)
+            of_weights[name] = stack(of_directions)
     grad_weights = weights._replace(
-        **of_weights, bias_l0=tables.gates.sum(1), attention_vector=2 * grad.vector.sum(1)
+        **of_weights,
+        bias_l0=grad_gates.sum(1),
+        attention_vector=2 * grad.vector.sum(1),
     )
     return grad_inputs, grad.tapes[:, :, :num_sentences], grad_weights
 
 
-def _new_gradients(tables: LSTMNTables, gradients: Gradients, num_sentences: int) -> TapeGradients:
-    """Make the gradients that the steps add to, with the gradients of the outputs h and c."""
+def _new_gradients(
+    tables: LSTMNTables,
+    gradients: Gradients,
+    num_sentences: int,
+) -> TapeGradients:
+    """Make the gradients that the steps add to.
+
+    The gradients of the tapes begin with the incoming `gradients` of the outputs h and c.
+    """
     tapes = torch.zeros_like(tables.summary)
     for tape, outer_gradient in zip(tapes, gradients):
         if outer_gradient is not None:
@@ -196,12 +240,14 @@ def _retrace(
     grad_attention: Optional[Tensor],
 ) -> None:
     """Run the steps from the last to the first; they complete `grad` and overwrite the gates."""
-    S = len(tables.gates)
+    S, _, H = tables.hidden.shape
     attend, rows = _attention_backward(sizes, tables, weights, grad, grad_attention)
+    # The step writes it, although an LSTM's left weight is constant.
+    unused = tables.gates.new_zeros(S, num_threads(), H)
     retreat = _layer(
         sizes,
         tables,
-        {"grad_left_weight": tables.gates.new_zeros(S, num_threads(), tables.hidden.size(2))},
+        {"grad_left_weight": unused},
         grad_gates=tables.gates,
         grad_hidden=grad.tapes[0],
         carried=grad.tapes[1],
@@ -218,17 +264,20 @@ def _retrace(
             n = sizes[t]
             start = starts[t]
             retreat.run("lstm_backward", s, t, start, from_keys)
+            grad_gates = tables.gates[s, start : start + n]  # (n, 4H)
             grad_summary = grad.tapes[0, s, start : start + n]  # (n, H)
-            grad_summary.copy_(linear(tables.gates[s, start : start + n], gates_to_summary))
+            grad_summary.copy_(linear(grad_gates, gates_to_summary))
             if t + 1 < len(sizes):
-                next_queries = grad.queries[s, starts[t + 1] : starts[t + 2]]
-                grad_summary[: sizes[t + 1]].add_(linear(next_queries, query_to_summary))
+                grad_queries = grad.queries[s, starts[t + 1] : starts[t + 2]]
+                by_queries = linear(grad_queries, query_to_summary)
+                grad_summary[: sizes[t + 1]].add_(by_queries)
             if t > 0:
                 attend.t = t
                 attend.n = n
                 attend.run("attention_backward")
-                keys_before = grad.keys[s, starts[t - 1] : starts[t - 1] + n]  # (n, A)
-                from_keys = linear(keys_before, key_to_hidden)
+                before = starts[t - 1]
+                grad_keys = grad.keys[s, before : before + n]  # (n, A)
+                from_keys = linear(grad_keys, key_to_hidden)
 
 
 def _transposed(backend: Backend, weight: Tensor) -> Tensor:
@@ -243,8 +292,12 @@ def _attention_backward(
     grad: TapeGradients,
     grad_attention: Optional[Tensor],
 ) -> tuple[Attention, dict[str, Rows]]:
-    """Return the arguments of a backward step, and the tables of the directions."""
-    N, A = tables.queries.shape[1:]
+    """Return the arguments of a backward step, and the tables of the directions.
+
+    `grad_attention` is the incoming gradient of the attention (S, B, T, T), if there is one.
+    """
+    _, N, A = tables.queries.shape
+    H = tables.hidden.size(2)
     B = sizes[0]
     T = len(sizes)
     new = tables.gates.new_empty
@@ -252,11 +305,13 @@ def _attention_backward(
     attend.set(
         query_factors=new(N, A),
         queries_within=torch.empty(N, dtype=torch.int8, device="cpu"),
-        grad_summaries=new(N, 2 * tables.hidden.size(2)),
+        grad_summaries=new(N, 2 * H),
         grad_scores=new(B, T, T),
     )
+    if grad_attention is not None:
+        grad_attention = grad_attention.contiguous()
     of_directions = {
-        "grad_attention": None if grad_attention is None else grad_attention.contiguous(),
+        "grad_attention": grad_attention,
         "grad_keys": grad.keys,
         "grad_queries": grad.queries,
         "grad_vector": grad.vector,
@@ -273,8 +328,11 @@ def _attention(
     tables: LSTMNTables,
     vector: Tensor,
 ) -> tuple[Attention, dict[str, Rows]]:
-    """Return the arguments of a step in both passes, and the tables of the directions."""
-    N, A = tables.queries.shape[1:]
+    """Return the arguments of a step in both passes, and the tables of the directions.
+
+    `vector` (S, A) is v with the factor of the pass.
+    """
+    _, N, A = tables.queries.shape
     H = tables.cell.size(2)
     T = len(sizes)
     lengths = lengths_of(sizes)  # (B)
@@ -292,9 +350,11 @@ def _attention(
         key_factors=new(N, A),
         keys_within=torch.empty(N, dtype=torch.int8, device="cpu"),
     )
-    names = ("keys", "states", "queries", "attention", "hidden", "cell")
-    rows = {name: Rows.of(getattr(tables, name), tables.cell) for name in names}
-    return attend, {"vector": Rows.of(vector, vector), **rows}
+    rows = {"vector": Rows.of(vector, vector)}
+    for name in ("keys", "states", "queries", "attention", "hidden", "cell"):
+        table: Tensor = getattr(tables, name)
+        rows[name] = Rows.of(table, tables.cell)
+    return attend, rows
 
 
 def _layer(
@@ -303,12 +363,16 @@ def _layer(
     of_directions: Optional[dict[str, Optional[Tensor]]] = None,
     **of_tokens: Tensor,
 ) -> GatedLayer:
-    """Return the steps of the LSTM whose state is the summary."""
+    """Return the steps of the LSTM whose state is the summary.
+
+    `of_directions` and `of_tokens` are the tables of the backward pass, as in `GatedLayer`.
+    """
     S, _, H = tables.cell.shape
+    ones = tables.cell.new_ones(S, 1, H)
     return GatedLayer(
         sizes,
         tables.summary[1],
-        {"left_weight": tables.cell.new_ones(S, 1, H), **(of_directions or {})},
+        {"left_weight": ones, **(of_directions or {})},
         x=tables.gates,
         gates=tables.gates,
         hidden=tables.hidden,

@@ -20,7 +20,10 @@ from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
 
 class LSTMNWeights(NamedTuple):
-    """The parameters of one direction under their names in `LSTMN`; or of S directions, stacked."""
+    """The parameters of one direction under their names in `LSTMN`; or of S directions, stacked.
+
+    `LSTMN` documents their shapes. Stacked, each has S as its first dimension.
+    """
 
     weight_ih_l0: Tensor
     weight_hh_l0: Tensor
@@ -38,7 +41,7 @@ def lstmn_recurrence(
     initial_state: Optional[Tensor],
     is_scanned: bool = False,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
-    """Implement the function of the same name in `allennlp_sentmatch.nn.ops.lstmn.recurrence`.
+    """Implement the function of the same name in `ops.lstmn.recurrence`.
 
     If `is_scanned`, the tapes have a fixed length, so that `scan` can make a loop of the steps.
     """
@@ -53,19 +56,21 @@ def lstmn_recurrence(
         by_token = in_order(inputs, mask, s).transpose(0, 1)  # (T, B, D)
         gates.append(F.linear(by_token, weights.weight_ih_l0, weights.bias_l0))
         queries.append(F.linear(by_token, weights.attention_input))
+    all_gates = torch.stack(gates, 1)  # (T, S, B, 4H)
+    all_queries = torch.stack(queries, 1)  # (T, S, B, A)
     H = directions[0].weight_hh_l0.size(1)
     if initial_state is None:
         summary = inputs.new_zeros(len(directions), inputs.size(0), 2 * H)
     else:
         summary = torch.cat([initial_state[0], initial_state[1]], -1)  # (S, B, 2H): [h~; c~]
     run = _scanned_tapes if is_scanned else _tapes
-    step = _Step(directions)
-    tapes, attention = run(torch.stack(gates, 1), torch.stack(queries, 1), summary, step)
+    tapes, attention = run(all_gates, all_queries, summary, _Step(directions))
     hidden = []
     cell = []
     weights_of_tokens = []
     for s, tape in enumerate(tapes):
-        states = clear_padding(in_order(tape, mask, s), mask)[:, :num_tokens]
+        in_sentence_order = clear_padding(in_order(tape, mask, s), mask)
+        states = in_sentence_order[:, :num_tokens]  # (B, T, 2H + A)
         hidden.append(states[..., :H])
         cell.append(states[..., H : 2 * H])
         of_direction = clear_padding(attention[s], mask)
@@ -73,10 +78,16 @@ def lstmn_recurrence(
     return torch.cat(hidden, -1), torch.cat(cell, -1), weights_of_tokens
 
 
-def _tapes(gates: Tensor, queries: Tensor, summary: Tensor, step: "_Step") -> tuple[Tensor, Tensor]:
+def _tapes(
+    gates: Tensor,
+    queries: Tensor,
+    summary: Tensor,
+    step: "_Step",
+) -> tuple[Tensor, Tensor]:
     """Return the tapes (S, B, T, 2H + A) and the attention (S, B, T, T).
 
-    `gates` and `queries` are W x_t + b and W_x x_t; `summary` is h~ and c~ at the first token.
+    `gates` (T, S, B, 4H) are W x_t + b and `queries` (T, S, B, A) are W_x x_t; `summary`
+    (S, B, 2H) is h~ and c~ at the first token.
     """
     T, S, B, _ = gates.shape
     gates_at = gates.unbind(0)  # a single launch in the backward pass, as is the next
@@ -85,7 +96,8 @@ def _tapes(gates: Tensor, queries: Tensor, summary: Tensor, step: "_Step") -> tu
     tapes = row.unsqueeze(2)
     weights = []
     for t in range(1, T):
-        s, summary = step.read(queries_at[t] + from_summary, tapes)
+        query = queries_at[t] + from_summary  # (S, B, A)
+        s, summary = step.read(query, tapes)
         weights.append(s)
         row, from_summary = step.write(gates_at[t], summary)
         tapes = torch.cat([tapes, row.unsqueeze(2)], 2)
@@ -117,8 +129,10 @@ def _scanned_tapes(
         tapes = torch.where(is_new.unsqueeze(1), row.unsqueeze(2), tapes)
         return (summary, from_summary.contiguous(), tapes), (s,)
 
-    no_tapes = gates.new_zeros(S, B, T, summary.size(2) + queries.size(3))
-    initial = (summary, torch.zeros_like(queries[0]), no_tapes)
+    width = summary.size(2) + queries.size(3)  # 2H + A
+    no_tapes = gates.new_zeros(S, B, T, width)
+    no_query = torch.zeros_like(queries[0])
+    initial = (summary, no_query, no_tapes)
     token = index.unsqueeze(1)
     by_token = (gates, queries, index < token, index == token)
     (_, _, tapes), (attention,) = scan(scanned_step, initial, by_token)
@@ -134,7 +148,8 @@ class _Step:
         self._from_summary = from_summary.transpose(1, 2)  # (S, H, 4H + A)
         self._key = weights.attention_hidden.transpose(1, 2)  # (S, H, A)
         self.vector = weights.attention_vector.unsqueeze(2)  # (S, A, 1)
-        self._sizes = [4 * self._key.size(1), self._key.size(2)]
+        _, H, A = self._key.shape
+        self._sizes = [4 * H, A]
 
     def read(
         self,
@@ -147,13 +162,16 @@ class _Step:
         `is_before` (t) is true for rows of tokens before this one; `None` means all rows. Return
         the attention (S, B, t), and h~ and c~ (S, B, 2H).
         """
-        A = self._sizes[1]
-        states, keys = tapes.split([tapes.size(3) - A, A], 3)
+        S, B, num_rows, width = tapes.shape
+        A = query.size(2)
+        states, keys = tapes.split([width - A, A], 3)
         layer = torch.tanh(keys + query.unsqueeze(2))  # (S, B, t, A)
-        scores = layer.flatten(1, 2).bmm(self.vector).view(layer.shape[:3])
+        products = layer.flatten(1, 2).bmm(self.vector)  # (S, B * t, 1)
+        scores = products.view(S, B, num_rows)
         s = scores.softmax(2) if is_before is None else masked_softmax(scores, is_before)
-        summary = s.flatten(0, 1).unsqueeze(1).bmm(states.flatten(0, 1))  # (S * B, 1, 2H)
-        return s, summary.view(len(tapes), -1, summary.size(2))
+        weights = s.flatten(0, 1).unsqueeze(1)  # (S * B, 1, t)
+        summary = weights.bmm(states.flatten(0, 1))  # (S * B, 1, 2H)
+        return s, summary.view(S, B, width - A)
 
     def write(self, gates: Tensor, summary: Tensor) -> tuple[Tensor, Tensor]:
         """Return the token's row of the tapes (S, B, 2H + A), and W_h~ h~ (S, B, A).
@@ -161,6 +179,8 @@ class _Step:
         `gates` (S, B, 4H) are W x + b, `summary` (S, B, 2H) is h~ and c~.
         """
         h_summary, c_summary = summary.chunk(2, 2)
-        u, from_summary = h_summary.bmm(self._from_summary).split(self._sizes, 2)
+        products = h_summary.bmm(self._from_summary)  # (S, B, 4H + A)
+        u, from_summary = products.split(self._sizes, 2)
         h, c = lstm_cell(gates, u, c_summary)  # (S, B, H) each
-        return torch.cat([h, c, h.bmm(self._key)], 2), from_summary
+        key = h.bmm(self._key)  # (S, B, A)
+        return torch.cat([h, c, key], 2), from_summary

@@ -28,7 +28,8 @@ def lstmn_recurrence(
     and c, (B, T, S * H) each and zero at padding, and the attention of each direction, (B, T, T),
     with rows and columns in the order of the direction.
     """
-    tensors = [inputs, *(weight for weights in directions for weight in weights)]
+    parameters = [parameter for weights in directions for parameter in weights]
+    tensors = [inputs, *parameters]
     if initial_state is not None:
         tensors.append(initial_state)
     backend = resolve("LSTMN", IMPLEMENTATIONS, *tensors)

@@ -12,18 +12,32 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.common.activations import MINUS_ONE, sigmoid_backward, tanh_backward
+from allennlp_sentmatch.nn.ops.common.activations import (
+    sigmoid_backward,
+    sigmoid_to_tanh,
+    tanh_backward,
+)
 from allennlp_sentmatch.nn.ops.common.gated_steps import GatedStep
 from allennlp_sentmatch.nn.ops.common.native import Rows
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Step
 
 
 class SuffixTables(NamedTuple):
-    """The values that a backward pass needs, of all steps of a chunk or of one step."""
+    """The values that a backward pass needs, of all steps of a chunk or of one step.
 
-    states: Tensor  # (number of states, S, rows, H): before the step
-    gates: Tensor  # (S, rows, GH)
-    kept: Tensor  # (S, rows, H): another value of the cell
+    # Attributes
+
+    states : `Tensor`
+        The states before the step, (num_states, S, rows, H).
+    gates : `Tensor`
+        (S, rows, GH)
+    kept : `Tensor`
+        Another value of the cell, (S, rows, H).
+    """
+
+    states: Tensor
+    gates: Tensor
+    kept: Tensor
 
     def rows(self, num_rows: int) -> "SuffixTables":
         """Slice the tables to their first rows."""
@@ -40,11 +54,19 @@ class Cell:
     `states` (num_states, S, num_starts, B, H) are the states of all suffixes, h first, which steps
     overwrite. `projected` (S, T, B, GH) is W x + b, and `weights` are the U (GH, H) of the
     directions. When going back, `states` are the gradients, and the other arguments are left out.
+
+    # Attributes
+
+    num_gates : `int`
+        G: 4 for an LSTM and 3 for a GRU.
+    num_states : `int`
+        2 for an LSTM and 1 for a GRU.
+    max_rows : `Optional[int]`
+        The number of rows that advance together; all rows of a step if `None`.
     """
 
     num_gates: int
     num_states: int
-    #: The number of rows that advance together; all rows of a step if `None`.
     max_rows: Optional[int] = None
 
     def __init__(
@@ -63,7 +85,7 @@ class Cell:
         self._prepare(weights)
 
     def _prepare(self, weights: Sequence[Tensor]) -> None:
-        """Make the values that all steps need."""
+        """Make the values that all steps need from the U (GH, H) of the directions, if any."""
         raise NotImplementedError
 
     @classmethod
@@ -74,9 +96,13 @@ class Cell:
         weights: Sequence[Tensor],
         num_starts: int,
     ) -> "Cell":
-        """Return a cell whose states are zero, with the class's parameters."""
+        """Return a cell whose states are zero; the arguments are as for the class.
+
+        `num_starts` is the number of suffixes of a sentence.
+        """
         S, _, B, GH = projected.shape
-        states = projected.new_zeros(cls.num_states, S, num_starts, B, GH // cls.num_gates)
+        H = GH // cls.num_gates
+        states = projected.new_zeros(cls.num_states, S, num_starts, B, H)
         return cls(backend, states, projected, weights)
 
     def new_tables(self, num_rows: int) -> SuffixTables:
@@ -100,7 +126,10 @@ class Cell:
         self._grad_gates = grad_gates
 
     def advance(self, step: Step) -> None:
-        """Advance the states; fill the step's rows of the tables, if there are any."""
+        """Advance the states of the step's suffixes by its token.
+
+        Fill the step's rows of the tables, if there are any.
+        """
         raise NotImplementedError
 
     def retreat(self, step: Step) -> None:
@@ -112,63 +141,87 @@ class Cell:
 
     @staticmethod
     def to_gradient_of_product(grad_gates: Tensor, gates: Tensor) -> None:
-        """Turn the gradient of W x + b into the gradient of U h, in place; an LSTM's are equal."""
+        """Turn the gradient of W x + b into the gradient of U h, in place.
+
+        Both are (S, suffixes, sentences, GH), as are the `gates`. An LSTM's are equal.
+        """
 
 
 class _EagerCell(Cell):
-    #: The factors of the arguments of each gate.
-    scales: tuple[float, ...]
+    """A cell whose steps are operations of torch."""
 
     def _prepare(self, weights: Sequence[Tensor]) -> None:
-        H = self.states.size(-1)
-        blocks = [self.states.new_full((H,), scale) for scale in self.scales]
-        self._scale = torch.cat(blocks)  # (GH)
-        scaled = [weight * self._scale.unsqueeze(1) for weight in weights]
-        self._weights = self._backend.products.side_by_side(scaled) if scaled else None
+        if weights:
+            self._weights = self._backend.products.side_by_side(weights)
 
     def advance(self, step: Step) -> None:
         if not step.suffixes:
             return
         states = step.of_states(self.states)
         x = step.of_tokens(self._projected)
+        kept: Optional[Tensor] = None
         if self._tables is None:
             old = states
             gates = x.new_empty(*states.shape[1:4], x.size(-1))
-            kept = None
         else:
             old, gates, kept = self._tables.at(step)
             old.copy_(states)
         self._begin(x, gates)
         if not step.begins:
             rows = gates.flatten(1, 2)  # a view
-            self._backend.products.add_products(rows, old[0].flatten(1, 2), self._weights)
+            old_hidden = old[0].flatten(1, 2)  # (S, rows, H)
+            self._backend.products.add_products(rows, old_hidden, self._weights)
         self._finish(x, gates, states, kept)
 
     def _begin(self, x: Tensor, gates: Tensor) -> None:
-        """Fill the gates (S, R, N, GH) with the values to which U h is added; x may be (S, 1, N,
-        GH).
+        """Fill the gates (S, R, N, GH) with the values to which U h is added.
+
+        `x` is W x + b, of the same shape, or (S, 1, N, GH) if the suffixes share the token.
         """
         raise NotImplementedError
 
-    def _finish(self, x: Tensor, gates: Tensor, states: Tensor, kept: Optional[Tensor]) -> None:
-        """Compute the gates, the new states, and for `retreat` the values to keep."""
+    def _finish(
+        self,
+        x: Tensor,
+        gates: Tensor,
+        states: Tensor,
+        kept: Optional[Tensor],
+    ) -> None:
+        """Compute the gates and the new states (num_states, S, R, N, H), in place.
+
+        Write the value that `retreat` needs to `kept` (S, R, N, H), if there is such a table.
+        """
         raise NotImplementedError
 
 
 class EagerLSTMCell(_EagerCell):
-    """c' = f * c + i * g and h' = o * tanh(c'); states h, c; blocks i, f, g, o; keeps tanh(c')."""
+    """c' = f * c + i * g and h' = o * tanh(c').
+
+    The states are h and c, and the blocks i, f, g, o. It keeps tanh(c').
+    """
 
     num_gates = 4
     num_states = 2
-    scales = (1.0, 1.0, 2.0, 1.0)  # tanh(x) = 2 sigmoid(2x) - 1
+
+    def _prepare(self, weights: Sequence[Tensor]) -> None:
+        H = self.states.size(-1)
+        self._scale = self.states.new_ones(4 * H)
+        self._scale[2 * H : 3 * H] = 2  # for `sigmoid_to_tanh`
+        super()._prepare([weight * self._scale.unsqueeze(1) for weight in weights])
 
     def _begin(self, x: Tensor, gates: Tensor) -> None:
         torch.mul(x.expand_as(gates), self._scale, out=gates)
 
-    def _finish(self, x: Tensor, gates: Tensor, states: Tensor, kept: Optional[Tensor]) -> None:
+    def _finish(
+        self,
+        x: Tensor,
+        gates: Tensor,
+        states: Tensor,
+        kept: Optional[Tensor],
+    ) -> None:
         hidden, cell = states
         i, f, g, o = gates.sigmoid_().chunk(4, -1)
-        torch.add(MINUS_ONE, g, alpha=2, out=g)
+        sigmoid_to_tanh(g)
         cell.mul_(f).addcmul_(i, g)
         tanh_cell = self._backend.tanh(cell, out=kept)
         torch.mul(o, tanh_cell, out=hidden)
@@ -185,31 +238,38 @@ class EagerLSTMCell(_EagerCell):
         sigmoid_backward(g, i, out_i)
         sigmoid_backward(old_cell, f, out_f)
         tanh_backward(i, g, out_g)
-        by_cell = out[..., : -o.size(-1)].unflatten(-1, (3, -1))  # i, f and g
-        by_cell.mul_(grad_cell.unsqueeze(-2))
+        of_cell = out[..., : 3 * o.size(-1)]  # i, f and g
+        by_gate = of_cell.unflatten(-1, (3, -1))
+        by_gate.mul_(grad_cell.unsqueeze(-2))
         grad_cell.mul_(f)
         grad_hidden.zero_()
 
 
 class EagerGRUCell(_EagerCell):
-    """n = tanh(x_n + r * u_n) and h' = (1 - z) * n + z * h; state h; blocks r, z, n.
+    """n = tanh(x_n + r * u_n) and h' = (1 - z) * n + z * h.
 
-    It keeps n, and the gates have u_n in its block.
+    The state is h, and the blocks r, z, n. It keeps n, and the gates have u_n in its block.
     """
 
     num_gates = 3
     num_states = 1
-    scales = (1.0, 1.0, 1.0)
 
     def _begin(self, x: Tensor, gates: Tensor) -> None:
         gates.zero_()
 
-    def _finish(self, x: Tensor, gates: Tensor, states: Tensor, kept: Optional[Tensor]) -> None:
+    def _finish(
+        self,
+        x: Tensor,
+        gates: Tensor,
+        states: Tensor,
+        kept: Optional[Tensor],
+    ) -> None:
         (hidden,) = states
         H = hidden.size(-1)
-        gates[..., : 2 * H].add_(x[..., : 2 * H]).sigmoid_()
+        x_gates, x_n = x.split([2 * H, H], -1)
+        gates[..., : 2 * H].add_(x_gates).sigmoid_()
         r, z, u_n = gates.chunk(3, -1)
-        n = torch.addcmul(x[..., 2 * H :], r, u_n, out=kept)
+        n = torch.addcmul(x_n, r, u_n, out=kept)
         n = self._backend.tanh(n, out=n)
         torch.lerp(n, hidden, z, out=hidden)
 
@@ -217,9 +277,12 @@ class EagerGRUCell(_EagerCell):
         (grad_hidden,) = step.of_states(self.states)
         (old_hidden,), gates, n = self._tables.at(step)
         r, z, u_n = gates.chunk(3, -1)
-        out_r, out_z, out_n = step.of_table(self._grad_gates).chunk(3, -1)
-        sigmoid_backward(grad_hidden * (old_hidden - n), z, out_z)
-        tanh_backward(grad_hidden - grad_hidden * z, n, out_n)
+        out = step.of_table(self._grad_gates)
+        out_r, out_z, out_n = out.chunk(3, -1)
+        grad_z = grad_hidden * (old_hidden - n)
+        grad_n = grad_hidden - grad_hidden * z
+        sigmoid_backward(grad_z, z, out_z)
+        tanh_backward(grad_n, n, out_n)
         sigmoid_backward(out_n * u_n, r, out_r)
         grad_hidden *= z
 
@@ -234,15 +297,21 @@ class NativeCell(Cell):
     """A cell whose tables are checked when it takes them, not at each step.
 
     A step that lies outside the tables raises `IndexError`.
+
+    # Attributes
+
+    step_function, derivative : `str`
+        The names of the compiled step and of its derivative.
+    names_of_states, names_of_gradients : `dict[str, int]`
+        The fields of `GatedStep` for the states and for the states' gradients, each with its index
+        in `states`.
     """
 
     #: A product of this many rows is as fast as a larger one, and its result is still in the
     #: processor's caches for the next pass. Larger results would need new memory from the system.
     max_rows = 1024
-    #: The compiled step and its derivative.
     step_function: str
     derivative: str
-    #: The fields of the states and of the states' gradients, and their indices in `states`.
     names_of_states: dict[str, int]
     names_of_gradients: dict[str, int]
 
@@ -260,14 +329,19 @@ class NativeCell(Cell):
         )
         goes_back = self._projected is None
         names = self.names_of_gradients if goes_back else self.names_of_states
-        self._states = {name: Rows.of(states[k], states) for name, k in names.items()}
+        self._states: dict[str, Rows] = {}
+        for name, index in names.items():
+            self._states[name] = Rows.of(states[index], states)
         self._x = Rows.of(self._projected, states)
         self._rows: dict[str, Rows] = {}
 
     def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
         super().bind(tables, grad_gates)
-        rows = {"gates": tables.gates, "grad_gates": grad_gates, "kept": tables.kept}
-        self._rows = {name: Rows.of(x, self.states) for name, x in rows.items()}
+        self._rows = {
+            "gates": Rows.of(tables.gates, self.states),
+            "grad_gates": Rows.of(grad_gates, self.states),
+            "kept": Rows.of(tables.kept, self.states),
+        }
 
     def advance(self, step: Step) -> None:
         hidden = self.states[0]
@@ -293,22 +367,31 @@ class NativeCell(Cell):
         """Check that a step lies within its tables, and set its sizes."""
         _, _, num_starts, B, H = self.states.shape
         t, first, R, N, offset = step
-        has_tokens = 0 <= t < num_tokens and step.tokens[1] <= num_tokens
+        _, end_of_tokens = step.tokens
+        has_tokens = 0 <= t < num_tokens and end_of_tokens <= num_tokens
         has_states = 0 <= first <= first + R <= num_starts and 0 <= N <= B
         has_rows = True
         if self._tables is not None:
-            has_rows = 0 <= offset <= offset + R * N <= self._tables.gates.size(1)
+            num_rows = self._tables.gates.size(1)
+            has_rows = 0 <= offset <= offset + R * N <= num_rows
         if not (has_tokens and has_states and has_rows):
             raise IndexError(f"{step} is not within its tables")
         self._arguments.n = R * N
         self._arguments.block = N
         self._arguments.x_step = B * self.num_gates * H if step.begins else 0
 
-    def _run(self, function: str, s: int, step: Step, recurrent: Optional[Tensor]) -> None:
+    def _run(
+        self,
+        function: str,
+        s: int,
+        step: Step,
+        recurrent: Optional[Tensor],
+    ) -> None:
         """Run a compiled step of direction `s`, with U h, (rows, GH), or zero."""
         arguments = self._arguments
         B = self.states.size(3)
-        arguments.x = self._x.at(s, step.tokens[0] * B)
+        first_token, _ = step.tokens
+        arguments.x = self._x.at(s, first_token * B)
         arguments.set(recurrent=recurrent)
         arguments.point(self._states, s, step.first * B)
         arguments.point(self._rows, s, step.offset)
@@ -316,7 +399,7 @@ class NativeCell(Cell):
 
 
 class NativeLSTMCell(NativeCell):
-    """An LSTM's cell."""
+    """An LSTM's cell, as in `EagerLSTMCell`; it keeps tanh(c')."""
 
     num_gates = 4
     num_states = 2
@@ -331,7 +414,7 @@ class NativeLSTMCell(NativeCell):
 
 
 class NativeGRUCell(NativeCell):
-    """A GRU's cell; it keeps u_n, and the gates have n in its block."""
+    """A GRU's cell, as in `EagerGRUCell`; it keeps u_n, and the gates have n in its block."""
 
     num_gates = 3
     num_states = 1

@@ -52,16 +52,17 @@ def suffix_recurrence(
     Return the encodings of the prefixes, (S, T, B, H), and of the suffixes, (S, num_starts, B, H),
     finite but without meaning at padding.
     """
-    tensors = [tokens, *(weight for weights in directions for weight in weights)]
-    backend = resolve(f"SuBiLSTM with {cell} cells", IMPLEMENTATIONS, *tensors)
+    parameters = [parameter for weights in directions for parameter in weights]
+    backend = resolve(f"SuBiLSTM with {cell} cells", IMPLEMENTATIONS, tokens, *parameters)
     if backend.name in ("naive", "scan"):
         return naive.suffix_recurrence(tokens, directions, sizes, window, num_starts, cell)
     assert isinstance(sizes, list)
     schedule = Schedule.of(tokens.size(2), sizes, window, num_starts)
     cell_class = CELLS[backend.name, cell]
     GH, H = directions[0].weight_hh_l0.shape
-    numbers = len(directions) * schedule.num_rows * (GH + (cell_class.num_states + 1) * H)
-    is_large = numbers * tokens.element_size() > MAX_SAVED_BYTES
+    numbers_of_row = GH + (cell_class.num_states + 1) * H  # gates, states and another value
+    num_numbers = len(directions) * schedule.num_rows * numbers_of_row
+    is_large = num_numbers * tokens.element_size() > MAX_SAVED_BYTES
     recomputes = is_large and torch.is_grad_enabled()
     parts = [slice(None)]
     if recomputes:  # one direction after the other
@@ -70,14 +71,14 @@ def suffix_recurrence(
     prefixes = []
     suffixes = []
     for part in parts:
-        encodings = differentiable(
+        prefix, suffix = differentiable(
             steps.forward,
             steps.backward,
             (backend, schedule, cell_class, recomputes),
             (tokens[part], list(directions[part])),
         )
-        prefixes.append(encodings[0])
-        suffixes.append(encodings[1])
+        prefixes.append(prefix)
+        suffixes.append(suffix)
     if len(parts) == 1:
         return prefixes[0], suffixes[0]
     return torch.cat(prefixes), torch.cat(suffixes)

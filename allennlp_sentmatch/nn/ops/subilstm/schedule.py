@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple, Optional
 
 from torch import Tensor
@@ -12,13 +13,15 @@ ROWS_PER_CHUNK = 512
 
 
 class Step(NamedTuple):
-    """`suffixes` suffixes, from `first` on, of `sentences` sentences advance by token `t`."""
+    """`suffixes` suffixes, from `first` on, of `sentences` sentences advance by token `t`.
+
+    `offset` is the step's first row in the tables of its chunk.
+    """
 
     t: int
     first: int
     suffixes: int
     sentences: int
-    #: The step's first row in the tables of its chunk.
     offset: int
 
     @property
@@ -55,7 +58,10 @@ class Step(NamedTuple):
         return self.t, self.t + 1
 
     def split(self, max_rows: Optional[int]) -> "Iterator[Step]":
-        """Split the step into steps of at most `max_rows` rows, or of one suffix."""
+        """Split the step into steps of at most `max_rows` rows, or of one suffix.
+
+        `None` is no limit. A step without suffixes is split into none.
+        """
         if max_rows is None:
             max_rows = max(1, self.num_rows)
         together = max(1, max_rows // self.sentences)
@@ -72,15 +78,23 @@ class Step(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """The steps of a batch."""
+    """The steps of a batch.
 
-    #: The first tokens of all suffixes.
+    `beginning` is the step of all suffixes' first tokens, and `chunks` are the steps after it,
+    which may be without suffixes.
+    """
+
     beginning: Step
-    #: The steps after the beginning. A step may be without suffixes.
     chunks: list[list[Step]]
 
     @classmethod
-    def of(cls, batch_size: int, sizes: list[int], window: int, num_starts: int) -> "Schedule":
+    def of(
+        cls,
+        batch_size: int,
+        sizes: list[int],
+        window: int,
+        num_starts: int,
+    ) -> "Schedule":
         """Schedule the steps; the parameters are as in `suffix_recurrence`.
 
         The beginning takes all `batch_size` sentences: its tables are as large as the states.
@@ -100,9 +114,11 @@ class Schedule(NamedTuple):
         the chunks, a step of r rows needs 2 r * r / c in a direction. The sum is smallest if both
         are equal.
         """
-        squares = sum(step.num_rows**2 for step in self.steps[1:])
-        rows = max(ROWS_PER_CHUNK, int(math.sqrt(4 / 11 * squares)))
-        return self._replace(chunks=_chunks(self.steps[1:], rows))
+        steps = self.steps[1:]
+        squares = sum(step.num_rows**2 for step in steps)
+        best = math.sqrt(4 / 11 * squares)
+        rows_per_chunk = max(ROWS_PER_CHUNK, int(best))
+        return self._replace(chunks=_chunks(steps, rows_per_chunk))
 
     @property
     def num_starts(self) -> int:
@@ -112,7 +128,7 @@ class Schedule(NamedTuple):
     @property
     def steps(self) -> list[Step]:
         """Return all steps, the beginning first."""
-        return [self.beginning, *(step for chunk in self.chunks for step in chunk)]
+        return [self.beginning, *chain.from_iterable(self.chunks)]
 
     @property
     def num_rows(self) -> int:
@@ -122,7 +138,8 @@ class Schedule(NamedTuple):
 
 def num_rows(chunk: list[Step]) -> int:
     """Count the rows of a chunk's tables."""
-    return chunk[-1].offset + chunk[-1].num_rows
+    last = chunk[-1]
+    return last.offset + last.num_rows
 
 
 def of_chunk(chunk: list[Step], states: Tensor) -> Tensor:

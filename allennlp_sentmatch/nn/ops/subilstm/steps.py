@@ -33,10 +33,11 @@ def forward(
     tokens, directions = arguments
     S, T, B, _ = tokens.shape
     weight_ih, weights, bias = zip(*directions)
-    projected = backend.products.affine(tokens.flatten(1, 2), weight_ih, torch.stack(bias))
+    rows = tokens.flatten(1, 2)  # (S, T * B, D)
+    projected = backend.products.affine(rows, weight_ih, torch.stack(bias))
     projected = projected.view(S, T, B, -1)
     suffixes = cell.of(backend, projected, weights, schedule.num_starts)
-    hidden = suffixes.states[0]
+    hidden = suffixes.states[0]  # (S, num_starts, B, H)
     prefixes = projected.new_zeros(S, T, B, hidden.size(-1))
     prefix_at = prefixes.unbind(1)
     hidden_at = hidden.unbind(1)
@@ -49,11 +50,13 @@ def forward(
         if keeps_tables:
             kept.append(suffixes.new_tables(num_rows(chunk)))
         elif keep:
-            kept.append(of_chunk(chunk, suffixes.states).clone())
+            states = of_chunk(chunk, suffixes.states)
+            kept.append(states.clone())
         for step in chunk:
             suffixes.advance(step)
             n = step.sentences
-            prefix_at[step.t][:, :n].copy_(hidden_at[step.first][:, :n])
+            longest_suffix = hidden_at[step.first][:, :n]  # (S, n, H)
+            prefix_at[step.t][:, :n].copy_(longest_suffix)
     return (prefixes, hidden), kept
 
 
@@ -67,20 +70,29 @@ def backward(
     gradients: Gradients,
     needed: SuffixArguments,
 ) -> tuple[Optional[Tensor], list[Gradients]]:
-    """Run the backward pass of `forward`."""
+    """Run the backward pass of `forward`.
+
+    Return the gradients of the tokens and of each direction's weights, as far as they are `needed`.
+    """
     tokens, directions = arguments
+    needed_tokens, needed_directions = needed
     weight_ih, weights, _ = zip(*directions)
     products = backend.products
-    S, T, B, _ = tokens.shape
     # The tables of the first steps come last.
-    tables_in_reverse: Iterator[SuffixTables]
+    tables_in_reverse: Iterator[SuffixTables] = reversed(kept)
     if recomputes:
-        tables_in_reverse = _recomputed_tables(backend, schedule, cell, weights, kept[0], kept[1:])
-    else:
-        tables_in_reverse = reversed(kept)
+        projected, *states = kept
+        tables_in_reverse = _recomputed_tables(
+            backend,
+            schedule,
+            cell,
+            weights,
+            projected,
+            states,
+        )
     run = _BackwardPass(backend, schedule, cell, tokens, weights, gradients)
     grad_weights: list[Optional[Tensor]] = []
-    for weight, needs in zip(weights, needed[1]):
+    for weight, needs in zip(weights, needed_directions):
         grad_weights.append(torch.zeros_like(weight) if needs.weight_hh_l0 else None)
     for chunk, tables in zip(reversed(schedule.chunks), tables_in_reverse):
         by_product = run.of_chunk(chunk, tables)
@@ -88,23 +100,27 @@ def backward(
             if grad is not None:
                 grad += products.product_over_rows(hidden, grad_u).t()
     run.of_beginning(next(tables_in_reverse))
-    by_rows = run.grad_projected.view(S, T * B, -1)
-    grad_tokens = None
-    if needed[0]:
-        grad_tokens = products.input_gradient(weight_ih, by_rows).view_as(tokens)
+    grad_projected = run.grad_projected.flatten(1, 2)  # (S, T * B, GH)
+    grad_tokens: Optional[Tensor] = None
+    if needed_tokens:
+        grad_rows = products.input_gradient(weight_ih, grad_projected)
+        grad_tokens = grad_rows.view_as(tokens)
     grad_directions: list[Gradients] = []
-    for x, grad_rows, grad_weight, needs in zip(tokens, by_rows, grad_weights, needed[1]):
+    for s, needs in enumerate(needed_directions):
         grad_input_weight: Optional[Tensor] = None
         if needs.weight_ih_l0:
-            grad_input_weight = products.product_over_rows(grad_rows, x.flatten(0, 1))
-        grad_directions.append((grad_input_weight, grad_weight, grad_rows.sum(0)))
+            rows = tokens[s].flatten(0, 1)  # (T * B, D)
+            grad_input_weight = products.product_over_rows(grad_projected[s], rows)
+        grad_bias = grad_projected[s].sum(0)
+        grad_directions.append((grad_input_weight, grad_weights[s], grad_bias))
     return grad_tokens, grad_directions
 
 
 class _BackwardPass:
     """The steps from the last to the first, and the gradients that they add to.
 
-    `grad_projected` (S, T, B, GH) is the gradient of W x + b.
+    The arguments are as for `backward`, with the U (GH, H) of each direction as `weights`. The
+    attribute `grad_projected` (S, T, B, GH) is the gradient of W x + b.
     """
 
     def __init__(
@@ -133,24 +149,30 @@ class _BackwardPass:
         self._buffer = tokens.new_empty(most_rows * S * GH)
 
     def of_chunk(self, chunk: list[Step], tables: SuffixTables) -> Tensor:
-        """Run a chunk's steps; return the gradient of U h in each row, (S, rows, GH), for now."""
+        """Run a chunk's steps; return the gradient of U h in each row, (S, rows, GH).
+
+        The next call overwrites it.
+        """
         S, _, _, GH = self.grad_projected.shape
         rows = num_rows(chunk)
         by_product = self._buffer[: rows * S * GH].view(S, rows, GH)
         self._suffixes.bind(tables, by_product)
         for step in reversed(chunk):
-            at_token = (slice(None), step.t, slice(step.sentences))
+            n = step.sentences
+            grad_x = self.grad_projected[:, step.t, :n]  # (S, n, GH)
             if self._grad_prefixes is not None:
-                grad_prefix = self._grad_prefixes[at_token]
-                self._grad_hidden[:, step.first, : step.sentences].add_(grad_prefix)
+                grad_prefix = self._grad_prefixes[:, step.t, :n]  # (S, n, H)
+                self._grad_hidden[:, step.first, :n].add_(grad_prefix)
             for part in step.split(self._suffixes.max_rows):
                 self._suffixes.retreat(part)
-                out = part.of_table(by_product)
-                self.grad_projected[at_token].add_(out.sum(1))
-                self._suffixes.to_gradient_of_product(out, part.of_table(tables.gates))
-                grad_hidden = part.of_states(self._grad_hidden)
+                out = part.of_table(by_product)  # (S, suffixes, n, GH)
+                grad_x.add_(out.sum(1))
+                gates = part.of_table(tables.gates)
+                self._suffixes.to_gradient_of_product(out, gates)
+                grad_hidden = part.of_states(self._grad_hidden)  # (S, suffixes, n, H)
                 for grad, out_s, weight in zip(grad_hidden, out, self._transposed):
-                    grad.add_(self._linear(out_s.flatten(0, 1), weight).view_as(grad))
+                    by_row = self._linear(out_s.flatten(0, 1), weight)
+                    grad.add_(by_row.view_as(grad))
         return by_product
 
     def of_beginning(self, tables: SuffixTables) -> None:
@@ -159,7 +181,8 @@ class _BackwardPass:
         grad_gates = torch.empty_like(tables.gates)
         self._suffixes.bind(tables, grad_gates)
         self._suffixes.retreat(beginning)
-        self.grad_projected[:, : beginning.suffixes] += beginning.of_table(grad_gates)
+        grad_first_tokens = self.grad_projected[:, : beginning.suffixes]
+        grad_first_tokens += beginning.of_table(grad_gates)
 
 
 def _recomputed_tables(
@@ -170,8 +193,9 @@ def _recomputed_tables(
     projected: Tensor,
     kept: Sequence[Tensor],
 ) -> Iterator[SuffixTables]:
-    """Compute the tables from the states that `forward` kept, the last ones first.
+    """Compute the tables of each chunk again, the last one first, and then of the beginning.
 
+    `projected` is W x + b, and `kept` are the states that each chunk advances, before the chunk.
     Each table overwrites the one before.
     """
     suffixes = cell.of(backend, projected, weights, schedule.num_starts)
