@@ -64,29 +64,33 @@ class Compare(Command):
 
 
 def lines_of(report: dict[str, Any], comparisons: int) -> list[str]:
-    """Return the lines that describe a comparison, with figures in percent."""
-    percent = {
-        name: 100 * report[name]
-        for name in ("higher_mean", "lower_mean", "difference", "low", "high", "smallest")
-    }
-    first, second = (_named(report[side]) for side in ("higher", "lower"))
-    figures = (
-        "{higher_mean:.1f} against {lower_mean:.1f} %: {difference:+.1f}, "
-        "95 % interval {low:+.1f} to {high:+.1f}"
-    ).format(**percent)
+    """Return the lines that describe one of some `comparisons`, with figures in percent."""
+    first = _named(report["higher"])
+    second = _named(report["lower"])
+    means = f"{_percent(report['higher_mean'])} against {_percent(report['lower_mean'])} %"
+    interval = f"95 % interval {_signed(report['low'])} to {_signed(report['high'])}"
     p = f"p {report['p']:.2g} ({report['test']})"
     if comparisons > 1:
         p += f", {report['p_holm']:.2g} by Holm's method for {comparisons} comparisons"
+    smallest = _percent(report["smallest"])
     return [
         f"{first} against {second}: {report['metric']}, {report['items']} items",
-        f"  {figures}, {p}",
-        f"  found in 4 of 5 cases: a difference of {percent['smallest']:.1f}; {_needed(report)}",
+        f"  {means}: {_signed(report['difference'])}, {interval}, {p}",
+        f"  found in 4 of 5 cases: a difference of {smallest}; {_needed(report)}",
     ]
+
+
+def _percent(figure: float) -> str:
+    return f"{100 * figure:.1f}"
+
+
+def _signed(difference: float) -> str:
+    return f"{100 * difference:+.1f}"
 
 
 def _needed(report: dict[str, Any]) -> str:
     """Return a sentence about what would detect the difference, if it is as large as it seems."""
-    if min(len(report[side]) for side in ("higher", "lower")) == 1:
+    if len(report["higher"]) == 1 or len(report["lower"]) == 1:
         return "how much other seeds differ is not known from one archive"
     if report["seeds_to_decide"] is None:
         return "this one would need more items, whatever the number of seeds"
@@ -94,5 +98,9 @@ def _needed(report: dict[str, Any]) -> str:
 
 
 def _named(paths: list[str]) -> str:
-    others = len(paths) - 1
-    return paths[0] if others == 0 else f"{paths[0]} and {others} other{'s' * (others > 1)}"
+    """Return the name of a set of archives: its first one's path, and how many others it has."""
+    num_others = len(paths) - 1
+    if num_others == 0:
+        return paths[0]
+    noun = "other" if num_others == 1 else "others"
+    return f"{paths[0]} and {num_others} {noun}"

@@ -31,18 +31,21 @@ METRICS: dict[type[Model], tuple[str, ...]] = {
 
 
 def metrics_of(model: Model) -> tuple[str, ...]:
-    """Return the names of the metrics that a model's items have scores for; none for other kinds
-    of models.
+    """Return the names of a model's metrics that are means or correlations over items.
+
+    There are none for other kinds of models.
     """
-    found = [names for kind, names in METRICS.items() if isinstance(model, kind)]
-    return found[0] if found else ()
+    for kind, names in METRICS.items():
+        if isinstance(model, kind):
+            return names
+    return ()
 
 
 def item_scores(archive: Archive, data_path: Any) -> Any:
     """Return the rounded scores of the items of some data; `None` for other kinds of models.
 
-    The archive's validation reader reads the data. Raise `ConfigurationError` for items without a
-    label or score.
+    The archive's validation reader reads the data. The scores are a list, or for R-NET a dictionary
+    of lists, as described above. Raise `ConfigurationError` for items without a label or score.
     """
     model = archive.model.eval()
     if not metrics_of(model):
@@ -61,7 +64,7 @@ def item_scores(archive: Archive, data_path: Any) -> Any:
         precisions = average_precisions(instances, outputs, questions)
         return [round(precision, 4) for precision in precisions]
     score_of = scores_of_pair if isinstance(model, ScoreModel) else is_right
-    return [score_of(instance, output) for instance, output in zip(instances, outputs)]
+    return list(map(score_of, instances, outputs))
 
 
 def is_right(instance: Any, output: Output) -> float:
@@ -79,12 +82,20 @@ def scores_of_pair(instance: Any, output: Output) -> list[float]:
 def average_precisions(
     instances: Sequence[Any], outputs: Sequence[Output], questions: str
 ) -> Iterator[float]:
-    """Yield the average precision of each question that counts."""
+    """Yield the average precision of each question that counts.
+
+    `questions` is "all", "answered" (those with a right candidate) or "clean" (those that also have
+    a wrong one), as for `MeanAveragePrecision`.
+    """
     for instance, output in zip(instances, outputs):
         labels = instance["labels"].tensor
         relevant = int(labels.sum())
-        counts = {"all": True, "answered": relevant > 0, "clean": 0 < relevant < len(labels)}
-        if counts[questions]:
+        counted = {
+            "all": True,
+            "answered": relevant > 0,
+            "clean": 0 < relevant < len(labels),
+        }
+        if counted[questions]:
             metric = MeanAveragePrecision(questions)
             metric(torch.tensor([output["scores"]]), labels.unsqueeze(0))
             yield metric.get_metric()
@@ -93,11 +104,13 @@ def average_precisions(
 def answer_scores(outputs: Sequence[Output]) -> dict[str, list[float]]:
     """Return F1 and ROUGE-L of the answer to each question, in percent, by the metric's name."""
     metric = AnswerOverlap()
-    figures = []
+    scores: dict[str, list[float]] = {name: [] for name in METRICS[RNet]}
     for output in outputs:
         metric([output["answer"]], [output["metadata"]["answers"]])
-        figures.append(metric.get_metric(reset=True))
-    return {name: [round(one[name], 2) for one in figures] for name in METRICS[RNet]}
+        figures = metric.get_metric(reset=True)
+        for name, of_answers in scores.items():
+            of_answers.append(round(figures[name], 2))
+    return scores
 
 
 def outputs_of(model: Model, instances: list[Instance]) -> list[Output]:

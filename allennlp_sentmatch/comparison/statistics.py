@@ -51,8 +51,10 @@ class Comparison(NamedTuple):
 
 
 def figure_of(items: ndarray) -> Any:
-    """Return the mean of scores (..., items, 1), or Pearson's correlation of predicted and true
-    scores (..., items, 2); as in the metric, it is 0 if all predicted or all true ones are equal.
+    """Return the figures (...) of scores: means (..., items, 1), or correlations (..., items, 2).
+
+    The correlation is Pearson's, of predicted and true scores. As in the metric, it is 0 if all
+    predicted or all true ones are equal.
     """
     if items.shape[-1] == 1:
         return items.mean(axis=(-2, -1))
@@ -73,10 +75,9 @@ def compare(higher: ndarray, lower: ndarray, resamples: int = RESAMPLES) -> Comp
     lower_mean = float(figure_of(lower).mean())
     difference = higher_mean - lower_mean
     over_both, over_items = resampled(higher, lower, resamples)
-    differences = over_both[0] - over_both[1]
-    low, high = numpy.percentile(differences, [2.5, 97.5])
-    p, test = p_value(higher, lower, differences)
-    smallest, seeds = power(higher, lower, over_items)
+    low, high = numpy.percentile(over_both, [2.5, 97.5])
+    p, test = p_value(higher, lower, over_both)
+    smallest, seeds = power(higher, lower, difference, over_items)
     return Comparison(
         higher_mean=higher_mean,
         lower_mean=lower_mean,
@@ -92,35 +93,41 @@ def compare(higher: ndarray, lower: ndarray, resamples: int = RESAMPLES) -> Comp
 
 def resampled(
     higher: ndarray, lower: ndarray, resamples: int = RESAMPLES
-) -> tuple[list[ndarray], list[ndarray]]:
-    """Return two bootstraps of the figures of X and Y.
+) -> tuple[ndarray, list[ndarray]]:
+    """Bootstrap the figures of X and Y, over items and seeds and over items only.
 
-    The first is of items and seeds, (resamples,) for each of X and Y, means over the seeds. The
-    second is of items, (seeds, resamples) for each. Each resample of the items is of both sets; the
-    seeds are drawn for each set by itself.
+    Each resample of the items is of both sets; the seeds are drawn for each set by itself.
+
+    # Returns
+
+    The differences of the means over drawn seeds, (resamples,), and for X and for Y the figures of
+    all its seeds, (seeds, resamples).
     """
     generator = numpy.random.default_rng(0)
     items = higher.shape[1]
-    over_both: list[list[ndarray]] = [[], []]
-    over_items: list[list[ndarray]] = [[], []]
+    differences = []
+    over_items: tuple[list[ndarray], list[ndarray]] = ([], [])
     for start in range(0, resamples, BATCH):
         number = min(BATCH, resamples - start)
         chosen = generator.integers(items, size=(number, items))  # (R, items)
-        for index, row in enumerate((higher, lower)):
-            by_seed = numpy.stack([figure_of(run[chosen]) for run in row])  # (seeds, R)
-            seeds = generator.integers(len(row), size=by_seed.shape)
+        means = []
+        for runs, batches in zip((higher, lower), over_items):
+            by_seed = numpy.stack([figure_of(run[chosen]) for run in runs])  # (seeds, R)
+            seeds = generator.integers(len(runs), size=by_seed.shape)
             drawn = numpy.take_along_axis(by_seed, seeds, axis=0)
-            over_both[index].append(drawn.mean(axis=0))
-            over_items[index].append(by_seed)
-    means = [numpy.concatenate(parts) for parts in over_both]
-    return means, [numpy.concatenate(parts, axis=1) for parts in over_items]
+            means.append(drawn.mean(axis=0))
+            batches.append(by_seed)
+        differences.append(means[0] - means[1])
+    figures = [numpy.concatenate(batches, axis=1) for batches in over_items]
+    return numpy.concatenate(differences), figures
 
 
 def power(
-    higher: ndarray, lower: ndarray, over_items: Sequence[ndarray]
+    higher: ndarray, lower: ndarray, difference: float, over_items: Sequence[ndarray]
 ) -> tuple[float, Optional[int]]:
-    """Return `smallest` and `seeds_to_decide` of `Comparison`."""
-    differences = over_items[0].mean(axis=0) - over_items[1].mean(axis=0)
+    """Return `smallest` and `seeds_to_decide` of the `Comparison` with this difference."""
+    higher_figures, lower_figures = over_items
+    differences = higher_figures.mean(axis=0) - lower_figures.mean(axis=0)
     of_items = float(differences.var())
     of_higher = variance_of(higher)
     of_lower = variance_of(lower)
@@ -129,14 +136,15 @@ def power(
     if len(higher) == 1 or len(lower) == 1:
         return smallest, None
     constant, of_answers = parted(over_items, of_items)
-    difference = float(figure_of(higher).mean() - figure_of(lower).mean())
     of_runs = of_higher + of_lower + of_answers
     return smallest, needed_seeds(difference, constant, of_runs)
 
 
 def variance_of(runs: ndarray) -> float:
     """Return the variance of the figures of runs; 0 for a single one."""
-    return float(figure_of(runs).var(ddof=1)) if len(runs) > 1 else 0.0
+    if len(runs) == 1:
+        return 0.0
+    return float(figure_of(runs).var(ddof=1))
 
 
 def parted(over_items: Sequence[ndarray], of_items: float) -> tuple[float, float]:
