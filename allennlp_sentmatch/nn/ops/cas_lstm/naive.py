@@ -16,24 +16,44 @@ from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
 
 class LayerWeights(NamedTuple):
-    """The parameters of one layer in one direction, their blocks in the order i, f, g, o, v."""
+    """The parameters of one layer in one direction, their blocks in the order i, f, g, o, v.
 
-    weight_ih: Tensor  # W: (4H or 5H, D)
-    weight_hh: Tensor  # U: as many rows, but 4H with peepholes; (..., H)
-    bias: Tensor  # (4H or 5H)
-    #: 1 - lambda and lambda, numbers or of shape (H).
+    # Attributes
+
+    weight_ih : `Tensor`
+        W, (4H, D) without a layer below and (5H, D) with one.
+    weight_hh : `Tensor`
+        U, as many rows, but 4H with peepholes; (..., H).
+    bias : `Tensor`
+        (4H) or (5H)
+    left_weight, lower_weight : `Union[float, Tensor]`, optional (default = `1.0`)
+        1 - lambda and lambda: numbers, or (H).
+    peephole_left, peephole_lower : `Tensor`, optional (default = `None`)
+        (H) each.
+    """
+
+    weight_ih: Tensor
+    weight_hh: Tensor
+    bias: Tensor
     left_weight: Union[float, Tensor] = 1.0
     lower_weight: Union[float, Tensor] = 1.0
-    peephole_left: Optional[Tensor] = None  # (H), as is the next
+    peephole_left: Optional[Tensor] = None
     peephole_lower: Optional[Tensor] = None
 
 
 class LayerStack(NamedTuple):
-    """A stack of layers."""
+    """A stack of layers.
 
-    #: For each layer, the parameters of its S directions, left-to-right first.
+    # Attributes
+
+    layers : `Sequence[Sequence[LayerWeights]]`
+        For each layer, the parameters of its S directions, left-to-right first.
+    dropout : `float`, optional (default = `0.0`)
+        The dropout probability of the hidden states between two layers, if `training`.
+    training : `bool`, optional (default = `False`)
+    """
+
     layers: Sequence[Sequence[LayerWeights]]
-    #: The dropout probability of the hidden states between two layers, if `training`.
     dropout: float = 0.0
     training: bool = False
 
@@ -41,16 +61,15 @@ class LayerStack(NamedTuple):
 class CellAwareLSTMGates(NamedTuple):
     """The gates of one layer in one direction, in the sentence's own order.
 
-    Each tensor is (B, T, H) and zero at padded steps.
+    Each tensor is (B, T, H) and zero at padded steps. `vertical` is the vertical forget gate, or
+    `None` in layer 0, which has no layer below it; `cell` are the memory cells c_t.
     """
 
     input: Tensor
     forget: Tensor
     candidate: Tensor
     output: Tensor
-    #: The vertical forget gate; `None` in layer 0, which has no layer below it.
     vertical: Optional[Tensor]
-    #: The memory cells c_t.
     cell: Tensor
 
 
@@ -62,10 +81,13 @@ class LayerStates(NamedTuple):
 
 
 class LayerOutputs(NamedTuple):
-    """The states of a layer, zero at padding, and possibly its gates in each direction."""
+    """The states of a layer, and possibly its gates in each direction.
 
-    hidden: Tensor  # (B, T, S * H)
-    cell: Tensor  # (B, T, S * H)
+    `hidden` and `cell` are (B, T, S * H), zero at padding.
+    """
+
+    hidden: Tensor
+    cell: Tensor
     gates: tuple[CellAwareLSTMGates, ...] = ()
 
 
@@ -83,13 +105,15 @@ def run_stack(
     inputs = clear_padding(inputs, mask)
     by_direction = []
     for direction, layers in enumerate(zip(*stack.layers)):
-        states = _run_layers(in_order(inputs, mask, direction), layers, stack, initial)
+        as_read = in_order(inputs, mask, direction)
+        states = _run_layers(as_read, layers, stack, initial)
         by_direction.append([_in_sentence_order(x, mask, direction, num_tokens) for x in states])
     outputs = []
-    for layer in zip(*by_direction):
-        hidden = torch.cat([x.hidden for x in layer], -1)
-        cell = torch.cat([x.gates.cell for x in layer], -1)
-        outputs.append(LayerOutputs(hidden, cell, tuple(x.gates for x in layer)))
+    for directions in zip(*by_direction):
+        hidden = torch.cat([states.hidden for states in directions], -1)
+        cell = torch.cat([states.gates.cell for states in directions], -1)
+        gates = tuple(states.gates for states in directions)
+        outputs.append(LayerOutputs(hidden, cell, gates))
     return outputs
 
 
@@ -105,10 +129,12 @@ def _run_layers(
     for number, weights in enumerate(layers):
         if number > 0:
             lower = states[-1]
-            # Contiguous, since the noise is drawn in the order of memory.
-            inputs = F.dropout(lower.hidden.contiguous(), stack.dropout, stack.training)
+            lower_hidden = lower.hidden.contiguous()  # noise is drawn in the order of memory
+            inputs = F.dropout(lower_hidden, stack.dropout, stack.training)
             lower_cell = lower.gates.cell
-        before = None if initial is None else (initial[0][:, number], initial[1][:, number])
+        before: Optional[tuple[Tensor, Tensor]] = None
+        if initial is not None:
+            before = (initial[0][:, number], initial[1][:, number])  # (B, H) each
         states.append(run_layer(inputs, lower_cell, weights, before))
     return states
 
@@ -120,10 +146,12 @@ def _in_sentence_order(
     num_tokens: int,
 ) -> LayerStates:
     """Return a layer's states in the sentences' order, zero at padding."""
-    hidden, *gates = [
-        None if x is None else clear_padding(in_order(x, mask, direction), mask)[:, :num_tokens]
-        for x in (states.hidden, *states.gates)
-    ]
+    ordered: list[Optional[Tensor]] = []
+    for x in (states.hidden, *states.gates):
+        if x is not None:
+            x = clear_padding(in_order(x, mask, direction), mask)[:, :num_tokens]
+        ordered.append(x)
+    hidden, *gates = ordered
     assert hidden is not None
     return LayerStates(hidden, CellAwareLSTMGates._make(gates))
 
@@ -145,16 +173,19 @@ def run_layer(
 
     def step(state: Tensors, at_step: Tensors) -> StepResult:
         hidden, cell = state
-        x, *lower = at_step
-        states = run_step(x, hidden, cell, lower[0] if lower else None, weights)
+        x, *rest = at_step
+        lower = rest[0] if rest else None
+        states = run_step(x, hidden, cell, lower, weights)
         gates = [gate for gate in states.gates if gate is not None]
         return (states.hidden, states.gates.cell), (states.hidden, *gates)
 
-    by_token = [inputs] if lower_cell is None else [inputs, lower_cell]
-    _, outputs = scan(step, initial, [x.transpose(0, 1) for x in by_token])
+    by_token = [inputs.transpose(0, 1)]
+    if lower_cell is not None:
+        by_token.append(lower_cell.transpose(0, 1))
+    _, outputs = scan(step, initial, by_token)
     hidden, *gates, cell = (x.transpose(0, 1) for x in outputs)
     vertical = None if lower_cell is None else gates.pop()
-    return LayerStates(hidden, CellAwareLSTMGates._make([*gates, vertical, cell]))
+    return LayerStates(hidden, CellAwareLSTMGates(*gates, vertical, cell))
 
 
 def run_step(
@@ -185,5 +216,8 @@ def run_step(
         else:
             context = weights.peephole_left * cell + weights.peephole_lower * lower
         v = torch.sigmoid(x[4] + context)
-        cell = i * g + weights.left_weight * f * cell + weights.lower_weight * v * lower
-    return LayerStates(o * torch.tanh(cell), CellAwareLSTMGates(i, f, g, o, v, cell))
+        from_left = weights.left_weight * f * cell
+        from_lower = weights.lower_weight * v * lower
+        cell = i * g + from_left + from_lower
+    hidden = o * torch.tanh(cell)
+    return LayerStates(hidden, CellAwareLSTMGates(i, f, g, o, v, cell))

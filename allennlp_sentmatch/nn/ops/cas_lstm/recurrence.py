@@ -34,17 +34,20 @@ def lstm_recurrence(
     if initial is not None and len(stack.layers[0]) > 1:
         raise ValueError("initial states need a unidirectional stack")
     parameters = [x for layer in stack.layers for weights in layer for x in weights]
-    tensors = [inputs, *parameters, *(initial or ())]
+    values = [inputs, *parameters, *(initial or ())]
+    tensors = [value for value in values if isinstance(value, Tensor)]
     what = "the gates of an LSTM" if needs_gates else "LSTM"
     implementations = NAIVE if needs_gates else IMPLEMENTATIONS
-    backend = resolve(what, implementations, *(x for x in tensors if isinstance(x, Tensor)))
+    backend = resolve(what, implementations, *tensors)
     if backend.name in NAIVE:
-        return naive.run_stack(inputs, mask_of(inputs, mask), stack, initial)[first:]
+        outputs = naive.run_stack(inputs, mask_of(inputs, mask), stack, initial)
+        return outputs[first:]
     if initial is not None:  # they replace a step before the first token
         inputs = F.pad(inputs, (0, 0, 1, 0))
         mask = None if mask is None else F.pad(mask, (1, 0), value=True)
     packing = Packing.of(inputs, mask, bidirectional=len(stack.layers[0]) == 2)
-    layer_states = _packed_layers(backend, packing, packing.pack(inputs), stack, initial)
+    packed = packing.pack(inputs)
+    layer_states = _packed_layers(backend, packing, packed, stack, initial)
     skipped = 0 if initial is None else 1
     outputs = []
     for hidden, cell in islice(layer_states, first, None):
@@ -70,7 +73,8 @@ def _packed_layers(
         if initial is not None:
             of_layer = [x[packing.order, number] for x in initial]  # (B, H) each
             before = torch.stack(of_layer).unsqueeze(1)  # (2, 1, B, H)
-        hidden, cell = lstm_layer(backend, packing, LayerInputs(hidden, cell, before), directions)
+        x = LayerInputs(hidden, cell, before)
+        hidden, cell = lstm_layer(backend, packing, x, directions)
         yield hidden, cell
 
 

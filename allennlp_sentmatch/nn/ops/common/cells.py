@@ -16,16 +16,27 @@ def lstm_cell(
     `u` is U h, (..., 4H), with the blocks i, f, g, o; the shape of `x`, W x + b, expands to it.
     """
     if is_on_gpu(u) and has_values(u):
-        H = cell.size(-1)  # torch's kernel takes rows
-        x_rows = x.expand_as(u).reshape(-1, 4 * H)
-        u_rows = u.reshape(-1, 4 * H)
-        fused = torch.ops.aten._thnn_fused_lstm_cell(x_rows, u_rows, cell.reshape(-1, H))
-        return fused[0].view_as(cell), fused[1].view_as(cell)
+        return _fused_lstm_cell(x, u, cell)
     i, f, g, o = (x + u).chunk(4, -1)
     kept = torch.sigmoid(f) * cell
     new = torch.sigmoid(i) * torch.tanh(g)
     cell = kept + new
-    return torch.sigmoid(o) * torch.tanh(cell), cell
+    hidden = torch.sigmoid(o) * torch.tanh(cell)
+    return hidden, cell
+
+
+def _fused_lstm_cell(
+    x: Tensor,
+    u: Tensor,
+    cell: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """Compute `lstm_cell` in one kernel of torch, which takes rows."""
+    H = cell.size(-1)
+    x_rows = x.expand_as(u).reshape(-1, 4 * H)
+    u_rows = u.reshape(-1, 4 * H)
+    cell_rows = cell.reshape(-1, H)
+    hidden, new_cell, _ = torch.ops.aten._thnn_fused_lstm_cell(x_rows, u_rows, cell_rows)
+    return hidden.view_as(cell), new_cell.view_as(cell)
 
 
 def gru_cell(
@@ -43,5 +54,6 @@ def gru_cell(
     u_gates, u_n = u.split(blocks, -1)
     gates = torch.sigmoid(x_gates + u_gates)
     r, z = gates.chunk(2, -1)
-    n = torch.tanh(torch.addcmul(x_n, r, u_n))
+    argument = torch.addcmul(x_n, r, u_n)
+    n = torch.tanh(argument)
     return torch.lerp(n, hidden, z)  # (1 - z) * n + z * h

@@ -15,5 +15,6 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """
     # The lowest finite value, not -inf, keeps the softmax of an entirely masked row finite.
     lowest = torch.finfo(scores.dtype).min
-    weights = scores.masked_fill(~mask, lowest).softmax(dim=-1)
+    masked = scores.masked_fill(~mask, lowest)
+    weights = masked.softmax(dim=-1)
     return weights.masked_fill(~mask, 0.0)

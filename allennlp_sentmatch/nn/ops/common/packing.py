@@ -14,16 +14,24 @@ from torch import Tensor
 
 
 class Packing(NamedTuple):
-    """The order of the N tokens of a batch (B, T) in packed rows, for each of S directions."""
+    """The order of the N tokens of a batch (B, T) in packed rows, for each of S directions.
 
-    #: The number of sentences at each step, not increasing; their sum is N.
+    # Attributes
+
+    sizes : `list[int]`
+        The number of sentences at each step, not increasing; their sum is N.
+    indices : `Tensor`
+        A packed row's index among S * B * T padded rows, (S, N).
+    before : `Optional[Tensor]`
+        The rows of the same sentences one step earlier, (N - sizes[0]); `None` if these are the
+        first ones.
+    shape : `tuple[int, int]`
+        B and T.
+    """
+
     sizes: list[int]
-    #: Shape (S, N): a packed row's index among S * B * T padded rows.
     indices: Tensor
-    #: Shape (N - sizes[0]): the rows of the same sentences one step earlier; `None` if these are
-    #: the first ones.
     before: Optional[Tensor]
-    #: B and T.
     shape: tuple[int, int]
 
     @property
@@ -53,7 +61,8 @@ class Packing(NamedTuple):
         else:
             lengths, order, sizes = order_by_length(mask)
         tokens = torch.arange(T, device=device)
-        counts = (tokens.unsqueeze(1) < lengths).sum(1)  # (T): the sizes and zeros
+        has_token = tokens.unsqueeze(1) < lengths  # (T, B)
+        counts = has_token.sum(1)  # (T): the sizes and zeros
         starts = counts.cumsum(0) - counts  # (T): the first row of each step
         rows = torch.arange(sum(sizes), device=device)
         # Of each row, (N): its step, its place in the order of lengths, and its sentence.
@@ -62,12 +71,14 @@ class Packing(NamedTuple):
         sentence = order[place]
         indices = [sentence * T + step]
         if bidirectional:
-            last = (B + sentence) * T + lengths[place] - 1
+            first = (B + sentence) * T  # of the sentences' rows, in the second direction
+            last = first + lengths[place] - 1
             indices.append(last - step)
         before: Optional[Tensor] = None
         if sizes and sizes[0] != sizes[-1]:
             later = slice(sizes[0], None)
-            before = rows[later] - counts[step[later] - 1]
+            size_before = counts[step[later] - 1]
+            before = rows[later] - size_before
         return cls(sizes, torch.stack(indices), before, (B, T))
 
     @property
@@ -82,26 +93,28 @@ class Packing(NamedTuple):
         S, N = self.indices.shape
         D = sequence.size(-1)
         indices = self.indices.view(-1) % (B * T)
-        return sequence.reshape(B * T, D).index_select(0, indices).view(S, N, D)
+        padded_rows = sequence.reshape(B * T, D)
+        return padded_rows.index_select(0, indices).view(S, N, D)
 
     def unpack(self, packed: Tensor) -> Tensor:
         """Concatenate the directions, with zeros at padding: (S, N, H) -> (B, T, S * H)."""
         B, T = self.shape
         S, N, H = packed.shape
         zeros = packed.new_zeros(S * B * T, H)
-        rows = zeros.index_copy(0, self.indices.view(-1), packed.reshape(S * N, H))
+        packed_rows = packed.reshape(S * N, H)
+        rows = zeros.index_copy(0, self.indices.view(-1), packed_rows)
         by_token = rows.view(S, B, T, H).permute(1, 2, 0, 3)
         return by_token.reshape(B, T, S * H)
 
     def previous(self, packed: Tensor) -> Tensor:
-        """Return the rows of the same sentences one step earlier: (S, N, H) -> (S, N - sizes[0],
-        H).
+        """Return the rows of the same sentences one step earlier.
 
-        The first step, which has no preceding step, is left out.
+        (S, N, H) -> (S, N - sizes[0], H): the first step, which has none before it, is left out.
         """
         if self.before is not None:
             return packed.index_select(1, self.before)
-        return packed[:, : packed.size(1) - self.num_sentences]
+        num_later = packed.size(1) - self.num_sentences
+        return packed[:, :num_later]
 
 
 def mask_of(inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
@@ -134,9 +147,10 @@ def last_states(
     rows = torch.arange(states.size(0), device=states.device)
     last_tokens = (lengths - 1).clamp(min=0)
     forward, *backward = states.chunk(num_directions, -1)  # (B, T, H) each
-    last = torch.cat([forward[rows, last_tokens], *(x[:, 0] for x in backward)], -1)
-    is_empty = (lengths == 0).unsqueeze(1)
-    return last.masked_fill(is_empty, 0.0)
+    ends = [forward[rows, last_tokens]]
+    ends += [direction[:, 0] for direction in backward]
+    is_empty = (lengths == 0).unsqueeze(1)  # (B, 1)
+    return torch.cat(ends, -1).masked_fill(is_empty, 0.0)
 
 
 def steps(packed: Tensor, sizes: list[int]) -> Sequence[Tensor]:
@@ -152,12 +166,14 @@ def order_by_length(mask: Tensor) -> tuple[Tensor, Tensor, list[int]]:
     """
     lengths, order = mask.sum(1).sort(descending=True, stable=True)
     num_wrong = _after_padding(mask).sum().view(1)
-    *numbers, wrong = torch.cat([lengths, num_wrong]).tolist()  # one transfer: synchronizes
+    values = torch.cat([lengths, num_wrong])
+    *numbers, wrong = values.tolist()  # one transfer: synchronizes
     if wrong:
         check_order(mask)
     sizes = []
     n = len(numbers)
-    for t in range(numbers[0] if numbers else 0):
+    longest = numbers[0] if numbers else 0
+    for t in range(longest):
         while numbers[n - 1] <= t:
             n -= 1
         sizes.append(n)
@@ -168,7 +184,7 @@ def check_order(mask: Tensor, name: str = "mask") -> None:
     """Raise a `ValueError` if a sentence has a token after padding."""
     after_padding = _after_padding(mask)
     if after_padding.any():
-        sentence, index = (int(x) for x in after_padding.nonzero()[0])
+        sentence, index = after_padding.nonzero()[0].tolist()
         raise ValueError(
             f"{name} must be right-padded, but token {index + 1} of sentence {sentence} follows "
             "padding; move the tokens of each sentence to its beginning"
@@ -183,5 +199,6 @@ def _after_padding(mask: Tensor) -> Tensor:
 def lengths_of(sizes: list[int]) -> Tensor:
     """Return the number of tokens of each sentence, longest first, on the CPU: (sizes[0])."""
     sentences = torch.arange(sizes[0], device="cpu")
-    has_token = sentences < torch.tensor(sizes, device="cpu").unsqueeze(1)  # (T, sizes[0])
+    num_sentences = torch.tensor(sizes, device="cpu").unsqueeze(1)  # (T, 1)
+    has_token = sentences < num_sentences  # (T, sizes[0])
     return has_token.sum(0)

@@ -6,7 +6,7 @@ import torch
 def reverse_sentences(sequence: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Reverse the tokens of each sentence (B, T, ...), and keep its padding on the right.
 
-    The function is its own inverse.
+    The mask is (B, T). The function is its own inverse.
     """
     return sequence[reversed_indices(mask)]
 
@@ -25,10 +25,14 @@ def in_order(
 
 
 def reversed_indices(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the indices of `reverse_sentences(sequence, mask)` in `sequence`, for several."""
+    """Return the indices of the rows of `reverse_sentences(sequence, mask)` in `sequence`.
+
+    They are (B, 1) and (B, T), for the first two dimensions, and the same for all sequences with
+    this mask.
+    """
     B, T = mask.shape
     row = torch.arange(B, device=mask.device).unsqueeze(1)  # (B, 1)
     position = torch.arange(T, device=mask.device)  # (T)
     last = mask.sum(1, keepdim=True) - 1  # (B, 1)
-    source = torch.where(mask, last - position, position)  # (B, T)
-    return row, source
+    from_end = last - position  # (B, T)
+    return row, torch.where(mask, from_end, position)

@@ -32,13 +32,15 @@ def scan(
         # A step over zeros, which are empty sums, gives the shapes and the gradients' graph.
         zeros = tuple(x.sum(0).to(x.dtype) for x in inputs)
         _, outputs = step(initial, zeros)
-        return initial, tuple(x.unsqueeze(0)[:0] for x in outputs)
+        no_outputs = tuple(x.unsqueeze(0)[:0] for x in outputs)
+        return initial, no_outputs
     state = initial
-    steps = []
+    by_step = []
     for at_step in zip(*inputs):
         state, outputs = step(state, at_step)
-        steps.append(outputs)
-    return state, tuple(map(torch.stack, zip(*steps)))
+        by_step.append(outputs)
+    all_outputs = tuple(map(torch.stack, zip(*by_step)))
+    return state, all_outputs
 
 
 def _record(

@@ -21,10 +21,12 @@ def straight_through(
     # Infinite scores would give NaN; without the product with the mask, a row without choices would
     # be uniform. The gradient of `clamp` would take a GPU five launches.
     bounded = hardtanh(scores / temperature, -largest, largest)
-    relaxed = bounded.masked_fill(forbidden, -largest).softmax(-1) * mask
+    logits = bounded.masked_fill(forbidden, -largest)
+    relaxed = logits.softmax(-1) * mask
     # A permitted entry, even at -inf, comes before all others.
     allowed = scores.clamp(min=-largest).masked_fill(forbidden, -torch.inf)
     best = allowed.argmax(-1, keepdim=True)
-    chosen = torch.zeros_like(scores).scatter(-1, best, 1.0) * mask
+    one_hot = torch.zeros_like(scores).scatter(-1, best, 1.0)
+    chosen = one_hot * mask
     # The difference is exactly zero, so the value is exactly one-hot.
     return chosen + (relaxed - relaxed.detach())

@@ -17,11 +17,21 @@ GRUArguments = tuple[Tensor, Sequence[GRUWeights]]
 
 
 class GRUTables(NamedTuple):
-    """The tables of S directions and N tokens that a backward pass needs."""
+    """The tables of S directions and N tokens that a backward pass needs.
 
-    gates: Tensor  # (S, N, 3H): r, z and n
-    candidate: Tensor  # (S, N, H): U_n h_{t-1} + c_n
-    hidden: Tensor  # (S, N, H)
+    # Attributes
+
+    gates : `Tensor`
+        r, z and n, (S, N, 3H).
+    candidate : `Tensor`
+        U_n h_{t-1} + c_n, (S, N, H).
+    hidden : `Tensor`
+        h, (S, N, H).
+    """
+
+    gates: Tensor
+    candidate: Tensor
+    hidden: Tensor
 
 
 def forward(
@@ -30,7 +40,7 @@ def forward(
     arguments: GRUArguments,
     keep: bool,
 ) -> tuple[Tensor, GRUTables]:
-    """Return the states (S, N, H) and the tables."""
+    """Run the steps; return the states (S, N, H) and the tables."""
     inputs, directions = arguments
     products = backend.products
     sizes = packing.sizes
@@ -49,7 +59,8 @@ def forward(
             if left is None:  # the first step starts from zero
                 recurrent = weights.bias_hh.repeat(n, 1)
             else:
-                recurrent = products.linear(hidden[s, left : left + n], weight, weights.bias_hh)
+                left_hidden = hidden[s, left : left + n]  # (n, H)
+                recurrent = products.linear(left_hidden, weight, weights.bias_hh)  # (n, 3H)
             layer.run("gru_forward", s, t, left, recurrent)
     return hidden, GRUTables(gates, candidate, hidden)
 
@@ -62,15 +73,20 @@ def backward(
     gradients: tuple[Tensor],
     needed: GRUArguments,
 ) -> tuple[Optional[Tensor], list[Gradients]]:
-    """Run the backward pass of `forward`."""
+    """Run the backward pass of `forward`.
+
+    Return the gradients of the inputs and of each direction's parameters.
+    """
     inputs, directions = arguments
+    needed_inputs, needed_directions = needed
     hidden = tables.hidden
     products = backend.products
     sizes = packing.sizes
     by_input = writable(tables.gates)  # (S, N, 3H): the gates, replaced by gradients of W x + b
     by_state = torch.empty_like(by_input)  # (S, N, 3H): the gradients of U h + c
+    S, _, H = hidden.shape
     # The gradients of the states from the next step
-    carried = hidden.new_zeros(len(hidden), packing.num_sentences, hidden.size(2))
+    carried = hidden.new_zeros(S, packing.num_sentences, H)
     layer = GatedLayer(
         sizes,
         hidden,
@@ -88,21 +104,24 @@ def backward(
             left = starts[t - 1] if t > 0 else None
             layer.run("gru_backward", s, t, left, None)
             if t > 0:
-                after = by_state[s, starts[t] : starts[t + 1]]
-                recurrent = products.linear(after, weights.weight_hh.t())  # (n, H)
+                by_products = by_state[s, starts[t] : starts[t + 1]]  # (n, 3H)
+                recurrent = products.linear(by_products, weights.weight_hh.t())  # (n, H)
                 carried[s, : sizes[t]].add_(recurrent)
     previous = packing.previous(hidden)
-    first = packing.num_sentences
-    grad_inputs = None
-    if needed[0]:
-        grad_inputs = products.input_gradient([w.weight_ih for w in directions], by_input)
-    of_directions: list[Gradients] = []
-    for s, needs in enumerate(needed[1]):
+    by_later_state = by_state[:, packing.num_sentences :]  # the steps that have one before them
+    grad_inputs: Optional[Tensor] = None
+    if needed_inputs:
+        weight_ih = [weights.weight_ih for weights in directions]
+        grad_inputs = products.input_gradient(weight_ih, by_input)
+    grad_directions: list[Gradients] = []
+    for s, needs in enumerate(needed_directions):
         by_weight_ih: Optional[Tensor] = None
         if needs.weight_ih:
             by_weight_ih = products.product_over_rows(by_input[s], inputs[s])
         by_weight_hh: Optional[Tensor] = None
         if needs.weight_hh:
-            by_weight_hh = products.product_over_rows(by_state[s, first:], previous[s])
-        of_directions.append((by_weight_ih, by_weight_hh, by_input[s].sum(0), by_state[s].sum(0)))
-    return grad_inputs, of_directions
+            by_weight_hh = products.product_over_rows(by_later_state[s], previous[s])
+        by_bias_ih = by_input[s].sum(0)
+        by_bias_hh = by_state[s].sum(0)
+        grad_directions.append((by_weight_ih, by_weight_hh, by_bias_ih, by_bias_hh))
+    return grad_inputs, grad_directions

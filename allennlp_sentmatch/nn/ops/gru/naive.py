@@ -23,12 +23,15 @@ from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
 
 class GRUWeights(NamedTuple):
-    """The parameters of one direction, in the order of `torch.nn.GRU.all_weights`."""
+    """The parameters of one direction, in the order of `torch.nn.GRU.all_weights`.
 
-    weight_ih: Tensor  # (3H, D): r, z, n
-    weight_hh: Tensor  # (3H, H)
-    bias_ih: Tensor  # (3H)
-    bias_hh: Tensor  # (3H)
+    `weight_ih` is (3H, D), `weight_hh` (3H, H), and the biases are (3H), with the blocks r, z, n.
+    """
+
+    weight_ih: Tensor
+    weight_hh: Tensor
+    bias_ih: Tensor
+    bias_hh: Tensor
 
 
 def gru_recurrence(
@@ -40,13 +43,14 @@ def gru_recurrence(
     inputs = clear_padding(inputs, mask)
     states = []
     for direction, weights in enumerate(directions):
-        hidden = _one_direction(in_order(inputs, mask, direction), weights)
+        as_read = in_order(inputs, mask, direction)
+        hidden = _one_direction(as_read, weights)
         states.append(in_order(hidden, mask, direction))
     return clear_padding(torch.cat(states, -1), mask)
 
 
 def _one_direction(inputs: Tensor, weights: GRUWeights) -> Tensor:
-    """Return the states (B, T, H) from left to right."""
+    """Return the states (B, T, H) of inputs (B, T, D) from left to right."""
 
     def step(state: Tensors, at_step: Tensors) -> StepResult:
         (h,) = state  # (B, H)

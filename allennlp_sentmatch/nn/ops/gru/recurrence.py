@@ -19,7 +19,10 @@ def gru_recurrence(
     mask: Optional[Tensor],
     directions: Sequence[GRUWeights],
 ) -> Tensor:
-    """Run a layer over inputs (B, T, D), and return its states (B, T, S * H), zero at padding."""
+    """Run a layer over inputs (B, T, D) with the mask (B, T), in one direction or two.
+
+    Return its states (B, T, S * H), zero at padding.
+    """
     parameters = [parameter for weights in directions for parameter in weights]
     backend = resolve("GRU", IMPLEMENTATIONS, inputs, *parameters)
     if backend.name != "cpu":

@@ -44,21 +44,38 @@ Leaves = tuple[Tensor, Tensor, TreeWeights]
 
 
 class TreeTables(NamedTuple):
-    """R nodes and K candidates; the tables from `gates` on are for a backward pass.
+    """The tables of R nodes, P of them parents, and K candidates.
 
-    With them, there are rows for all nodes and candidates, otherwise only for the remaining ones.
+    The tables from `gates` on are for a backward pass. With them, there are rows for all nodes and
+    candidates, otherwise only for the remaining ones.
+
+    # Attributes
+
+    merges : `Tensor`
+        (B, T - 1)
+    hidden, cell : `Tensor`
+        (R, H) each.
+    candidate_hidden, candidate_cell : `Tensor`
+        (K, H) each.
+    gates : `Tensor`, optional (default = `None`)
+        i, f_l, f_r, o and g, (K, 5H).
+    children : `Tensor`, optional (default = `None`)
+        The nodes (K, 2) of each candidate; -1 in rows without one.
+    merged : `Tensor`, optional (default = `None`)
+        Each parent's candidate between its neighbors or -1, (P, 3).
+    relaxed : `Tensor`, optional (default = `None`)
+        The steps' y (n, M), flat, if choices are sampled.
     """
 
-    merges: Tensor  # (B, T - 1)
-    hidden: Tensor  # (R, H)
-    cell: Tensor  # (R, H)
-    candidate_hidden: Tensor  # (K, H)
-    candidate_cell: Tensor  # (K, H)
-    gates: Optional[Tensor] = None  # (K, 5H): i, f_l, f_r, o, g
-    children: Optional[Tensor] = None  # (K, 2): nodes; -1 in rows without a candidate
-    #: Shape (P, 3): each parent's candidate, between its neighbors or -1.
+    merges: Tensor
+    hidden: Tensor
+    cell: Tensor
+    candidate_hidden: Tensor
+    candidate_cell: Tensor
+    gates: Optional[Tensor] = None
+    children: Optional[Tensor] = None
     merged: Optional[Tensor] = None
-    relaxed: Optional[Tensor] = None  # the steps' y (n, M), flat, if choices are sampled
+    relaxed: Optional[Tensor] = None
 
 
 class TreeStep(Arguments):
@@ -91,7 +108,8 @@ def forward(
     T = len(sizes)
     linear = backend.products.linear
     # The weights of a left child with the bias, then of a right child: (10H, H), (10H)
-    weight = backend.products.prepacked(torch.cat(weights.weight.chunk(2, 1)))
+    by_child = weights.weight.chunk(2, 1)
+    weight = backend.products.prepacked(torch.cat(by_child))
     bias = F.pad(weights.bias, (0, 5 * H))
     tables = _tables(hidden, sizes, choices, keep)
     tables.hidden[:N] = hidden
@@ -100,17 +118,19 @@ def forward(
     root_hidden = hidden[:B].clone()
     root_cell = cell[:B].clone()
     parents = hidden.new_empty(B, H)  # h of the last step's parents
+    parent_projections = hidden.new_empty(N - B, 10 * H) if keep else None
     step = _step(sizes, weights.query, choices.temperature, tables)
     step.set(
         leaf_projections=linear(hidden, weight, bias),
-        parent_projections=hidden.new_empty(N - B, 10 * H) if keep else None,
+        parent_projections=parent_projections,
         parents=parents,
         root_hidden=root_hidden,
         root_cell=root_cell,
         last=tables.merges.new_empty(B),
     )
     if choices.merges is not None:
-        step.set(given=choices.merges[:, : T - 1].contiguous())
+        given = choices.merges[:, : T - 1]
+        step.set(given=given.contiguous())
     for number, n in enumerate(sizes[1:]):
         step.step = number
         step.n = n
@@ -119,7 +139,8 @@ def forward(
             step.set(noise=noise, noise_columns=noise.size(1))
         step.run("tree_forward")
         if number + 2 < T:
-            step.set(products=linear(parents[: sizes[number + 2]], weight, bias))
+            remaining = parents[: sizes[number + 2]]  # of sentences with another step
+            step.set(products=linear(remaining, weight, bias))
     return (root_hidden, root_cell, tables.merges), tables
 
 
@@ -132,8 +153,12 @@ def backward(
     gradients: Gradients,
     needed: Leaves,
 ) -> tuple[Tensor, Tensor, Gradients]:
-    """Run the backward pass of `forward`."""
+    """Run the backward pass of `forward`.
+
+    Return the gradients of the leaves' h and c, (N, H) each, and of the weights.
+    """
     hidden, _, weights = arguments
+    _, _, needed_weights = needed
     N, H = hidden.shape
     B = sizes[0]
     T = len(sizes)
@@ -145,7 +170,8 @@ def backward(
     grad_hidden, grad_cell = hidden.new_empty(2, R, H)
     grad_projections = hidden.new_zeros(R, 10 * H)
     root_hidden, root_cell = [
-        hidden.new_zeros(B, H) if grad is None else grad.contiguous() for grad in gradients[:2]
+        hidden.new_zeros(B, H) if grad is None else grad.contiguous()
+        for grad in gradients[:2]  # merges have none
     ]
     step = _step(sizes, weights.query, choices.temperature, tables)
     step.set(
@@ -172,11 +198,13 @@ def backward(
     if tables.relaxed is not None:
         grad_query = grad_scores @ tables.candidate_hidden
     grad_weight: Optional[Tensor] = None
-    if needed[2].weight:
+    if needed_weights.weight:
         # The first argument is copied in another order, so it should be the smaller one.
-        by_child = backend.products.product_over_rows(tables.hidden, grad_projections).t()
-        grad_weight = torch.cat(by_child.chunk(2), 1)  # (10H, H) -> (5H, 2H)
-    grad_bias = grad_projections[:, : 5 * H].sum(0)  # once for each pair
+        by_child = backend.products.product_over_rows(tables.hidden, grad_projections)
+        left_and_right = by_child.t().chunk(2)  # (5H, H) each
+        grad_weight = torch.cat(left_and_right, 1)  # (5H, 2H)
+    grad_left = grad_projections[:, : 5 * H]
+    grad_bias = grad_left.sum(0)  # once for each pair
     return grad_hidden[:N], grad_cell[:N], (grad_weight, grad_bias, grad_query)
 
 
@@ -187,7 +215,11 @@ def _differentiate_scores(
     transposed: Tensor,
     tables: TreeTables,
 ) -> None:
-    """Take the derivatives of all candidates' scores by their children, (K, 2H) each."""
+    """Take the derivatives of all candidates' scores by their children's h and c, (K, 2H) each.
+
+    `pre_activations` is a buffer (rows, 5H), and `transposed` is W_comp^T (2H, 5H). The derivatives
+    become fields of the `step`.
+    """
     K, H = tables.candidate_hidden.shape
     by_hidden, by_cell = tables.candidate_hidden.new_empty(2, K, 2 * H)
     step.set(score_by_hidden=by_hidden, score_by_cell=by_cell)
@@ -197,7 +229,8 @@ def _differentiate_scores(
         step.first_candidate = first
         step.n = n
         step.run("tree_scores")
-        by_hidden[first : first + n] = backend.products.linear(pre_activations[:n], transposed)
+        by_pre_activations = pre_activations[:n]
+        by_hidden[first : first + n] = backend.products.linear(by_pre_activations, transposed)
 
 
 def _tables(
@@ -206,15 +239,19 @@ def _tables(
     choices: Choices,
     keep: bool,
 ) -> TreeTables:
-    """Return tables without values, except for `merges`."""
+    """Return tables without values for leaves `hidden` (N, H), except for `merges`, which are -1.
+
+    `keep` says if there are tables for a backward pass.
+    """
     N, H = hidden.shape
     B = sizes[0]
     T = len(sizes)
+    num_merges = N - B
     R = N
-    K = N - B
+    K = num_merges  # as many as pairs of neighbors among the leaves
     if keep:  # Every merge except a sentence's last one makes two candidates.
-        R = N + (N - B)
-        K = (N - B) + 2 * (N - B - sizes[1])
+        R += num_merges
+        K += 2 * (num_merges - sizes[1])
     numbers = hidden.new_empty
     merges = torch.full((B, T - 1), -1, device="cpu")
     nodes = numbers(2, R, H)
@@ -222,18 +259,21 @@ def _tables(
     tables = TreeTables(merges, nodes[0], nodes[1], candidates[0], candidates[1])
     if not keep:
         return tables
-    is_sampled = choices.merges is None and choices.noise is not None
+    relaxed: Optional[Tensor] = None
+    if choices.merges is None and choices.noise is not None:
+        relaxed = numbers(sum(_num_relaxed(sizes)))
     return tables._replace(
         gates=numbers(K, 5 * H),
         children=merges.new_empty(K, 2),
-        merged=merges.new_empty(N - B, 3),
-        relaxed=numbers(sum(_num_relaxed(sizes))) if is_sampled else None,
+        merged=merges.new_empty(num_merges, 3),
+        relaxed=relaxed,
     )
 
 
 def _num_relaxed(sizes: list[int]) -> list[int]:
-    """Return the number of relaxed choices of each step."""
-    return [n * (len(sizes) - 1 - step) for step, n in enumerate(sizes[1:])]
+    """Return the number of relaxed choices of each step: of n sentences, M each."""
+    num_pairs = range(len(sizes) - 1, 0, -1)  # M, in a sentence as long as the batch
+    return [n * M for n, M in zip(sizes[1:], num_pairs)]
 
 
 def _step(
@@ -242,23 +282,26 @@ def _step(
     temperature: float,
     tables: TreeTables,
 ) -> TreeStep:
-    """Return the arguments of both passes."""
+    """Return the arguments of both passes: the tables, the query (H), and buffers."""
     B = sizes[0]
     T = len(sizes)
     H = tables.hidden.size(1)
     merges = tables.merges
     query = query.expand(H).contiguous()
+    rounding = float(rounding_of_scores(query))
+    first_rows = [0, *accumulate(sizes)]
+    first_relaxed = [0, *accumulate(_num_relaxed(sizes))]
     return TreeStep(
         query,
         H=H,
         num_tokens=T,
         num_leaves=sum(sizes),
         sizes=torch.tensor(sizes, device="cpu"),
-        first=torch.tensor([0, *accumulate(sizes)], device="cpu"),
+        first=torch.tensor(first_rows, device="cpu"),
         lengths=lengths_of(sizes),
-        first_relaxed=torch.tensor([0, *accumulate(_num_relaxed(sizes))], device="cpu"),
+        first_relaxed=torch.tensor(first_relaxed, device="cpu"),
         query=query,
-        constants=query.new_tensor([temperature, float(rounding_of_scores(query))]),
+        constants=query.new_tensor([temperature, rounding]),
         nodes=merges.new_empty(B, T),
         candidates=merges.new_empty(B, T),
         scores=query.new_empty(B, T),

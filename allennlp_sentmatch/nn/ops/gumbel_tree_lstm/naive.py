@@ -18,30 +18,39 @@ from allennlp_sentmatch.nn.ops.common.straight_through import straight_through
 
 
 class TreeWeights(NamedTuple):
-    """The parameters of the composition."""
+    """The parameters of the composition: W_comp (5H, 2H), b_comp (5H) and q (H)."""
 
-    weight: Tensor  # (5H, 2H), W_comp
-    bias: Tensor  # (5H), b_comp
-    query: Tensor  # (H), q
+    weight: Tensor
+    bias: Tensor
+    query: Tensor
 
 
 class Choices(NamedTuple):
-    """The choice of pairs: by given trees, otherwise sampled with given noise, otherwise
-    greedily.
+    """The choice of pairs: by given trees, or sampled with given noise, or else greedily.
+
+    # Attributes
+
+    merges : `Optional[Tensor]`
+        Given trees, (B, T - 1).
+    noise : `Optional[Sequence[Tensor]]`
+        Gumbel noise of each layer: (B, T - 1), (B, T - 2), ..., (B, 1).
+    temperature : `float`
+        The temperature of the relaxation of a sampled choice.
     """
 
-    merges: Optional[Tensor]  # (B, T - 1)
-    #: Gumbel noise of each layer: (B, T - 1), (B, T - 2), ..., (B, 1)
+    merges: Optional[Tensor]
     noise: Optional[Sequence[Tensor]]
-    temperature: float  # relaxes a sampled choice
+    temperature: float
 
     def of_sentences(self, indices: Tensor) -> "Choices":
-        """Select the choices for these sentences."""
-        return Choices(
-            None if self.merges is None else self.merges[indices],
-            None if self.noise is None else [layer[indices] for layer in self.noise],
-            self.temperature,
-        )
+        """Return the choices for the sentences with these `indices` (K), in this order."""
+        merges = self.merges
+        if merges is not None:
+            merges = merges[indices]
+        noise = self.noise
+        if noise is not None:
+            noise = [layer[indices] for layer in noise]
+        return Choices(merges, noise, self.temperature)
 
 
 def tree_recurrence(
@@ -51,7 +60,10 @@ def tree_recurrence(
     weights: TreeWeights,
     choices: Choices,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Implement the function of the same name in `ops.gumbel_tree_lstm.recurrence`."""
+    """Implement the function of the same name in `ops.gumbel_tree_lstm.recurrence`.
+
+    Each layer has one node less than the layer before, in all sentences.
+    """
     allowed = _allowed_pairs(mask)  # (T, B, T)
     nodes = torch.cat([hidden, cell], -1)
     num_merges = mask.size(1) - 1
@@ -84,14 +96,18 @@ def scanned_recurrence(
     """
     by_step = [_allowed_pairs(mask)]
     if choices.merges is not None:
-        by_step.append(F.pad(choices.merges, (0, 1)).t())  # (T, B)
+        padded_merges = F.pad(choices.merges, (0, 1))
+        by_step.append(padded_merges.t())  # (T, B)
 
     def step(state: Tensors, at_step: Tensors) -> StepResult:
-        allowed, *given = at_step  # (B, T), and (B)
-        merged, chosen = _merge(state[0], allowed, weights, given[0] if given else None)
+        (nodes,) = state  # (B, T + 1, 2H)
+        allowed, *rest = at_step  # (B, T), and (B)
+        given = rest[0] if rest else None
+        merged, chosen = _merge(nodes, allowed, weights, given)
         return (F.pad(merged, (0, 0, 0, 1)),), (chosen,)
 
-    nodes = F.pad(torch.cat([hidden, cell], -1), (0, 0, 0, 1))
+    leaves = torch.cat([hidden, cell], -1)
+    nodes = F.pad(leaves, (0, 0, 0, 1))
     (nodes,), (chosen,) = scan(step, (nodes,), by_step)
     root_hidden, root_cell = nodes[:, 0].chunk(2, -1)
     merges = chosen.t()  # (B, T), the last of them -1
@@ -102,7 +118,8 @@ def scanned_recurrence(
 def _allowed_pairs(mask: Tensor) -> Tensor:
     """Return which pairs of neighbors have tokens at each step, (T, B, T)."""
     index = torch.arange(mask.size(1), device=mask.device)
-    pairs_left = mask.sum(1) - 1 - index.unsqueeze(1)  # (T, B)
+    pairs_at_first = mask.sum(1) - 1  # (B)
+    pairs_left = pairs_at_first - index.unsqueeze(1)  # (T, B)
     return index < pairs_left.unsqueeze(2)
 
 
@@ -134,9 +151,11 @@ def _merge(
     merged_so_far = choice.cumsum(1)  # C, (B, M)
     merged_before = merged_so_far - choice  # C_{j-1}
     masks = torch.stack([1 - merged_so_far, merged_before, choice], -1)  # (B, M, 3)
-    copies = torch.cat([pairs, candidates.unsqueeze(2)], 2)  # (B, M, 3, 2H)
-    merged = (masks.unsqueeze(-1) * copies).sum(2)
-    return merged, choice.argmax(1).masked_fill(~allowed[:, 0], -1)
+    sources = torch.cat([pairs, candidates.unsqueeze(2)], 2)  # (B, M, 3, 2H)
+    copies = masks.unsqueeze(-1) * sources
+    has_pair = allowed[:, 0]  # (B)
+    chosen = choice.argmax(1).masked_fill(~has_pair, -1)
+    return copies.sum(2), chosen
 
 
 def _compose(
@@ -146,10 +165,11 @@ def _compose(
 ) -> Tensor:
     """Return the parents [h; c] (B, M, 2H) of pairs with these h and c, (B, M, 2, H) each."""
     H = weights.query.size(0)
-    pre_activations = F.linear(children.flatten(2), weights.weight, weights.bias)  # (3.1)
+    both_hidden = children.flatten(2)  # [h_l; h_r], (B, M, 2H)
+    pre_activations = F.linear(both_hidden, weights.weight, weights.bias)  # (3.1)
     by_gate = pre_activations.unflatten(-1, (5, H))  # (B, M, 5, H)
-    gates, g = by_gate.split([4, 1], -2)
-    gates, o = gates.sigmoid().split([3, 1], -2)
+    of_sigmoid, g = by_gate.split([4, 1], -2)
+    gates, o = of_sigmoid.sigmoid().split([3, 1], -2)
     sources = torch.cat([g.tanh(), cells], -2)  # g, c_l and c_r, whose gates are i, f_l and f_r
     cell = (gates * sources).sum(-2)  # (3.2)
     hidden = o.squeeze(-2) * cell.tanh()  # (3.3)
@@ -165,7 +185,8 @@ def _choose(
 ) -> Tensor:
     """Return the choice y (B, M) by the scores (B, M), one-hot, or zero without a pair."""
     if noise is not None:
-        return straight_through(scores + noise, allowed, temperature).to(scores.dtype)
+        sampled = straight_through(scores + noise, allowed, temperature)
+        return sampled.to(scores.dtype)
     best = choose_greedily(scores, allowed, query).unsqueeze(1)  # (B, 1)
     return torch.zeros_like(scores).scatter(1, best, 1.0) * allowed
 
@@ -185,11 +206,15 @@ def choose_greedily(
     Return indices (B), 0 in a row where no pair is `allowed` (B, M).
     """
     scores = scores.masked_fill(~allowed, -torch.inf)
-    best: Tensor = scores >= scores.amax(1, keepdim=True) - rounding_of_scores(query)  # (B, M)
-    return best.to(torch.uint8).argmax(1)
+    lowest_best = scores.amax(1, keepdim=True) - rounding_of_scores(query)  # (B, 1)
+    is_best: Tensor = scores >= lowest_best  # (B, M)
+    return is_best.to(torch.uint8).argmax(1)
 
 
 def rounding_of_scores(query: Tensor) -> Tensor:
-    """Return the difference below which scores count as equal, a scalar."""
+    """Return the difference below which scores count as equal, a scalar.
+
+    The `query` (H) is the vector that scores.
+    """
     rounding: Tensor = 16 * torch.finfo(query.dtype).eps * query.norm()
     return rounding

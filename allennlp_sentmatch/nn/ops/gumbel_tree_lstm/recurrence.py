@@ -41,17 +41,19 @@ def tree_recurrence(
         run = naive.scanned_recurrence if is_scanned else naive.tree_recurrence
         return run(hidden, cell, mask_of(hidden, mask), weights, choices)
     order = packing.order
-    B, T = packing.shape
+    B, T, H = hidden.shape
     root_hidden, root_cell, merges = differentiable(
         cpu.forward,
         cpu.backward,
         (backend, packing.sizes, choices.of_sentences(order)),
         (packing.pack(hidden)[0], packing.pack(cell)[0], weights),
     )
-    H = hidden.size(2)
-    padded_merges = F.pad(merges, (0, T - 1 - merges.size(1)), value=-1)
+    no_roots = hidden.new_zeros(B, H)
+    no_merges = merges.new_full((B, T - 1), -1)
+    padding = T - 1 - merges.size(1)
+    padded_merges = F.pad(merges, (0, padding), value=-1)
     return (
-        hidden.new_zeros(B, H).index_copy(0, order, root_hidden),
-        cell.new_zeros(B, H).index_copy(0, order, root_cell),
-        merges.new_full((B, T - 1), -1).index_copy(0, order, padded_merges),
+        no_roots.index_copy(0, order, root_hidden),
+        no_roots.index_copy(0, order, root_cell),
+        no_merges.index_copy(0, order, padded_merges),
     )

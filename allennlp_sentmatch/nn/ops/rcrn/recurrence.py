@@ -29,8 +29,9 @@ IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "parallel")
 
 
 def controlled_recurrence(forget: Tensor, values: Tensor) -> Tensor:
-    """Return c, from left to right, of f and x; (B, T, E) each."""
-    if resolve("RCRN", IMPLEMENTATIONS, forget, values).name == "parallel":
+    """Return c, from left to right, of f = `forget` and x = `values`; (B, T, E) each."""
+    backend = resolve("RCRN", IMPLEMENTATIONS, forget, values)
+    if backend.name == "parallel":
         cells: Tensor = differentiable(_forward, _backward, (), (forget, values))
         return cells
 
@@ -47,8 +48,10 @@ def controlled_recurrence(forget: Tensor, values: Tensor) -> Tensor:
 
 
 def _forward(arguments: tuple[Tensor, Tensor], keep: bool) -> tuple[Tensor, Tensor]:
+    """Return c twice: as the output, and for the backward pass."""
     forget, values = arguments
-    cells = _all_at_once(forget, (1 - forget) * values)
+    new = (1 - forget) * values
+    cells = _all_at_once(forget, new)
     return cells, cells
 
 
@@ -58,9 +61,12 @@ def _backward(
     gradients: tuple[Tensor],
     needed: Any,
 ) -> tuple[Tensor, Tensor]:
+    """Return the gradients of f and x."""
     forget, values = arguments
-    later_forget = _earlier(forget.flip(1), 1)  # f_{t+1}, from the last token to the first
-    grad = _all_at_once(later_forget, gradients[0].flip(1)).flip(1)  # d
+    # From the last token to the first: f_{t+1}, g_t and d_t.
+    later_forget = _earlier(forget.flip(1), 1)
+    from_outside = gradients[0].flip(1)
+    grad = _all_at_once(later_forget, from_outside).flip(1)
     previous = _earlier(cells, 1)
     return grad * (previous - values), (1 - forget) * grad
 
@@ -69,8 +75,10 @@ def _all_at_once(factors: Tensor, terms: Tensor) -> Tensor:
     """Return c with c_t = a_t * c_{t-1} + b_t, from a and b (B, T, E)."""
     skipped = 1
     while skipped < factors.size(1):
-        terms = torch.addcmul(terms, factors, _earlier(terms, skipped))
-        factors = factors * _earlier(factors, skipped)
+        earlier_terms = _earlier(terms, skipped)
+        earlier_factors = _earlier(factors, skipped)
+        terms = torch.addcmul(terms, factors, earlier_terms)
+        factors = factors * earlier_factors
         skipped *= 2
     return terms
 
