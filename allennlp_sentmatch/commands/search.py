@@ -21,6 +21,7 @@ from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.folders import check_absent, written_text
 from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.files.texts import is_blank
+from allennlp_sentmatch.nn.checks import COUNT
 
 if TYPE_CHECKING:
     from allennlp_sentmatch.corpora.index_kinds import IndexKind
@@ -118,9 +119,8 @@ def _add_index(parser: argparse.ArgumentParser) -> None:
 
 def _check(args: argparse.Namespace) -> None:
     """Raise `ValueError` for invalid arguments, before anything is loaded."""
-    for name, number in (("--k", args.k), ("--batch-size", args.batch_size)):
-        if number < 1:
-            raise ValueError(f"{name} must be at least 1, got {number}")
+    COUNT.check("--k", args.k)
+    COUNT.check("--batch-size", args.batch_size)
     if args.candidates is not None and args.rescore is None:
         raise ValueError("--candidates are rescored: it needs --rescore")
     if args.candidates is not None and args.candidates < args.k:

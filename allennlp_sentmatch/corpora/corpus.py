@@ -196,15 +196,19 @@ class _Run:
     def encode(
         self, encoder: BlockEncoder, sentences: Iterator[str], batch_size: int, before: Any
     ) -> None:
-        """Write the vectors of all sentences; the first sentences have the vectors `before`."""
+        """Write the vectors of all sentences; the first sentences have the vectors `before`.
+
+        Raise `ValueError` if the sentences are not those that were counted, or if a file cannot be
+        written.
+        """
         rest = islice(sentences, self._vectors.num_vectors)
         blocks = self._new_sentences(rest, before)
         for new_vectors in encoder.encode_blocks(blocks, batch_size):
             number, block = self._unfinished.popleft()
-            written = _write(block, self._vectors, new_vectors)
+            digest = self._write(block, new_vectors)
             digests = self._folder / DIGESTS
             with naming(digests), open(digests, "r+b") as file:
-                write_to_disk(file, number * DIGEST_SIZE, written)
+                write_to_disk(file, number * DIGEST_SIZE, digest)
             self._progress.update(len(block.first_rows))
         if self._read.hexdigest() != self._vectors.sentences_digest:
             raise ValueError(
@@ -240,16 +244,67 @@ class _Run:
             start += len(block_sentences)
 
     def _next_block(self, sentences: list[str], start: int) -> "_Block":
-        """Return the block of the next sentences, whose first row is `start`."""
+        """Return the block of the sentences in the rows from `start` on, and record them as met."""
         self._read.update(sentences)
+        block = _Block(start, [], [], {})
         with naming(self._folder / DATABASE):
-            return _next_block(sentences, start, self._seen)
+            for row, sentence in enumerate(sentences, start):
+                digest = hashlib.sha256(sentence.encode("utf-8", "surrogatepass")).digest()
+                first_row = block.digests.get(digest)
+                if first_row is None:
+                    query = "SELECT row FROM seen WHERE digest = ?"
+                    found = self._seen.execute(query, (digest,)).fetchone()
+                    first_row = found[0] if found else row
+                if first_row == row:
+                    block.new.append(sentence)
+                    block.digests[digest] = row
+                block.first_rows.append(first_row)
+            self._seen.executemany("INSERT INTO seen VALUES (?, ?)", block.digests.items())
+        return block
 
     def _is_finished(self, number: int, block: "_Block") -> bool:
         """Return whether an earlier run has written a block's vectors, as they are on the disk."""
         if number >= len(self._finished):
             return False
-        return _is_finished(block, self._vectors, self._finished[number])
+        rows = range(block.start, block.start + len(block.first_rows))
+        path = self._vectors.path
+        with naming(path):
+            is_finished = block.digest_with(self._vectors.read(rows)) == self._finished[number]
+        if not is_finished:
+            message = "%s is damaged: rows %d to %d (counted from 0) are encoded again"
+            logger.warning(message, path, rows[0], rows[-1])
+        return is_finished
+
+    def _write(self, block: "_Block", new_vectors: FloatArray) -> bytes:
+        """Fill the block's rows with the vectors of its new sentences and with earlier rows, and
+        return the digest of what is on the disk then.
+        """
+        vectors = self._vectors
+        filled = numpy.empty((len(block.first_rows), vectors.vector_size), numpy.float32)
+        filled[[row - block.start for row in block.digests.values()]] = new_vectors
+        first_rows = numpy.array(block.first_rows)
+        is_here = first_rows >= block.start
+        filled[is_here] = filled[first_rows[is_here] - block.start]
+        with naming(vectors.path):
+            filled[~is_here] = vectors.read(first_rows[~is_here].tolist())
+            vectors.write(block.start, filled)
+        return block.digest_with(filled)
+
+
+class _Block(NamedTuple):
+    """Consecutive sentences of the corpus."""
+
+    start: int  # the row of the block's first sentence
+    first_rows: list[int]  # for each sentence, the first row of the corpus with a sentence like it
+    new: list[str]  # the sentences not met before, each once
+    digests: dict[bytes, int]  # the digests of the new sentences, with their rows
+
+    def digest_with(self, vectors: FloatArray) -> bytes:
+        """Return the SHA-256 of the block's sentences and of their vectors (B, E), 32 bytes."""
+        digest = hashlib.sha256(b"".join(self.digests))
+        digest.update(numpy.array(self.first_rows).data)
+        digest.update(vectors.data)
+        return digest.digest()
 
 
 def check_sample(
@@ -269,68 +324,3 @@ def check_sample(
             f"the vector in row {row} (counted from 0; the sentence {sentence!r}) is not the "
             "model's for this sentence; was it encoded with another model, or changed since?"
         )
-
-
-class _Block(NamedTuple):
-    """Consecutive sentences of the corpus."""
-
-    start: int  # the row of the block's first sentence
-    first_rows: list[int]  # for each sentence, the first row of the corpus with a sentence like it
-    new: list[str]  # the sentences not met before, each once
-    digests: dict[bytes, int]  # the digests of the new sentences, with their rows
-
-
-def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) -> _Block:
-    """Return the block of the sentences in the rows from `start` on, and record them as met."""
-    block = _Block(start, [], [], {})
-    for row, sentence in enumerate(sentences, start):
-        digest = hashlib.sha256(sentence.encode("utf-8", "surrogatepass")).digest()
-        first_row = block.digests.get(digest)
-        if first_row is None:
-            query = "SELECT row FROM seen WHERE digest = ?"
-            found = database.execute(query, (digest,)).fetchone()
-            first_row = found[0] if found else row
-        if first_row == row:
-            block.new.append(sentence)
-            block.digests[digest] = row
-        block.first_rows.append(first_row)
-    database.executemany("INSERT INTO seen VALUES (?, ?)", block.digests.items())
-    return block
-
-
-def _is_finished(block: _Block, vectors: VectorsFile, digest: bytes) -> bool:
-    """Return whether the digest shows that the block's sentences and vectors are unchanged."""
-    rows = range(block.start, block.start + len(block.first_rows))
-    with naming(vectors.path):
-        is_finished = _digest(block, vectors.read(rows)) == digest
-    if not is_finished:
-        logger.warning(
-            "%s is damaged: rows %d to %d (counted from 0) are encoded again",
-            vectors.path,
-            rows[0],
-            rows[-1],
-        )
-    return is_finished
-
-
-def _write(block: _Block, vectors: VectorsFile, new_vectors: FloatArray) -> bytes:
-    """Fill the block's rows with the vectors of its new sentences and with earlier rows, and return
-    the digest of what is on the disk then.
-    """
-    filled = numpy.empty((len(block.first_rows), vectors.vector_size), numpy.float32)
-    filled[[row - block.start for row in block.digests.values()]] = new_vectors
-    first_rows = numpy.array(block.first_rows)
-    is_here = first_rows >= block.start
-    filled[is_here] = filled[first_rows[is_here] - block.start]
-    with naming(vectors.path):
-        filled[~is_here] = vectors.read(first_rows[~is_here].tolist())
-        vectors.write(block.start, filled)
-    return _digest(block, filled)
-
-
-def _digest(block: _Block, vectors: FloatArray) -> bytes:
-    """Return the SHA-256 of a block's sentences and their vectors."""
-    digest = hashlib.sha256(b"".join(block.digests))
-    digest.update(numpy.array(block.first_rows).data)
-    digest.update(vectors.data)
-    return digest.digest()

@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 BoolArray = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
 
 TOLERANCE = 1e-3  # unit vectors whose components differ by at most this count as equal
+BLOCK_SIZE = 8192  # vectors that are read and added to an index at a time
 NUM_CHECKED = 1024  # vectors of a saved index that are checked
 
 FIRST_COUNT = 16
@@ -97,14 +98,13 @@ class SentenceIndex:
         cls,
         vectors: FloatArray,
         rows: Optional[Sequence[int]] = None,
-        block_size: int = 8192,
         index_kind: Optional[IndexKind] = None,
     ) -> "SentenceIndex":
         """Return the index of vectors.
 
-        A memory map is read in blocks of `block_size` vectors. By default, their number decides the
-        kind, see `default_kind`; see the class for `rows`. Raises `ValueError` for anything but a
-        table of finite numbers, and if the kind's settings do not fit the vectors.
+        A memory map is read in blocks. By default, the number of the vectors decides the kind, see
+        `default_kind`; see the class for `rows`. Raises `ValueError` for anything but a table of
+        finite numbers, and if the kind's settings do not fit the vectors.
         """
         vectors = _table(vectors)
         chosen = _chosen_rows(vectors, rows)
@@ -115,13 +115,10 @@ class SentenceIndex:
             needed = max(index.nlist * TRAINING_VECTORS_PER_LIST, kind.row.num_training_vectors)
             index.train(_read(vectors, chosen[evenly(len(chosen), needed)]))
         kind.prepare_search(index)
-        return cls(index, kind).extended(vectors, rows, block_size)
+        return cls(index, kind).extended(vectors, rows)
 
     def extended(
-        self,
-        vectors: FloatArray,
-        rows: Optional[Sequence[int]] = None,
-        block_size: int = 8192,
+        self, vectors: FloatArray, rows: Optional[Sequence[int]] = None
     ) -> "SentenceIndex":
         """Return an index of more vectors, which replaces this one: it has the first of them.
 
@@ -134,7 +131,7 @@ class SentenceIndex:
             raise ValueError("a mapped index cannot be extended; load it with mapped=False")
         num_before = len(self)
         chosen = _chosen_rows(vectors, rows)
-        numbers = self._add_distinct(vectors, chosen, block_size)
+        numbers = self._add_distinct(vectors, chosen)
         before = self._distinct.at(numpy.arange(num_before))
         if not numpy.array_equal(numbers[:num_before], before):
             raise ValueError("the first vectors are not those that the index has")
@@ -142,15 +139,15 @@ class SentenceIndex:
         new_numbers = numbers if has_equal else None
         return type(self)(self._index, self._kind, vectors, rows, new_numbers)
 
-    def _add_distinct(self, vectors: FloatArray, rows: IntArray, block_size: int) -> IntArray:
+    def _add_distinct(self, vectors: FloatArray, rows: IntArray) -> IntArray:
         """Add the vectors in some rows (N,) that the index does not have; return all numbers (N,).
 
         Equal vectors are added once: searches would never leave a graph of equal vectors.
         """
         numbers = numpy.empty(len(rows), numpy.int64)
         known: dict[bytes, int] = {}
-        for start in range(0, len(rows), block_size):
-            block = _read(vectors, rows[start : start + block_size])
+        for start in range(0, len(rows), BLOCK_SIZE):
+            block = _read(vectors, rows[start : start + BLOCK_SIZE])
             new: list[int] = []
             for position, vector in enumerate(block + 0.0, start):  # turns -0.0 into 0.0
                 digest = hashlib.blake2b(vector.data, digest_size=16).digest()

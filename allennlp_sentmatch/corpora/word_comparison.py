@@ -78,12 +78,6 @@ def words_in_digits(text: str) -> list[str]:
     return _read(text)[0]
 
 
-def exclude_each_other(first: DecisiveWords, second: DecisiveWords) -> bool:
-    """Return whether a word of one text replaces its opposite in the other."""
-    texts = OppositeWords([first.poles, second.poles])
-    return bool(texts.exclude(_FIRST, _SECOND)[0])
-
-
 def _read(text: str) -> tuple[list[str], DecisiveWords]:
     """Return the words in lower case, with numbers in digits, and the decisive words."""
     plain = words_of(text)
@@ -144,9 +138,14 @@ def _neighbors(words: list[str]) -> set[tuple[str, str]]:
 
 
 def _num_turned(first: DecisiveWords, second: DecisiveWords) -> int:
-    """Count the differences that give one text the opposite meaning of the other."""
+    """Count the differences that give one text the opposite meaning of the other.
+
+    These are the negations that only one of them has, and a word replaced by its opposite.
+    """
     num_negations = abs(first.negations - second.negations)
-    return num_negations + exclude_each_other(first, second)
+    texts = OppositeWords([first.poles, second.poles])
+    is_opposite = texts.exclude(_FIRST, _SECOND)[0]
+    return num_negations + int(is_opposite)
 
 
 def _differ_in_a_name(first: DecisiveWords, second: DecisiveWords) -> bool:

@@ -67,8 +67,6 @@ class SemiSupervisedDataLoader(DataLoader):
         Also use every pair with premise and hypothesis exchanged (thesis section 6.4.2: for
         paraphrases). Both orders of a pair are labeled, or both unlabeled.
     shuffle : `bool`, optional (default = `True`)
-    quiet : `bool`, optional (default = `False`)
-        No progress bar while the data are read.
     """
 
     def __init__(
@@ -85,7 +83,6 @@ class SemiSupervisedDataLoader(DataLoader):
         labeled_only: bool = False,
         swap_pairs: bool = False,
         shuffle: bool = True,
-        quiet: bool = False,
     ) -> None:
         if unlabeled_batch_size is None:
             unlabeled_batch_size = batch_size
@@ -99,15 +96,14 @@ class SemiSupervisedDataLoader(DataLoader):
                 f"{num_labeled} and {unlabeled_data_path}"
             )
         self._seed = random.getrandbits(32) if seed is None else seed
-        self._quiet = quiet
         self._device: Optional[torch.device] = None
         self._vocab: Optional[Vocabulary] = None
 
-        labeled = self._read(reader, data_path)
+        labeled = _read(reader, data_path)
         if num_labeled is not None:
             labeled, unlabeled = self._split(labeled, num_labeled, data_path)
         else:
-            unlabeled = self._read(reader, unlabeled_data_path)
+            unlabeled = _read(reader, unlabeled_data_path)
         _check_labels(labeled, data_path)
         unlabeled = [] if labeled_only else [_without_labels(instance) for instance in unlabeled]
         if not (unlabeled or labeled_only):
@@ -125,14 +121,6 @@ class SemiSupervisedDataLoader(DataLoader):
             _batches(labeled, batch_size, shuffle, f"{self._seed}, labeled"),
             _batches(unlabeled, unlabeled_batch_size, shuffle, f"{self._seed}, unlabeled"),
         )
-
-    def _read(self, reader: DatasetReader, data_path: Any) -> list[Instance]:
-        instances = []
-        read = Tqdm.tqdm(reader.read(data_path), desc="loading instances", disable=self._quiet)
-        for instance in read:
-            reader.apply_token_indexers(instance)
-            instances.append(instance)
-        return instances
 
     def _split(
         self, instances: list[Instance], num_labeled: int, data_path: str
@@ -166,6 +154,7 @@ class SemiSupervisedDataLoader(DataLoader):
             yield self._tensors(labeled, unlabeled)
 
     def _tensors(self, labeled: list[Instance], unlabeled: list[Instance]) -> TensorDict:
+        """Return the tensors of a labeled and an unlabeled batch, on the device."""
         tensors = Batch(labeled).as_tensor_dict()
         if unlabeled:
             others = Batch(unlabeled).as_tensor_dict()
@@ -188,6 +177,14 @@ class SemiSupervisedDataLoader(DataLoader):
         self._device = device
 
 
+def _read(reader: DatasetReader, data_path: Any) -> list[Instance]:
+    """Return the instances of a path, with their token indexers."""
+    instances = list(Tqdm.tqdm(reader.read(data_path), desc="loading instances"))
+    for instance in instances:
+        reader.apply_token_indexers(instance)
+    return instances
+
+
 def _batches(
     instances: list[Instance], batch_size: int, shuffle: bool, seed: str
 ) -> Iterator[list[Instance]]:
@@ -200,6 +197,7 @@ def _batches(
 
 
 def _check_labels(instances: list[Instance], data_path: str) -> None:
+    """Raise `ConfigurationError` for the first instance without a label."""
     for number, instance in enumerate(instances, start=1):
         if "label" not in instance.fields:
             raise ConfigurationError(
@@ -209,6 +207,7 @@ def _check_labels(instances: list[Instance], data_path: str) -> None:
 
 
 def _without_labels(instance: Instance) -> Instance:
+    """Return an unlabeled instance of the same texts."""
     fields = dict(instance.fields)
     for name in ("label", "score", "metadata"):
         fields.pop(name, None)
@@ -216,6 +215,7 @@ def _without_labels(instance: Instance) -> Instance:
 
 
 def _swapped(instance: Instance) -> Instance:
+    """Return the instance of the same pair with its sentences exchanged."""
     fields = dict(instance.fields)
     premise = fields.get("premise")
     hypothesis = fields.get("hypothesis")

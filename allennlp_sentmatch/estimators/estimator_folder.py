@@ -13,7 +13,7 @@ from allennlp_sentmatch.estimators.thresholds import HeldOut
 from allennlp_sentmatch.files.digested_header import read_header, write_header
 from allennlp_sentmatch.files.folders import AnyPath, errors_name, written_folder
 from allennlp_sentmatch.files.texts import noting
-from allennlp_sentmatch.nn.checks import one_of
+from allennlp_sentmatch.nn.checks import one_of, optional
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder_files import SETTINGS
 from allennlp_sentmatch.standalone.model_card import SIMILARITY, Origin, write_model_card
@@ -32,8 +32,8 @@ PROBE = ["A man is asleep.", "How do I cook rice?", "The 3 dogs aren't running."
 TOLERANCE = 0.01  # largest distance between unit vectors: processors round differently
 
 
-DTYPES = ("float32", "bfloat16", "int8", None)
-"""The number formats of encoders that can be saved; `None` for encoders of other packages."""
+DTYPE = optional(one_of("float32", "bfloat16", "int8"), "null")
+"""The number format of an encoder that can be saved; `None` for encoders of other packages."""
 
 ENCODER_TEXTS = {
     "package": (
@@ -56,7 +56,7 @@ def save_estimator(estimator: Any, folder: AnyPath) -> None:
     numbers have a format that cannot be saved.
     """
     encoder: SentenceEncoder = estimator.encoder_
-    if encoder.dtype not in DTYPES:
+    if not DTYPE.accepts(encoder.dtype):
         raise ValueError(
             f"an encoder in {encoder.dtype} cannot be saved; fit again with "
             'SentenceEncoder(encoder, dtype="float32")'
@@ -151,10 +151,14 @@ class _Header(NamedTuple):
 
 
 def _read_settings(folder: Path, given: EncoderLike) -> _Header:
-    """Read the header, and load the encoder that it describes."""
+    """Read the header, and load the encoder that it describes.
+
+    Raise `ValueError`, which names the file, for a header of another version, for invalid settings,
+    and if an encoder is `given` that is not needed, or is missing.
+    """
     path = folder / HEADER
     settings = read_header(path)
-    version = settings.get("format")
+    version = settings.pop("format", None)
     if version != FORMAT:
         raise ValueError(
             f"{path}: the format is {version!r}; this version reads {FORMAT}, so that the "
@@ -175,14 +179,17 @@ def _read_settings(folder: Path, given: EncoderLike) -> _Header:
     with errors_name(path):
         dimensions = settings.pop("dimensions", None)
         dtype = settings.pop("dtype", None)
-        if dtype not in DTYPES:
-            raise ValueError("dtype must be float32, bfloat16, int8 or null")
+        DTYPE.check("dtype", dtype)
         encoder = SentenceEncoder(source, dimensions=dimensions, dtype=dtype)
     return _Header(settings, place, encoder)
 
 
 def _read_tensors(folder: Path, header: _Header, given: EncoderLike) -> dict[str, Tensor]:
-    """Read the tensors of the head; raise `ValueError` if they belong to another encoder."""
+    """Read the tensors of the head, by their names.
+
+    Raise `ValueError`, which names the file, for numbers that are not finite, and if the head was
+    fitted with another encoder.
+    """
     tensors = read_tensors(folder / TENSORS)
     with errors_name(folder / TENSORS):
         check_finite(tensors)

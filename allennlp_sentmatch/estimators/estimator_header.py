@@ -11,19 +11,28 @@ from allennlp_sentmatch.corpora.word_comparison import WORD_ORDERS, num_features
 from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning
 from allennlp_sentmatch.estimators.heads import LINEAR_MATCHERS, SYMMETRIC, Head, LinearHead
 from allennlp_sentmatch.estimators.pairs import checked_targets
-from allennlp_sentmatch.nn.checks import check_names
+from allennlp_sentmatch.nn.checks import ANYTHING, Kind, check_names, optional, read_settings
 from allennlp_sentmatch.standalone import StandaloneEncoder
 
 Estimator = TypeVar("Estimator", bound=Any)
 
-SETTINGS = ("type", "parameters", "classes", "feature_names", "head")
-"""The settings that are saved with the tensors and the encoder."""
+_OBJECT = Kind("an object", lambda value: isinstance(value, dict))
+_TWO_NAMES = Kind("a list of two strings", lambda value: _are_two_names(value))
+
+SETTINGS = {
+    "type": ANYTHING,
+    "parameters": _OBJECT,
+    "classes": ANYTHING,
+    "feature_names": optional(_TWO_NAMES, "null"),
+    "head": _OBJECT,
+}
+"""The settings that `header_of` returns, with what they may be."""
 
 NO_CLASSES = "expected a list of classes of a PairClassifier, and null otherwise"
 
 
 def header_of(estimator: Any) -> dict[str, Any]:
-    """Return the settings of a fitted `PairEstimator`."""
+    """Return the settings of a fitted `PairEstimator`, as JSON's types; see `SETTINGS`."""
     parameters = estimator._checked_parameters()
     fine_tuning = parameters["head"]
     if fine_tuning is not None:
@@ -58,13 +67,10 @@ def estimator_of(
 
     Raises `ValueError` or `TypeError` for settings that `header_of` never gives.
     """
-    check_names("setting", header, ("format", *SETTINGS))
+    header = read_settings(header, SETTINGS)
     if header["type"] != kind.__name__:
         raise ValueError(f"this is a {header['type']!r}, not a {kind.__name__}")
     parameters = header["parameters"]
-    head = header["head"]
-    if not isinstance(parameters, dict) or not isinstance(head, dict):
-        raise ValueError("expected an object as parameters and as head")
     known = kind().get_params(deep=False).keys() - {"encoder"}
     check_names("parameter", parameters, known)
     given = None if encoder._is_default else encoder
@@ -72,19 +78,22 @@ def estimator_of(
     estimator._checked_parameters()
     estimator.encoder_ = encoder
     if header["feature_names"] is not None:
-        estimator.feature_names_in_ = _read_names(header["feature_names"])
+        estimator.feature_names_in_ = numpy.array(header["feature_names"], dtype=object)
     num_outputs = 1
     if not kind._numeric:
         estimator.classes_ = _read_classes(header["classes"])
         num_outputs = len(estimator.classes_)
     elif header["classes"] is not None:
         raise ValueError(NO_CLASSES)
-    estimator.head_ = _new_head(head, encoder, num_outputs)
+    estimator.head_ = _new_head(header["head"], encoder, num_outputs)
     return estimator
 
 
 def _read_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return an estimator's parameters from JSON."""
+    """Return an estimator's parameters from JSON, which has no `FineTuning` and no numbers as keys.
+
+    Raise `ValueError` for settings that `FineTuning` does not have.
+    """
     read = dict(parameters)
     if isinstance(read["head"], dict):
         check_names("setting of fine-tuning", read["head"], NUMBERS)
@@ -94,15 +103,12 @@ def _read_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     return read
 
 
-def _read_names(names: Any) -> Array:
-    """Return the names (2,) of the columns in `fit`."""
-    if not isinstance(names, list) or [type(name) for name in names] != [str, str]:
-        raise ValueError("feature_names must be a list of two strings, or null")
-    return numpy.array(names, dtype=object)
+def _are_two_names(value: Any) -> bool:
+    return isinstance(value, list) and [type(name) for name in value] == [str, str]
 
 
 def _read_classes(classes: Any) -> Array:
-    """Return the labels (C,), which are sorted."""
+    """Return the labels (C,). Raise `ValueError` unless they are two or more, and sorted."""
     if not isinstance(classes, list):
         raise ValueError(NO_CLASSES)
     labels = checked_targets(classes, len(classes), numeric=False)
@@ -113,7 +119,11 @@ def _read_classes(classes: Any) -> Array:
 
 
 def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: int) -> Head:
-    """Return a head without its tensors, from the result of `header_of`."""
+    """Return a head without its tensors, for C outputs, from the result of `header_of`.
+
+    Raise `ValueError` for impossible settings, and `ModuleNotFoundError` if a fine-tuned head needs
+    AllenNLP, which is missing.
+    """
     check_names("setting of the head", settings, ("fine_tuned", "matcher", "words"))
     matcher: Any = settings["matcher"]
     words: Optional[str] = settings["words"]

@@ -46,7 +46,7 @@ IndexRows = list[list[int]]
 
 
 class FineTunedHead:
-    """The layers above a fine-tuned encoder; see `allennlp_sentmatch.estimators.heads.Head`.
+    """The layers above a fine-tuned encoder, with the methods of a `LinearHead`.
 
     The `model` shares the encoder's `network`; `layers` are its other parts. It is a
     `siamese_classifier` of `num_outputs` labels or, for 1, a `similarity_regressor` of scores that
@@ -99,7 +99,10 @@ class FineTunedHead:
 
     @torch.no_grad()
     def outputs(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray] = None) -> Array:
-        """See `Head`."""
+        """Return the logits (N, C), or the scores (N, 1), of pairs of vectors (N, E).
+
+        `words` are not used.
+        """
         first = torch.from_numpy(u)
         second = torch.from_numpy(v)
         if isinstance(self.model, SiameseClassifier):
@@ -112,14 +115,14 @@ class FineTunedHead:
         return scores
 
     def tensors(self) -> dict[str, Tensor]:
-        """See `Head`."""
+        """Return the parameters of the layers, and the range of the scores."""
         tensors = {"score_range": torch.tensor(self.score_range, dtype=torch.float64)}
         for name, tensor in self.layers.state_dict().items():
             tensors[f"head.{name}"] = tensor.float()
         return tensors
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """See `Head`."""
+        """Load the result of `tensors`; raise `ValueError` for other names or shapes."""
         own = {name.removeprefix("head."): tensor for name, tensor in tensors.items()}
         ends = own.pop("score_range", torch.zeros(0)).tolist()
         if not (isinstance(ends, list) and len(ends) == 2 and ends[0] < ends[1]):

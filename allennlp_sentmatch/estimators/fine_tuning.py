@@ -63,7 +63,12 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
         examples: Examples,
         random_state: Optional[int],
     ) -> Learned:
-        """Train a copy of the encoder, and a head; see `Learner`. It takes no weights."""
+        """Train a copy of the encoder, and a head with a registered `Matcher`.
+
+        The weights of the examples are not used. Raise `ModuleNotFoundError` if AllenNLP is
+        missing, `TypeError` for an encoder that cannot be trained, and `ValueError` for one of
+        reduced dimensions and for examples that cannot be divided.
+        """
         check_installed("fine-tuning needs", *ALLENNLP)
         from allennlp_sentmatch.estimators.fine_tuned_head import fine_tune
 

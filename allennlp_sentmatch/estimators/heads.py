@@ -1,7 +1,7 @@
 """Heads, which compute labels' logits or a score from the vectors of two sentences."""
 
 from collections.abc import Callable
-from typing import Optional, Protocol
+from typing import TYPE_CHECKING, Optional, Union
 
 import numpy
 import torch
@@ -15,6 +15,9 @@ from allennlp_sentmatch.files.texts import Sentences
 from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone.vectors import FloatArray, normalized
+
+if TYPE_CHECKING:
+    from allennlp_sentmatch.estimators.fine_tuned_head import FineTunedHead
 
 MATCHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     name: getattr(matching, name)
@@ -93,27 +96,8 @@ def pair_inputs(
     return u, v, word_features(first, second, words, encoder)
 
 
-class Head(Protocol):
-    """The layers above an encoder that `fit` learns, for C labels or, if C is 1, a score."""
-
-    matcher: str
-
-    @property
-    def words(self) -> Optional[str]:
-        """One of `WORD_ORDERS`."""
-
-    def outputs(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray] = None) -> Array:
-        """Return the logits (N, C), or the scores (N, 1), of pairs.
-
-        `u` and `v` (N, E) are the vectors of the first and of the second sentences, and `words`
-        (N, K) the features of the words, where the head reads them.
-        """
-
-    def tensors(self) -> dict[str, Tensor]:
-        """Return all that was learned."""
-
-    def load(self, tensors: dict[str, Tensor]) -> None:
-        """Load the result of `tensors`; raise `ValueError` for other names, shapes or types."""
+Head = Union["LinearHead", "FineTunedHead"]
+"""The layers above an encoder that `fit` learns."""
 
 
 def head_outputs(
@@ -229,12 +213,16 @@ class LinearHead:
 
     @numpy.errstate(over="ignore", invalid="ignore")  # the caller checks the outputs
     def outputs(self, u: FloatArray, v: FloatArray, words: Optional[FloatArray] = None) -> Array:
-        """See `Head`."""
+        """Return the logits (N, C), or the scores (N, 1), of N pairs.
+
+        `u` and `v` (N, E) are the vectors of the first and of the second sentences, and `words`
+        (N, K) the features of the words, if the head reads them.
+        """
         outputs: Array = self.features(u, v, words) @ self.coef.T + self.intercept
         return outputs if self.score_range is None else within(outputs, *self.score_range)
 
     def tensors(self) -> dict[str, Tensor]:
-        """See `Head`."""
+        """Return all that was learned, by name."""
         tensors = {
             "coef": torch.from_numpy(self.coef),  # (C, F)
             "intercept": torch.from_numpy(self.intercept),  # (C,)
@@ -244,7 +232,10 @@ class LinearHead:
         return tensors
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """See `Head`. Heads of earlier versions have no range of scores."""
+        """Load the result of `tensors`, which in earlier versions had no range of scores.
+
+        Raise `ValueError` for other names, shapes or types.
+        """
         shapes = {"coef": self._shape, "intercept": self._shape[:1]}
         if self._shape[0] == 1 and "score_range" in tensors:
             shapes["score_range"] = (2,)

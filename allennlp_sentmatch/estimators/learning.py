@@ -1,6 +1,6 @@
-"""Learners of a head, and their result."""
+"""Learning a linear head, and the result of learning any head."""
 
-from typing import NamedTuple, Optional, Protocol
+from typing import NamedTuple, Optional
 
 import numpy
 
@@ -24,64 +24,56 @@ class Learned(NamedTuple):
 
     encoder: SentenceEncoder
     head: Head
-    held_out: Optional[HeldOut] = None  # `None` without cross-validation
-    l2: Optional[float] = None  # the L2 penalty, if there is one
+    held_out: Optional[HeldOut] = None
+    """The predictions of cross-validation; `None` without it."""
+    l2: Optional[float] = None
+    """The L2 penalty, if there is one."""
 
 
-class Learner(Protocol):
-    """Learns a head for pairs and, in fine-tuning, a new encoder."""
+def learn_linear(
+    encoder: SentenceEncoder,
+    matcher: str,
+    compare_words: Optional[bool],
+    examples: Examples,
+    l2: Optional[float],
+    random_state: Optional[int],
+) -> Learned:
+    """Learn a linear head for an encoder that stays unchanged.
 
-    def learn(
-        self,
-        encoder: SentenceEncoder,
-        matcher: str,
-        examples: Examples,
-        random_state: Optional[int],
-    ) -> Learned:
-        """Learn from examples; `random_state` is the random seed."""
+    The parameters are those of `PairEstimator`. Equal examples are learned as one, with the sum of
+    their weights.
+    """
+    examples = examples.merged()
+    words = _word_order(matcher, compare_words)
+    inputs = pair_inputs(encoder, words, examples.first, examples.second)
+    vector_size = inputs[0].shape[1]
+    num_words = num_features(encoder)
+    head = LinearHead(vector_size, examples.num_outputs(), matcher, words, num_words)
+    features = head.features(*inputs)
+    fit = head.fit(
+        features,
+        examples.targets,
+        examples.weights,
+        examples.groups,
+        l2,
+        random_state,
+    )
+    return Learned(encoder, head, _held_out(fit, features, examples), fit.l2)
 
 
-class LinearLearning(NamedTuple):
-    """Learns a linear head for an encoder that stays unchanged."""
+def _word_order(matcher: str, compare_words: Optional[bool]) -> Optional[str]:
+    """Return how the words are compared, one of `WORD_ORDERS`.
 
-    compare_words: Optional[bool]  # by default, all matchers except the cosine compare words
-    l2: Optional[float]
-
-    def learn(
-        self,
-        encoder: SentenceEncoder,
-        matcher: str,
-        examples: Examples,
-        random_state: Optional[int],
-    ) -> Learned:
-        """See `Learner`. Equal examples are learned as one, with the sum of their weights."""
-        examples = examples.merged()
-        words = self._words(matcher)
-        inputs = pair_inputs(encoder, words, examples.first, examples.second)
-        head = LinearHead(
-            inputs[0].shape[1], examples.num_outputs(), matcher, words, num_features(encoder)
-        )
-        features = head.features(*inputs)
-        fit = head.fit(
-            features,
-            examples.targets,
-            examples.weights,
-            examples.groups,
-            self.l2,
-            random_state,
-        )
-        return Learned(encoder, head, _held_out(fit, features, examples), fit.l2)
-
-    def _words(self, matcher: str) -> Optional[str]:
-        """Return how the words are compared, one of `WORD_ORDERS`."""
-        compares = matcher != COSINE if self.compare_words is None else self.compare_words
-        if not compares:
-            return None
-        return "unordered" if matcher in SYMMETRIC else "ordered"
+    By default, all matchers except the cosine compare words.
+    """
+    compares = matcher != COSINE if compare_words is None else compare_words
+    if not compares:
+        return None
+    return "unordered" if matcher in SYMMETRIC else "ordered"
 
 
 def _held_out(fit: Fit, features: Array, examples: Examples) -> Optional[HeldOut]:
-    """Return the examples that the folds held out, for labels."""
+    """Return the predictions for the examples that the folds held out; `None` for scores."""
     rows = fit.held_out
     if not len(rows) or examples.num_outputs() == 1:
         return None

@@ -18,16 +18,29 @@ from allennlp_sentmatch.estimators.explanation import (
     word_weights,
 )
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning
-from allennlp_sentmatch.estimators.heads import head_outputs
+from allennlp_sentmatch.estimators.heads import (
+    LINEAR_MATCHERS,
+    TRAINED_MATCHERS,
+    head_outputs,
+)
 from allennlp_sentmatch.estimators.kept_encoder import KeepsEncoder
-from allennlp_sentmatch.estimators.learning import Learner, LinearLearning
+from allennlp_sentmatch.estimators.learning import learn_linear
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
-from allennlp_sentmatch.estimators.parameters import checked_parameters
+from allennlp_sentmatch.estimators.settings import read_attributes
 from allennlp_sentmatch.files.folders import AnyPath
+from allennlp_sentmatch.files.messages import did_you_mean
 from allennlp_sentmatch.files.progress import showing_progress
 from allennlp_sentmatch.files.texts import noting_pairs
+from allennlp_sentmatch.nn.checks import POSITIVE, TRUTH, integer, optional
 
 Self = TypeVar("Self", bound="PairEstimator")
+
+PARAMETERS = {
+    "compare_words": optional(TRUTH),
+    "l2": optional(POSITIVE),
+    "random_state": optional(integer(least=0, most=2**32 - 1)),
+}
+"""The parameters, except the encoder, the matcher and the head, with what they may be."""
 
 
 class PairEstimator(KeepsEncoder):
@@ -131,9 +144,18 @@ class PairEstimator(KeepsEncoder):
         targets, weights = self._targets(examples.targets, examples.counts)
         examples = examples._replace(targets=targets, weights=weights)
         encoder = SentenceEncoder(self.encoder)
-        learner: Learner = self.head or LinearLearning(self.compare_words, self.l2)
         with noting_pairs(examples.first, examples.second):
-            learned = learner.learn(encoder, self.matcher, examples, self.random_state)
+            if self.head is None:
+                learned = learn_linear(
+                    encoder,
+                    self.matcher,
+                    self.compare_words,
+                    examples,
+                    self.l2,
+                    self.random_state,
+                )
+            else:
+                learned = self.head.learn(encoder, self.matcher, examples, self.random_state)
             self.encoder_ = learned.encoder
             self.head_ = learned.head
             if learned.held_out is not None:
@@ -189,8 +211,20 @@ class PairEstimator(KeepsEncoder):
         return load_estimator(cls, folder, encoder)
 
     def _checked_parameters(self) -> dict[str, Any]:
-        """Return the parameters but the encoder; see `checked_parameters`."""
-        return checked_parameters(self)
+        """Return all parameters but the encoder, as Python's own types.
+
+        Raise a `ValueError` that names the first invalid one.
+        """
+        parameters: dict[str, Any] = self.get_params(deep=False)
+        del parameters["encoder"]
+        parameters |= read_attributes(self, PARAMETERS)
+        if self.head is None:
+            _check_linear_matcher(self.matcher)
+        elif not isinstance(self.head, FineTuning):
+            raise ValueError(f"head must be FineTuning(...) or None; got {self.head!r:.50}")
+        parameters["matcher"] = str(self.matcher)
+        parameters["head"] = None if self.head is None else self.head.checked()
+        return parameters
 
     def _pairs(self, X: Any) -> Pairs:
         """Return N pairs, whose columns must have the same names as in `fit`."""
@@ -213,3 +247,15 @@ class PairEstimator(KeepsEncoder):
         first, second, _ = self._pairs(X)
         with noting_pairs(first, second):
             return head_outputs(self.head_, self.encoder_, first, second)
+
+
+def _check_linear_matcher(matcher: Any) -> None:
+    """Raise a `ValueError` unless a linear head has this matcher."""
+    if isinstance(matcher, str) and matcher in LINEAR_MATCHERS:
+        return
+    known = [*LINEAR_MATCHERS, *TRAINED_MATCHERS]
+    meant = did_you_mean(matcher, known) if isinstance(matcher, str) else ""
+    raise ValueError(
+        f"matcher must be one of {', '.join(LINEAR_MATCHERS)}, or with FineTuning() one of "
+        f"{', '.join(TRAINED_MATCHERS)}; got {matcher!r:.50}{meant}"
+    )

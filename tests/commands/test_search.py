@@ -155,8 +155,8 @@ def test_a_corpus_that_grows(allennlp, small_archive, tmp_path, capsys):
         (["--rescore", "--candidates", 2, "--k", 3], "--k, which is 3; got 2"),
         (["--query", " "], "--query must be a sentence"),
         (["--query", "\u200b"], "--query must be a sentence"),
-        (["--k", 0], "--k must be at least 1, got 0"),
-        (["--batch-size", 0], "--batch-size must be at least 1, got 0"),
+        (["--k", 0], "--k must be an integer of at least 1; got 0"),
+        (["--batch-size", 0], "--batch-size must be an integer of at least 1; got 0"),
         *(
             (["--index-kind", kind], message)
             for kind, message in [

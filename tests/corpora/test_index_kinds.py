@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from allennlp_sentmatch.corpora import IndexKind, SentenceIndex
+from allennlp_sentmatch.corpora import IndexKind, SentenceIndex, sentence_index
 from allennlp_sentmatch.corpora.index_kinds import default_kind
 from allennlp_sentmatch.files.digests import MARK
 
@@ -70,12 +70,13 @@ def tied():
 
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
-def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, name):
+def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, monkeypatch, name):
     """Report F12: FAISS orders ties in its own way, and chooses among ties with the last result."""
     queries = numpy.array([[2, 1, 1, 0, 0, 0, 0, 0], [1, -1, 0, 0, 0, 0, 0, 3]], "f4")
+    monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 90)
     # All lengths are equal, except the zero vectors'.
     expected = numpy.argsort(-(queries @ numpy.sign(tied).T), axis=1, kind="stable")
-    index = SentenceIndex.build(tied, index_kind=IndexKind(name, EXHAUSTIVE[name]), block_size=90)
+    index = SentenceIndex.build(tied, index_kind=IndexKind(name, EXHAUSTIVE[name]))
     index.save(tmp_path / "s.faiss")
     content = (tmp_path / "s.faiss").read_bytes()
     (tmp_path / "bare.faiss").write_bytes(without_digest(content))
@@ -145,14 +146,15 @@ def test_the_default_settings_find_nearly_all(vectors, queries, name):
 
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
-def test_a_saved_index_is_extended(vectors, queries, tmp_path, name):
+def test_a_saved_index_is_extended(vectors, queries, tmp_path, monkeypatch, name):
     """Some of the new vectors are equal to earlier ones."""
     grown = numpy.concatenate([vectors, 2 * vectors[::7]])
     rows = [*range(0, 500, 2), *range(len(grown))]
     kind = IndexKind(name, EXHAUSTIVE[name])
     SentenceIndex.build(vectors, rows[:260], index_kind=kind).save(tmp_path / "s.faiss")
     loaded = SentenceIndex.load(tmp_path / "s.faiss", kind, vectors, rows[:260], mapped=False)
-    index = loaded.extended(grown, rows, block_size=50)
+    monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 50)
+    index = loaded.extended(grown, rows)
     index.save(tmp_path / "s.faiss", replace=True)
     again = SentenceIndex.load(tmp_path / "s.faiss", kind, grown, rows)
     built = SentenceIndex.build(grown, rows, index_kind=kind)

@@ -6,7 +6,7 @@ import numpy
 import pytest
 import torch
 
-from allennlp_sentmatch.corpora import SentenceIndex
+from allennlp_sentmatch.corpora import SentenceIndex, sentence_index
 
 faiss = pytest.importorskip("faiss")
 
@@ -49,7 +49,7 @@ def test_tensors_and_lists_are_vectors(vectors):
         numpy.testing.assert_array_equal(found[1], expected[1])
 
 
-def test_bad_input_is_named(vectors):
+def test_bad_input_is_named(vectors, monkeypatch):
     index = SentenceIndex.build(vectors)
     with pytest.raises(ValueError, match="at least 1; got 0"):
         index.search(vectors, k=0)
@@ -65,8 +65,9 @@ def test_bad_input_is_named(vectors):
     vectors[9, 1] = numpy.nan
     with pytest.raises(ValueError, match=r"in row 9 \(counted from 0\) has"):
         index.search(vectors, k=1)
+    monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 2)
     with pytest.raises(ValueError, match=r"in row 9 \(counted from 0\) has"):
-        SentenceIndex.build(vectors, rows=[3, 9, 4], block_size=2)
+        SentenceIndex.build(vectors, rows=[3, 9, 4])
 
 
 def test_files_that_cannot_be_written_or_read(vectors, tmp_path):
