@@ -21,7 +21,6 @@ from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.folders import check_absent, written_text
 from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.files.texts import is_blank
-from allennlp_sentmatch.nn.checks import COUNT
 
 if TYPE_CHECKING:
     from allennlp_sentmatch.corpora.index_kinds import IndexKind
@@ -119,6 +118,8 @@ def _add_index(parser: argparse.ArgumentParser) -> None:
 
 def _check(args: argparse.Namespace) -> None:
     """Raise `ValueError` for invalid arguments, before anything is loaded."""
+    from allennlp_sentmatch.nn.checks import COUNT
+
     COUNT.check("--k", args.k)
     COUNT.check("--batch-size", args.batch_size)
     if args.candidates is not None and args.rescore is None:
