@@ -59,9 +59,10 @@ class Command:
         parsers: "argparse._SubParsersAction[argparse.ArgumentParser]",
         command_line: Sequence[str],
     ) -> argparse.ArgumentParser:
-        """Add a parser of the command, with its arguments if the `command_line` begins with it.
+        """Add a parser of the command, and return it.
 
-        To describe the arguments of the other commands, the rooms behind them would be imported.
+        It has the command's arguments only if the `command_line` begins with the command: to
+        describe the arguments of the others, the rooms behind them would be imported.
         """
         if list(command_line[:1]) != [self.name]:
             return parsers.add_parser(self.name, help=self.__doc__)
@@ -104,7 +105,10 @@ MODEL = (
 
 
 def json_or_text(text: str, where: str) -> Any:
-    """Return the JSON object in an argument, or the argument itself if it is not one."""
+    """Return the JSON object in an argument, or the argument itself if it does not begin as one.
+
+    Raise `ValueError`, which begins with `where`, for a malformed object.
+    """
     is_json = text.lstrip().startswith("{")
     return parse_json_object(text, where, "an object") if is_json else text
 

@@ -76,6 +76,11 @@ class Deduplicate(Command):
         )
 
     def run(self, args: argparse.Namespace) -> None:
+        """Write the sentences that are kept, and print their number.
+
+        Nothing is written after an error. Raise `ValueError` if an output exists, for a sentence that
+        cannot be compared, with its line, and for an impossible threshold, classifier or label.
+        """
         # Imported here: otherwise every command of `allennlp` would wait for scikit-learn.
         from allennlp_sentmatch import find_duplicates
 
@@ -129,7 +134,11 @@ def _check_outputs(output_file: str, report: Optional[str]) -> None:
 
 
 def _read(path: str, args: argparse.Namespace, with_rows: bool = False) -> _Corpus:
-    """Read the sentences of a file, with the rows to write if asked."""
+    """Read the sentences of a file, with the rows to write if asked.
+
+    Without a column, the row of a sentence is its line. Raise `ValueError`, with the line, for a
+    sentence that cannot be compared, and if there is none.
+    """
     header = ""
     with readable_twice(path) as file:
         located = [*located_sentences(file, args.column, args.delimiter)]
@@ -157,7 +166,10 @@ def _check_sentence(text: str, source: Source, skip_blank: bool) -> None:
 
 
 def _classifier(folder: Optional[str], label: Optional[str]) -> tuple[Any, Any]:
-    """Load a classifier, if any; return it with its label of that name."""
+    """Load a classifier, if any; return it with its label of that name.
+
+    Labels on the command line are strings, and a classifier's may be numbers.
+    """
     if folder is None:
         return None, label
     from allennlp_sentmatch import PairClassifier

@@ -32,6 +32,10 @@ class Demo(Serve):
         )
 
     def run(self, args: argparse.Namespace) -> None:
+        """Serve the page until the program is stopped; see `Serve`.
+
+        Raise `ValueError` unless the model is an archive.
+        """
         from allennlp_sentmatch.serving.sources import needs_archive
 
         if not needs_archive(args.model):
@@ -41,7 +45,10 @@ class Demo(Serve):
     def completed(
         self, service: "Service", predictor: Any, archive: Any, args: argparse.Namespace
     ) -> "Service":
-        """Return the service with a page, which searches the sentences of `--corpus`."""
+        """Return the service with a page, which searches the sentences of `--corpus`.
+
+        Raise `ValueError` if there is no sentence in that file.
+        """
         from allennlp_sentmatch.serving.page import parts_of, validation_examples, with_page
         from allennlp_sentmatch.serving.requests import LOCAL_NAMES
 

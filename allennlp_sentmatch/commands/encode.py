@@ -64,6 +64,11 @@ class Encode(Command):
         parser.add_argument("--ray-workers", type=int, default=1, help="how many workers encode")
 
     def run(self, args: argparse.Namespace) -> None:
+        """Encode the sentences that the output file does not have yet.
+
+        Raise `ValueError`, with the line, for a sentence that cannot be encoded, and for what
+        `encode_corpus` and `load_encoder` refuse.
+        """
         from allennlp_sentmatch.corpora.corpus import encode_corpus
         from allennlp_sentmatch.corpora.encoders import fingerprint_of
         from allennlp_sentmatch.files.texts import noting
@@ -108,8 +113,9 @@ def _encoder(args: argparse.Namespace) -> Any:
 
 
 def _sentences(encoder: Any, *table: Any) -> Iterator[str]:
-    """Yield the sentences of a file; raise an error with its line for one that cannot be
-    encoded.
+    """Yield the sentences of a file, given the arguments of `located_sentences`.
+
+    Raise `ValueError`, with the line, for one that cannot be encoded.
     """
     from allennlp_sentmatch.files.tables import located_sentences
 

@@ -20,6 +20,10 @@ class EnsembleArchives(Command):
         parser.add_argument("--output-file", required=True, help="the ensemble's archive")
 
     def run(self, args: argparse.Namespace) -> None:
+        """Write the ensemble's archive, and print its path.
+
+        Raise `ConfigurationError` for models that cannot be combined; see `ensemble_archives`.
+        """
         from allennlp_sentmatch.models.ensemble import ensemble_archives
 
         path = ensemble_archives(args.archive_files, args.output_file, args.trust_archive)

@@ -42,6 +42,7 @@ class EvaluateGenerator(Command):
         )
 
     def run(self, args: argparse.Namespace) -> None:
+        """Print the metrics, and write them and the artificial pairs to the output files."""
         from allennlp.common.util import dump_metrics, prepare_environment
         from allennlp.predictors import Predictor
 

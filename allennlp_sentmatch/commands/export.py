@@ -41,6 +41,11 @@ class Export(Command):
         )
 
     def run(self, args: argparse.Namespace) -> None:
+        """Write the encoder's folder, and print its size.
+
+        Raise `ValueError` for an encoder that cannot be exported, or is exported already, and if the
+        folder is not empty.
+        """
         from allennlp_sentmatch.corpora.encoders import check_no_archive_settings
         from allennlp_sentmatch.standalone.encoder_files import SETTINGS
 
@@ -55,7 +60,10 @@ class Export(Command):
 
 
 def _export_again(args: argparse.Namespace, folder: Path) -> "StandaloneEncoder":
-    """Export an encoder that was exported before, or the one in this package."""
+    """Export an encoder that was exported before, or the one in this package.
+
+    Raise `ValueError` if it would only be copied.
+    """
     from allennlp_sentmatch.standalone import StandaloneEncoder
     from allennlp_sentmatch.standalone.model_card import SIMILARITY, UNKNOWN, Origin
 
@@ -76,7 +84,10 @@ def _export_again(args: argparse.Namespace, folder: Path) -> "StandaloneEncoder"
 
 
 def _export_archive(args: argparse.Namespace) -> "StandaloneEncoder":
-    """Export the encoder of an archive."""
+    """Export the encoder of an archive, and warn if it is a classifier's.
+
+    Raise `ValueError` for anything but an archive, and for an encoder that cannot be exported.
+    """
     from allennlp_sentmatch.corpora.encoder_sources import check_archive
 
     check_archive(args.model)

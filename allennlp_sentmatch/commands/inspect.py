@@ -60,6 +60,10 @@ class Inspect(Command):
         )
 
     def run(self, args: argparse.Namespace) -> None:
+        """Draw the predictions, or measure the trees, and print the trees or their table.
+
+        Raise `ValueError` if the output folder exists, and for a malformed input, with its line.
+        """
         from allennlp.predictors import Predictor
 
         from allennlp_sentmatch.inspection import draw_into_folder, measure_trees, read_parses
@@ -86,12 +90,12 @@ class Inspect(Command):
 
 
 def _read_inputs(path: str) -> list[dict[str, Any]]:
-    """Read the objects that a predictor takes."""
+    """Read the objects that a predictor takes; raise `ValueError`, with the line, for others."""
     return [parse_json_object(line, str(source)) for source, line in filled_lines(path)]
 
 
 def _sampled(inputs: list[Any], args: argparse.Namespace) -> list[Any]:
-    """Return the inputs that `--sample` leaves."""
+    """Return the inputs that `--sample` leaves; raise `ValueError` if there are not as many."""
     if args.sample is None:
         return inputs
     if not 1 <= args.sample <= len(inputs):

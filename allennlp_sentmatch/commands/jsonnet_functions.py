@@ -34,7 +34,11 @@ def unknown_parameter(message: str, sources: list[tuple[str, Path]]) -> str:
 
 
 def parameters(text: str) -> list[str]:
-    """Return the names of the parameters of the first function in a Jsonnet text."""
+    """Return the names of the parameters of the first function in a Jsonnet text.
+
+    They are empty if there is no function. Comments of whole lines are left out; default values may
+    have commas, brackets and strings.
+    """
     _, _, rest = _COMMENT.sub("", text).partition("function(")
     names = (re.match(r"\s*(\w+)", part) for part in _arguments(rest))
     return [name[1] for name in names if name]

@@ -34,6 +34,10 @@ class LearnBpe(Command):
         parser.add_argument("--lowercase", action="store_true", help="lower-case the text")
 
     def run(self, args: argparse.Namespace) -> None:
+        """Train the encoding on all texts together, write its file, and print its size.
+
+        Raise `ValueError` if the file exists, and `ConfigurationError` for texts without words.
+        """
         from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
 
         output = Path(args.output_file)

@@ -18,7 +18,10 @@ def sentence_about(error: BaseException) -> Optional[str]:
 
 
 def _about_a_file(error: OSError) -> Optional[str]:
-    """Return a sentence about a file, or about an output that cannot be written."""
+    """Return a sentence about a file, or about an output that cannot be written.
+
+    It is `None` for an error of the system that is not about a file.
+    """
     if error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     if error.errno in (errno.ENOSPC, errno.EPIPE):

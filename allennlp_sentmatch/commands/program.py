@@ -61,7 +61,10 @@ ALLENNLP_ERRORS = {
 
 
 def is_running() -> bool:
-    """Return whether this process is the `allennlp` program, or `python -m allennlp`."""
+    """Return whether this process is the `allennlp` program, or `python -m allennlp`.
+
+    A program that imports AllenNLP keeps its own output.
+    """
     path = Path(sys.argv[0])
     return path.stem == "allennlp" or path.parts[-2:] == ("allennlp", "__main__.py")
 
@@ -127,7 +130,10 @@ def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
 
 
 def _of_a_place(error: BaseException, frames: Frames) -> Optional[str]:
-    """Return a sentence about an error that a function of AllenNLP is known to raise."""
+    """Return a sentence about an error that a function of AllenNLP is known to raise.
+
+    The values in its frame say which setting was wrong, which the message does not.
+    """
     if not frames:
         return None
     code = frames[-1].f_code

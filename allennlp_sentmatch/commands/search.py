@@ -52,6 +52,11 @@ class Search(Command):
         parser.add_argument("--batch-size", type=int, default=128, help="queries encoded at a time")
 
     def run(self, args: argparse.Namespace) -> None:
+        """Print the neighbors of each query, or write them to the output file.
+
+        Raise `ValueError` for impossible arguments, before anything is loaded, and if the vectors or
+        the index belong to another corpus or another model.
+        """
         from allennlp_sentmatch.corpora.encoders import load_encoder
 
         _check(args)
@@ -137,7 +142,10 @@ def _check(args: argparse.Namespace) -> None:
 def _search(
     args: argparse.Namespace, encoder: Any, kind: "Optional[IndexKind]"
 ) -> "SentenceSearch":
-    """Return the search in the corpus that the arguments name."""
+    """Return the search in the corpus that the arguments name.
+
+    Raise `ValueError` unless the vectors are those of the sentences; see `SentenceSearch`, too.
+    """
     from allennlp_sentmatch.corpora.sentence_search import SentenceSearch
     from allennlp_sentmatch.files.vectors import check_sentences, map_vectors
 
@@ -156,7 +164,7 @@ def _search(
 
 
 def _rescorer(archive_file: str, cuda_device: int, trust: bool) -> Any:
-    """Return the predictor of an archive."""
+    """Return the predictor of an archive; raise `ValueError` for anything else."""
     from allennlp_sentmatch.corpora.encoder_sources import check_archive
 
     check_archive(archive_file)
@@ -186,7 +194,10 @@ def _write(query: str, neighbors: "list[Neighbor]", encoder: Any, file: Optional
 
 
 def _index_kind(text: str) -> "IndexKind":
-    """Return the kind of index that `--index-kind` names, with its settings if it is JSON."""
+    """Return the kind of index that `--index-kind` names, with its settings if it is JSON.
+
+    Raise `ValueError` for an unknown kind or setting.
+    """
     from allennlp_sentmatch.corpora.index_kinds import IndexKind
 
     given = json_or_text(text, "--index-kind")

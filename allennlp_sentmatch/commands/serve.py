@@ -26,7 +26,9 @@ class Serve(Command):
     name = "serve"
     shared_options = ("--cuda-device", "--overrides", "--trust-archive")
     port: ClassVar[int] = 8000
+    """The default of `--port`."""
     served: ClassVar[str] = "model"
+    """What the address leads to, for the message at the start."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -45,6 +47,11 @@ class Serve(Command):
         _add_server_options(parser, self.port)
 
     def run(self, args: argparse.Namespace) -> None:
+        """Serve the model until the program is stopped by Ctrl-C or SIGTERM.
+
+        Raise `ValueError` for a model that cannot be served, for settings that it does not have, and
+        for an address that cannot be used.
+        """
         from allennlp_sentmatch.serving import create_app, serve
         from allennlp_sentmatch.serving.sources import needs_archive
 
@@ -64,7 +71,10 @@ class Serve(Command):
         serve(app, args.host, args.port, self.served)
 
     def _other_service(self, args: argparse.Namespace) -> "Service":
-        """Return the service of a model that does not need AllenNLP."""
+        """Return the service of a model that does not need AllenNLP.
+
+        Raise `ValueError` for settings of archives.
+        """
         from allennlp_sentmatch.serving import service_at
 
         if args.predictor or args.predictor_args or args.overrides or args.cuda_device >= 0:
@@ -73,7 +83,10 @@ class Serve(Command):
         return service_at(args.model)
 
     def _archive_service(self, args: argparse.Namespace) -> "Service":
-        """Return the service of an archive."""
+        """Return the service of an archive, and warn if a classifier's vectors are served.
+
+        Raise `ValueError` for anything but an archive.
+        """
         from allennlp_sentmatch.corpora.encoder_sources import check_archive
 
         check_archive(args.model)

@@ -41,6 +41,11 @@ class Transfer(Command):
         parser.add_argument("--batch-size", type=int, default=128, help="sentences at a time")
 
     def run(self, args: argparse.Namespace) -> None:
+        """Run the tasks, print the table's row, and write the figures; or list the sentences.
+
+        Raise `ValueError` for impossible arguments before anything is encoded, and at the end if a
+        task failed.
+        """
         from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark
 
         _check(args)
@@ -125,7 +130,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _tasks(args: argparse.Namespace) -> "list[TransferTask]":
-    """Return the chosen ones of the ten tasks, and the user's own tasks."""
+    """Return the chosen ones of the ten tasks, in the table's order, and then the user's own."""
     from allennlp_sentmatch.transfer import TASKS
     from allennlp_sentmatch.transfer.tasks import SST_SENTENCES
 
@@ -139,7 +144,10 @@ def _tasks(args: argparse.Namespace) -> "list[TransferTask]":
 
 
 def _own_task(text: str) -> "TransferTask":
-    """Return the task that JSON, or the JSON file of this path, describes."""
+    """Return the task that JSON, or the JSON or Jsonnet file of this path, describes.
+
+    Raise `ValueError` for anything but an object, and for settings that no task has.
+    """
     from allennlp.common.file_utils import cached_path
     from allennlp.common.params import evaluate_file
 
@@ -179,7 +187,7 @@ class _Encoder(NamedTuple):
 
 
 def _encoder(args: argparse.Namespace) -> _Encoder:
-    """Return the encoder that the arguments name."""
+    """Return the encoder that the arguments name: a model, a file of vectors or word vectors."""
     if args.word_vectors is not None:
         return _word_vectors(args.word_vectors)
     if args.sentence_transformer is not None:
@@ -198,7 +206,7 @@ def _encoder(args: argparse.Namespace) -> _Encoder:
 
 
 def _word_vectors(file_name: str) -> _Encoder:
-    """Return the average of word vectors."""
+    """Return the average of the word vectors in a file."""
     from allennlp_sentmatch.transfer import WordVectorAverage
 
     average = WordVectorAverage.from_file(file_name)
@@ -207,7 +215,10 @@ def _word_vectors(file_name: str) -> _Encoder:
 
 
 def _sentence_transformer(args: argparse.Namespace) -> _Encoder:
-    """Return a model of sentence-transformers."""
+    """Return a model of sentence-transformers.
+
+    Raise `ValueError` for a folder whose loading could run code.
+    """
     from sentence_transformers import SentenceTransformer
 
     from allennlp_sentmatch.standalone.sentence_transformers_folder import (

@@ -23,6 +23,11 @@ class Tune(Command):
         _add_search(parser)
 
     def run(self, args: argparse.Namespace) -> None:
+        """Run the trials that the study does not have yet, and print each and the best one.
+
+        After Ctrl-C, the exit status is 130. Raise `ConfigurationError` for an impossible search
+        space, and if the folder has another study; see `Tuner`.
+        """
         from allennlp.common import Params
 
         from allennlp_sentmatch.tuning import SearchSpace, Tuner

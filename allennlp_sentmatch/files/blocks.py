@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def blocks_of(elements: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield the elements as lists of `size`; the last one may be shorter."""
+    """Yield the elements as lists of `size`, at least 1; the last one may be shorter."""
     rest = iter(elements)
     while block := list(islice(rest, size)):
         yield block

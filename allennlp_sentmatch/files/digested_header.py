@@ -22,7 +22,11 @@ _PLACE = "0" * 64  # placeholder while the header's own digest is unknown
 
 
 def write_header(path: Path, header: dict[str, Any], files: Iterable[str]) -> None:
-    """Write a header with the digests of the existing `files` of its folder."""
+    """Write a header, a JSON object, with the digests of the existing `files` of its folder.
+
+    The `files` are paths relative to the header's folder. The digest of the header itself is
+    computed with a placeholder in its place.
+    """
     digests = {name: sha256((path.parent / name).read_bytes()).hexdigest() for name in files}
     digests[path.name] = _PLACE
     text = json.dumps({**header, DIGESTS: digests}, indent=1, ensure_ascii=False) + "\n"
@@ -34,7 +38,9 @@ def write_header(path: Path, header: dict[str, Any], files: Iterable[str]) -> No
 def read_header(path: Path) -> dict[str, Any]:
     """Read a header, compare it and its files with its digests, and return it without them.
 
-    Raises `ValueError` for a file that has changed, and `FileNotFoundError` for a missing one.
+    Raise `ValueError`, which names the file, for a file that has changed, for one outside of the
+    folder, and for anything but an object; `FileNotFoundError` for a missing file. A warning is
+    logged for a header without digests.
     """
     content = read_file(path)
     header = parsed_json_object(path, content)
@@ -55,6 +61,7 @@ def read_header(path: Path) -> dict[str, Any]:
 
 
 def _check_own_digest(path: Path, content: bytes, digest: str) -> None:
+    """Raise `ValueError` unless a header's content has the digest that it states."""
     before, found, after = content.rpartition(digest.encode() or b"\0")
     if not found or sha256(before + _PLACE.encode() + after).hexdigest() != digest:
         raise _damage(path)

@@ -19,7 +19,11 @@ ENDING_LENGTH = len(MARK) + DIGEST_LENGTH
 
 
 class SentencesDigest:
-    """The SHA-256 of sentences in their order, computed over their lengths and their texts."""
+    """The SHA-256 of sentences in their order, computed over their lengths and their texts.
+
+    So sentences cannot be divided in another way without changing it. Lone surrogates count as
+    characters.
+    """
 
     def __init__(self) -> None:
         self.num_sentences = 0
@@ -33,12 +37,12 @@ class SentencesDigest:
         self._texts.update("".join(sentences).encode("utf-8", "surrogatepass"))
 
     def hexdigest(self) -> str:
-        """Return 64 hexadecimal digits."""
+        """Return 64 hexadecimal digits for the sentences so far; more may be added."""
         return hashlib.sha256(self._lengths.digest() + self._texts.digest()).hexdigest()
 
 
 def sentences_digest(sentences: Iterable[str]) -> SentencesDigest:
-    """Return the digest of sentences that need not be in memory."""
+    """Return the digest of sentences that need not be in memory; they are read once."""
     digest = SentencesDigest()
     for block in blocks_of(sentences, 8192):
         digest.update(block)
@@ -46,7 +50,11 @@ def sentences_digest(sentences: Iterable[str]) -> SentencesDigest:
 
 
 def files_digest(*paths: AnyPath) -> str:
-    """Return the SHA-256 of files and folders; a folder's includes the names of its files."""
+    """Return the SHA-256 of files and folders, 64 hexadecimal digits.
+
+    A folder's digest includes the names of its files, at any depth, but not its own name. Raise
+    `FileNotFoundError` for a path that does not exist.
+    """
     contents = b"".join(_content_digest(Path(local_path(path))) for path in paths)
     return hashlib.sha256(contents).hexdigest()
 
@@ -64,7 +72,10 @@ def _content_digest(path: Path) -> bytes:
 
 
 def content_digest(file: BinaryIO, without: int = 0) -> str:
-    """Return the SHA-256 of an open file `without` its last bytes; the file is then before them."""
+    """Return the SHA-256 of an open file `without` its last bytes, 64 hexadecimal digits.
+
+    The file's position is before these bytes then.
+    """
     rest = file.seek(0, os.SEEK_END) - without
     file.seek(0)
     digest = hashlib.sha256()
@@ -82,8 +93,10 @@ def ending(digest: str) -> bytes:
 
 
 def ending_digest(path: AnyPath) -> Optional[str]:
-    """Return the digest at the end of a file, or the first of two, damaged or not; `None` without
-    one.
+    """Return the digest at the end of a file, or the first of two; `None` without one.
+
+    It may be damaged, and then it has any characters. Raise `FileNotFoundError` if there is no
+    file.
     """
     _, mark, digest = _two_endings(path).partition(MARK)
     return digest[:DIGEST_LENGTH].decode("latin-1") if mark else None
@@ -95,6 +108,7 @@ def is_damaged(path: AnyPath) -> bool:
 
 
 def _two_endings(path: AnyPath) -> bytes:
+    """Return the last bytes of a file, as many as two digests with their marks have."""
     with open(local_path(path), "rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * ENDING_LENGTH))
         return file.read()

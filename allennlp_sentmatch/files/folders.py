@@ -24,7 +24,10 @@ def read_file(path: AnyPath) -> bytes:
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON; raise `ValueError`, which names the file, for anything else."""
+    """Read JSON in UTF-8.
+
+    Raise `ValueError`, which names the file, for anything else, also if it is nested too deeply.
+    """
     return _parsed(path, read_file(path))
 
 
@@ -50,7 +53,7 @@ def parsed_json_object(path: Path, content: bytes) -> dict[str, Any]:
 
 
 def is_outside(path: str) -> bool:
-    """Return whether a relative path from anybody leads out of its folder, or is not relative."""
+    """Return whether a path from anybody leads out of its folder: it is absolute or has ".."."""
     return PurePath(path).is_absolute() or ".." in PurePath(path).parts
 
 
@@ -67,13 +70,16 @@ def nested_settings(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as readable JSON."""
+    """Write a value as readable JSON in UTF-8. An existing file is replaced."""
     path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 @contextmanager
 def errors_name(name: Union[str, Path]) -> Iterator[None]:
-    """Turn errors of untrusted values into a `ValueError` that begins with their name."""
+    """Turn errors of untrusted values into a `ValueError` that begins with their name.
+
+    These are `RuntimeError`, which torch raises, `TypeError` and `ValueError`.
+    """
     try:
         yield
     except (RuntimeError, TypeError, ValueError) as error:
@@ -81,8 +87,9 @@ def errors_name(name: Union[str, Path]) -> Iterator[None]:
 
 
 def check_absent(path: AnyPath, kind: str = "file") -> None:
-    """Raise `ValueError` if a file or folder to be written exists, or if its parent folder does
-    not.
+    """Raise `ValueError` if an output, of the `kind` "file" or "folder", exists already.
+
+    It is also raised if the folder of a file does not exist; parents of a folder are made later.
     """
     if os.path.exists(path):
         raise ValueError(f"{path} exists already; delete it or name another {kind}")
@@ -99,7 +106,8 @@ def partial_path(place: Path) -> Path:
 def written_text(path: AnyPath) -> Iterator[TextIO]:
     """Yield a new text file, which is moved to its place once it is whole.
 
-    Raises `OSError`, which names the file, if it cannot be written.
+    Raise `ValueError` if the file exists, now or at the end, and `OSError`, which names the file,
+    if it cannot be written. After an error, there is no file.
     """
     place = Path(os.path.realpath(path))  # a symbolic link stays one
     check_absent(path)
@@ -121,9 +129,10 @@ def written_text(path: AnyPath) -> Iterator[TextIO]:
 def written_folder(folder: AnyPath) -> Iterator[Path]:
     """Yield a temporary folder, which is moved to its place once it is whole.
 
-    The place must be absent or an empty folder; otherwise, `ValueError` is raised. If two processes
-    write to the same place, one of them fails. Raises `OSError`, which names the file, if it cannot
-    be written.
+    If two processes write to the same place, one of them fails. After an error, there is no folder.
+
+    Raise `ValueError` unless the place is absent or an empty folder, and `OSError`, which names the
+    file, if a file cannot be written.
     """
     place = Path(os.path.realpath(folder))
     if not place.is_dir() or any(place.iterdir()):

@@ -18,8 +18,8 @@ def parse_json_object(
 ) -> dict[str, Any]:
     """Parse a line, or another text, as a JSON object; errors say what was `expected`.
 
-    Raises a `ValueError`, which begins with `where`, for anything else, and for an object
-    that has a key twice, or more digits in an integer or deeper nesting than Python can follow.
+    Raise `ValueError`, which begins with `where`, for anything else, and for an object that has a
+    key twice, or more digits in an integer or deeper nesting than Python can follow.
     """
     shown = printable(text.strip()[:80])
     is_array = expected == A_LINE and shown.startswith("[")
@@ -50,6 +50,10 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def json_rows(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[Row]:
-    """Yield the rows of JSON lines: an object on each line, whose keys are the columns."""
+    """Yield the rows of JSON lines: an object on each line, whose keys are the columns.
+
+    Blank lines are skipped. Raise `ValueError`, with file and line, for anything else, and for a
+    file without rows.
+    """
     for source, line in filled_lines(file_path, encoding):
         yield Row(source, parse_json_object(line, str(source)))

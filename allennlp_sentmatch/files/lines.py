@@ -39,7 +39,11 @@ _SYNTAX = string.ascii_letters + string.digits + '\t\n\r ,:;"{}[]'
 
 
 def check_encoding(encoding: str) -> str:
-    """Return `encoding` if files can be read in it."""
+    """Return `encoding` if files can be read in it.
+
+    These are UTF-16, UTF-32 and all encodings in which ASCII's characters are ASCII's bytes. Raise
+    `ValueError` for any other name.
+    """
     try:
         name = codecs.lookup(encoding).name
         known = name.startswith(_WIDE) or (
@@ -60,8 +64,8 @@ def check_encoding(encoding: str) -> str:
 def local_path(file_path: AnyPath) -> str:
     """Return the path of a file or folder, once it is downloaded and extracted.
 
-    Raises `FileNotFoundError` for a path that does not exist, `ValueError` for any other unusable
-    path, such as a damaged archive, or a pipe, which can be read only once.
+    Raise `FileNotFoundError` for a path that does not exist, and `ValueError` for any other
+    unusable path, such as a damaged archive, or a pipe, which can be read only once.
     """
     if not isinstance(file_path, (str, PathLike)):
         raise ValueError(f"expected the path of a file or folder, got {file_path!r}")
@@ -81,7 +85,11 @@ def local_path(file_path: AnyPath) -> str:
 
 
 def _fetched(file_path: AnyPath) -> str:
-    """Return the path of a URL's content, or of a member of an archive."""
+    """Return the path of a URL's content, or of a member of an archive, which AllenNLP caches.
+
+    Raise `FileNotFoundError` if there is none, and `ValueError` if it cannot be opened or AllenNLP
+    is not installed.
+    """
     if find_spec("allennlp") is None:
         raise ValueError(
             f"{Source(file_path)} is a URL or in an archive, which only AllenNLP fetches; download "
@@ -104,7 +112,11 @@ def _fetched(file_path: AnyPath) -> str:
 def read_lines(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield `(number, line)` for every line, counted from 1, with its line end.
 
-    A byte order mark overrides `encoding`. Only line feeds end a line.
+    A byte order mark overrides `encoding`. Only line feeds end a line. The file is read as the
+    lines are, so that it may be larger than the memory.
+
+    Raise `ValueError`, with file and line, for a folder, for damaged gzip data, and for a line that
+    is not in the encoding; `FileNotFoundError` for a path that does not exist.
     """
     local = local_path(file_path)
     if path.isdir(local):
@@ -124,8 +136,9 @@ def stream_lines(
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines of an open file or pipe, as `read_lines` does; errors have its `name`.
 
-    Raises an error that names the line if it is not in the `encoding`. With `skip`, which gets the
-    message, the line is left out, except in UTF-16 and UTF-32, where the next line cannot be found.
+    Raise `ValueError`, which names the line, if it is not in the `encoding`. With `skip`, which
+    gets the message, the line is left out, except in UTF-16 and UTF-32, in which the next line
+    cannot be found.
     """
     number = 0
     try:
@@ -189,7 +202,7 @@ def _not_in_encoding(name: AnyPath, number: int, encoding: str, error: UnicodeEr
 
 
 def not_empty(rows: Iterator[T], file_path: AnyPath) -> Iterator[T]:
-    """Yield the `rows`; raise an error if there are none."""
+    """Yield the `rows` of a file; at the end, raise `ValueError` if there were none."""
     empty = True
     for row in rows:
         empty = False
@@ -202,7 +215,10 @@ def not_empty(rows: Iterator[T], file_path: AnyPath) -> Iterator[T]:
 
 
 def filled_lines(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[tuple[Source, str]]:
-    """Yield the place and the text of each line that is not blank; an error if there is none."""
+    """Yield the place of each line that is not blank, and its text without the line end.
+
+    Raise `ValueError` if there is none; see `read_lines` for the other errors.
+    """
     lines = (
         (Source(file_path, number), line.rstrip("\r\n"))
         for number, line in read_lines(file_path, encoding)
@@ -212,10 +228,16 @@ def filled_lines(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[tuple[
 
 
 def first_line(file_path: AnyPath, encoding: str = "utf-8") -> str:
-    """Return the first line that is not blank, which tells formats apart."""
+    """Return the first line that is not blank, which tells formats apart.
+
+    Raise `ValueError` if there is none.
+    """
     return next(filled_lines(file_path, encoding))[1]
 
 
 def text_rows(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[Row]:
-    """Yield a row for each line that is not blank, the line itself as its column "text"."""
+    """Yield a row for each line that is not blank, with the line as its column "text".
+
+    Raise `ValueError` if there is none.
+    """
     return (Row(source, {"text": line}) for source, line in filled_lines(file_path, encoding))

@@ -15,7 +15,10 @@ def printable(text: str) -> str:
 
 
 def shorten(value: Any) -> str:
-    """Return a shortened `repr`, for errors about values of any size and depth."""
+    """Return a `repr` that is cut short, for errors about values of any size and depth.
+
+    Strings have at most 80 characters, and lists a few elements.
+    """
     try:
         return printable(_short_repr.repr(value))
     except ValueError:

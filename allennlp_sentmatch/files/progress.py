@@ -22,7 +22,10 @@ _default: ContextVar[Optional[bool]] = ContextVar("default", default=None)
 
 @contextmanager
 def showing_progress(is_shown: Optional[bool]) -> Iterator[None]:
-    """Let `is_shown` be the default of the progress bars created within the context."""
+    """Let `is_shown` be the default of the progress bars created within the context.
+
+    With `None`, a bar appears after some seconds on a terminal; see `progress_bar`.
+    """
     token = _default.set(is_shown)
     try:
         yield
@@ -31,9 +34,10 @@ def showing_progress(is_shown: Optional[bool]) -> Iterator[None]:
 
 
 def progress_bar(total: int, description: str, unit: str, is_shown: Optional[bool] = None) -> Any:
-    """Return a bar, a context manager with `update(number)`.
+    """Return a bar for `total` steps, a context manager with the method `update(number)`.
 
-    By default, it appears after some seconds, on a terminal and if tqdm is installed.
+    It shows the `description` and the number of steps, each with the `unit`. By default, it appears
+    after `SECONDS_WITHOUT_BAR`, on a terminal and if tqdm is installed.
     """
     if is_shown is None:
         is_shown = _default.get()
@@ -56,7 +60,7 @@ def progress_bar(total: int, description: str, unit: str, is_shown: Optional[boo
 def progress_over(
     elements: Sequence[T], description: str, is_shown: Optional[bool] = None
 ) -> Iterator[T]:
-    """Yield the elements, and show how many are done; see `progress_bar`."""
+    """Yield the elements, and show how many are done; see `progress_bar` for `is_shown`."""
     with progress_bar(len(elements), description, "", is_shown) as progress:
         for element in elements:
             yield element

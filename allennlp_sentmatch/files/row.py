@@ -52,7 +52,7 @@ class Row:
         return ValueError(f"{self.source}: {problem}")
 
     def find(self, columns: Sequence[Column]) -> Optional[Any]:
-        """Return the value of the first of the `columns` that the row has."""
+        """Return the value of the first of the `columns` that the row has; `None` without one."""
         return next((self.values[column] for column in columns if column in self.values), None)
 
     @property
@@ -61,13 +61,19 @@ class Row:
         return f"the columns are {', '.join(map(shorten, self.values))[:500]}"
 
     def require(self, columns: Sequence[Column], remedy: str = "") -> None:
-        """Raise an error that lists the row's columns if none of `columns` is among them."""
+        """Raise `ValueError` if the row has none of the `columns`.
+
+        The message lists the row's columns and ends with the `remedy`.
+        """
         if not any(column in self.values for column in columns):
             wanted = " or ".join(map(repr, columns))
             raise self.error(f"there is no column {wanted}; {self.listed}{remedy}")
 
     def text(self, columns: Sequence[Column]) -> str:
-        """Return the string in the first of the `columns` that the row has; it may be empty."""
+        """Return the string in the first of the `columns` that the row has; it may be empty.
+
+        Raise `ValueError` if the row has none of them, or another value than a string there.
+        """
         value = self.find(columns)
         if not isinstance(value, str):
             self.require(columns)
@@ -76,7 +82,10 @@ class Row:
 
     def label(self, columns: Sequence[Column]) -> Optional[str]:
         """Return the label in the first of the `columns` that the row has; `None` also for a JSON
-        null. JSON's integers and booleans become strings: "1", "true".
+        null.
+
+        JSON's integers and booleans become strings: "1", "true". Spaces around a label are removed.
+        Raise `ValueError` for an empty string, and for any other value.
         """
         value = self.find(columns)
         if value is None:
@@ -96,7 +105,7 @@ class Row:
         """Return the strings in all of the `columns` that the row has; a column holds one or, in
         JSON, a list of them. `None` also if all are nulls.
 
-        Raises a `ValueError` for an empty list, a blank string, or anything else.
+        Raise `ValueError` for an empty list, a blank string, or anything else.
         """
         present = [column for column in columns if self.values.get(column) is not None]
         texts = []
@@ -115,8 +124,9 @@ class Row:
     def number(
         self, columns: Sequence[Column], limits: Optional[tuple[float, float]] = None
     ) -> Optional[float]:
-        """Return the finite number in the first of the `columns`, which must be within the
-        `limits`.
+        """Return the number in the first of the `columns`; `None` without one.
+
+        Raise `ValueError` unless it is finite and within the `limits`, which are included.
         """
         value = self.find(columns)
         if value is None:
@@ -136,7 +146,8 @@ class Row:
     def joined(self, columns: Sequence[Column]) -> Optional[str]:
         """Return the values of all `columns`, joined by hyphens: an id.
 
-        `None` if the row lacks one of them, or has a JSON null or an empty cell there.
+        `None` if the row lacks one of them, or has a JSON null or an empty cell there. Raise
+        `ValueError` for an object or a list.
         """
         values = [self.values.get(column) for column in columns]
         for column, value in zip(columns, values):
@@ -147,9 +158,11 @@ class Row:
         return self._checked("-".join(map(str, values)), columns)
 
     def _wrong(self, columns: Sequence[Column], expected: str, value: Any) -> ValueError:
+        """Return the error for a value of some columns that is not what was `expected`."""
         return self.error(f"{_named(columns)} must be {expected}, not {shorten(value)}")
 
     def _checked(self, text: str, columns: Sequence[Column]) -> str:
+        """Return a text; raise `ValueError`, with its place, for a lone surrogate."""
         name = f"{self.source}: {_named(columns)}"
         return checked_text(text, name, of_any_length=True)
 
@@ -165,7 +178,7 @@ class AllOrNone:
         self._first: Optional[tuple[Source, bool]] = None
 
     def check(self, row: Row, value: Optional[Any]) -> None:
-        """Raise an error if only one of `row` and the first row has a value."""
+        """Raise `ValueError` if only one of `row` and the first row has a value."""
         self._first = self._first or (row.source, value is None)
         place, is_missing = self._first
         if (value is None) != is_missing:
@@ -177,4 +190,5 @@ class AllOrNone:
 
 
 def _named(columns: Sequence[Column]) -> str:
+    """Return the name of one of several columns, for messages."""
     return "column " + " or ".join(map(repr, columns))

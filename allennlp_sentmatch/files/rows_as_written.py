@@ -10,12 +10,13 @@ def rows_as_written(file_path: AnyPath, first_lines: Sequence[int]) -> tuple[str
     """Return the header, which is everything before the first row, and the text of each row.
 
     A row with a line end in a cell has several lines. Blank lines between the rows are left out.
+    All texts end with a line end, which is the first line's.
 
     # Parameters
 
-    file_path : `AnyPath`
+    file_path : `Union[str, os.PathLike]`
     first_lines : `Sequence[int]`
-        The first line of each row, counted from 1, in order.
+        The first line of each row, at least one, counted from 1, in order.
     """
     lines = [line for _, line in read_lines(file_path)]
     line_end = "\r\n" if lines[0].endswith("\r\n") else "\n"

@@ -16,9 +16,9 @@ def squad_rows(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[Row]:
     Its columns are `id`, `question`, `context`, `answers` (a list of strings) and, if the first
     answer has an offset, `answer_start`. A question without the key `answers` lacks the last two.
 
-    Raises a `ValueError`, which names the file and the part of it, for any other form, for
-    a question with an empty list of answers (SQuAD 2.0 has them) and for an answer that its
-    paragraph does not have at its offset.
+    Raise `ValueError`, which names the file and the part of it, for any other form, for a question
+    with an empty list of answers (SQuAD 2.0 has them), and for an answer that its paragraph does
+    not have at its offset.
     """
     text = "".join(not_empty((line for _, line in read_lines(file_path, encoding)), file_path))
     source = Source(file_path)
@@ -63,11 +63,15 @@ def _answers(question: Row, context: str) -> dict[str, Any]:
 
 
 def _has_text_at(context: str, text: str, start: Any) -> bool:
+    """Return whether the context has the text at an offset, counted from 0."""
     return type(start) is int and start >= 0 and context.startswith(text, start)
 
 
 def _members(parent: Row, key: str) -> Iterator[Row]:
-    """Yield the objects in the list under `key` of a part of the document."""
+    """Yield the objects in the list under `key` of a part of the document.
+
+    Raise `ValueError`, which names the part, unless it has such a list.
+    """
     members = parent.find((key,))
     if not isinstance(members, list):
         parent.require((key,))

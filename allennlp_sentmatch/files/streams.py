@@ -20,8 +20,8 @@ STANDARD_OUTPUT = ("-", "/dev/stdout")
 def readable_twice(path: str) -> Iterator[str]:
     """Yield the path of a file that can be read more than once.
 
-    The standard input ("-") and pipes are copied to a temporary file. Errors of the content name
-    the given path, not the copy.
+    The standard input ("-") and pipes are copied to a temporary file. A `ValueError` about the
+    content names the given path, not the copy.
     """
     if path not in STANDARD_INPUT and not _is_pipe(path):
         yield path
@@ -55,7 +55,11 @@ def is_written_stream(path: str) -> bool:
 
 @contextmanager
 def written(path: str) -> Iterator[TextIO]:
-    """Yield an open output for a path: a file that appears once it is whole, or a stream."""
+    """Yield an open output for a path: a file that appears once it is whole, or a stream.
+
+    The text is in UTF-8. Raise `ValueError` if a file exists, and `OSError` if it cannot be
+    written.
+    """
     if path in STANDARD_OUTPUT:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")  # as in files

@@ -49,6 +49,9 @@ def delimited_rows(
     the columns' names where the file has no header; cells past the last name are left out. Without
     names (an empty sequence), columns go by position. With `None`, the first row is the header, and
     every row must have as many cells.
+
+    Raise `ValueError`, with file and line, for a row of another number of cells, for malformed
+    quotes, for two columns of one name, and for a file without rows.
     """
     cells = _quoted_cells if quoted else _plain_cells
     rows = _without_blank_lines(cells(file_path, delimiter, encoding))
@@ -56,13 +59,17 @@ def delimited_rows(
 
 
 def _plain_cells(file_path: AnyPath, delimiter: str, encoding: str) -> Cells:
+    """Yield the place and the cells of each line, in which double quotes are text."""
     for number, line in read_lines(file_path, encoding):
         blank = not line.strip() and delimiter not in line
         yield Source(file_path, number), [] if blank else line.rstrip("\r\n").split(delimiter)
 
 
 def _quoted_cells(file_path: AnyPath, delimiter: str, encoding: str) -> Cells:
-    """Yield the place and the cells of each row, whose cells double quotes may protect."""
+    """Yield the place and the cells of each row, whose cells double quotes may protect.
+
+    Raise `ValueError` for malformed quotes.
+    """
     lines = (line for _, line in read_lines(file_path, encoding))
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
@@ -97,7 +104,11 @@ def _without_blank_lines(rows: Cells) -> Cells:
 def _with_columns(
     rows: Cells, columns: Optional[Sequence[str]], quoted: Optional[bool]
 ) -> Iterator[Row]:
-    """Yield the rows with the names of their cells, by default the names in the first row."""
+    """Yield the rows with the names of their cells, by default the names in the first row.
+
+    Raise `ValueError` for a row with another number of cells. Log a warning if `quoted` is `None`
+    and most cells with a double quote seem to be protected by it.
+    """
     names = _header(rows) if columns is None else columns
     balance = 0
     for source, cells in rows:
@@ -118,7 +129,10 @@ def _with_columns(
 
 
 def _header(rows: Cells) -> Sequence[str]:
-    """Return the names of the columns in the first row; no names if there is no row."""
+    """Return the names of the columns in the first row; no names if there is no row.
+
+    Raise `ValueError` if two columns have the same name.
+    """
     for source, names in rows:
         # Spreadsheets write several columns without a name where cells were once filled.
         repeated = [name for name, number in Counter(names).items() if name and number > 1]
@@ -135,6 +149,8 @@ class Table:
 
     The `columns` are the settings of the reader that name a column, with their values: all names,
     or all positions counted from 0; `None`, for settings in `optional`, means no column.
+
+    Raise `ValueError` for names among positions, and for an impossible delimiter.
     """
 
     def __init__(
@@ -163,7 +179,11 @@ class Table:
         self._optional = optional
 
     def rows(self, file_path: AnyPath, encoding: str = "utf-8") -> Iterator[Row]:
-        """Yield the file's rows; each has all the columns."""
+        """Yield the file's rows; each has all the columns.
+
+        Raise `ValueError`, with file and line, for a row that lacks one, and for a first row of
+        numbers that are the columns' positions.
+        """
         for number, row in enumerate(self._all_rows(file_path, encoding)):
             if self._by_position and number == 0 and _is_numbering(row.values.values()):
                 raise ValueError(
@@ -231,7 +251,7 @@ def read_sentences(
     position counted from 0 if the table has no header; for the `delimiter`, see `FormattedReader`.
     Without a column, every line of the file is a sentence, even an empty one.
 
-    Raises `ValueError` for errors in the file, with the line, for a delimiter without a column, and
+    Raise `ValueError` for errors in the file, with the line, for a delimiter without a column, and
     for a table without a column: a file whose name ends with .tsv, .csv, .json or .jsonl, or whose
     first line has a tab.
     """

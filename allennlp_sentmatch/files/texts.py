@@ -53,7 +53,11 @@ def bare_text(text: str) -> str:
 
 
 def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
-    """Return a text that can be encoded, as a plain string; errors begin with its `name`."""
+    """Return a text that can be encoded, as a plain string; errors begin with its `name`.
+
+    Raise `TypeError` for anything but a string, and `ValueError` for a lone surrogate and, unless
+    it may be `of_any_length`, for a blank text and one of more than `MAX_CHARACTERS`.
+    """
     if not isinstance(text, str):
         raise _not_a_string(text, name)
     surrogate = None if text.isascii() else _SURROGATE.search(text)
@@ -74,6 +78,7 @@ def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
 
 
 def _not_a_string(value: Any, name: str) -> TypeError:
+    """Return the error for a value in the place of a text."""
     is_nan = isinstance(value, float) and value != value
     shown = "NaN, a missing value" if is_nan else type(value).__name__
     remedy = "; take one column" if hasattr(value, "keys") else ""
@@ -83,9 +88,9 @@ def _not_a_string(value: Any, name: str) -> TypeError:
 def checked_sentences(sentences: Any, of_any_length: bool = False) -> Sentences:
     """Return the strings of an iterable that has an order; they are checked once.
 
-    Rows of files may be `of_any_length`, blank or long. Raises `TypeError` for anything else,
+    Rows of files may be `of_any_length`, blank or long. Raise `TypeError` for anything else,
     including a single string, and `TypeError` or `ValueError`, with the position, for a text that
-    cannot be encoded.
+    cannot be encoded; see `checked_text`.
     """
     if isinstance(sentences, Sentences):
         return sentences
@@ -94,9 +99,10 @@ def checked_sentences(sentences: Any, of_any_length: bool = False) -> Sentences:
 
 
 def listed(values: Any, expected: str, columns: str = "take one column") -> list[Any]:
-    """Return the elements of an iterable that has an order.
+    """Return the elements of an iterable that has an order, such as a list, an array or a column.
 
-    The `TypeError` for others begins with `expected`; of a table, it ends with `columns`.
+    Raise `TypeError`, which begins with `expected`, for anything else: a single string, a set, and
+    a table, for which it ends with `columns`.
     """
     remedy = ""
     if isinstance(values, (str, bytes)):
@@ -136,6 +142,7 @@ def collecting() -> Iterator[set[str]]:
 
 
 def _warn(message: str) -> None:
+    """Give a `UserWarning` that names no line of code."""
     # `warnings.warn` would keep every distinct message as long as the program runs.
     warnings.warn_explicit(message, UserWarning, "allennlp_sentmatch", 1)
 
@@ -146,9 +153,11 @@ def noting(
     name: Callable[[int], str] = "sentence {}".format,
     warn: Callable[[str], object] = _warn,
 ) -> Iterator[None]:
-    """Warn once, at the end, about a call's texts; `name` turns a position into a name.
+    """Warn once, at the end, about a call's texts; see `note`.
 
-    Within another `noting`, nothing happens: the outer call knows the positions.
+    The warning has the number of the texts and the names of the first `NUM_NAMED`; `name` turns a
+    position, counted from 0, into a name. Within another `noting`, nothing happens: the outer call
+    knows the positions.
     """
     if _notes.get() is not None:
         yield

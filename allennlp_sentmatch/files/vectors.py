@@ -27,8 +27,8 @@ def map_vectors(file_path: AnyPath) -> Vectors:
 
     A file of `sentmatch encode` is first read once, for the digest of its content.
 
-    Raises `FileNotFoundError` for a path that does not exist, `ValueError` for a file of anything
-    but rows of floating-point numbers, and for a file that has changed.
+    Raise `FileNotFoundError` for a path that does not exist, and `ValueError` for a file of
+    anything but rows of floating-point numbers, and for a file that has changed.
     """
     source = Source(file_path)
     local = local_path(file_path)
@@ -57,7 +57,10 @@ def map_vectors(file_path: AnyPath) -> Vectors:
 
 
 def save_array(path: Path, array: "numpy.ndarray[Any, Any]") -> None:
-    """Write a `.npy` file atomically, with a digest of its content; see `is_whole`."""
+    """Write a `.npy` file atomically, with a digest of its content; see `is_whole`.
+
+    Missing folders are made, and an existing file is replaced.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = partial_path(path)
     try:
@@ -78,15 +81,15 @@ def check_sentences(
 
     Files from other programs and earlier versions have no digest, and are not checked.
 
-    Raises a `ValueError`, which ends with the `remedy`, if they differ in any character or
-    in their order, or if the digest is damaged.
+    Raise `ValueError`, which ends with the `remedy`, if they differ in any character or in their
+    order, or if the digest is damaged.
     """
     if ending_digest(file_path) is not None:
         check_digest(sentences_digest(sentences).hexdigest(), file_path, remedy)
 
 
 def check_digest(digest: str, file_path: AnyPath, remedy: str = "encode them again") -> None:
-    """Compare the digest of sentences; see `check_sentences`."""
+    """Compare the digest of sentences, 64 hexadecimal digits; see `check_sentences`."""
     if ending_digest(file_path) not in (None, digest):
         raise ValueError(
             f"{Source(file_path)} was made from other sentences, or from these before they were "
