@@ -78,8 +78,8 @@ class Deduplicate(Command):
     def run(self, args: argparse.Namespace) -> None:
         """Write the sentences that are kept, and print their number.
 
-        Nothing is written after an error. Raise `ValueError` if an output exists, for a sentence that
-        cannot be compared, with its line, and for an impossible threshold, classifier or label.
+        Nothing is written after an error. Raise `ValueError` if an output exists, for a sentence
+        that cannot be compared, with its line, and for an impossible threshold or label.
         """
         # Imported here: otherwise every command of `allennlp` would wait for scikit-learn.
         from allennlp_sentmatch import find_duplicates

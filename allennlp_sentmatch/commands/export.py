@@ -43,8 +43,8 @@ class Export(Command):
     def run(self, args: argparse.Namespace) -> None:
         """Write the encoder's folder, and print its size.
 
-        Raise `ValueError` for an encoder that cannot be exported, or is exported already, and if the
-        folder is not empty.
+        Raise `ValueError` for an encoder that cannot be exported, or is exported already, and if
+        the folder is not empty.
         """
         from allennlp_sentmatch.corpora.encoders import check_no_archive_settings
         from allennlp_sentmatch.standalone.encoder_files import SETTINGS

@@ -54,7 +54,7 @@ class Search(Command):
     def run(self, args: argparse.Namespace) -> None:
         """Print the neighbors of each query, or write them to the output file.
 
-        Raise `ValueError` for impossible arguments, before anything is loaded, and if the vectors or
+        Raise `ValueError` for impossible arguments before anything is loaded, and if the vectors or
         the index belong to another corpus or another model.
         """
         from allennlp_sentmatch.corpora.encoders import load_encoder

@@ -49,8 +49,8 @@ class Serve(Command):
     def run(self, args: argparse.Namespace) -> None:
         """Serve the model until the program is stopped by Ctrl-C or SIGTERM.
 
-        Raise `ValueError` for a model that cannot be served, for settings that it does not have, and
-        for an address that cannot be used.
+        Raise `ValueError` for a model that cannot be served, for settings that it does not have,
+        and for an address that cannot be used.
         """
         from allennlp_sentmatch.serving import create_app, serve
         from allennlp_sentmatch.serving.sources import needs_archive

@@ -57,7 +57,7 @@ class ArchiveEncoder:
 
     # Raises
 
-    `ConfigurationError` if the model has no such method.
+    `ConfigurationError` if the model has no such method, and for another `dtype`.
     """
 
     def __init__(
@@ -88,8 +88,10 @@ class ArchiveEncoder:
         overrides: str = "",
         dtype: Optional[str] = None,
     ) -> "ArchiveEncoder":
-        """Return the sentence encoder of an archive; see `load_archive`, and the class for
-        `dtype`.
+        """Return the sentence encoder of an archive.
+
+        See `load_archive` for `cuda_device`, `trust` and `overrides`, and the class for `dtype`.
+        Raise `ConfigurationError` for an archive that cannot be loaded or holds no encoder.
         """
         archive: Archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
         return cls(archive.model, archive.validation_dataset_reader, dtype)
@@ -100,7 +102,9 @@ class ArchiveEncoder:
         return int(self._encode_batch(self._prepare(["a"])).shape[1])
 
     def check(self, sentence: str, name: str) -> str:
-        """Return a sentence of any length that is not blank; errors begin with its `name`."""
+        """Return a sentence of any length; raise `ConfigurationError`, which begins with its
+        `name`, for a blank one.
+        """
         if is_blank(sentence):
             raise ConfigurationError(f"{name} is blank; leave it out")
         return sentence
@@ -147,7 +151,7 @@ class ArchiveEncoder:
     def encode_blocks(
         self, blocks: Iterable[list[str]], batch_size: int = 128
     ) -> Iterator[FloatArray]:
-        """Yield the vectors (N, E) of each block of N sentences."""
+        """Yield the vectors (N, E), float32, of each block of N sentences; see `encode`."""
         for sentences in blocks:
             yield self.encode(sentences, batch_size=batch_size, show_progress_bar=False)
 
@@ -158,8 +162,8 @@ class ArchiveEncoder:
 
         The vectors are the inputs of the layers above the model's encoder. Up to rounding, a
         prediction equals the predictor's output for the two sentences: `label` and
-        `probs_by_label`, or `score`. Raises `ConfigurationError` for a model other than a
-        `siamese_classifier` or `similarity_regressor`.
+        `probs_by_label`, or `score`. Raise `ConfigurationError` for a model other than a
+        `siamese_classifier` or `similarity_regressor`, and for an output that is NaN.
         """
         model = self._model
         if not isinstance(model, SiameseModel):
@@ -201,7 +205,10 @@ class ArchiveEncoder:
 
     @cached_property
     def indexer(self) -> Optional[TextIndexer]:
-        """`None` if the reader, tokenizer or indexer needs instances, which take longer."""
+        """The part that splits and looks up the words of texts, without instances.
+
+        It is `None` if the reader, tokenizer or indexer needs instances, which take longer.
+        """
         try:
             return text_indexer(self._reader, self._model.vocab)
         except ConfigurationError:
@@ -223,7 +230,11 @@ class ArchiveEncoder:
 
     @torch.no_grad()
     def _encode_batch(self, prepared: Sequence[Any]) -> FloatArray:
-        """Return the vectors (B, E), float32, of sentences from `_prepare`."""
+        """Return the vectors (B, E), float32, of sentences from `_prepare`.
+
+        Sentences without a known word are noted for the warning. Raise `ConfigurationError` for a
+        vector with NaN.
+        """
         device = next(self._model.parameters()).device
         tokens: Any
         if self.indexer is None:

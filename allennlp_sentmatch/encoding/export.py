@@ -50,9 +50,9 @@ def export_encoder(
 
     The model is a `distilled_encoder`, `siamese_classifier`, `similarity_regressor` or
     `sentence_classifier`, with the reader that it was trained with. The folder must be absent or
-    empty. `origin` is what the model card, `README.md`, says beyond the encoder's settings. Returns
-    the encoder that was written. Raises a `ConfigurationError` with the reason if the encoder
-    cannot be exported or the folder cannot be written.
+    empty. `origin` is what the model card, `README.md`, says beyond the encoder's settings. Return
+    the encoder that was written. Raise `ConfigurationError`, with the reason, if the encoder cannot
+    be exported or the folder cannot be written.
     """
     with configuration_errors(), written_folder(folder) as path:
         encoder = standalone_encoder(model, dataset_reader)
@@ -64,7 +64,11 @@ def export_encoder(
 
 
 def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> StandaloneEncoder:
-    """Return the same encoder without AllenNLP; see `export_encoder`."""
+    """Return the same encoder without AllenNLP, in evaluation mode; see `export_encoder`.
+
+    Up to rounding, it gives the same vectors. Raise `ConfigurationError`, with the reason, if it
+    cannot be exported.
+    """
     if not isinstance(model, (DistilledEncoder, SentenceClassifier, SiameseModel)):
         raise ConfigurationError(
             "only a distilled_encoder, siamese_classifier, similarity_regressor or "
@@ -94,7 +98,10 @@ def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> Standalon
 
 
 def _only_embedder(embedder: torch.nn.Module) -> torch.nn.Module:
-    """Return the single token embedder of a text field embedder."""
+    """Return the single token embedder of a text field embedder.
+
+    Raise `ConfigurationError` if there are several, or none.
+    """
     if type(embedder) is not BasicTextFieldEmbedder:
         raise ConfigurationError(f"its embedder is a {type(embedder).__name__}")
     parts = list(embedder._token_embedders.values())
@@ -106,7 +113,10 @@ def _only_embedder(embedder: torch.nn.Module) -> torch.nn.Module:
 
 
 def _checked_embedding(embedder: torch.nn.Module) -> Embedding:
-    """Return the embedder if it is a plain table of vectors; raise an error for any other."""
+    """Return the embedder if it is a plain table of vectors.
+
+    Raise `ConfigurationError` for any other, and for a table whose vectors are changed afterwards.
+    """
     is_plain = type(embedder) in (Embedding, PretrainedEmbedding)
     if not isinstance(embedder, Embedding) or not is_plain:
         raise ConfigurationError(
@@ -153,7 +163,11 @@ def _trained_further(embedder: ExportedEncoderEmbedder) -> StandaloneEncoder:
 
 
 def _sentence_encoder(encoder: torch.nn.Module) -> _Described:
-    """Return the settings and the parameters of an encoder of sentences."""
+    """Return the settings and the parameters of an encoder of sentences.
+
+    These are the settings that `StandaloneEncoder` takes. Raise `ConfigurationError` for an encoder
+    that it does not have.
+    """
     if type(encoder) is GumbelTreeLstmEncoder:
         return settings_of(encoder.module), encoder.module.state_dict()
     if type(encoder) is BagOfEmbeddingsEncoder and encoder._averaged:
@@ -172,7 +186,10 @@ def _sentence_encoder(encoder: torch.nn.Module) -> _Described:
 
 
 def _sequence_encoder(encoder: torch.nn.Module) -> _Described:
-    """Return the settings and the parameters of an encoder of sequences."""
+    """Return the settings and the parameters of an encoder of sequences.
+
+    Raise `ConfigurationError` for an encoder that `StandaloneEncoder` does not have.
+    """
     if type(encoder) is PassThroughEncoder:
         return {"type": "pass_through", "input_size": encoder.get_input_dim()}, {}
     module: Any = encoder.module if isinstance(encoder, ModuleEncoder) else None

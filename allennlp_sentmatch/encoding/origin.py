@@ -16,7 +16,10 @@ DATA = ("train_data_path", "validation_data_path", "test_data_path")
 
 
 def archive_origin(archive: Archive, path: Path) -> Origin:
-    """Return the facts in an archive's configuration and in the metrics beside the archive."""
+    """Return the facts in an archive's configuration and in the metrics beside the archive.
+
+    The metrics are left out if they are missing, damaged or another model's.
+    """
     config = archive.config.as_dict(quiet=True)
     is_classifier = isinstance(archive.model, ClassificationModel)
     facts: dict[str, Any] = {
@@ -34,8 +37,10 @@ def archive_origin(archive: Archive, path: Path) -> Origin:
 
 
 def _type(settings: Any) -> Any:
+    """Return the registered name in a section of a configuration, which may be only a name."""
     return settings if isinstance(settings, str) else settings.get("type")
 
 
 def _file_name(path: Any) -> Optional[str]:
+    """Return the name of a file or URL, without its query; `None` for a path that is an object."""
     return re.split("[?#]", PurePath(path).name)[0] if isinstance(path, str) else None

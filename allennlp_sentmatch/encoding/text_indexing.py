@@ -18,7 +18,8 @@ from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
     """Return an indexer that gives a text the indices that the reader's instance would get.
 
-    Raises `ConfigurationError`, with the reason, if the reader cannot be replaced.
+    Raise `ConfigurationError`, with the reason, if the reader cannot be replaced: it must be one of
+    this package, with one token indexer "single_id" and a tokenizer that `_splitter` knows.
     """
     is_own = type(reader).__module__.startswith("allennlp_sentmatch.")
     if not isinstance(reader, TokenizingReader) or not is_own:

@@ -52,8 +52,8 @@ supplied when the folder is loaded.
 def save_estimator(estimator: Any, folder: AnyPath) -> None:
     """Write a fitted `PairEstimator` to a folder, which appears as a whole; see `written_folder`.
 
-    Encoders of other packages and of archives are not written. Raises `ValueError` if the encoder's
-    numbers have a format that cannot be saved.
+    Encoders of other packages and of archives are not written. Raise `ValueError` if the encoder's
+    numbers have a format that cannot be saved, and if the folder is not empty.
     """
     encoder: SentenceEncoder = estimator.encoder_
     if not DTYPE.accepts(encoder.dtype):
@@ -86,8 +86,9 @@ def save_estimator(estimator: Any, folder: AnyPath) -> None:
 def load_estimator(kind: type[Estimator], folder: AnyPath, given: EncoderLike) -> Estimator:
     """Read an estimator of a kind from a folder that `save_estimator` has written.
 
-    `given` is the encoder if the folder has none. Raises `FileNotFoundError` if there is no such
-    folder, and `ValueError`, which names the file, for anything wrong and for another encoder.
+    `given` is the encoder if the folder has none. Nothing in the folder is run. Raise
+    `FileNotFoundError` if there is no such folder, and `ValueError`, which names the file, for
+    anything wrong and for another encoder.
     """
     folder = Path(folder)
     if not (folder / HEADER).exists():
@@ -104,7 +105,7 @@ def load_estimator(kind: type[Estimator], folder: AnyPath, given: EncoderLike) -
 
 
 def figures_of(estimator: Any) -> dict[str, Any]:
-    """Return readable figures about the fit; a loaded estimator has none."""
+    """Return readable figures about the fit, by their names; a loaded estimator has none."""
     figures = {"pairs fitted on": getattr(estimator, "n_samples_fit_", None)}
     held_out: Optional[HeldOut] = getattr(estimator, "held_out_", None)
     return figures if held_out is None else {**figures, **held_out.figures()}
@@ -205,7 +206,10 @@ def _read_tensors(folder: Path, header: _Header, given: EncoderLike) -> dict[str
 
 
 def _is_same(expected: Optional[Tensor], encoder: SentenceEncoder) -> bool:
-    """Return whether an encoder gives the expected vectors of the sentences in `PROBE`."""
+    """Return whether an encoder gives the expected vectors (3, E) of the sentences in `PROBE`.
+
+    They may differ by `TOLERANCE`, once they have the length 1.
+    """
     vectors = encoder.encode(PROBE)
     if expected is None or expected.shape != vectors.shape:
         return False

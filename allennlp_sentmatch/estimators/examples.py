@@ -24,7 +24,7 @@ class Examples(NamedTuple):
     groups: Array  # (N,), numbers from 0; a group is learned or held out as a whole
 
     def num_outputs(self) -> int:
-        """The number of labels, or 1 for scores."""
+        """Return the number of labels, or 1 for scores."""
         return 1 if self.targets.dtype.kind == "f" else int(self.targets.max()) + 1
 
     def num_different(self) -> int:
@@ -32,7 +32,11 @@ class Examples(NamedTuple):
         return int(self.pairs.max()) + 1
 
     def merged(self) -> "Examples":
-        """Return each distinct pair with its target, and the sums of its weights and counts."""
+        """Return each distinct pair with its target, and the sums of its weights and counts.
+
+        Pairs of the same texts with other targets stay apart. The order is that of the first
+        occurrences.
+        """
         rows = list(zip(self.first, self.second, self.targets.tolist()))
         positions = {row: i for i, row in enumerate(dict.fromkeys(rows))}
         if len(positions) == len(rows):
@@ -57,7 +61,7 @@ def checked_examples(
     """Return the pairs that have a weight above 0, with what a user gives for them.
 
     The targets are still the scores, if `numeric`, or the labels themselves, and the weights are
-    the counts. Raises `TypeError` or `ValueError`, which names the pair or the parameter, for
+    the counts. Raise `TypeError` or `ValueError`, which names the pair or the parameter, for
     anything invalid.
     """
     values = checked_targets(y, len(pairs.first), numeric)
@@ -74,8 +78,10 @@ def checked_examples(
 
 
 def checked_weights(sample_weight: Any, count: int) -> Array:
-    """Return the weights (N,) of `count` pairs, by default 1; raise `ValueError` for an invalid
-    one.
+    """Return the weights (N,) of `count` pairs, by default 1.
+
+    Raise `ValueError` for a number below 1e-9 or above 1e9 that is not 0, with the pair's position,
+    for a wrong number of weights, and if all are 0.
     """
     if sample_weight is None:
         return numpy.ones(count)

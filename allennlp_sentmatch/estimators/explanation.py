@@ -11,7 +11,8 @@ WordWeights = list[tuple[str, float]]
 def without_each_word(sides: Sequence[list[str]]) -> list[list[str]]:
     """Return a pair of sentences, given their words, and the pair without each of its words.
 
-    A sentence's only word is not removed.
+    The first of the 1 + W pairs is the whole one; the words of the first sentence are removed
+    first. A sentence's only word is not removed.
     """
     whole = [" ".join(words) for words in sides]
     variants = [whole]
@@ -30,8 +31,9 @@ def without_each_word(sides: Sequence[list[str]]) -> list[list[str]]:
 def word_weights(sides: Sequence[list[str]], explained: Array) -> tuple[WordWeights, WordWeights]:
     """Return each word of two sentences with the decrease of a figure without it.
 
-    `explained` has the figures of the pairs from `without_each_word`.
+    `explained` (1 + W,) has the figures of the pairs from `without_each_word`.
     """
     falls = (explained[0] - explained[1:]).tolist()
     first, second = sides
-    return list(zip(first, falls)), list(zip(second, falls[len(first) :]))
+    falls_of_second = falls[len(first) :]
+    return list(zip(first, falls)), list(zip(second, falls_of_second))

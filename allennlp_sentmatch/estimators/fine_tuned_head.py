@@ -141,7 +141,9 @@ def fine_tune(
 ) -> Learned:
     """Train a copy of an encoder, and a head, on N pairs, by `settings` that have been checked.
 
-    Returns the encoder and the head of the best epoch on the pairs held out.
+    Return the encoder and the head of the best epoch on the pairs held out. torch's random numbers
+    are afterwards as they were before. A warning says so if the pairs are few. Raise `TypeError` or
+    `ValueError` for an encoder or for pairs that cannot be trained with.
     """
     if len(examples.first) < FEW_PAIRS:
         warnings.warn(
@@ -168,7 +170,11 @@ def fine_tune(
 
 
 def _trainable_copy(encoder: SentenceEncoder) -> StandaloneEncoder:
-    """Return a copy of the encoder's network in float32."""
+    """Return a copy of the encoder's network in float32.
+
+    Raise `ValueError` for fewer dimensions than it has, and `TypeError` for an encoder of another
+    package.
+    """
     if encoder.dimensions is not None:
         raise ValueError("fine-tuning needs all dimensions of the encoder; give it none")
     network = encoder.network
@@ -215,7 +221,10 @@ def _divided(examples: Examples, share: float, seed: int) -> tuple[Array, Array]
 
 
 def _new_head(network: StandaloneEncoder, matcher: str, examples: Examples) -> FineTunedHead:
-    """Return a head for the labels or for the range of the scores."""
+    """Return a head for the labels or for the range of the scores.
+
+    Raise `ValueError` if all scores are equal.
+    """
     if examples.targets.dtype.kind != "f":
         return FineTunedHead(network, examples.num_outputs(), matcher)
     low = float(examples.targets.min())
@@ -252,7 +261,11 @@ def _indexed(network: StandaloneEncoder, head: FineTunedHead, examples: Examples
 def _train(
     head: FineTunedHead, settings: FineTuning, trained: DataLoader, held_out: DataLoader
 ) -> None:
-    """Train the head's model until the metric on the pairs held out is no better."""
+    """Train the head's model until the metric on the pairs held out is no better.
+
+    The metric is the accuracy or, for scores, the mean squared error. The model then has the
+    weights of the best epoch.
+    """
     metric = "+accuracy"
     if isinstance(head.model, SimilarityRegressor):
         metric = "-mean_squared_error"
@@ -280,6 +293,7 @@ class _SentenceVectors(TextFieldEmbedder):
         self.network = network
 
     def get_output_dim(self) -> int:
+        """Return the width E of the vectors."""
         return self.network.vector_size
 
     def forward(
@@ -292,7 +306,11 @@ class _SentenceVectors(TextFieldEmbedder):
 
 
 class _PairLoader(DataLoader):
-    """Batches of pairs; with a seed, batches of similar lengths, in a new order in each epoch."""
+    """Yields batches of pairs, of `batch_size` except the last.
+
+    With a seed, a batch has pairs of similar lengths, and each epoch has other batches in another
+    order; without one, the pairs are in their order.
+    """
 
     def __init__(self, pairs: _IndexedPairs, batch_size: int, seed: Optional[int] = None) -> None:
         super().__init__()
@@ -327,7 +345,7 @@ class _PairLoader(DataLoader):
 
 
 def _tensors_of(pairs: _IndexedPairs) -> Any:
-    """Return a batch as a model takes it."""
+    """Return a batch of B pairs as a model takes it, with a `label` or a float32 `score` (B,)."""
     tensors: dict[str, Any] = {
         "premise": {"tokens": {"tokens": padded(pairs.first)}},
         "hypothesis": {"tokens": {"tokens": padded(pairs.second)}},

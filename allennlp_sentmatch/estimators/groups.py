@@ -14,7 +14,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import StratifiedKFold
 
 from allennlp_sentmatch.corpora.vector_table import Array
-from allennlp_sentmatch.files.texts import bare_text, listed
+from allennlp_sentmatch.estimators.pairs import listed_scalars
+from allennlp_sentmatch.files.texts import bare_text
 
 
 def group_equal(examples: Iterable[Iterable[str]]) -> Array:
@@ -30,13 +31,12 @@ def group_equal(examples: Iterable[Iterable[str]]) -> Array:
 def checked_groups(groups: Any, count: int) -> Optional[Array]:
     """Return the groups (N,) that a user gives `count` pairs, as numbers from 0; `None` stays.
 
-    Raises `ValueError` for a wrong number of groups, and for a missing one, with the pair's
-    position.
+    Raise `TypeError` for anything but a list, and `ValueError` for a wrong number of groups, and
+    for a missing one, with the pair's position.
     """
     if groups is None:
         return None
-    values = listed(groups, "groups must be a list with the group of each pair")
-    values = [value.item() if getattr(value, "ndim", 1) == 0 else value for value in values]
+    values = listed_scalars(groups, "groups must be a list with the group of each pair")
     if len(values) != count:
         raise ValueError(f"there are {count} pairs and {len(values)} groups; expected one each")
     for position, value in enumerate(values):
@@ -55,7 +55,8 @@ def joined_groups(first: Array, second: Array) -> Array:
     num_first = first.max() + 1
     num_nodes = num_first + second.max() + 1
     edges = (first, num_first + second)
-    graph = coo_matrix((numpy.ones(len(first)), edges), (num_nodes, num_nodes))
+    ones = numpy.ones(len(first))
+    graph = coo_matrix((ones, edges), (num_nodes, num_nodes))
     _, components = connected_components(graph, directed=False)
     return _numbered(components[first].tolist())
 

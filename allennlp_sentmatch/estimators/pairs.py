@@ -68,8 +68,9 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
 
 
 def _columns_and_pairs(X: Any) -> tuple[Optional[tuple[Any, ...]], list[Any]]:
-    """Return the names of a data frame's two columns, or `None` for anything else, and the
-    pairs.
+    """Return the names of a data frame's two columns, or `None` for anything else, and the pairs.
+
+    Raise `TypeError` or `ValueError` if there is no pair, and for what cannot be a list of pairs.
     """
     columns: Optional[tuple[Any, ...]] = None
     if hasattr(X, "to_pylist"):  # of Arrow
@@ -99,17 +100,23 @@ def _columns_and_pairs(X: Any) -> tuple[Optional[tuple[Any, ...]], list[Any]]:
     return columns, pairs
 
 
+def listed_scalars(values: Any, expected: str) -> list[Any]:
+    """Return the elements of an iterable that has an order; see `listed`.
+
+    Scalars of NumPy, torch and other packages become Python's own numbers.
+    """
+    elements = listed(values, expected)
+    return [x.item() if getattr(x, "ndim", 1) == 0 else x for x in elements]
+
+
 def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any]:
     """Return the labels, or the scores, of `count` pairs as an array (N,).
 
-    Raises `ValueError` for a wrong number of them, and `ValueError` or `TypeError`, naming the
-    pair, for a missing or invalid one.
+    Raise `ValueError` for a wrong number of them, and `ValueError` or `TypeError`, naming the pair,
+    for a missing or invalid one, such as NaN.
     """
     kind, form = ("score", "a number") if numeric else ("label", "a string or a number")
-    values = [
-        value.item() if getattr(value, "ndim", 1) == 0 else value  # scalars of NumPy, torch, ...
-        for value in listed(y, f"expected a list of {kind}s")
-    ]
+    values = listed_scalars(y, f"expected a list of {kind}s")
     if len(values) != count:
         raise ValueError(f"there are {count} pairs and {len(values)} {kind}s; expected one each")
     for position, value in enumerate(values):
@@ -132,7 +139,10 @@ def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any
 
 
 def _contents(pair: Any, position: int) -> tuple[tuple[Any, ...], list[Any]]:
-    """Return the keys of a pair, if it has any, and its two elements."""
+    """Return the keys of a pair, if it has any, and its two elements.
+
+    Raise `TypeError` or `ValueError`, with the position, for anything else than two elements.
+    """
     keys: tuple[Any, ...] = ()
     elements: list[Any] = []
     described = type(pair).__name__
@@ -166,4 +176,5 @@ def _fields(pair: Any) -> Optional[tuple[str, ...]]:
 
 
 def _quoted(names: Iterable[Any]) -> str:
+    """Return the first ten names, cut short, for messages."""
     return ", ".join(f"{name!r:.50}" for name in islice(names, 10))

@@ -115,7 +115,7 @@ class Curve(NamedTuple):
         )
 
     def figure(self, aim: str) -> Array:
-        """Return the figures by their name."""
+        """Return the figures (T,) by their name, "precision", "recall" or "f1"."""
         figures: Array = getattr(self, aim)
         return figures
 
@@ -149,7 +149,7 @@ def choose_threshold(
 
     The aim is "precision" (the highest recall with at least the precision `wanted`), "recall" (the
     reverse) or "f1" (the highest F1). With `sure`, the lower end of the interval has to reach it.
-    Raises `ValueError`, with the best figure, if no threshold reaches the aim.
+    Raise `ValueError`, with the best figure, if no threshold reaches the aim.
     """
     groups = numpy.arange(len(scores)) if groups is None else groups
     pairs = Judged(scores, is_right, weights, groups)
@@ -170,7 +170,10 @@ def choose_threshold(
 
 
 def _position(pairs: Judged, curve: Curve, aim: str, wanted: float) -> int:
-    """Return the position of the best threshold whose figure reaches what is wanted."""
+    """Return the position of the best threshold whose figure reaches what is wanted.
+
+    Raise `ValueError`, with the highest figure, if there is none.
+    """
     figures = curve.figure(aim)
     reached = numpy.flatnonzero(figures >= wanted - 1e-12)
     if not len(reached):
@@ -188,6 +191,8 @@ def _sure_position(pairs: Judged, curve: Curve, aim: str, wanted: float) -> int:
     By chance, the precision of the best of many thresholds is too good. So only a few thresholds
     are tried, with different numbers of labeled pairs. For a recall, which only falls from
     threshold to threshold, all are tried.
+
+    Raise `ValueError`, with the highest lower end, if no interval is high enough.
     """
     positions = numpy.arange(len(curve.scores))
     if aim == "precision":

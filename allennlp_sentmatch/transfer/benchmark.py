@@ -64,7 +64,10 @@ class TransferBenchmark:
         self._seed = seed
 
     def sentences(self) -> list[str]:
-        """Return the distinct sentences of all tasks."""
+        """Return the distinct sentences of all tasks, in the order in which they occur first.
+
+        Raise `ConfigurationError` if a file is missing or malformed.
+        """
         sentences: dict[str, None] = {}
         for task in self._tasks:
             sentences.update(dict.fromkeys(task.read(self._folder).sentences()))
@@ -124,6 +127,7 @@ class TransferBenchmark:
 
 
 def _warn_of_unseen_labels(task: str, learned: Array, targets: Array) -> None:
+    """Log the labels of test examples (M,) that no training example (N,) has."""
     unseen = Counter(targets[~numpy.isin(targets, learned)].tolist())
     if unseen:
         logger.warning(
@@ -142,5 +146,7 @@ def _data(examples: TaskExamples, vectors: SentenceVectors) -> Data:
     if len(columns) == 1:
         return columns[0], examples.targets
     first, second = columns
-    features = numpy.concatenate([numpy.abs(first - second), first * second], axis=1)  # (N, 2E)
+    difference = numpy.abs(first - second)
+    product = first * second
+    features = numpy.concatenate([difference, product], axis=1)  # (N, 2E)
     return features, examples.targets

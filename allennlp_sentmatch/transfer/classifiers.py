@@ -115,10 +115,12 @@ def predict_with_best_penalty(
     """
     if validation is not None:
         assert test_features is not None
-        fitted = {
-            l2: _fitted(estimator, l2, train) for l2 in progress_over(L2_PENALTIES, description)
-        }
-        best = best_penalty((l2, -one.score(*validation)) for l2, one in fitted.items())
+        fitted = {}
+        losses = []
+        for l2 in progress_over(L2_PENALTIES, description):
+            fitted[l2] = _fitted(estimator, l2, train)
+            losses.append((l2, -fitted[l2].score(*validation)))
+        best = best_penalty(losses)
         return fitted[best].predict(test_features), [best]
     features, targets = train
     groups = numpy.arange(len(targets)) if groups is None else groups
@@ -154,7 +156,10 @@ def _best_over_folds(estimator: Estimator, data: Data, folds: Array) -> float:
 
 
 def _folds(targets: Array, groups: Array, num_folds: int, seed: int) -> Array:
-    """Return the fold of each example (N,): all folds have about the same share of every label."""
+    """Return the fold of each example (N,): all folds have about the same share of every label.
+
+    Raise `ConfigurationError` if there are too few groups, of any label, for the folds.
+    """
     are_scores = targets.dtype.kind == "f"
     if are_scores:
         labels = numpy.zeros(len(targets), int)

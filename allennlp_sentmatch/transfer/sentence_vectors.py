@@ -76,15 +76,20 @@ class SentenceVectors:
         self._vectors.update(zip(distinct, numpy.asarray(mapped)))
 
     def _encode_new(self, sentences: list[str]) -> None:
+        """Encode sentences, and remember their vectors."""
         vectors = self._checked(self._encode(sentences), sentences)
         self._vectors.update(zip(sentences, vectors))
 
     def of(self, sentences: Sequence[str]) -> FloatArray:
-        """Return the vectors (N, E) of N sentences that were added."""
+        """Return the vectors (N, E), float32, of N sentences that were added."""
         vectors = numpy.stack([self._vectors[sentence] for sentence in sentences])
         return vectors.astype(numpy.float32, copy=False)
 
     def _checked(self, vectors: FloatArray, sentences: list[str]) -> FloatArray:
+        """Return the vectors (N, E) of N sentences.
+
+        Raise `ConfigurationError` for another shape, and for a component that is not finite.
+        """
         size = self.size
         has_shape = vectors.ndim == 2 and len(vectors) == len(sentences)
         has_size = has_shape and size in (None, vectors.shape[1])
@@ -110,6 +115,10 @@ class StoredVectors:
     sentences : `Sequence[str]`
     vectors : `numpy.ndarray`
         (len(sentences), E)
+
+    # Raises
+
+    `ConfigurationError` for vectors of another shape.
     """
 
     def __init__(self, sentences: Sequence[str], vectors: FloatArray) -> None:
@@ -186,7 +195,7 @@ class WordVectorAverage:
         return cls(vectors)
 
     def encode(self, sentences: Sequence[str], show_progress_bar: bool = False) -> FloatArray:
-        """Return the vectors (N, E) of N sentences."""
+        """Return the vectors (N, E), float32, of N sentences."""
         encoded = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
         progress = progress_over(sentences, "averaging", show_progress_bar)
         for sentence, mean in zip(progress, encoded):
@@ -197,4 +206,5 @@ class WordVectorAverage:
         return encoded
 
     def _row(self, word: str) -> Optional[int]:
+        """Return the row of a word's vector; `None` if it has none."""
         return self._rows.get(word, self._rows.get(word.lower()))

@@ -69,7 +69,7 @@ class Splits(NamedTuple):
     test: Optional[TaskExamples] = None
 
     def sentences(self) -> list[str]:
-        """Return all distinct sentences, in the order in which they occur first."""
+        """Return all distinct sentences of all parts, in the order in which they occur first."""
         examples = chain.from_iterable(part.sentences for part in self if part is not None)
         return list(dict.fromkeys(chain.from_iterable(examples)))
 
@@ -99,7 +99,10 @@ class TransferTask:
 
 
 def _examples(reader: DatasetReader, path: Any, target: str) -> TaskExamples:
-    """Return the examples that a reader finds; `target` is `"label"` or `"score"`."""
+    """Return the examples that a reader finds in a path; `target` is `"label"` or `"score"`.
+
+    Raise `ConfigurationError` for an example without it.
+    """
     sentences: list[tuple[str, ...]] = []
     targets = []
     for instance in reader.read(path):
@@ -130,6 +133,12 @@ def find_file(folder: Path, data_set: str, name: str) -> Path:
     raise ConfigurationError(f"{folder}: there is no {wanted}, gzip-compressed or not")
 
 
+def _splits_of(reader: DatasetReader, paths: Mapping[str, Any], target: str) -> Splits:
+    """Return the examples that a reader finds in the path of each part; see `_examples`."""
+    examples = {part: _examples(reader, path, target) for part, path in paths.items()}
+    return Splits(**examples)
+
+
 def _read_splits(
     folder: Path,
     data_set: str,
@@ -137,12 +146,12 @@ def _read_splits(
     files: Mapping[str, str],
     target: str = "label",
 ) -> Splits:
-    """Return the examples of a data set, whose `files` have the names of the `Splits`."""
-    examples = {}
-    for part, name in files.items():
-        path = find_file(folder, data_set, name)
-        examples[part] = _examples(make_reader(), path, target)
-    return Splits(**examples)
+    """Return the examples of a data set, whose `files` have the names of the `Splits`.
+
+    Raise `ConfigurationError` if a file is missing, or an example has no `target`.
+    """
+    paths = {part: find_file(folder, data_set, name) for part, name in files.items()}
+    return _splits_of(make_reader(), paths, target)
 
 
 _SST = {"train": "train.txt", "validation": "dev.txt", "test": "test.txt"}
@@ -173,6 +182,8 @@ def _read_sst(folder: Path, phrases: bool) -> Splits:
 
 
 def _two_files(data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos")) -> TransferTask:
+    """Return a task of sentences in two files, whose suffixes are the labels."""
+
     def read(folder: Path) -> Splits:
         files = {label: find_file(folder, data_set, f"{name}.{label}") for label in labels}
         reader = SingleSentenceReader("two_files", tokenizer=WhitespaceTokenizer())
@@ -189,6 +200,10 @@ def _splits(
     files: Mapping[str, str],
     **settings: Any,
 ) -> TransferTask:
+    """Return a task whose parts are in `files`; `settings` are further attributes of the task.
+
+    With an `estimator` among them, the targets are scores.
+    """
     target = "score" if "estimator" in settings else "label"
     make_reader = partial(reader_class, format, tokenizer=WhitespaceTokenizer())
 
@@ -244,12 +259,10 @@ def own_task(settings: Mapping[str, Any]) -> TransferTask:
     rest.setdefault("tokenizer", "whitespace")
     reader = DatasetReader.from_params(Params(rest))
 
+    paths = {part: file for part, file in files.items() if file is not None}
+
     def read(folder: Path) -> Splits:
-        examples = {}
-        for part, file in files.items():
-            if file is not None:
-                examples[part] = _examples(reader, file, target)
-        return Splits(**examples)
+        return _splits_of(reader, paths, target)
 
     return TransferTask(str(name), "own", read, estimator)
 

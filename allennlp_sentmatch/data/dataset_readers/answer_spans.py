@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple, Optional
 
+Span = tuple[int, int]
+
 Offsets = Sequence[tuple[int, int]]
 
 
@@ -22,7 +24,7 @@ class AnswerSpan(NamedTuple):
     """ROUGE-L F1, from 0 to 1."""
 
 
-def covering_span(offsets: Offsets, start: int, end: int) -> Optional[tuple[int, int]]:
+def covering_span(offsets: Offsets, start: int, end: int) -> Optional[Span]:
     """Return the shortest span that has the characters from `start` to before `end`; `None` if no
     token has one of them. The tokens' `offsets` are in order and without overlap.
     """
@@ -31,7 +33,7 @@ def covering_span(offsets: Offsets, start: int, end: int) -> Optional[tuple[int,
     return (first, last) if first <= last else None
 
 
-def verbatim_span(text: str, offsets: Offsets, answer: str) -> Optional[tuple[int, int]]:
+def verbatim_span(text: str, offsets: Offsets, answer: str) -> Optional[Span]:
     """Return the span of the first occurrence of the answer in the text; `None` if there is none.
 
     Whitespace between words may differ. An occurrence neither begins nor ends within
@@ -87,7 +89,7 @@ class _Overlap(NamedTuple):
     start: int
 
     def is_better_than(self, other: "_Overlap") -> bool:
-        """Compare two overlaps by F1, and equal ones by length and start."""
+        """Return whether this F1 is higher or, of equal ones, the span shorter or earlier."""
         # Fractions are compared as integers, so that ties are exact.
         gain = self.common * other.total - other.common * self.total
         if gain != 0:

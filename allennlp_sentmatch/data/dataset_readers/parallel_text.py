@@ -23,6 +23,8 @@ from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.files.lines import check_encoding, read_lines
 from allennlp_sentmatch.files.row import Source
 
+_Lines = Iterator[tuple[Source, str, str]]  # the place of each line, with its two sentences
+
 _ALTERNATIVES = re.compile(r"\{([^{},]+),([^{},]+)\}")
 
 
@@ -105,6 +107,7 @@ class ParallelTextReader(ConfiguredReader):
                 self._leave_out(where, "sentence" if target else "translation")
 
     def _leave_out(self, where: Source, blank: str) -> None:
+        """Count a pair of which one side is blank; raise an error unless such pairs are skipped."""
         self._left_out["with a blank side (skip_incomplete)"] += 1
         if not self._skip_incomplete:
             raise ConfigurationError(
@@ -112,8 +115,8 @@ class ParallelTextReader(ConfiguredReader):
                 "out such pairs"
             )
 
-    def _lines(self, file_path: str) -> Iterator[tuple[Source, str, str]]:
-        """Yield the place of each line with its two sentences, which may be blank."""
+    def _lines(self, file_path: str) -> _Lines:
+        """Return the lines of a path, in one of the two forms; sentences may be blank."""
         names = _ALTERNATIVES.search(file_path)
         if names is None:
             return self._tab_separated(file_path)
@@ -121,7 +124,8 @@ class ParallelTextReader(ConfiguredReader):
         after = file_path[names.end() :]
         return self._aligned(f"{before}{names[1]}{after}", f"{before}{names[2]}{after}")
 
-    def _aligned(self, source_path: str, target_path: str) -> Iterator[tuple[Source, str, str]]:
+    def _aligned(self, source_path: str, target_path: str) -> _Lines:
+        """Yield the lines of two files; raise `ConfigurationError` if one of them is longer."""
         sources = read_lines(source_path, self._encoding)
         targets = read_lines(target_path, self._encoding)
         for number, (source, target) in enumerate(zip_longest(sources, targets), start=1):
@@ -131,7 +135,8 @@ class ParallelTextReader(ConfiguredReader):
                 raise _shorter_file(target_path, number - 1, source_path)
             yield Source(source_path, number), source[1].strip(), target[1].strip()
 
-    def _tab_separated(self, file_path: str) -> Iterator[tuple[Source, str, str]]:
+    def _tab_separated(self, file_path: str) -> _Lines:
+        """Yield the lines of one file; raise `ConfigurationError` for one without a single tab."""
         for number, line in read_lines(file_path, self._encoding):
             cells = line.split("\t") if line.strip() else ["", ""]
             if len(cells) != 2:
@@ -159,6 +164,7 @@ class ParallelTextReader(ConfiguredReader):
         return instance_of(fields, metadata)
 
     def _tokens(self, side: str, text: str) -> list[Token]:
+        """Return the tokens of a text by the tokenizer of its side, "source" or "target"."""
         tokenizer = self._tokenizers[side]
         tokens = tokenizer.tokenize(check_text(text, f"the {side}"))
         return tokens if isinstance(tokenizer, BpeTokenizer) else self._count(tokens)
@@ -172,10 +178,12 @@ class ParallelTextReader(ConfiguredReader):
 
 
 def _words_of_its_own(namespace: str) -> dict[str, TokenIndexer]:
+    """Return the default indexers of a side, whose words have their own namespace."""
     return {"tokens": SingleIdTokenIndexer(namespace)}
 
 
 def _shorter_file(path: str, num_lines: int, longer_path: str) -> ConfigurationError:
+    """Return the error for a file with fewer lines than its translation."""
     return ConfigurationError(
         f"{path} has {num_lines} lines, but {longer_path} has more; expected files that are "
         "aligned line by line"

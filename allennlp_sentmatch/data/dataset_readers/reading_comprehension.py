@@ -13,6 +13,7 @@ from allennlp.data.tokenizers import Token
 
 from allennlp_sentmatch.data.dataset_readers.answer_spans import (
     AnswerSpan,
+    Span,
     best_overlap_span,
     covering_span,
     verbatim_span,
@@ -34,7 +35,7 @@ class _Passage(NamedTuple):
     text: str
     field: TextField
     tokens: list[str]
-    offsets: list[tuple[int, int]]
+    offsets: list[Span]
     is_cut: bool
 
 
@@ -149,6 +150,7 @@ class ReadingComprehensionReader(FormattedReader):
         )
 
     def _overlaps_too_little(self, span: Optional[AnswerSpan]) -> bool:
+        """Return whether a question is left out because of `min_overlap`."""
         if span is None or self._min_overlap is None:
             return False
         return span.overlap < self._min_overlap
@@ -185,15 +187,21 @@ class ReadingComprehensionReader(FormattedReader):
         return self._instance(question, tokenized, answers, span, id)
 
     def _passage(self, text: str) -> _Passage:
+        """Return a passage with its tokens, of which there are at most `max_passage_length`."""
         tokens = self._tokenize(text, "passage")
         text_field = self._field_of_tokens(tokens[: self._max_passage_length])
         words = words_of(text_field)
         is_cut = len(words) < len(tokens)
-        # A passage without tokens gets an empty out-of-vocabulary token.
-        offsets = self._offsets(tokens[: len(words)], text) if tokens else [(0, 0)]
+        offsets = self._offsets(tokens[: len(words)], text)
+        if not offsets:  # a passage without tokens gets an empty out-of-vocabulary token
+            offsets = [(0, 0)]
         return _Passage(text, text_field, words, offsets, is_cut)
 
-    def _offsets(self, tokens: list[Token], text: str) -> list[tuple[int, int]]:
+    def _offsets(self, tokens: list[Token], text: str) -> list[Span]:
+        """Return the offsets of a text's tokens.
+
+        Raise `ConfigurationError` unless the tokens are parts of the text, in their order.
+        """
         offsets = []
         previous_end = 0
         for token in tokens:
@@ -238,6 +246,7 @@ class ReadingComprehensionReader(FormattedReader):
         span: Optional[AnswerSpan],
         id: Optional[str],
     ) -> Instance:
+        """Return the instance of a question, without a span if there are no answers."""
         question_field = self._text_field(question, "question")
         fields = {
             "question": question_field,
@@ -264,7 +273,7 @@ def _are_strings(answers: Any) -> bool:
     return len(answers) > 0 and all(isinstance(answer, str) for answer in answers)
 
 
-def _span_at(passage: _Passage, start: int, end: int) -> Optional[tuple[int, int]]:
+def _span_at(passage: _Passage, start: int, end: int) -> Optional[Span]:
     """Return the span of the characters from `start` to `end`; `None` if the passage lacks it."""
     if passage.is_cut and end > passage.offsets[-1][1]:
         return None
