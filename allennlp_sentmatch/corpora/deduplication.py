@@ -22,7 +22,10 @@ class Duplicate:
 
     @property
     def differing_words(self) -> tuple[list[str], list[str]]:
-        """The words between spaces that only `text` has, and those that only `kept_text` has."""
+        """The words between spaces that only `text` has, and those that only `kept_text` has.
+
+        Both are in the order of the words.
+        """
         a = self.text.split()
         b = self.kept_text.split()
         return [word for word in a if word not in b], [word for word in b if word not in a]

@@ -124,7 +124,7 @@ class _Rule(NamedTuple):
         return 1 if self.classifier is None else NUM_CANDIDATES
 
     def scores(self, pairs: NearPairs, texts: Sequence[str]) -> list[float]:
-        """Return the scores of P pairs; the classifier reads the earlier text first."""
+        """Return the scores (P,) of P pairs; the classifier reads the earlier text first."""
         if self.classifier is None or not len(pairs):
             scores = pairs["cosine"]
         else:
@@ -136,7 +136,10 @@ class _Rule(NamedTuple):
 
 
 def _rule(threshold: Optional[float], classifier: Optional[ClassifiesPairs], label: Any) -> _Rule:
-    """Return the rule that the parameters of `find_duplicates` describe."""
+    """Return the rule that the parameters of `find_duplicates` describe.
+
+    Raise `TypeError` or `ValueError` for an impossible threshold, classifier or label.
+    """
     if threshold is None:
         threshold = LEAST_COSINE if classifier is None else LEAST_PROBABILITY
     check_kind(SHARE, threshold=threshold)
@@ -148,7 +151,11 @@ def _rule(threshold: Optional[float], classifier: Optional[ClassifiesPairs], lab
 
 
 def _column_of(classifier: Optional[ClassifiesPairs], label: Any) -> int:
-    """Return the column of the probabilities of duplicates."""
+    """Return the column of the classifier's probabilities of duplicates.
+
+    Raise `TypeError` for anything but a classifier, `NotFittedError` for one that is not fitted,
+    and `ValueError` for a label that it does not have, or without a classifier.
+    """
     if classifier is None:
         raise ValueError("label needs a classifier")
     if not callable(getattr(classifier, "predict_proba", None)):
@@ -191,7 +198,11 @@ class _NumberedTexts:
         return f"sentence {position - num_given}"
 
     def duplicates(self, reasons: dict[int, tuple[int, float]]) -> list[Duplicate]:
-        """Return the removed texts; `reasons` has the number and score of each one's kept text."""
+        """Return the removed texts, in their order.
+
+        `reasons` has the number of the kept text and the score for the number of each removed text.
+        Equal texts have the score 1.
+        """
         sources = self.given if self.across else self.texts
         first_positions = {text: i for i, text in reversed([*enumerate(sources)])}
         removed = []
@@ -220,7 +231,11 @@ class _Compared(NamedTuple):
 def _encoded(
     encoder: SentenceEncoder, texts: Sentences, compare_words: bool, progress: Any
 ) -> _Compared:
-    """Return the texts prepared for comparison; texts without a known word are in no group."""
+    """Return the texts prepared for comparison.
+
+    The texts of a group have the same negations, numbers, signs and unknown words. Texts without a
+    known word are in no group.
+    """
     vectors = numpy.empty((len(texts), encoder.vector_size), numpy.float32)
     with collecting() as unknown, showing_progress(False):  # no bar for each block
         for start in range(0, len(texts), ENCODED_TOGETHER):
@@ -274,7 +289,11 @@ class _Search:
                 kept += [number for number in block if number not in self.reasons]
 
     def _compare_block(self, block: IntArray, kept: IntArray) -> None:
-        """Find the reasons for the texts of a block, among the kept ones and in the block."""
+        """Find the reasons for the texts of a block, among the kept ones and in the block.
+
+        `block` (B,) and `kept` (P,) are numbers of texts. A text of the block that is removed is
+        no reason for a later one.
+        """
         count = self._rule.num_candidates
         pairs = self._near.pairs(block, kept, count)
         if not self._numbered.across:

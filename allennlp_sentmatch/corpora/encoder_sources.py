@@ -5,7 +5,7 @@ import logging
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, Protocol, Union
+from typing import Any, Literal, Protocol, Union, get_args
 
 import torch
 
@@ -27,7 +27,7 @@ class Encodes(Protocol):
     """An object that turns a list of N strings into N vectors."""
 
     def encode(self, sentences: list[str]) -> Any:
-        """Return vectors (N, E), as a NumPy array or a tensor on the CPU."""
+        """Return the vectors (N, E) of N sentences, as a NumPy array or a tensor on the CPU."""
 
 
 EncoderLike = Union[AnyPath, Encodes, None]
@@ -37,14 +37,14 @@ EncoderLike = Union[AnyPath, Encodes, None]
 ALLENNLP = "allennlp.common.checks", "AllenNLP", "python -m allennlp_sentmatch install-allennlp"
 TRANSFORMERS = "sentence_transformers", "sentence-transformers", "pip install sentence-transformers"
 
-DTYPES = ("float32", "bfloat16", "int8", "auto")
 Dtype = Literal["float32", "bfloat16", "int8", "auto"]
 
 
 def read_encoder(path: Path) -> Encodes:
     """Load an exported encoder, a folder of sentence-transformers or an archive.
 
-    Raise `FileNotFoundError` if there is nothing, and `ValueError` for anything else.
+    Raise `FileNotFoundError` if there is nothing, `ModuleNotFoundError`, with the command that
+    installs it, if the package that reads it is missing, and `ValueError` for anything else.
     """
     if (path / SETTINGS).exists() and not has_more_than_a_standalone_encoder(path):
         return StandaloneEncoder.load(path)
@@ -63,7 +63,10 @@ def read_encoder(path: Path) -> Encodes:
 
 
 def _sentence_transformer(path: Path) -> Encodes:
-    """Load a folder of sentence-transformers."""
+    """Load a folder of sentence-transformers.
+
+    Raise `ValueError` if loading it could run code, and if it cannot be read.
+    """
     check_installed(f"{path} is a folder of", *TRANSFORMERS)
     from sentence_transformers import SentenceTransformer
 
@@ -80,7 +83,10 @@ def _sentence_transformer(path: Path) -> Encodes:
 
 
 def _archive_encoder(path: Path) -> Encodes:
-    """Load the encoder of an archive."""
+    """Load the encoder of an archive, which may not name code; see SECURITY.md.
+
+    Raise `ValueError` if it cannot be loaded or holds no encoder.
+    """
     check_installed(f"{path} is an archive of", *ALLENNLP)
     from allennlp_sentmatch.encoding import ArchiveEncoder
     from allennlp_sentmatch.errors import ConfigurationError
@@ -92,8 +98,13 @@ def _archive_encoder(path: Path) -> Encodes:
 
 
 def converted(network: Encodes, dtype: str) -> Encodes:
-    """Return a copy of an encoder that computes in another format."""
-    check_choice(*DTYPES, dtype=dtype)
+    """Return a copy of an encoder that computes in another format, or itself if it does already.
+
+    `dtype` is a `Dtype`; "auto" is the faster one of "float32" and "bfloat16" here. Raise
+    `ValueError` for anything else, for an encoder of another package, and for one in int8, whose
+    numbers have lost what another format needs.
+    """
+    check_choice(*get_args(Dtype), dtype=dtype)
     if not isinstance(network, StandaloneEncoder):
         raise ValueError(
             f"dtype={dtype!r} is for encoders of this package and of `sentmatch export`, not for a "
@@ -131,7 +142,11 @@ def is_archive(model: str) -> bool:
 
 
 def check_archive(model: str) -> None:
-    """Raise an error unless a model is an archive, and AllenNLP is installed."""
+    """Raise an error unless a model is an archive, and AllenNLP is installed.
+
+    It is `FileNotFoundError` if there is nothing of this name, `ValueError` for another model, and
+    `ModuleNotFoundError` without AllenNLP.
+    """
     if not is_archive(model):
         check_exists(model)
         raise ValueError(

@@ -76,11 +76,14 @@ class CorpusEncoder:
         return self._encoder.vector_size
 
     def check(self, sentence: str, name: str) -> str:
-        """Return a sentence that can be encoded; errors begin with its `name`."""
+        """Return a sentence that can be encoded.
+
+        Raise `TypeError` or `ValueError`, which begins with its `name`, for any other.
+        """
         return checked_text(sentence, name)
 
     def encode(self, queries: Iterable[str]) -> FloatArray:
-        """Return the vectors (N, E) of N queries."""
+        """Return the vectors (N, E), float32, of N queries; see `SentenceEncoder.encode_query`."""
         return self._encoder.encode_query(queries)
 
     def encode_blocks(
@@ -106,7 +109,10 @@ class CorpusEncoder:
 
 
 def block_encoder(encoder: Any) -> Any:
-    """Return an encoder of blocks as it is, and another encoder as a `CorpusEncoder`."""
+    """Return an encoder of blocks as it is, and another encoder as a `CorpusEncoder`.
+
+    Raise `TypeError` or `ValueError` for what `SentenceEncoder` does not take.
+    """
     return encoder if hasattr(encoder, "encode_blocks") else CorpusEncoder(encoder)
 
 
@@ -167,7 +173,10 @@ def check_no_archive_settings(
 
 
 def fingerprint_of(model: str, overrides: str = "", dtype: Optional[Dtype] = None) -> str:
-    """Return a text that identifies a model with its settings."""
+    """Return a text that identifies a model with its settings: equal texts, equal vectors.
+
+    It begins with the SHA-256 of the model's files.
+    """
     if is_archive(model):
         from allennlp_sentmatch.models.archival import archive_digest
 

@@ -55,8 +55,8 @@ def write_index(
 ) -> None:
     """Write FAISS's `index`, the `numbers` of its vectors, if any, and digests to a file.
 
-    A file with this name is always complete. Raise `ValueError` if it exists and may not be
-    replaced, or cannot be written.
+    A file with this name is always complete; a symbolic link stays one. Raise `ValueError` if it
+    exists and may not be replaced, or cannot be written.
     """
     path = Path(os.path.realpath(path))  # a symbolic link stays one
     partial = partial_path(path)
@@ -117,7 +117,10 @@ def not_an_index(path: AnyPath) -> str:
 
 
 def _kind_of_file(path: AnyPath) -> IndexKind:
-    """Return the kind of a saved index, by the first bytes of its file."""
+    """Return the kind of a saved index, by the first bytes of its file.
+
+    Raise `ValueError` for a file of other first bytes, or that cannot be read.
+    """
     kinds = {row.magic: name for name, row in KINDS.items()}
     try:
         with open(path, "rb") as file:
@@ -151,7 +154,7 @@ def _read_faiss(path: AnyPath, flag: int) -> Any:
 
 
 def _read_numbers(path: AnyPath) -> Optional[IntArray]:
-    """Return the vector number of each position in a file that has equal vectors."""
+    """Return the vector number of each position (N,), int64; `None` if no vectors are equal."""
     length_after = 2 * ENDING_LENGTH + len(POSITIONS_MARK) + COUNT_LENGTH
     with open(path, "rb") as file:
         end = file.seek(0, os.SEEK_END)

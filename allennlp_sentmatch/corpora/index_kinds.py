@@ -20,6 +20,8 @@ MAX_PART_SIZE = 16  # components in one byte of a code, at most
 
 
 class _Row(NamedTuple):
+    """What FAISS calls the parts of a kind, and how it behaves."""
+
     magic: bytes  # the first bytes of an index's file
     factory: str  # the argument of `faiss.index_factory`, with places for settings
     settings: dict[str, Optional[int]]  # their defaults; `None` if they depend on the vectors
@@ -151,7 +153,7 @@ class IndexKind:
         return index
 
     def prepare_search(self, index: Any) -> None:
-        """Apply the settings for searching to a built index."""
+        """Apply the settings for searching to a built index: `ef_search` or `nprobe`."""
         if self.row.search_parameters:
             parameters = self.row.search_parameters.format(**self.settings)
             faiss_library().ParameterSpace().set_index_parameters(index, parameters)

@@ -41,7 +41,11 @@ class NearTexts:
         self._short = _short_vectors(vectors)
 
     def pairs(self, block: IntArray, pool: IntArray, count: int) -> NearPairs:
-        """Return, for each text of a block, the `count` nearest of the earlier ones in a pool."""
+        """Return, for each text of a block, the `count` nearest of the earlier ones in a pool.
+
+        `block` (B,) and `pool` (P,) are numbers of texts. A text is earlier if its number is
+        smaller. The pairs are sorted by text, and then by cosine, the largest first.
+        """
         found = numpy.empty(0, PAIR)
         for start in range(0, len(pool), POOL_SIZE):
             part = pool[start : start + POOL_SIZE]
@@ -87,7 +91,10 @@ def _short_vectors(vectors: FloatArray) -> FloatArray:
 
 
 def _at_least(first: FloatArray, second: FloatArray, least: float) -> tuple[IntArray, IntArray]:
-    """Return the rows of two tables whose product is at least `least`, or nearly."""
+    """Return the rows (P,) of two tables (N, D) and (M, D) whose product is at least `least`.
+
+    Products that are smaller by the `SLACK` are included: those of float32 are inexact.
+    """
     products = (torch.from_numpy(first) @ torch.from_numpy(second).T).numpy()
     bound = least - SLACK
     largest = products.max(axis=1, initial=-1)

@@ -1,4 +1,11 @@
-"""The English words, signs and units that numbers are written with."""
+"""The English words, signs and units that numbers are written with.
+
+All words are in lower case. `SMALL`, `SCALES`, `ORDINALS`, `PART` and `PARTS` have the value of
+each word: 20 for "twenty", 1000 for "thousand", 3 for "third", and 4 for "quarter" and "quarters".
+`ATTACHED_SCALES` follow digits without a space ("5k"), and `SCALES_AFTER_DIGITS` after one ("2.5
+million"). `UNITS` has the first spelling of each unit, and `ROMAN_LETTERS` the values of single
+letters, which are numbers only after certain words.
+"""
 
 _BELOW_TWENTY = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",

@@ -1,6 +1,8 @@
 """The numbers of an English text, in digits, with their units.
 
-"$2.5 million at nine p.m." has the numbers "2500000 dollar" and "9 pm".
+"$2.5 million at nine p.m." has the numbers "2500000 dollar" and "9 pm". Ordinals end in "th"
+("21th"), parts are fractions ("1/4"), and a unit follows after a space, in its first spelling. Two
+texts state the same number if these strings are equal.
 """
 
 import re
@@ -66,7 +68,10 @@ def _has_digit(word: str) -> bool:
 
 
 class _Cardinal:
-    """A number in words, such as "two hundred and five thousand", from the first to the last."""
+    """A number in words, such as "two hundred and five thousand", from the first to the last.
+
+    A part is a number below 1000, and a scale such as "thousand" multiplies the part before it.
+    """
 
     def __init__(self) -> None:
         self._total = 0  # the sum of the parts before the last scale
@@ -89,7 +94,7 @@ class _Cardinal:
         return word in ORDINALS and ORDINALS[word] < self._room < 100
 
     def add(self, word: str) -> bool:
-        """Add a word; return whether it belongs to the number."""
+        """Add a word; return whether it belongs to the number, which otherwise stays as it is."""
         if word in SMALL:
             return self._add_small(SMALL[word])
         if word == "hundred":
@@ -166,7 +171,10 @@ class _NumberReader:
         return self._single_word(word)
 
     def _single_word(self, word: str) -> Optional[str]:
-        """Return the number of a single word: an ordinal, a part, a multiple or a Roman numeral."""
+        """Return the number of a single word, and move past it; `None` if it is not a number.
+
+        Such words are ordinals, parts, multiples and Roman numerals.
+        """
         previous = self._word(-1)
         number = SINGLE_WORDS.get(word)
         if word in PART and previous == "a" and (self._word(1) == "of" or word == "quarter"):
@@ -187,7 +195,10 @@ class _NumberReader:
         return self._word(-1) in BEFORE_PRONOUN or following in ("of", "s")
 
     def _operator(self) -> Optional[str]:
-        """Return the operator between two numbers, after the first has been read."""
+        """Return the operator between two numbers, after the first has been read, and move past it.
+
+        It is `None` if no number follows.
+        """
         operator = OPERATORS.get(self._word())
         following = self._word(1)
         if operator is None or not (following in SMALL or _has_digit(following)):
@@ -196,7 +207,10 @@ class _NumberReader:
         return operator
 
     def _amount_in_digits(self) -> str:
-        """Return a number in digits, such as "1,000", "5mg", "$5" or "2.5 million"."""
+        """Return a number in digits, such as "1,000", "5mg", "$5" or "2.5 million", with its unit.
+
+        A word of letters and digits, such as "A320", stays as it is.
+        """
         word = self._word()
         self._position += 1
         found = _DIGITS.fullmatch(word)
@@ -215,7 +229,7 @@ class _NumberReader:
         return self._with_unit(number + plus, "" if attached in ATTACHED_SCALES else attached)
 
     def _scaled(self, number: str, attached: str) -> str:
-        """Return a number times the scales that follow it, as in "2.5 million"."""
+        """Return a number times the scale attached to it ("5k") or the scales after it."""
         scale = ATTACHED_SCALES.get(attached, 1)
         following = "" if attached else self._word()
         while following in SCALES_AFTER_DIGITS:
@@ -225,7 +239,10 @@ class _NumberReader:
         return number if scale == 1 else f"{(Decimal(number) * scale).normalize():f}"
 
     def _amount_in_words(self) -> str:
-        """Return a number in words, such as "two hundred and five", "twenty-first" or "a third"."""
+        """Return a number in words, such as "two hundred and five", "twenty-first" or "one third".
+
+        It has the unit that follows, if any.
+        """
         number = self._cardinal()
         following = self._word()
         part = PARTS.get(following)

@@ -2,6 +2,11 @@
 
 The list is closed, for English, and has function words, words of degree and a few directions of
 change. An encoder gives such sentences nearly the same vector.
+
+In the tables below, a line is an axis, and `|` separates its poles, whose words mean nearly the
+same. An underscore joins the words of a phrase. In `_MONTHS` and `_WEEKDAYS`, which are one axis
+each, a word in parentheses is a month or a day only in some contexts. `_PREFIXED` has words with
+the prefix that gives the opposite: "available:un" is the axis "available | unavailable".
 """
 
 from collections.abc import Sequence
@@ -205,7 +210,11 @@ def poles_of(words: Sequence[str]) -> tuple[int, ...]:
 
 
 def _is_date(words: Sequence[str], lower: Sequence[str], position: int) -> bool:
-    """Return whether a word such as "May" is a month or a day in its context."""
+    """Return whether a word such as "May" is a month or a day in its context.
+
+    It is if it has a capital letter within the sentence, if it follows a word such as "in", or if
+    it is next to a number.
+    """
     if position > 0 and words[position].istitle():
         return True
     before = lower[position - 1] if position > 0 else ""

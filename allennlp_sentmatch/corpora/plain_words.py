@@ -1,7 +1,8 @@
 """The words of an English text, regardless of its marks and short forms.
 
 "I don&#39;t pay at 9 a.m." has the words "I", "do", "not", "pay", "at", "9" and "am". "is n't",
-"isn 't" and "isnt" are "is not", with any kind of apostrophe.
+"isn 't" and "isnt" are "is not", with any kind of apostrophe. "cannot" is "can not", "no one" is
+"nobody", and "no. 5" is "number 5", which negates nothing.
 """
 
 import re
@@ -85,9 +86,11 @@ def _written_out(text: str) -> str:
 
 
 def _full_negation(found: "re.Match[str]") -> str:
+    """Return a verb and "not" for the short form of both."""
     verb = found[1]
     return f"{_SHORTENED.get(verb.lower(), verb)} not"
 
 
 def _half_of_day(found: "re.Match[str]") -> str:
+    """Return "am" or "pm", as a word of its own."""
     return f" {(found[1] or found[2]).lower()}m "

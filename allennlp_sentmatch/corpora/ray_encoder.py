@@ -86,7 +86,10 @@ class RayEncoder:
             self._source = self._ray.put(loaded)
 
     def _start(self, address: Optional[str]) -> None:
-        """Start Ray, or connect to the cluster, unless this process has done so."""
+        """Start Ray, or connect to the cluster, unless this process has done so.
+
+        `address` is as for the class.
+        """
         if self._ray.is_initialized():
             return
         address = address or os.environ.get("RAY_ADDRESS")
@@ -138,12 +141,15 @@ class _Model(NamedTuple):
     dtype: Optional[Dtype] = None
 
     def load(self) -> Any:
-        """Load the encoder."""
+        """Load the encoder; see `load_encoder` for the errors."""
         return load_encoder(*self)
 
 
 def _encode(sentences: list[str], batch_size: int, source: Any, num_threads: int) -> FloatArray:
-    """Encode a block, on a worker, with a model that has a name or with an encoder."""
+    """Encode a block, on a worker, with a model that has a name or with an encoder.
+
+    Return the vectors (N, E) of N sentences.
+    """
     encoder = source
     if isinstance(source, _Model):
         encoder = _loaded(source, num_threads)

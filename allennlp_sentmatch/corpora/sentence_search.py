@@ -134,7 +134,7 @@ class SentenceSearch:
     def _build_index(
         self, file: AnyPath, kind: Optional[IndexKind], sentences: Sequence[str]
     ) -> None:
-        """Build the index and save it in a new file."""
+        """Build the index and save it in a new file; raise `ValueError` if the file exists."""
         check_absent(file)  # building may take long
         self._index = SentenceIndex.build(self._vectors, self._rows, index_kind=kind)
         self._index.save(file, sentences_digest(sentences).hexdigest())
@@ -143,7 +143,10 @@ class SentenceSearch:
     def _load_index(
         self, file: AnyPath, kind: Optional[IndexKind], sentences: Sequence[str]
     ) -> None:
-        """Load the index, and add the sentences to it that are new since it was saved."""
+        """Load the index, and add the sentences to it that are new since it was saved.
+
+        Raise `ValueError` for an index of another corpus, of another kind or of other vectors.
+        """
         digest = sentences_digest(sentences).hexdigest()
         saved_digest = ending_digest(file)
         is_older = saved_digest not in (None, digest)
@@ -179,6 +182,10 @@ class SentenceSearch:
             If the model predicts scores, they determine the order of the neighbors.
         num_candidates : `int`, optional (default = `k`)
             How many of the nearest sentences are rescored. The first `k` of them are returned.
+
+        # Raises
+
+        `ValueError` for a `k` below 1, and for `rescore` without a model for pairs.
         """
         if rescore and self._rescorer is None and not hasattr(self._encoder, "match"):
             raise ValueError(
@@ -193,7 +200,10 @@ class SentenceSearch:
         return [neighbors[:k] for neighbors in found]
 
     def _nearest(self, query_vectors: FloatArray, count: int) -> list[list[Neighbor]]:
-        """Return the `count` nearest sentences of each query that are not deleted."""
+        """Return the `count` nearest sentences of each query that are not deleted.
+
+        The index is asked for more until enough of them are left.
+        """
         asked = count
         while True:
             cosines, positions = self._index.search(query_vectors, asked)

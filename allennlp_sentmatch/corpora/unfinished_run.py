@@ -1,4 +1,8 @@
-"""The files of an encoding that is not complete yet, which survive a kill."""
+"""The files of an encoding that is not complete yet, which survive a kill.
+
+They are in a folder beside the output: the vectors so far, the digests of the finished blocks, the
+database of the sentences that were met, the settings, and the lock of the process that writes.
+"""
 
 import fcntl
 import io
@@ -34,7 +38,8 @@ def work_folder(output: Path, settings: dict[str, Any]) -> Iterator[Path]:
     """Lock the folder `{output}.partial` for this process and for work with these settings.
 
     At the end of the context, the file `VECTORS` in the folder becomes `output`, and the folder is
-    deleted. After an error or an interruption, the folder stays.
+    deleted. After an error or an interruption, the folder stays. Raise `ValueError` if another
+    process has the lock, if the folder has work with other settings, and if it cannot be written.
     """
     folder = output.absolute().with_name(f"{output.name}.partial")
     with naming(folder):
@@ -58,7 +63,10 @@ def work_folder(output: Path, settings: dict[str, Any]) -> Iterator[Path]:
 
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Name the file in errors of the disk and of the database, which the next run makes again."""
+    """Raise `ValueError` with the file's name for errors of the disk and of the database.
+
+    The next run makes the file again.
+    """
     try:
         yield
     except (OSError, sqlite3.Error) as error:
@@ -76,7 +84,10 @@ def _remove_finished_work(folder: Path) -> None:
 
 
 def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
-    """Write the settings of a new run, or compare them with an interrupted run's."""
+    """Write the settings of a new run, or compare them with an interrupted run's.
+
+    Raise `ValueError` if they differ, are damaged or are missing.
+    """
     path = folder / SETTINGS
     remedy = f"delete the folder {folder} to start again"
     if not path.exists():
@@ -143,7 +154,7 @@ class VectorsFile(NamedTuple):
             write_to_disk(file, file.tell(), ending(digest))
 
     def read(self, rows: Sequence[int]) -> FloatArray:
-        """Return the vectors (len(rows), E) of some rows."""
+        """Return the vectors (len(rows), E) of some rows; raise `OSError` if the file is short."""
         vectors = numpy.empty((len(rows), self.vector_size), numpy.float32)
         with open(self.path, "rb") as file:
             for vector, row in zip(vectors, rows):

@@ -81,7 +81,11 @@ class VectorTable:
 
     @numpy.errstate(over="ignore", invalid="ignore")  # extreme vectors are always candidates
     def _candidates(self, vector: FloatArray, k: int) -> IntArray:
-        """List all rows that may be among the `k` nearest, in ascending order."""
+        """Return all rows (R,) that may be among the `k` nearest, in ascending order.
+
+        Cosines in float32 decide, which may be wrong by the `SLACK`; vectors of extreme lengths,
+        whose cosines may be wrong by more, are always among them.
+        """
         if k >= len(self):
             return numpy.arange(len(self))
         direction = _normalized(vector).astype(numpy.float32)

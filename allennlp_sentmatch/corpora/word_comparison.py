@@ -79,7 +79,10 @@ def words_in_digits(text: str) -> list[str]:
 
 
 def _read(text: str) -> tuple[list[str], DecisiveWords]:
-    """Return the words in lower case, with numbers in digits, and the decisive words."""
+    """Return the words in lower case, with numbers in digits, and the decisive words.
+
+    A number and its unit are two of the words, and marks are left out.
+    """
     plain = words_of(text)
     read = with_numbers(plain)
     words = [word.text for word in read]
@@ -156,7 +159,11 @@ def _differ_in_a_name(first: DecisiveWords, second: DecisiveWords) -> bool:
 def word_features(
     first: Sequence[str], second: Sequence[str], order: Optional[str], encoder: SentenceEncoder
 ) -> Optional[FloatArray]:
-    """Return the features (N, K) of the words of N pairs, in one of `WORD_ORDERS`."""
+    """Return the features (N, K), float32, of the words of N pairs, in one of `WORD_ORDERS`.
+
+    They are those of `compare_words` and, if the encoder has vectors of words, how well the words
+    of each sentence are covered by the other's. Return `None` for the order `None`.
+    """
     if order is None:
         return None
     ordered = order == "ordered"
