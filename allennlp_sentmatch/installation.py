@@ -96,7 +96,7 @@ def install_allennlp(constraints: Optional[Path] = None, dry_run: bool = False) 
     """Install AllenNLP and the packages that it imports into the current environment. A pip
     `constraints` file may fix versions; a `dry_run` only prints what would be installed.
 
-    Raises an `InstallationError`, of one sentence, if AllenNLP cannot work in the environment.
+    Raise `InstallationError`, of one sentence, if AllenNLP cannot work in the environment.
     """
     check_environment()
     print(

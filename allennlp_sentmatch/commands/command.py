@@ -89,7 +89,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
         "--column",
         type=_column,
         help="of a tsv, csv or JSON lines file, the sentences' column: its name, or its position "
-        "counted from 0 where there is no header",
+        "counted from 0 if there is no header",
     )
     parser.add_argument(
         "--delimiter",

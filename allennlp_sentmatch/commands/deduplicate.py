@@ -51,7 +51,7 @@ class Deduplicate(Command):
             ("--encoder", "an exported folder or an archive (default: the package's encoder)"),
             ("--classifier", "a folder of a PairClassifier, which decides"),
             ("--label", "the classifier's label of duplicates (default: 1)"),
-            ("--against", "another file, such as training data: compare with its sentences alone"),
+            ("--against", "another file, such as training data: compare only with its sentences"),
             (
                 "--report",
                 "write the reason for each removal to this file, as JSON lines, the most doubtful "

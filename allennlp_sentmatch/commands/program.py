@@ -10,8 +10,8 @@ plugin or by `--include-package`,
   environment variable `ALLENNLP_DEBUG`; of training, it is always in `out.log`. The exit status of
   a mistake is 1.
 
-AllenNLP has parsed its own subcommands' arguments before it loads a plugin, so that their functions
-cannot be replaced then. What is set is `sys.excepthook`, and only in a process that was started as
+AllenNLP parses its own subcommands' arguments before it loads a plugin, so that their functions
+cannot be replaced then. Instead, `sys.excepthook` is set, but only in a process that was started as
 `allennlp`: a program that imports the package keeps its own.
 """
 

@@ -144,7 +144,7 @@ def _search(
 ) -> "SentenceSearch":
     """Return the search in the corpus that the arguments name.
 
-    Raise `ValueError` unless the vectors are those of the sentences; see `SentenceSearch`, too.
+    Raise `ValueError` unless the vectors belong to the sentences; see `SentenceSearch`, too.
     """
     from allennlp_sentmatch.corpora.sentence_search import SentenceSearch
     from allennlp_sentmatch.files.vectors import check_sentences, map_vectors

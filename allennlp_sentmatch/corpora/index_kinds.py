@@ -79,8 +79,8 @@ class IndexKind:
 
     - "flat" compares a query with every vector, so that the neighbors are exact.
     - "hnsw" follows the links of a graph, each vector's nearest neighbors, towards the query
-      (Malkov and Yashunin 2020, https://arxiv.org/abs/1603.09320). Beside the vectors, the graph
-      takes about 8 `m` bytes each.
+      (Malkov and Yashunin 2020, https://arxiv.org/abs/1603.09320). In addition to the vectors,
+      the graph takes about 8 `m` bytes for each of them.
     - "ivf" divides the vectors into lists by the nearest centroid, and compares a query with the
       vectors of the nearest lists (Sivic and Zisserman 2003, "Video Google: A text retrieval
       approach to object matching in videos").
@@ -130,7 +130,7 @@ class IndexKind:
     def create(self, vector_size: int, num_vectors: int) -> Any:
         """Return an empty index for `num_vectors` vectors.
 
-        Raises `ValueError` if the settings do not fit: more lists than vectors, a `code_size` that
+        Raise `ValueError` if the settings do not fit: more lists than vectors, a `code_size` that
         does not divide the vectors' size, or fewer than 256 vectors for codes.
         """
         settings = dict(self.settings)

@@ -93,7 +93,7 @@ def _short_vectors(vectors: FloatArray) -> FloatArray:
 def _at_least(first: FloatArray, second: FloatArray, least: float) -> tuple[IntArray, IntArray]:
     """Return the rows (P,) of two tables (N, D) and (M, D) whose product is at least `least`.
 
-    Products that are smaller by the `SLACK` are included: those of float32 are inexact.
+    Products that are smaller by the `SLACK` are included, since float32 is inexact.
     """
     products = (torch.from_numpy(first) @ torch.from_numpy(second).T).numpy()
     bound = least - SLACK

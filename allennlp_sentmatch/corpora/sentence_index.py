@@ -103,7 +103,7 @@ class SentenceIndex:
         """Return the index of vectors.
 
         A memory map is read in blocks. By default, the number of the vectors decides the kind, see
-        `default_kind`; see the class for `rows`. Raises `ValueError` for anything but a table of
+        `default_kind`; see the class for `rows`. Raise `ValueError` for anything but a table of
         finite numbers, and if the kind's settings do not fit the vectors.
         """
         vectors = _table(vectors)
@@ -123,7 +123,7 @@ class SentenceIndex:
         """Return an index of more vectors, which replaces this one: it has the first of them.
 
         The kinds "ivf" and "ivfpq" keep the lists that the first vectors made. See `build` for the
-        arguments. `holds` compares the first vectors. Raises `ValueError` if the first vectors have
+        arguments. `holds` compares the first vectors. Raise `ValueError` if the first vectors have
         other duplicates than this index, for vectors of another size, and for a mapped index.
         """
         vectors = _table(vectors, self.vector_size)
@@ -163,7 +163,7 @@ class SentenceIndex:
         Returns the cosines and the neighbors' positions in the index, both (Q, min(k, N)), the
         nearest first; equal cosines are in the order of their positions. The neighbors for a
         smaller `k` are the first of those for a larger one. If an inexact index finds fewer, the
-        remaining positions are -1. Raises `ValueError` for vectors of another size or with a number
+        remaining positions are -1. Raise `ValueError` for vectors of another size or with a number
         that is not finite, and for a `k` below 1.
         """
         check_positive(k=k)
@@ -228,7 +228,7 @@ class SentenceIndex:
         return near, numbers
 
     def _whole_vectors(self, vectors: FloatArray, numbers: IntArray) -> FloatArray:
-        """Return the vectors (Q, M, E) with some numbers (Q, M); where there is none, any vector.
+        """Return the vectors (Q, M, E) with some numbers (Q, M), and any vector for the number -1.
 
         Each is read once, in the order of the file.
         """
@@ -294,7 +294,7 @@ class SentenceIndex:
 
         An index that is not mapped can be extended. The file is first read once, for the digest at
         its end. The settings of `index_kind` for searching replace the saved ones; see the class
-        for `vectors` and `rows`. Raises `ValueError` for any other file or kind of index.
+        for `vectors` and `rows`. Raise `ValueError` for any other file or kind of index.
         """
         saved = read_index(index_file, index_kind, mapped)
         loaded = cls(saved.index, index_kind or saved.kind, vectors, rows, saved.numbers)

@@ -72,7 +72,7 @@ class SentenceSearch:
         How the vectors are searched; by default, their number decides, see `default_kind`. A saved
         index must be of this kind, and is searched with its settings.
 
-    Raises `ValueError` if the numbers, the sizes or a sample of the vectors show that the encoder,
+    Raise `ValueError` if the numbers, the sizes or a sample of the vectors show that the encoder,
     the vectors or the index belong to another corpus, and for a rescorer of another kind.
     """
 

@@ -140,7 +140,7 @@ def evenly(number: int, limit: int) -> IntArray:
 def as_array(vectors: Any, name: str) -> Array:
     """Return vectors as floating-point numbers, from an array, a tensor or lists.
 
-    Arrays of floating-point numbers stay as they are. Raises `ValueError`, which begins with the
+    Arrays of floating-point numbers stay as they are. Raise `ValueError`, which begins with the
     `name`, for anything else.
     """
     try:

@@ -161,8 +161,8 @@ def word_features(
 ) -> Optional[FloatArray]:
     """Return the features (N, K), float32, of the words of N pairs, in one of `WORD_ORDERS`.
 
-    They are those of `compare_words` and, if the encoder has vectors of words, how well the words
-    of each sentence are covered by the other's. Return `None` for the order `None`.
+    These are the results of `compare_words` and, if the encoder has vectors of words, how well the
+    words of each sentence are covered by the other's. Return `None` for the order `None`.
     """
     if order is None:
         return None

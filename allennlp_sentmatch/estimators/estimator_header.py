@@ -65,7 +65,7 @@ def estimator_of(
 ) -> Estimator:
     """Return a fitted estimator whose head has yet to load its tensors.
 
-    Raises `ValueError` or `TypeError` for settings that `header_of` never gives.
+    Raise `ValueError` or `TypeError` for settings that `header_of` never gives.
     """
     header = read_settings(header, SETTINGS)
     if header["type"] != kind.__name__:

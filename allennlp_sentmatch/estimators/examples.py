@@ -34,8 +34,8 @@ class Examples(NamedTuple):
     def merged(self) -> "Examples":
         """Return each distinct pair with its target, and the sums of its weights and counts.
 
-        Pairs of the same texts with other targets stay apart. The order is that of the first
-        occurrences.
+        Equal pairs with different targets stay apart. The pairs are in the order in which they
+        occur first.
         """
         rows = list(zip(self.first, self.second, self.targets.tolist()))
         positions = {row: i for i, row in enumerate(dict.fromkeys(rows))}

@@ -40,7 +40,7 @@ def learn_linear(
 ) -> Learned:
     """Learn a linear head for an encoder that stays unchanged.
 
-    The parameters are those of `PairEstimator`. Equal examples are learned as one, with the sum of
+    `PairEstimator` describes the parameters. Equal examples are learned as one, with the sum of
     their weights.
     """
     examples = examples.merged()

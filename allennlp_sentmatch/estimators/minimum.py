@@ -20,7 +20,7 @@ TOLERANCE = 1e-3
 were measured are 1/25 of the bound.
 """
 
-MAX_ITERATIONS = 2000  # of L-BFGS; with the weakest penalty, SICK's 4,500 pairs take 300
+MAX_ITERATIONS = 2000  # steps of L-BFGS; with the weakest penalty, SICK's 4,500 pairs take 300
 
 
 def minimum(features: Array, targets: Array, weights: Array, l2: float) -> tuple[Array, Array]:

@@ -168,7 +168,7 @@ class PairEstimator(KeepsEncoder):
         """Explain a prediction by the words that decide it.
 
         A word's weight is how much the probability of the predicted label, or the score, falls when
-        the word is left out; it is below 0 where that rises. The only word of a sentence cannot be
+        the word is left out; it is below 0 if that rises. The only word of a sentence cannot be
         left out and has the weight 0.
 
         # Returns

@@ -40,7 +40,7 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
     `TypeError` or `ValueError` for anything else, naming the pair (counted from 0).
     """
     columns, pairs = _columns_and_pairs(X)
-    keys: tuple[Any, ...] = ()  # of records
+    keys: tuple[Any, ...] = ()  # the keys of records
     if columns is None:
         keys, _ = _contents(pairs[0], 0)
         if names is not None and set(keys) == set(names):
@@ -73,9 +73,9 @@ def _columns_and_pairs(X: Any) -> tuple[Optional[tuple[Any, ...]], list[Any]]:
     Raise `TypeError` or `ValueError` if there is no pair, and for what cannot be a list of pairs.
     """
     columns: Optional[tuple[Any, ...]] = None
-    if hasattr(X, "to_pylist"):  # of Arrow
+    if hasattr(X, "to_pylist"):  # a table of Arrow
         X = X.to_pylist()
-    elif hasattr(X, "to_numpy") and hasattr(X, "columns"):  # of pandas or Polars
+    elif hasattr(X, "to_numpy") and hasattr(X, "columns"):  # a data frame
         columns = tuple(X.columns)
         if len(columns) != 2:
             raise ValueError(

@@ -90,7 +90,7 @@ class Curve(NamedTuple):
     """The figures (T,) of T distinct thresholds, from the highest to the lowest."""
 
     scores: Array
-    counts: Array  # of the pairs with at least this score
+    counts: Array  # how many pairs have at least this score
     precision: Array
     recall: Array
     f1: Array

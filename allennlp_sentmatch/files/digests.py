@@ -95,8 +95,7 @@ def ending(digest: str) -> bytes:
 def ending_digest(path: AnyPath) -> Optional[str]:
     """Return the digest at the end of a file, or the first of two; `None` without one.
 
-    It may be damaged, and then it has any characters. Raise `FileNotFoundError` if there is no
-    file.
+    If it is damaged, it may have any characters. Raise `FileNotFoundError` if there is no file.
     """
     _, mark, digest = _two_endings(path).partition(MARK)
     return digest[:DIGEST_LENGTH].decode("latin-1") if mark else None

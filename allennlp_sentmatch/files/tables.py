@@ -46,7 +46,7 @@ def delimited_rows(
 
     Double quotes around a cell protect its content if the file is `quoted`, as a csv file is;
     otherwise they are text, and `None` warns if they seem to protect cells. The `columns` are
-    the columns' names where the file has no header; cells past the last name are left out. Without
+    the columns' names if the file has no header; cells past the last name are left out. Without
     names (an empty sequence), columns go by position. With `None`, the first row is the header, and
     every row must have as many cells.
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, Callable, Optional
 from unicodedata import category, normalize
 
-MAX_CHARACTERS = 10_000  # of a text: a batch needs memory for its longest text
+MAX_CHARACTERS = 10_000  # the longest text: a batch needs memory for it
 
 KNOWS_NO_WORD = "the encoder knows no word of {}; the vectors of such texts say nothing"
 

@@ -268,7 +268,7 @@ def own_task(settings: Mapping[str, Any]) -> TransferTask:
 
 
 def _check_files(files: Mapping[str, Any]) -> None:
-    """Raise `ConfigurationError` for files of an own task that are no names or do not suffice."""
+    """Raise `ConfigurationError` for files of an own task that are missing or not named."""
     given = [file for file in files.values() if file is not None]
     if files["train"] is None:
         raise ConfigurationError('a task of your own needs the file "train" of its examples')

@@ -66,7 +66,7 @@ class AnswerSelectionReader(FormattedReader):
     - `question` (`TextField`)
     - `candidates` (`ListField` of `TextField`), in the file's order
     - `labels` (`TensorField`, int64, (candidates,)): 1 for a right answer, 0 for a wrong one; in a
-      batch, -1 where a question has no further candidate. Absent if the data have no labels.
+      batch, -1 if a question has no further candidate. Absent if the data have no labels.
     - `metadata` (`MetadataField`): `question`, `candidates` (the texts), `question_tokens`,
       `candidate_tokens`, and `id` and `candidate_ids` if the data have them
 

@@ -43,7 +43,7 @@ class SentencePairReader(FormattedReader):
       al. (2017), which has label, question, question and id, and no header. Labels `0`, `1`.
     - `msrp`: the release, tab-separated with a header. Labels `0`, `1`.
     - `scitail`: the release's `tsv_format`, `dgem_format` or `snli_format`. Labels `entailment`
-      (also where the file has `entails`) and `neutral`.
+      (also if the file has `entails`) and `neutral`.
     - `sts`: STS Benchmark, tab-separated without a header. Scores from 0 to 5, and no labels.
     - `table`: any tsv, csv or JSON lines; see the parameters.
 

@@ -82,8 +82,8 @@ class SpacyBlankTokenizer(Tokenizer):
     def splitter(self) -> RuleSplitter:
         """Make a splitter into the same words, for texts in which many words recur.
 
-        Raise `ConfigurationError` for start or end tokens, and for a language that spaCy does
-        not split by rules alone.
+        Raise `ConfigurationError` for start or end tokens, and for a language that spaCy splits by
+        more than rules.
         """
         if self._start_tokens or self._end_tokens:
             raise ConfigurationError("the tokenizer spacy_blank has start_tokens or end_tokens")
