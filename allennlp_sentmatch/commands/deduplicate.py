@@ -99,9 +99,10 @@ class Deduplicate(Command):
                 label=label,
             )
         kept = [corpus.rows[position] for position in found.selected_positions]
-        outputs: list[tuple[str, Iterable[str]]] = [(args.output_file, [corpus.header, *kept])]
+        outputs: list[tuple[str, Iterable[str]]] = []
         if args.report is not None:
-            outputs.insert(0, (args.report, map(_reason, found.doubtful_first)))
+            outputs.append((args.report, map(_reason, found.doubtful_first)))
+        outputs.append((args.output_file, [corpus.header, *kept]))
         _write(outputs)
         skipped = f"; {corpus.num_blank:,} blank ones are left out" if corpus.num_blank else ""
         print(
@@ -175,8 +176,10 @@ def _classifier(folder: Optional[str], label: Optional[str]) -> tuple[Any, Any]:
     from allennlp_sentmatch import PairClassifier
 
     classifier = PairClassifier.load(folder)
-    labels: dict[Optional[str], Any] = {str(one): one for one in classifier.classes_.tolist()}
-    return classifier, labels.get(label, label)
+    for one in classifier.classes_.tolist():
+        if str(one) == label:
+            return classifier, one
+    return classifier, label
 
 
 def _reason(duplicate: "Duplicate") -> str:

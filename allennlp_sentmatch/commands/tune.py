@@ -32,6 +32,7 @@ class Tune(Command):
 
         from allennlp_sentmatch.tuning import SearchSpace, Tuner
 
+        command = shlex.join(["allennlp", *sys.argv[1:]])
         tuner = Tuner(
             Params.from_file(args.param_path, args.overrides).as_dict(quiet=True),
             SearchSpace.from_file(args.hparam_path),
@@ -42,7 +43,7 @@ class Tune(Command):
             args.prune,
             args.n_jobs,
             args.include_package,
-            {"command": shlex.join(["allennlp", *sys.argv[1:]]), "configuration": args.param_path},
+            {"command": command, "configuration": args.param_path},
         )
         try:
             report = tuner.run(args.n_trials, lambda trial: print(_line(trial), flush=True))

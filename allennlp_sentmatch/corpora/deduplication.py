@@ -28,7 +28,9 @@ class Duplicate:
         """
         a = self.text.split()
         b = self.kept_text.split()
-        return [word for word in a if word not in b], [word for word in b if word not in a]
+        only_a = [word for word in a if word not in b]
+        only_b = [word for word in b if word not in a]
+        return only_a, only_b
 
 
 @dataclass(frozen=True)

@@ -136,9 +136,10 @@ def check_installed(what: str, module: str, package: str, remedy: str) -> None:
 
 def is_archive(model: str) -> bool:
     """Return whether a model's name names an archive of AllenNLP, which may be a URL."""
-    if model == PACKAGE or any((Path(model) / name).exists() for name in (SETTINGS, MODULES)):
+    path = Path(model)
+    if model == PACKAGE or (path / SETTINGS).exists() or (path / MODULES).exists():
         return False
-    return Path(model).is_file() or (Path(model) / "vocabulary").exists() or "://" in model
+    return path.is_file() or (path / "vocabulary").exists() or "://" in model
 
 
 def check_archive(model: str) -> None:

@@ -93,7 +93,9 @@ def read_index(path: AnyPath, expected: Optional[IndexKind], mapped: bool) -> Sa
     has_digest = _is_intact(path)
     # A file of an earlier version has no digest; it is not mapped, since FAISS crashes on mapped
     # files that end too early. Older releases of FAISS cannot map some kinds.
-    flag = int(getattr(faiss_library(), kind.row.read_flag, 0)) if has_digest and mapped else 0
+    flag = 0
+    if has_digest and mapped:
+        flag = int(getattr(faiss_library(), kind.row.read_flag, 0))
     with naming_index(path):
         index = _read_faiss(path, flag)
         numbers = _read_numbers(path)

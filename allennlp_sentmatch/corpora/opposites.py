@@ -255,6 +255,7 @@ class OppositeWords:
             more = self._counts[first[compared]] - self._counts[second[compared]]  # (P', K)
             most = numpy.maximum.reduceat(more, _STARTS, axis=1)  # for each axis
             least = numpy.minimum.reduceat(more, _STARTS, axis=1)
-            in_another_order = ~more.any(axis=1)
-            excluded[compared] = ((most > 0) & (least < 0)).any(axis=1) | in_another_order
+            is_replaced = ((most > 0) & (least < 0)).any(axis=1)
+            is_reordered = ~more.any(axis=1)
+            excluded[compared] = is_replaced | is_reordered
         return excluded

@@ -187,7 +187,8 @@ class SentenceIndex:
             for query, near, numbers in zip(unfinished, all_near, all_numbers):
                 is_all = bool(count >= self._index.ntotal or -1 in numbers)
                 end = None if is_all else count
-                _extend(found[query], near[:end], numbers[:end], _least_known(near, is_all))
+                least = _least_known(near, is_all)
+                _extend(found[query], near[:end], numbers[:end], least)
                 if not is_all and len(found[query]) < wanted:
                     still_unfinished.append(query)
             unfinished = still_unfinished
@@ -221,7 +222,8 @@ class SentenceIndex:
             _, numbers, vectors = self._index.search_and_reconstruct(part, count)
             if self._kind.row.compressed and self._vectors is not None:
                 vectors = self._whole_vectors(self._vectors, numbers)
-            near = numpy.where(numbers < 0, -numpy.inf, cosines(vectors, part[:, None]))
+            near = cosines(vectors, part[:, None])
+            near = numpy.where(numbers < 0, -numpy.inf, near)
             order = numpy.lexsort((numbers, -near))
             parts.append([numpy.take_along_axis(x, order, axis=1) for x in (near, numbers)])
         near, numbers = (numpy.concatenate(part) for part in zip(*parts))
@@ -265,7 +267,8 @@ class SentenceIndex:
             expected = self._index.sa_decode(self._index.sa_encode(expected))
         same = numpy.abs(self.vectors(positions) - expected) <= TOLERANCE
         # Rounding may change the code of a part of a vector; different vectors share few codes.
-        agreement: BoolArray = same.mean(axis=1) >= (0.5 if self._kind.row.compressed else 1)
+        least_share = 0.5 if self._kind.row.compressed else 1
+        agreement: BoolArray = same.mean(axis=1) >= least_share
         return agreement
 
     def save(
@@ -314,7 +317,8 @@ def _is_normalized(vectors: FloatArray, kind: IndexKind) -> bool:
         lengths = numpy.linalg.norm(vectors, axis=1)
     if kind.row.compressed:
         return bool(numpy.isfinite(lengths).all())
-    return bool(((numpy.abs(lengths - 1) < TOLERANCE) | (lengths == 0)).all())
+    has_length_1 = numpy.abs(lengths - 1) < TOLERANCE
+    return bool((has_length_1 | (lengths == 0)).all())
 
 
 def _least_known(near: FloatArray, is_all: bool) -> float:

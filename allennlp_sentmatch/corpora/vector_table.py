@@ -134,7 +134,8 @@ def evenly(number: int, limit: int) -> IntArray:
     """Return at most `limit` of the positions from 0 to `number` - 1, with the first and the
     last.
     """
-    return numpy.unique(numpy.linspace(0, number - 1, min(number, limit)).astype(numpy.int64))
+    positions = numpy.linspace(0, number - 1, min(number, limit))
+    return numpy.unique(positions.astype(numpy.int64))
 
 
 def as_array(vectors: Any, name: str) -> Array:

@@ -174,7 +174,8 @@ def word_features(
         return features
     covered = compare(first, second).numpy()  # (N, 4): twice both sentences
     if not ordered:
-        covered = numpy.sort(covered.reshape(-1, 2, 2), axis=2).reshape(-1, 4)
+        by_side = covered.reshape(-1, 2, 2)
+        covered = numpy.sort(by_side, axis=2).reshape(-1, 4)
     return numpy.hstack([features, covered])
 
 

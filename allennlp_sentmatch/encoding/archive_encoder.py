@@ -172,9 +172,10 @@ class ArchiveEncoder:
                 f"are encoded already; this model is a {type(model).__name__}"
             )
         device = next(model.parameters()).device
-        vectors = [torch.tensor(x).float().to(device) for x in (first_vectors, second_vectors)]
+        first = torch.tensor(first_vectors).float().to(device)
+        second = torch.tensor(second_vectors).float().to(device)
         with evaluation_mode(model):
-            output = model.compare(*vectors)
+            output = model.compare(first, second)
         refuse_nan(model, None, output)
         readable = model.make_output_human_readable(output)
         names = [name for name in PREDICTED if name in readable]

@@ -43,4 +43,6 @@ def _type(settings: Any) -> Any:
 
 def _file_name(path: Any) -> Optional[str]:
     """Return the name of a file or URL, without its query; `None` for a path that is an object."""
-    return re.split("[?#]", PurePath(path).name)[0] if isinstance(path, str) else None
+    if not isinstance(path, str):
+        return None
+    return re.split("[?#]", PurePath(path).name)[0]

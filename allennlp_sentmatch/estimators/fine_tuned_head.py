@@ -124,10 +124,11 @@ class FineTunedHead:
     def load(self, tensors: dict[str, Tensor]) -> None:
         """Load the result of `tensors`; raise `ValueError` for other names or shapes."""
         own = {name.removeprefix("head."): tensor for name, tensor in tensors.items()}
-        ends = own.pop("score_range", torch.zeros(0)).tolist()
-        if not (isinstance(ends, list) and len(ends) == 2 and ends[0] < ends[1]):
+        ends = own.pop("score_range", torch.zeros(0))
+        if ends.shape != (2,) or not ends[0] < ends[1]:
             raise ValueError("score_range must be the lowest and the highest score")
-        self.score_range = ends[0], ends[1]
+        low, high = ends.tolist()
+        self.score_range = low, high
         load_state(self.layers, own)
 
 
@@ -327,9 +328,10 @@ class _PairLoader(DataLoader):
         order = numpy.arange(len(pairs.first))
         starts = order[:: self._batch_size].copy()
         if self._random is not None:
-            longer = [max(map(len, pair)) for pair in zip(pairs.first, pairs.second)]
+            first = numpy.array(list(map(len, pairs.first)))
+            second = numpy.array(list(map(len, pairs.second)))
             factors = self._random.uniform(0.9, 1.1, len(order))
-            order = numpy.argsort(numpy.array(longer) * factors)
+            order = numpy.argsort(numpy.maximum(first, second) * factors)
             self._random.shuffle(starts)
         for start in starts:
             batch = order[start : start + self._batch_size]

@@ -71,9 +71,8 @@ def label_errors(
             "label_errors needs two different pairs, or groups, of each of two labels; give it more"
         )
     errors = []
-    with noting_pairs(
-        examples.first, examples.second
-    ):  # warnings have the positions among all pairs
+    # Warnings have the positions among all pairs.
+    with noting_pairs(examples.first, examples.second):
         for held_out in folds:
             probabilities = _probabilities(classifier, examples, held_out)
             errors += _errors_of(held_out, probabilities, targets[held_out], classes)

@@ -40,9 +40,11 @@ class HeldOut(NamedTuple):
 
     def counts(self) -> dict[str, int]:
         """Count the different pairs and, if groups were given, the groups."""
-        counts = {"pairs": len(numpy.unique(self.pairs)), "groups": len(numpy.unique(self.groups))}
-        if counts["groups"] == counts["pairs"]:
-            del counts["groups"]
+        num_pairs = len(numpy.unique(self.pairs))
+        num_groups = len(numpy.unique(self.groups))
+        counts = {"pairs": num_pairs}
+        if num_groups != num_pairs:
+            counts["groups"] = num_groups
         return counts
 
 

@@ -27,7 +27,10 @@ def write_header(path: Path, header: dict[str, Any], files: Iterable[str]) -> No
     The `files` are paths relative to the header's folder. The digest of the header itself is
     computed with a placeholder in its place.
     """
-    digests = {name: sha256((path.parent / name).read_bytes()).hexdigest() for name in files}
+    digests = {}
+    for name in files:
+        content = (path.parent / name).read_bytes()
+        digests[name] = sha256(content).hexdigest()
     digests[path.name] = _PLACE
     text = json.dumps({**header, DIGESTS: digests}, indent=1, ensure_ascii=False) + "\n"
     own = sha256(text.encode()).hexdigest()

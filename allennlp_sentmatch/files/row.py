@@ -29,7 +29,9 @@ class Source(NamedTuple):
         return f"line {self.line}" if self.line is not None else self.part or ""
 
     def __str__(self) -> str:
-        return printable(", ".join(filter(None, (str(self.file_path), self.position))))
+        position = self.position
+        place = f"{self.file_path}, {position}" if position else str(self.file_path)
+        return printable(place)
 
 
 class Row:

@@ -20,7 +20,8 @@ def squad_rows(file_path: AnyPath, encoding: str = "utf-8") -> Iterator[Row]:
     with an empty list of answers (SQuAD 2.0 has them), and for an answer that its paragraph does
     not have at its offset.
     """
-    text = "".join(not_empty((line for _, line in read_lines(file_path, encoding)), file_path))
+    lines = (line for _, line in read_lines(file_path, encoding))
+    text = "".join(not_empty(lines, file_path))
     source = Source(file_path)
     document = Row(source, parse_json_object(text, str(source), "a JSON document of SQuAD's form"))
     return not_empty(_questions(document), file_path)

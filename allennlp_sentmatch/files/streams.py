@@ -50,7 +50,8 @@ def is_written_stream(path: str) -> bool:
     """Return whether a path is the standard output, a pipe or a device."""
     if path in STANDARD_OUTPUT:
         return True
-    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+    is_usual = os.path.isfile(path) or os.path.isdir(path)
+    return os.path.exists(path) and not is_usual
 
 
 @contextmanager

@@ -127,7 +127,9 @@ def note(message: str, text: str) -> None:
         unknown.add(text)
     if notes is not None:
         count, first = notes.get(message, (0, []))
-        notes[message] = (count + 1, first if len(first) == NUM_NAMED else [*first, text])
+        if len(first) < NUM_NAMED:
+            first = [*first, text]
+        notes[message] = (count + 1, first)
 
 
 @contextmanager
@@ -179,5 +181,9 @@ def noting(
 
 def noting_pairs(first: Sequence[str], second: Sequence[str]) -> AbstractContextManager[None]:
     """Warn about the sentences of N pairs; see `noting`."""
-    names = ("the first sentence of pair {}", "the second sentence of pair {}")
-    return noting([*first, *second], lambda i: names[i // len(first)].format(i % len(first)))
+
+    def name(position: int) -> str:
+        side, pair = divmod(position, len(first))
+        return f"the {('first', 'second')[side]} sentence of pair {pair}"
+
+    return noting([*first, *second], name)

@@ -246,7 +246,8 @@ def own_task(settings: Mapping[str, Any]) -> TransferTask:
     rest = dict(settings)
     files = {part: rest.pop(part, None) for part in ("train", "validation", "test")}
     _check_files(files)
-    name = rest.pop("name", None) or Path(files["train"]).name.partition(".")[0]
+    stem = Path(files["train"]).name.partition(".")[0]
+    name = rest.pop("name", None) or stem
     estimator: Estimator = LabelClassifier()
     target = "label"
     if rest.get("score") is not None:

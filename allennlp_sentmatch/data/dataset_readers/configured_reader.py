@@ -113,7 +113,8 @@ class ConfiguredReader(DatasetReader):
         return tokens
 
     def _warn_of_unsplit_texts(self, data_path: Any) -> None:
-        share = self._num_texts[True] / max(sum(self._num_texts.values()), 1)
+        total = sum(self._num_texts.values())
+        share = self._num_texts[True] / max(total, 1)
         if share > 0.5 and not self._has_logged_unsplit:
             self._has_logged_unsplit = True
             logger.warning(

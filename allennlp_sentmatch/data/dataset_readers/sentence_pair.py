@@ -204,7 +204,8 @@ class SentencePairReader(FormattedReader):
         checked = {name: check_text(text, name) for name, text in texts.items()}
         pair = joiner.join(**checked)
         if pair.was_cut:
-            self._log_cut(max(texts.values(), key=len), len(pair.tokens))
+            longer = max(texts.values(), key=len)
+            self._log_cut(longer, len(pair.tokens))
         field = TextField(pair.tokens)
         words = words_of(field)
         metadata["tokens"] = words
