@@ -10,6 +10,7 @@ from torch import Tensor
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.corpora.word_comparison import word_features
+from allennlp_sentmatch.estimators.examples import Examples
 from allennlp_sentmatch.estimators.linear import Fit, fit_linear
 from allennlp_sentmatch.files.texts import Sentences
 from allennlp_sentmatch.nn import matching
@@ -155,18 +156,17 @@ class LinearHead:
     def fit(
         self,
         features: FloatArray,
-        targets: Array,
-        weights: Array,
-        groups: Array,
+        examples: Examples,
         l2: Optional[float],
         random_state: Optional[int],
     ) -> Fit:
-        """Learn from the `features` (N, F) of N pairs, and return what `fit_linear` found."""
+        """Learn from N examples with the `features` (N, F), and return what `fit_linear` found."""
+        targets = examples.targets
         fit = fit_linear(
             features,
             targets,
-            weights,
-            groups,
+            examples.weights,
+            examples.groups,
             self._feature_weights(),
             self._cosine,
             l2,

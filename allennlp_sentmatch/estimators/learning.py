@@ -50,14 +50,7 @@ def learn_linear(
     num_words = num_features(encoder)
     head = LinearHead(vector_size, examples.num_outputs(), matcher, words, num_words)
     features = head.features(*inputs)
-    fit = head.fit(
-        features,
-        examples.targets,
-        examples.weights,
-        examples.groups,
-        l2,
-        random_state,
-    )
+    fit = head.fit(features, examples, l2, random_state)
     return Learned(encoder, head, _held_out(fit, features, examples), fit.l2)
 
 
