@@ -1,8 +1,7 @@
 """Compare sets of archives on labeled data."""
 
-import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional
 
 import numpy
 from allennlp.models import Model
@@ -10,9 +9,8 @@ from allennlp.models import Model
 from allennlp_sentmatch.comparison.item_scores import item_scores, metrics_of
 from allennlp_sentmatch.comparison.statistics import compare, holm
 from allennlp_sentmatch.errors import ConfigurationError
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.models.archival import load_archive
-
-AnyPath = Union[str, "os.PathLike[str]"]
 
 
 def compare_archives(

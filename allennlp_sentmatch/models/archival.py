@@ -23,8 +23,8 @@ from allennlp.models.archival import CONFIG_NAME, Archive, archive_model, get_we
 from torch import Tensor
 
 from allennlp_sentmatch.files.digests import files_digest
-from allennlp_sentmatch.files.folders import nested_settings
-from allennlp_sentmatch.models.extraction import AnyPath, extracted_archive
+from allennlp_sentmatch.files.folders import AnyPath, nested_settings
+from allennlp_sentmatch.models.extraction import extracted_archive
 
 REFUSED_SETTINGS = {
     "_pretrained": "opens another archive",

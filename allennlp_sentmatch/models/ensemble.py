@@ -16,9 +16,9 @@ from allennlp.models import Model
 from allennlp.models.archival import CONFIG_NAME, Archive, archive_model
 from torch import Tensor
 
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.extraction import AnyPath
 from allennlp_sentmatch.models.text_model import Metadata, Output
 
 SHARED_SECTIONS = (

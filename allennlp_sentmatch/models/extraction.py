@@ -14,14 +14,14 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import PurePosixPath
-from typing import Any, Union
+from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.models import archival
 
-logger = logging.getLogger(__name__)
+from allennlp_sentmatch.files.folders import AnyPath
 
-AnyPath = Union[str, "os.PathLike[str]"]
+logger = logging.getLogger(__name__)
 
 MAX_EXPANSION_VARIABLE = "SENTMATCH_MAX_EXPANSION"
 """The environment variable that sets how many times its own size an archive may unpack to."""

@@ -19,8 +19,8 @@ from allennlp.common.util import SigTermReceived
 from allennlp.models import Model, archival
 from allennlp.training import Checkpointer
 
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.models.archival import archive_training
-from allennlp_sentmatch.models.extraction import AnyPath
 
 ARCHIVE = "model.tar.gz"
 BEST_WEIGHTS = "best.th"

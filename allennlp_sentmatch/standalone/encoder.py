@@ -1,20 +1,19 @@
 """A sentence encoder in a folder of tensors and JSON."""
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional
 
 import numpy
 import torch
 from torch import Tensor, nn
 
 from allennlp_sentmatch.files.digested_header import write_header
-from allennlp_sentmatch.files.folders import errors_name, write_json, written_folder
+from allennlp_sentmatch.files.folders import AnyPath, errors_name, write_json, written_folder
 from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import checked_sentences, noting
 from allennlp_sentmatch.nn.checks import check_positive
@@ -93,7 +92,7 @@ class StandaloneEncoder(nn.Module):
             self.vector_size = projection_size
 
     @classmethod
-    def load(cls, folder: Union[str, "os.PathLike[str]"]) -> "StandaloneEncoder":
+    def load(cls, folder: AnyPath) -> "StandaloneEncoder":
         """Read an encoder from a folder written by `save` or `sentmatch export`.
 
         The folder need not be trusted: nothing in it is run.
@@ -125,7 +124,7 @@ class StandaloneEncoder(nn.Module):
             load_state(encoder, files.state)
         return encoder.eval()
 
-    def save(self, folder: Union[str, "os.PathLike[str]"], int8: bool = False) -> None:
+    def save(self, folder: AnyPath, int8: bool = False) -> None:
         """Write the folder from which `load` makes this encoder again; see `written_folder`.
 
         # Parameters

@@ -1,14 +1,13 @@
 """A sentence encoder as `encoder.onnx` and `tokenizer.json`, for onnxruntime and tokenizers."""
 
 import math
-import os
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.files.folders import written_folder
+from allennlp_sentmatch.files.folders import AnyPath, written_folder
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
@@ -48,7 +47,7 @@ GATES = {nn.LSTM: [0, 3, 1, 2], nn.GRU: [1, 0, 2]}
 
 def write_onnx(
     encoder: StandaloneEncoder,
-    folder: Union[str, "os.PathLike[str]"],
+    folder: AnyPath,
     origin: Origin = UNKNOWN,
 ) -> list[Path]:
     """Write an encoder for programs without PyTorch to a folder that is absent or empty.

@@ -3,9 +3,15 @@
 import os
 import re
 from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
-from allennlp_sentmatch.files.folders import errors_name, is_outside, nested_settings, read_json
+from allennlp_sentmatch.files.folders import (
+    AnyPath,
+    errors_name,
+    is_outside,
+    nested_settings,
+    read_json,
+)
 
 MODULES = "modules.json"
 CONFIGURATION = "config_sentence_transformers.json"
@@ -29,7 +35,7 @@ def has_more_than_a_standalone_encoder(folder: Path) -> bool:
     return isinstance(prompts, dict) and any(prompts.values())
 
 
-def check_sentence_transformers_folder(folder: Union[str, "os.PathLike[str]"]) -> None:
+def check_sentence_transformers_folder(folder: AnyPath) -> None:
     """Raise a `ValueError`, which names the file, for a folder that names code to be run.
 
     `SentenceTransformer(folder)` imports the classes that the folder's JSON files name; before

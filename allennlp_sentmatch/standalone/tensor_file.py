@@ -8,15 +8,14 @@ Nothing in such a file is code.
 
 import json
 import math
-import os
 import sys
 from collections.abc import Mapping
-from typing import Any, Union
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.files.folders import read_file
+from allennlp_sentmatch.files.folders import AnyPath, read_file
 
 _DTYPES = {
     "F64": torch.float64,
@@ -30,7 +29,7 @@ _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 MAX_HEADER_SIZE = 100_000_000  # in bytes; the limit of the library safetensors
 
 
-def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Tensor]) -> None:
+def write_tensors(path: AnyPath, tensors: Mapping[str, Tensor]) -> None:
     """Write floating-point and int8 tensors to a file."""
     _check_byte_order()
     header: dict[str, Any] = {}
@@ -51,7 +50,7 @@ def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Te
         file.writelines(pieces)
 
 
-def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
+def read_tensors(path: AnyPath) -> dict[str, Tensor]:
     """Read the tensors of an untrusted file.
 
     Raises `ValueError`, which names the file, unless it consists of floating-point and int8 tensors

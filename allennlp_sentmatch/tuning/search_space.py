@@ -3,13 +3,13 @@
 import json
 from collections.abc import Mapping
 from itertools import combinations
-from os import PathLike
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.params import evaluate_file
 
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.nn.checks import (
     TRUTH,
     Kind,
@@ -89,7 +89,7 @@ class SearchSpace:
         self.distributions = {name: self._read(name, x) for name, x in self.parameters.items()}
 
     @classmethod
-    def from_file(cls, path: Union[str, "PathLike[str]"]) -> "SearchSpace":
+    def from_file(cls, path: AnyPath) -> "SearchSpace":
         """Read a JSON or Jsonnet file or URL."""
         try:
             parameters = json.loads(evaluate_file(str(cached_path(path))))

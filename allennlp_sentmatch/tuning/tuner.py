@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import with_overrides
 from filelock import FileLock, Timeout
 
 from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.nn.checks import COUNT, check_choice
 from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
 from allennlp_sentmatch.tuning.search_space import SearchSpace, optuna_library
@@ -70,7 +71,7 @@ class Tuner:
         self,
         configuration: Mapping[str, Any],
         space: SearchSpace,
-        folder: Union[str, "os.PathLike[str]"],
+        folder: AnyPath,
         metric: Optional[str] = None,
         sampler: Optional[str] = None,
         seed: int = 0,

@@ -2,8 +2,7 @@
 
 import inspect
 import pickle
-from os import PathLike
-from typing import Optional, Union
+from typing import Optional
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -11,6 +10,8 @@ from allennlp.common.file_utils import cached_path
 from allennlp.modules.seq2seq_encoders import PytorchSeq2SeqWrapper
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor
+
+from allennlp_sentmatch.files.folders import AnyPath
 
 WORD_SIZE = 300
 HIDDEN_SIZE = 300
@@ -42,7 +43,7 @@ class CoveEmbedder(TokenEmbedder):
     def __init__(
         self,
         embedding: TokenEmbedder,
-        pretrained_file: Optional[Union[str, "PathLike[str]"]] = None,
+        pretrained_file: Optional[AnyPath] = None,
     ) -> None:
         super().__init__()
         if embedding.get_output_dim() != WORD_SIZE:
@@ -81,7 +82,7 @@ class CoveEmbedder(TokenEmbedder):
         return torch.cat([words, self.mt_lstm(words, tokens != 0)], dim=-1)
 
 
-def _read_tensors(file: Union[str, "PathLike[str]"]) -> dict[str, Tensor]:
+def _read_tensors(file: AnyPath) -> dict[str, Tensor]:
     """Return the tensors, by name, in a file of `torch.save`."""
     if "weights_only" not in inspect.signature(torch.load).parameters:
         raise ConfigurationError(

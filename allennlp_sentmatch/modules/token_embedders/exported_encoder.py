@@ -1,8 +1,7 @@
 """An exported sentence encoder as a `TokenEmbedder`."""
 
 import hashlib
-from os import PathLike
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -10,6 +9,7 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor
 
 from allennlp_sentmatch.data.token_indexers import load_exported
+from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.pretrained import EARLIER_EDITIONS, WORD_SIZE
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.networks import Pooled
@@ -55,7 +55,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
 
     def __init__(
         self,
-        folder: Optional[Union[str, "PathLike[str]"]] = None,
+        folder: Optional[AnyPath] = None,
         trainable: bool = False,
         whole_sentence: bool = False,
     ) -> None:
