@@ -165,15 +165,13 @@ def _column_of(classifier: Optional[ClassifiesPairs], label: Any) -> int:
 
     check_is_fitted(classifier)
     labels = classifier.classes_.tolist()
-    if label is None and 1 not in labels:
-        raise ValueError(
-            f"label must be one of the classifier's, {labels}; without it, duplicates have the "
-            "label 1 or True"
-        )
-    label = 1 if label is None else label
-    if label not in labels:
-        raise ValueError(f"label must be one of the classifier's, {labels}; got {label!r:.50}")
-    return int(labels.index(label))
+    wanted = 1 if label is None else label
+    if wanted not in labels:
+        given = f"got {label!r:.50}"
+        if label is None:
+            given = "without it, duplicates have the label 1 or True"
+        raise ValueError(f"label must be one of the classifier's, {labels}; {given}")
+    return int(labels.index(wanted))
 
 
 class _NumberedTexts:
