@@ -47,9 +47,10 @@ def exact(vectors, queries, k):
 
 @pytest.mark.parametrize("rows", [None, range(599, 99, -1)])
 @pytest.mark.parametrize("name", EXHAUSTIVE)
-def test_a_search_of_everything_is_exact(vectors, queries, name, rows):
+def test_a_search_of_everything_is_exact(vectors, queries, monkeypatch, name, rows):
     """Chosen rows have their own positions."""
-    index = SentenceIndex.build(vectors, rows, 100, IndexKind(name, EXHAUSTIVE[name]))
+    monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 100)
+    index = SentenceIndex.build(vectors, rows, IndexKind(name, EXHAUSTIVE[name]))
     assert (len(index), index.vector_size) == (500 if rows else 600, SIZE)
     cosines, positions = index.search(queries, k=7)
     expected_cosines, expected = exact(vectors if rows is None else vectors[rows], queries, 7)
