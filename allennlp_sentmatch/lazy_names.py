@@ -6,7 +6,10 @@ from typing import Any
 
 
 def imported(
-    package: str, name: str, modules: Mapping[str, str], submodules: Collection[str] = ()
+    package: str,
+    name: str,
+    modules: Mapping[str, str],
+    submodules: Collection[str] = (),
 ) -> Any:
     """Return what a package has under a name, for its `__getattr__`.
 

@@ -76,7 +76,11 @@ def patch_validation_interval() -> None:
     callback: Any = ShouldValidateCallback
 
     def decide(
-        self: Any, trainer: Any, *args: Any, is_training: bool = True, **kwargs: Any
+        self: Any,
+        trainer: Any,
+        *args: Any,
+        is_training: bool = True,
+        **kwargs: Any,
     ) -> None:
         if is_training:
             epoch = max(trainer._epochs_completed, trainer._start_after_epochs_completed)

@@ -49,7 +49,10 @@ def patch_gradient_checkpointing() -> None:
 
     @functools.wraps(construct)
     def construct_and_set(
-        self: Any, *args: Any, gradient_checkpointing: Optional[bool] = None, **kwargs: Any
+        self: Any,
+        *args: Any,
+        gradient_checkpointing: Optional[bool] = None,
+        **kwargs: Any,
     ) -> None:
         construct(self, *args, gradient_checkpointing=gradient_checkpointing, **kwargs)
         transformer = self.transformer_model
@@ -95,7 +98,11 @@ def patch_type_ids() -> None:
 
     @functools.wraps(forward)  # the text field embedder reads the signature
     def forward_known(
-        self: Any, token_ids: Any, mask: Any, type_ids: Any = None, segment_concat_mask: Any = None
+        self: Any,
+        token_ids: Any,
+        mask: Any,
+        type_ids: Any = None,
+        segment_concat_mask: Any = None,
     ) -> Any:
         known = type_ids if self._number_of_token_type_embeddings() > 1 else None
         return forward(self, token_ids, mask, known, segment_concat_mask)
@@ -124,7 +131,11 @@ def patch_segments() -> None:
     join = embedder._unfold_long_sequences
 
     def join_if_any(
-        self: Any, embeddings: torch.Tensor, mask: torch.Tensor, batch_size: int, *args: Any
+        self: Any,
+        embeddings: torch.Tensor,
+        mask: torch.Tensor,
+        batch_size: int,
+        *args: Any,
     ) -> torch.Tensor:
         special = self._num_added_tokens
         # Shape: (batch_size, segments * max_length)

@@ -43,7 +43,11 @@ class Demo(Serve):
         super().run(args)
 
     def completed(
-        self, service: "Service", predictor: Any, archive: Any, args: argparse.Namespace
+        self,
+        service: "Service",
+        predictor: Any,
+        archive: Any,
+        args: argparse.Namespace,
     ) -> "Service":
         """Return the service with a page, which searches the sentences of `--corpus`.
 

@@ -216,7 +216,9 @@ def _hook(previous: ExceptHook) -> ExceptHook:
     """
 
     def hook(
-        kind: type[BaseException], error: BaseException, traceback: Optional[TracebackType]
+        kind: type[BaseException],
+        error: BaseException,
+        traceback: Optional[TracebackType],
     ) -> None:
         sentence = mistake(error)
         if sentence is None or VERBOSE in sys.argv or os.environ.get("ALLENNLP_DEBUG"):

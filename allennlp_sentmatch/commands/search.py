@@ -140,7 +140,9 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _search(
-    args: argparse.Namespace, encoder: Any, kind: "Optional[IndexKind]"
+    args: argparse.Namespace,
+    encoder: Any,
+    kind: "Optional[IndexKind]",
 ) -> "SentenceSearch":
     """Return the search in the corpus that the arguments name.
 

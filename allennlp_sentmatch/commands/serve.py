@@ -108,7 +108,11 @@ class Serve(Command):
         return service
 
     def completed(
-        self, service: "Service", predictor: Any, archive: Any, args: argparse.Namespace
+        self,
+        service: "Service",
+        predictor: Any,
+        archive: Any,
+        args: argparse.Namespace,
     ) -> "Service":
         """Return the service, to which subclasses may add routes."""
         return service

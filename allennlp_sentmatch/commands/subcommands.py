@@ -78,7 +78,10 @@ def subcommand_of(command: Command) -> type[Subcommand]:
 
 
 def _register_among_others(
-    cls: type[Subcommand], name: str, constructor: Optional[str] = None, exist_ok: bool = False
+    cls: type[Subcommand],
+    name: str,
+    constructor: Optional[str] = None,
+    exist_ok: bool = False,
 ) -> Callable[[type[Subcommand]], type[Subcommand]]:
     """Keep this package's command if another plugin has one of the same name.
 

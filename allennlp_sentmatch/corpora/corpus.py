@@ -194,7 +194,11 @@ class _Run:
         self._unfinished: deque[tuple[int, _Block]] = deque()
 
     def encode(
-        self, encoder: BlockEncoder, sentences: Iterator[str], batch_size: int, before: Any
+        self,
+        encoder: BlockEncoder,
+        sentences: Iterator[str],
+        batch_size: int,
+        before: Any,
     ) -> None:
         """Write the vectors of all sentences; the first sentences have the vectors `before`.
 

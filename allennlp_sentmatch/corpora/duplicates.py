@@ -227,7 +227,10 @@ class _Compared(NamedTuple):
 
 
 def _encoded(
-    encoder: SentenceEncoder, texts: Sentences, compare_words: bool, progress: Any
+    encoder: SentenceEncoder,
+    texts: Sentences,
+    compare_words: bool,
+    progress: Any,
 ) -> _Compared:
     """Return the texts prepared for comparison.
 

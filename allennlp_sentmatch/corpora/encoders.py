@@ -29,7 +29,9 @@ class BlockEncoder(Protocol):
         """The vectors' width E."""
 
     def encode_blocks(
-        self, blocks: Iterable[list[str]], batch_size: int = 128
+        self,
+        blocks: Iterable[list[str]],
+        batch_size: int = 128,
     ) -> Iterator[FloatArray]:
         """Yield the vectors (N, E) of each block of N sentences, in order."""
 
@@ -87,7 +89,9 @@ class CorpusEncoder:
         return self._encoder.encode_query(queries)
 
     def encode_blocks(
-        self, blocks: Iterable[list[str]], batch_size: int = 128
+        self,
+        blocks: Iterable[list[str]],
+        batch_size: int = 128,
     ) -> Iterator[FloatArray]:
         """Yield the vectors (N, E) of each block of N sentences, in order."""
         size = batch_size if self._has_batch_size else None
@@ -154,7 +158,10 @@ def load_encoder(
 
 
 def check_no_archive_settings(
-    model: str, cuda_device: int = -1, overrides: str = "", trust: bool = False
+    model: str,
+    cuda_device: int = -1,
+    overrides: str = "",
+    trust: bool = False,
 ) -> None:
     """Raise a `ValueError` if a setting of archives is given with another model."""
     if is_archive(model):

@@ -100,7 +100,9 @@ class RayEncoder:
         self._ray.init(address or "local", **options)
 
     def encode_blocks(
-        self, blocks: Iterable[list[str]], batch_size: int = 128
+        self,
+        blocks: Iterable[list[str]],
+        batch_size: int = 128,
     ) -> Iterator[FloatArray]:
         """Yield the vectors (N, E) of each block of N sentences, in order."""
         pending: deque[Any] = deque()

@@ -48,7 +48,10 @@ class SentenceCollection:
     """
 
     def __init__(
-        self, encoder: "SentenceEncoder", sentences: Sentences, vectors: Optional[Any] = None
+        self,
+        encoder: "SentenceEncoder",
+        sentences: Sentences,
+        vectors: Optional[Any] = None,
     ) -> None:
         self._encoder = encoder
         self._sentences = sentences

@@ -242,7 +242,9 @@ class SentenceEncoder:
     def similarity(self, first: Iterable[str], second: Iterable[str]) -> FloatArray: ...
 
     def similarity(
-        self, first: Union[str, Iterable[str]], second: Union[str, Iterable[str]]
+        self,
+        first: Union[str, Iterable[str]],
+        second: Union[str, Iterable[str]],
     ) -> Union[float, FloatArray]:
         """Return the cosine of two texts, or of each pair of two lists. In sentence-transformers,
         `similarity` takes vectors and compares each with each.
@@ -314,7 +316,9 @@ class SentenceEncoder:
             return self.collection(texts, vectors).search(query, k=k)
 
     def collection(
-        self, sentences: Iterable[str], vectors: Optional[FloatArray] = None
+        self,
+        sentences: Iterable[str],
+        vectors: Optional[FloatArray] = None,
     ) -> SentenceCollection:
         """Return sentences that can be searched for many queries; see `search`."""
         return SentenceCollection(self, checked_sentences(sentences), vectors)

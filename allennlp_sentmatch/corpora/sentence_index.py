@@ -118,7 +118,9 @@ class SentenceIndex:
         return cls(index, kind).extended(vectors, rows)
 
     def extended(
-        self, vectors: FloatArray, rows: Optional[Sequence[int]] = None
+        self,
+        vectors: FloatArray,
+        rows: Optional[Sequence[int]] = None,
     ) -> "SentenceIndex":
         """Return an index of more vectors, which replaces this one: it has the first of them.
 

@@ -132,7 +132,10 @@ class SentenceSearch:
             )
 
     def _build_index(
-        self, file: AnyPath, kind: Optional[IndexKind], sentences: Sequence[str]
+        self,
+        file: AnyPath,
+        kind: Optional[IndexKind],
+        sentences: Sequence[str],
     ) -> None:
         """Build the index and save it in a new file; raise `ValueError` if the file exists."""
         check_absent(file)  # building may take long
@@ -141,7 +144,10 @@ class SentenceSearch:
         logger.info("saved the index of %d sentences to %s", len(self._rows), file)
 
     def _load_index(
-        self, file: AnyPath, kind: Optional[IndexKind], sentences: Sequence[str]
+        self,
+        file: AnyPath,
+        kind: Optional[IndexKind],
+        sentences: Sequence[str],
     ) -> None:
         """Load the index, and add the sentences to it that are new since it was saved.
 
@@ -238,7 +244,10 @@ class SentenceSearch:
         return first.hexdigest() == digest
 
     def _rescored(
-        self, queries: Sequence[str], query_vectors: FloatArray, found: list[list[Neighbor]]
+        self,
+        queries: Sequence[str],
+        query_vectors: FloatArray,
+        found: list[list[Neighbor]],
     ) -> list[list[Neighbor]]:
         """Return the neighbors found for each query with predictions, the highest scores first."""
         pairs = [(query, neighbor) for query, near in enumerate(found) for neighbor in near]

@@ -157,7 +157,10 @@ def _differ_in_a_name(first: DecisiveWords, second: DecisiveWords) -> bool:
 
 
 def word_features(
-    first: Sequence[str], second: Sequence[str], order: Optional[str], encoder: SentenceEncoder
+    first: Sequence[str],
+    second: Sequence[str],
+    order: Optional[str],
+    encoder: SentenceEncoder,
 ) -> Optional[FloatArray]:
     """Return the features (N, K), float32, of the words of N pairs, in one of `WORD_ORDERS`.
 

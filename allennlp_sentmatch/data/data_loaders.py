@@ -123,7 +123,10 @@ class SemiSupervisedDataLoader(DataLoader):
         )
 
     def _split(
-        self, instances: list[Instance], num_labeled: int, data_path: str
+        self,
+        instances: list[Instance],
+        num_labeled: int,
+        data_path: str,
     ) -> tuple[list[Instance], list[Instance]]:
         """Return `num_labeled` random instances, and the others, in their order."""
         if is_distributed():
@@ -186,7 +189,10 @@ def _read(reader: DatasetReader, data_path: Any) -> list[Instance]:
 
 
 def _batches(
-    instances: list[Instance], batch_size: int, shuffle: bool, seed: str
+    instances: list[Instance],
+    batch_size: int,
+    shuffle: bool,
+    seed: str,
 ) -> Iterator[list[Instance]]:
     """Yield batches forever, one pass over the instances after another; empty if there are none."""
     for pass_ in count():

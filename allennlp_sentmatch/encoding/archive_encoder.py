@@ -61,7 +61,10 @@ class ArchiveEncoder:
     """
 
     def __init__(
-        self, model: Model, dataset_reader: DatasetReader, dtype: Optional[str] = None
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        dtype: Optional[str] = None,
     ) -> None:
         if not callable(getattr(model, "encode", None)):
             raise ConfigurationError(
@@ -149,7 +152,9 @@ class ArchiveEncoder:
         return vectors
 
     def encode_blocks(
-        self, blocks: Iterable[list[str]], batch_size: int = 128
+        self,
+        blocks: Iterable[list[str]],
+        batch_size: int = 128,
     ) -> Iterator[FloatArray]:
         """Yield the vectors (N, E), float32, of each block of N sentences; see `encode`."""
         for sentences in blocks:

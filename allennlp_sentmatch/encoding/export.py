@@ -129,7 +129,9 @@ def _checked_embedding(embedder: torch.nn.Module) -> Embedding:
 
 
 def _check_whole_sentences(
-    model: Model, reader: DatasetReader, embedder: ExportedEncoderEmbedder
+    model: Model,
+    reader: DatasetReader,
+    embedder: ExportedEncoderEmbedder,
 ) -> None:
     """Raise `ConfigurationError` unless the model's vectors equal the vectors of the embedder's
     encoder.

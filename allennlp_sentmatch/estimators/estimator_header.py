@@ -61,7 +61,9 @@ def _listed(estimator: Any, name: str) -> Any:
 
 
 def estimator_of(
-    kind: type[Estimator], header: dict[str, Any], encoder: SentenceEncoder
+    kind: type[Estimator],
+    header: dict[str, Any],
+    encoder: SentenceEncoder,
 ) -> Estimator:
     """Return a fitted estimator whose head has yet to load its tensors.
 

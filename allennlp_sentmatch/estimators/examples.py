@@ -56,7 +56,11 @@ class Examples(NamedTuple):
 
 
 def checked_examples(
-    pairs: Pairs, y: Any, sample_weight: Any, groups: Any, numeric: bool
+    pairs: Pairs,
+    y: Any,
+    sample_weight: Any,
+    groups: Any,
+    numeric: bool,
 ) -> Examples:
     """Return the pairs that have a weight above 0, with what a user gives for them.
 

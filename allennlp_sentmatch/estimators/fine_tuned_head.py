@@ -260,7 +260,10 @@ def _indexed(network: StandaloneEncoder, head: FineTunedHead, examples: Examples
 
 
 def _train(
-    head: FineTunedHead, settings: FineTuning, trained: DataLoader, held_out: DataLoader
+    head: FineTunedHead,
+    settings: FineTuning,
+    trained: DataLoader,
+    held_out: DataLoader,
 ) -> None:
     """Train the head's model until the metric on the pairs held out is no better.
 
@@ -298,7 +301,10 @@ class _SentenceVectors(TextFieldEmbedder):
         return self.network.vector_size
 
     def forward(
-        self, text_field_input: TextFieldTensors, num_wrapping_dims: int = 0, **unused: Any
+        self,
+        text_field_input: TextFieldTensors,
+        num_wrapping_dims: int = 0,
+        **unused: Any,
     ) -> Tensor:
         """Return vectors (B, T, E) of words (B, T)."""
         indices = text_field_input["tokens"]["tokens"]

@@ -78,7 +78,10 @@ def strata_of(groups: Array, labels: Array) -> tuple[Array, Array]:
 
 
 def divide(
-    groups: Array, labels: Array, num_folds: int, random_state: Optional[int]
+    groups: Array,
+    labels: Array,
+    num_folds: int,
+    random_state: Optional[int],
 ) -> list[Array]:
     """Return the positions of the examples that each of at most `num_folds` folds holds out.
 

@@ -82,7 +82,10 @@ def prefix_sizes(vector_size: int) -> list[int]:
 
 
 def pair_inputs(
-    encoder: SentenceEncoder, words: Optional[str], first: list[str], second: list[str]
+    encoder: SentenceEncoder,
+    words: Optional[str],
+    first: list[str],
+    second: list[str],
 ) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
     """Return the inputs of a head for N pairs: vectors (N, E) of both sides, features of words (N,
     K).
@@ -102,7 +105,10 @@ Head = Union["LinearHead", "FineTunedHead"]
 
 
 def head_outputs(
-    head: Head, encoder: SentenceEncoder, first: list[str], second: list[str]
+    head: Head,
+    encoder: SentenceEncoder,
+    first: list[str],
+    second: list[str],
 ) -> Array:
     """Return the logits (N, C), or the scores (N, 1), of N pairs; they must be finite."""
     parts = []

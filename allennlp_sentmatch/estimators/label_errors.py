@@ -103,7 +103,10 @@ def _probabilities(classifier: PairClassifier, examples: Examples, held_out: Arr
 
 
 def _errors_of(
-    positions: Array, probabilities: Array, targets: Array, classes: Array
+    positions: Array,
+    probabilities: Array,
+    targets: Array,
+    classes: Array,
 ) -> list[LabelError]:
     """Return the errors among M pairs, given the probabilities (M, C) of the labels `classes`."""
     names = classes.tolist()

@@ -49,7 +49,10 @@ BLOCK_SIZE = 1024  # examples that are standardized in double precision at a tim
 
 
 def fit_pipeline(
-    features: Array, labels: Array, l2: float, weights: Optional[Array] = None
+    features: Array,
+    labels: Array,
+    l2: float,
+    weights: Optional[Array] = None,
 ) -> Pipeline:
     """Fit scikit-learn's classifier to features (N, F), labels (N,) and weights (N,), by default 1.
 
@@ -193,7 +196,11 @@ def _columns(features: Array, columns: Array) -> Array:
 
 
 def _cross_validate(
-    features: Array, targets: Array, weights: Array, divisions: Sequence[Array], columns: Array
+    features: Array,
+    targets: Array,
+    weights: Array,
+    divisions: Sequence[Array],
+    columns: Array,
 ) -> Choice:
     """Choose the penalty with the lowest loss on held-out examples, for some features."""
     if not divisions:
@@ -215,7 +222,11 @@ def _cross_validate(
 
 
 def _outputs_held_out(
-    features: Array, targets: Array, weights: Array, divisions: Sequence[Array], l2: float
+    features: Array,
+    targets: Array,
+    weights: Array,
+    divisions: Sequence[Array],
+    l2: float,
 ) -> Array:
     """Return the outputs (M, C) for held-out examples, from models of the other examples."""
     parts = []

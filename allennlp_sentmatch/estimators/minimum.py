@@ -42,7 +42,10 @@ def minimum(features: Array, targets: Array, weights: Array, l2: float) -> tuple
 
 
 def _logistic_minimum(
-    features: Array, targets: Array, weights: Array, l2: float
+    features: Array,
+    targets: Array,
+    weights: Array,
+    l2: float,
 ) -> tuple[Array, Array]:
     """Return W^T (F, C) and b (C,) of a logistic regression, whose weights (N,) have the sum 1."""
     loss = _LogisticLoss(features, targets, weights, l2)

@@ -14,7 +14,9 @@ A_LINE = "a whole object on each line"
 
 
 def parse_json_object(
-    text: str, where: str = "input line", expected: str = A_LINE
+    text: str,
+    where: str = "input line",
+    expected: str = A_LINE,
 ) -> dict[str, Any]:
     """Parse a line, or another text, as a JSON object; errors say what was `expected`.
 

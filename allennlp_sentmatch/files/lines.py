@@ -171,7 +171,10 @@ def _peek(file: BinaryIO) -> bytes:
 
 
 def _decoded(
-    content: BinaryIO, name: AnyPath, encoding: str, skip: Optional[Callable[[str], None]]
+    content: BinaryIO,
+    name: AnyPath,
+    encoding: str,
+    skip: Optional[Callable[[str], None]],
 ) -> Iterator[tuple[int, str]]:
     """Yield the number, counted from 1, and the text of each line; see `stream_lines`."""
     if codecs.lookup(encoding).name.startswith(_WIDE):

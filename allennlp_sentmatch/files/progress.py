@@ -58,7 +58,9 @@ def progress_bar(total: int, description: str, unit: str, is_shown: Optional[boo
 
 
 def progress_over(
-    elements: Sequence[T], description: str, is_shown: Optional[bool] = None
+    elements: Sequence[T],
+    description: str,
+    is_shown: Optional[bool] = None,
 ) -> Iterator[T]:
     """Yield the elements, and show how many are done; see `progress_bar` for `is_shown`."""
     with progress_bar(len(elements), description, "", is_shown) as progress:

@@ -124,7 +124,9 @@ class Row:
         return texts or None
 
     def number(
-        self, columns: Sequence[Column], limits: Optional[tuple[float, float]] = None
+        self,
+        columns: Sequence[Column],
+        limits: Optional[tuple[float, float]] = None,
     ) -> Optional[float]:
         """Return the number in the first of the `columns`; `None` without one.
 

@@ -102,7 +102,9 @@ def _without_blank_lines(rows: Cells) -> Cells:
 
 
 def _with_columns(
-    rows: Cells, columns: Optional[Sequence[str]], quoted: Optional[bool]
+    rows: Cells,
+    columns: Optional[Sequence[str]],
+    quoted: Optional[bool],
 ) -> Iterator[Row]:
     """Yield the rows with the names of their cells, by default the names in the first row.
 
@@ -243,7 +245,9 @@ def _is_numbering(cells: Iterable[str]) -> bool:
 
 
 def read_sentences(
-    file_path: AnyPath, column: Optional[Column] = None, delimiter: Optional[str] = None
+    file_path: AnyPath,
+    column: Optional[Column] = None,
+    delimiter: Optional[str] = None,
 ) -> Iterator[str]:
     """Yield the sentences of a file without holding them in memory.
 
@@ -260,7 +264,9 @@ def read_sentences(
 
 
 def located_sentences(
-    file_path: AnyPath, column: Optional[Column] = None, delimiter: Optional[str] = None
+    file_path: AnyPath,
+    column: Optional[Column] = None,
+    delimiter: Optional[str] = None,
 ) -> Iterator[tuple[Source, str]]:
     """Yield each sentence of `read_sentences` with its file and line."""
     if column is not None:

@@ -75,7 +75,9 @@ def save_array(path: Path, array: "numpy.ndarray[Any, Any]") -> None:
 
 
 def check_sentences(
-    sentences: Iterable[str], file_path: AnyPath, remedy: str = "encode them again"
+    sentences: Iterable[str],
+    file_path: AnyPath,
+    remedy: str = "encode them again",
 ) -> None:
     """Compare sentences with the digest in a file of vectors, or in an index of them.
 

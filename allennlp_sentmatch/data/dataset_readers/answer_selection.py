@@ -30,7 +30,11 @@ class _Group:
     candidate_ids: list[str] = field(default_factory=list)
 
     def add(
-        self, row: Row, candidate: str, label: Optional[str], candidate_id: Optional[str]
+        self,
+        row: Row,
+        candidate: str,
+        label: Optional[str],
+        candidate_id: Optional[str],
     ) -> None:
         """Add the candidate of a row. Raise `ValueError` for a wrong label or a missing id."""
         self.candidates.append(candidate)

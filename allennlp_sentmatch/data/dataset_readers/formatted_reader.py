@@ -64,7 +64,10 @@ class FormattedReader(TokenizingReader):
         self._given_encoding = encoding and check_encoding(encoding)
 
     def _choose_format(
-        self, columns: Mapping[str, Optional[Column]], optional: Collection[str], **others: Any
+        self,
+        columns: Mapping[str, Optional[Column]],
+        optional: Collection[str],
+        **others: Any,
     ) -> None:
         """Set `_format`, `_columns` and `_encoding`.
 
@@ -101,7 +104,10 @@ class FormattedReader(TokenizingReader):
         return "sentence" if self._format_name == TABLE else "line"
 
     def _rows(
-        self, path: Any, value_of: Callable[[Row], Optional[T]], name: str = "label"
+        self,
+        path: Any,
+        value_of: Callable[[Row], Optional[T]],
+        name: str = "label",
     ) -> Iterator[tuple[Row, Optional[T]]]:
         """Yield the rows of a path with their values, which either all of them have, or none."""
         presence = AllOrNone(name)

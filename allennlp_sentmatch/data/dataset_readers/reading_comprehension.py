@@ -219,7 +219,10 @@ class ReadingComprehensionReader(FormattedReader):
         return offsets
 
     def _target(
-        self, passage: _Passage, answers: Sequence[str], start: Optional[int] = None
+        self,
+        passage: _Passage,
+        answers: Sequence[str],
+        start: Optional[int] = None,
     ) -> tuple[AnswerSpan, str]:
         """Return the span to learn, and by which of the reader's three rules.
 

@@ -198,7 +198,10 @@ class SentencePairReader(FormattedReader):
         return instance_of(fields, metadata)
 
     def _joined_field(
-        self, joiner: PairJoiner, texts: dict[str, str], metadata: dict[str, Any]
+        self,
+        joiner: PairJoiner,
+        texts: dict[str, str],
+        metadata: dict[str, Any],
     ) -> TextField:
         """Return the tokens of both texts together, and put the words of each into the metadata."""
         checked = {name: check_text(text, name) for name, text in texts.items()}

@@ -79,7 +79,9 @@ class SentenceVectorsReader(TokenizingReader):
         return [((sentence, None) for sentence in sentences)]
 
     def _pairs(
-        self, sentences_file: AnyPath, vectors_file: AnyPath
+        self,
+        sentences_file: AnyPath,
+        vectors_file: AnyPath,
     ) -> Iterator[tuple[str, Vectors]]:
         """Yield the sentences of a file with their vectors (E,), float32."""
         vectors = map_vectors(vectors_file)
@@ -112,7 +114,9 @@ class SentenceVectorsReader(TokenizingReader):
         return (example[0],)
 
     def text_to_instance(
-        self, sentence: str, teacher_vector: Optional[Union[Vectors, torch.Tensor]] = None
+        self,
+        sentence: str,
+        teacher_vector: Optional[Union[Vectors, torch.Tensor]] = None,
     ) -> Instance:
         """Make the instance of one sentence and its vector (E,), with the fields listed above."""
         instance = sentence_instance(sentence, self._text_field(sentence, "sentence"))

@@ -173,7 +173,10 @@ def _count_words(texts: Iterable[tuple[str, str]], lowercase: bool) -> Counter[s
 
 
 def _words(
-    moses: "MosesTokenizer", text: str, lowercase: bool, is_marked: bool = True
+    moses: "MosesTokenizer",
+    text: str,
+    lowercase: bool,
+    is_marked: bool = True,
 ) -> list[str]:
     """Return the words of a text; with `is_marked`, they have the mark if no space is between."""
     text = text.lower() if lowercase else text
