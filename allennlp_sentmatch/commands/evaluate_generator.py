@@ -35,11 +35,6 @@ class EvaluateGenerator(Command):
             "--predictions-output-file", help="write the artificial data set here, as JSON lines"
         )
         parser.add_argument("--batch-size", type=int, default=32, help="pairs at a time")
-        parser.add_argument(
-            "--sample-latent",
-            action="store_true",
-            help="draw the latent vectors instead of taking the means of their distributions",
-        )
 
     def run(self, args: argparse.Namespace) -> None:
         """Print the metrics, and write them and the artificial pairs to the output files."""
@@ -51,8 +46,7 @@ class EvaluateGenerator(Command):
 
         archive = load_archive(args.archive_file, args.cuda_device, args.trust_archive)
         prepare_environment(archive.config)
-        settings = {"sample_latent": args.sample_latent}
-        generator: Any = Predictor.from_archive(archive, "pair_generator", extra_args=settings)
+        generator: Any = Predictor.from_archive(archive, "pair_generator")
         archive = load_archive(args.classifier, args.cuda_device, args.trust_archive)
         classifier: Any = Predictor.from_archive(archive, "sentence_pair")
         metrics, pairs = evaluate_generator(generator, classifier, args.input_file, args.batch_size)
