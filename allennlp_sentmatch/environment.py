@@ -32,7 +32,7 @@ def describe_environment() -> str:
 
 
 def has_compiled_steps() -> bool:
-    """Check that this installation has the library of compiled steps."""
+    """Return whether this installation has the library of compiled steps."""
     return any((PACKAGE / f"nn/ops/native/_steps{x}").is_file() for x in EXTENSION_SUFFIXES)
 
 
@@ -77,6 +77,7 @@ def _instructions(flags: list[str]) -> str:
 
 
 def _lines() -> Iterator[tuple[str, object]]:
+    """Yield the lines of the description, each with its name; see `describe_environment`."""
     yield "package", f"allennlp_sentmatch {__version__}, {PACKAGE}"
     yield "Python", f"{platform.python_version()}, {sys.executable}"
     yield "system", f"{platform.platform()}, {platform.machine()}"
@@ -103,6 +104,7 @@ def _lines() -> Iterator[tuple[str, object]]:
 
 
 def _allennlp() -> str:
+    """Return AllenNLP's version, and whether it can be imported or why not."""
     version = installed_version("allennlp")
     if version is None:
         return f"not installed; type `{INSTALL_COMMAND}`"
@@ -114,6 +116,7 @@ def _allennlp() -> str:
 
 
 def _compiled() -> str:
+    """Return whether the compiled steps can be used or, if they are not, why."""
     if not has_compiled_steps():
         return "no"
     if find_spec("torch") is None:  # this loads the compiled steps

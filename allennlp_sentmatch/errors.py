@@ -28,7 +28,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _configuration_error() -> type[Exception]:
-    """Return the class of errors in settings, which does not depend on earlier imports."""
+    """Return the class of errors in settings, which does not depend on earlier imports.
+
+    It is AllenNLP's class, which is not a `ValueError`, or `ValueError` without AllenNLP.
+    """
     if find_spec("allennlp") is None:
         return ValueError
     from allennlp.common.checks import ConfigurationError

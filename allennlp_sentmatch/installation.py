@@ -93,8 +93,10 @@ class Change:
 
 
 def install_allennlp(constraints: Optional[Path] = None, dry_run: bool = False) -> None:
-    """Install AllenNLP and the packages that it imports into the current environment. A pip
-    `constraints` file may fix versions; a `dry_run` only prints what would be installed.
+    """Install AllenNLP and the packages that it imports into the current environment.
+
+    A pip `constraints` file may fix versions; a `dry_run` only prints what would be installed. What
+    is installed, and what `pip check` says, is printed.
 
     Raise `InstallationError`, of one sentence, if AllenNLP cannot work in the environment.
     """
@@ -168,7 +170,10 @@ def _check_folder(folder: Path) -> None:
 
 
 def plan(constraints: Optional[Path] = None) -> list[Change]:
-    """Return the packages to install or change, as pip resolves them; torch does not change."""
+    """Return the packages to install or change, as pip resolves them; torch does not change.
+
+    Raise `InstallationError` if pip finds no versions that fit together.
+    """
     torch = metadata.version("torch")
     limits = [f"torch=={torch}"]
     if _release(torch) < TORCH_WITH_NUMPY_2:
@@ -193,7 +198,10 @@ def plan(constraints: Optional[Path] = None) -> list[Change]:
 
 
 def _apply(changes: Sequence[Change]) -> None:
-    """Install packages by pip, and the module of our own from a wheel that is written here."""
+    """Install packages by pip, and our own module from a wheel that is written here.
+
+    Raise `InstallationError` if pip fails.
+    """
     theirs = [change.pin for change in changes if change.name != SUPPORT]
     if theirs:
         _pip("install", "--quiet", "--no-deps", *theirs)
@@ -235,7 +243,7 @@ def build_support_wheel(folder: Path) -> Path:
 
 
 def explain_conflicts(lines: Sequence[str]) -> str:
-    """Print which lines of `pip check` are expected, and why."""
+    """Return a text that says which lines of `pip check` are expected, and why."""
     expected = [line for line in lines if line.startswith("allennlp ")]
     others = [line for line in lines if line not in expected and " has " in line]
     text = f"AllenNLP {ALLENNLP_VERSION} is ready: `allennlp --help`."
@@ -251,7 +259,11 @@ def explain_conflicts(lines: Sequence[str]) -> str:
 
 
 def why_broken(error: Exception) -> str:
-    """Print which package prevents the import of AllenNLP, with the `error` and the remedy."""
+    """Return which package prevents the import of AllenNLP, with the `error` and the remedy.
+
+    It is the first of `REQUIREMENTS` that is missing or has another version or, if there is none,
+    the package in which the error was raised.
+    """
     from packaging.requirements import Requirement
 
     for requirement in map(Requirement, REQUIREMENTS):
@@ -310,4 +322,5 @@ def _release(version: str) -> tuple[int, ...]:
 
 
 def _dotted(version: Sequence[int]) -> str:
+    """Return a version as text: "3.9" of (3, 9)."""
     return ".".join(map(str, version))

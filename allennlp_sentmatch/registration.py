@@ -59,6 +59,7 @@ def register_components() -> None:
 
 
 def _import_components() -> None:
+    """Import all modules that register components."""
     for part in REGISTERING_PARTS:
         import_module(f"{_PACKAGE}.{part}")
 
@@ -90,6 +91,10 @@ class _RegisteringFinder(MetaPathFinder):
         return spec
 
     def _execute(self, execute: Callable[[ModuleType], None], module: ModuleType) -> None:
+        """Execute a module, and then register the components.
+
+        Raise `ModuleNotFoundError`, with the command that installs it, if AllenNLP is missing.
+        """
         if find_spec("allennlp") is None:
             raise ModuleNotFoundError(
                 f"{module.__name__} needs AllenNLP, which is not installed; type "
