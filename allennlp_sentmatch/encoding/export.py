@@ -1,4 +1,8 @@
-"""Sentence encoders for programs without AllenNLP."""
+"""Sentence encoders for programs without AllenNLP.
+
+A trained model's encoder, the vectors of its words and what splits its texts are turned into a
+`StandaloneEncoder`, whose folder sentence-transformers reads, too.
+"""
 
 from copy import deepcopy
 from typing import Any
@@ -158,7 +162,10 @@ def _check_whole_sentences(
 
 
 def _trained_further(embedder: ExportedEncoderEmbedder) -> StandaloneEncoder:
-    """Return a copy of an embedder's encoder that cuts no text, like the embedder."""
+    """Return a copy of an embedder's encoder that cuts no text, like the embedder.
+
+    Its parameters need no gradients, and it is in evaluation mode.
+    """
     exported = deepcopy(embedder.encoder).requires_grad_(False)
     exported.indexer.max_length = None
     return exported.eval()

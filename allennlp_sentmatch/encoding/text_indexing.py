@@ -1,4 +1,7 @@
-"""Convert texts to the indices of their words, without instances and fields."""
+"""Convert texts to the indices of their words, without instances and fields.
+
+AllenNLP makes an object of each token and of each field, which takes longer than a small encoder.
+"""
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Vocabulary

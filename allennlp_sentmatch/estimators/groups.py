@@ -113,7 +113,7 @@ def divide(
 
 
 def _learnable(held_out: Array, groups: Array, labels: Array) -> Array:
-    """Return the held-out positions, without groups that are the last ones of a label.
+    """Return the held-out positions (M,), without groups that are the last ones of a label.
 
     Only a label whose groups also have other labels can be lost by a division.
     """

@@ -87,10 +87,10 @@ def pair_inputs(
     first: list[str],
     second: list[str],
 ) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
-    """Return the inputs of a head for N pairs: vectors (N, E) of both sides, features of words (N,
-    K).
+    """Return the inputs of a head for N pairs.
 
-    `words` is one of `WORD_ORDERS`. A sentence that occurs twice is encoded once.
+    These are the vectors (N, E) of both sides, and the features of the words (N, K), or `None` for
+    them. `words` is one of `WORD_ORDERS`. A sentence that occurs twice is encoded once.
     """
     different = dict.fromkeys(first + second)
     positions = {text: position for position, text in enumerate(different)}
@@ -110,7 +110,11 @@ def head_outputs(
     first: list[str],
     second: list[str],
 ) -> Array:
-    """Return the logits (N, C), or the scores (N, 1), of N pairs; they must be finite."""
+    """Return the logits (N, C), or the scores (N, 1), of N pairs.
+
+    Features are computed for `BLOCK_SIZE` pairs at a time. Raise `ValueError`, with the pair's
+    position, for an output that is not finite.
+    """
     parts = []
     for start in range(0, len(first), BLOCK_SIZE):
         block = slice(start, start + BLOCK_SIZE)
@@ -166,7 +170,10 @@ class LinearHead:
         l2: Optional[float],
         random_state: Optional[int],
     ) -> Fit:
-        """Learn from N examples with the `features` (N, F), and return what `fit_linear` found."""
+        """Learn from N examples with the `features` (N, F), and return what `fit_linear` found.
+
+        Without `l2`, cross-validation chooses the penalty, for which `random_state` is the seed.
+        """
         targets = examples.targets
         fit = fit_linear(
             features,
@@ -185,7 +192,11 @@ class LinearHead:
         return fit
 
     def _feature_weights(self) -> Array:
-        """Return the factors (F,) of the standardized features."""
+        """Return the factors (F,) of the standardized features.
+
+        They are 1 for the matcher's features, `WORD_WEIGHT` for the features of the words and
+        `COSINE_WEIGHT` for the cosine.
+        """
         num_features = self._shape[1]
         weights = numpy.ones(num_features)
         if self.words is not None:

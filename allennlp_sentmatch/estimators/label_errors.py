@@ -108,7 +108,11 @@ def _errors_of(
     targets: Array,
     classes: Array,
 ) -> list[LabelError]:
-    """Return the errors among M pairs, given the probabilities (M, C) of the labels `classes`."""
+    """Return the errors among M pairs, given the probabilities (M, C) of the labels `classes`.
+
+    `positions` (M,) are their places among all pairs, and `targets` (M,) the indices of their
+    labels.
+    """
     names = classes.tolist()
     best = probabilities.argmax(axis=1)
     return [

@@ -149,7 +149,10 @@ def best_penalty(losses: Iterable[tuple[float, float]], stop_early: bool = False
 
 
 def _fitted_scaler(features: Array, weights: Optional[Array] = None) -> StandardScaler:
-    """Return a scaler of features (N, F) with their weighted means and deviations."""
+    """Return a scaler of features (N, F) with their means and deviations in double precision.
+
+    The examples have `weights` (N,), by default 1.
+    """
     scaler = StandardScaler()
     for start in range(0, len(features), BLOCK_SIZE):
         block = slice(start, start + BLOCK_SIZE)
@@ -179,7 +182,11 @@ def _choose(
     divisions: Sequence[Array],
     strongest: Optional[int],
 ) -> Choice:
-    """Choose all features or only the strongest one, and the penalty, by the held-out examples."""
+    """Choose all features or only the strongest one, and the penalty, by the held-out examples.
+
+    `features` (N, F) are standardized and weighted. All are chosen if their loss is lower; of
+    scores, if it is lower than the share `WORTH` of the strongest one's.
+    """
     every = numpy.arange(features.shape[1])
     whole = _cross_validate(features, targets, weights, divisions, every)
     if strongest is None or len(every) == 1 or not divisions:
@@ -202,7 +209,11 @@ def _cross_validate(
     divisions: Sequence[Array],
     columns: Array,
 ) -> Choice:
-    """Choose the penalty with the lowest loss on held-out examples, for some features."""
+    """Choose the penalty with the lowest loss on held-out examples, for some features.
+
+    Without divisions, it is `DEFAULT_L2`. Penalties are tried from the strongest to the weakest,
+    until the loss rises.
+    """
     if not divisions:
         return Choice(columns, DEFAULT_L2)
     features = _columns(features, columns)
@@ -238,7 +249,10 @@ def _outputs_held_out(
 
 
 def _losses(outputs: Array, targets: Array) -> Array:
-    """Return the loss of each example (M,), given its output (M, C)."""
+    """Return the loss of each example (M,), given its output (M, C).
+
+    It is the squared error of a score, and the negative log-likelihood of a label.
+    """
     if targets.dtype.kind == "f":
         errors: Array = (outputs[:, 0] - targets) ** 2
         return errors

@@ -167,7 +167,10 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return held_out
 
     def _label_position(self, label: Any) -> int:
-        """Return the position of a label in `classes_`, by default the second of two."""
+        """Return the position of a label in `classes_`, by default the second of two.
+
+        Raise `ValueError` for a label that is not among them.
+        """
         check_is_fitted(self)
         classes = self.classes_.tolist()
         if label is None and len(classes) == 2:
@@ -177,7 +180,11 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return int(classes.index(label))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on N pairs and their labels."""
+        """Return the accuracy, from 0 to 1, on N pairs and their labels.
+
+        `sample_weight` (N,) is by default 1. A warning says so if there are labels that `fit` has
+        not seen.
+        """
         pairs, labels = self._checked(X, y)
         check_is_fitted(self)
         unknown = labels[~numpy.isin(labels, self.classes_)].tolist()
@@ -220,7 +227,10 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
 
 def _checked_class_weight(given: Mapping[Any, Any]) -> dict[Any, float]:
-    """Return the labels and their weights as Python's own types."""
+    """Return the labels and their weights as Python's own types.
+
+    Raise `ValueError` for an invalid label or weight.
+    """
     with errors_name("class_weight"):
         labels = checked_targets(list(given), len(given), numeric=False).tolist()
     checked = {}
@@ -233,7 +243,11 @@ def _checked_class_weight(given: Mapping[Any, Any]) -> dict[Any, float]:
 
 
 def _checked_aim(precision: Optional[float], recall: Optional[float]) -> tuple[str, float]:
-    """Return the criterion for a threshold, and the figure that it has to reach."""
+    """Return the criterion for a threshold, and the figure that it has to reach.
+
+    Raise `ValueError` for both a precision and a recall, and for a number that is not above 0 and
+    at most 1.
+    """
     aims = {"precision": precision, "recall": recall}
     given = [(aim, wanted) for aim, wanted in aims.items() if wanted is not None]
     if not given:

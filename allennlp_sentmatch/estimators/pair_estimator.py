@@ -135,7 +135,10 @@ class PairEstimator(KeepsEncoder):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
-        """Set the attributes of a new estimator, whose parameters have been checked."""
+        """Set the attributes of a new estimator, whose parameters have been checked.
+
+        Raise `TypeError` or `ValueError` for invalid pairs, labels, weights or groups.
+        """
         pairs = checked_pairs(X)
         if pairs.names is not None:
             self.feature_names_in_ = numpy.array(pairs.names, dtype=object)
@@ -175,6 +178,10 @@ class PairEstimator(KeepsEncoder):
 
         `tuple[list[tuple[str, float]], list[tuple[str, float]]]`
             The space-separated words of the first and of the second sentence, with their weights.
+
+        # Raises
+
+        `NotFittedError` before `fit`, and `TypeError` or `ValueError` for anything but a pair.
         """
         sides = [texts[0].split() for texts in self._pairs([pair])[:2]]
         variants = without_each_word(sides)
@@ -189,6 +196,11 @@ class PairEstimator(KeepsEncoder):
 
         The encoder of this package is not written. Encoders of other packages and of archives are
         not written either: `load` takes them.
+
+        # Raises
+
+        `NotFittedError` before `fit`, `ValueError` if the folder is not empty or the numbers of the
+        encoder have a format that cannot be saved, and `OSError` if it cannot be written.
         """
         check_is_fitted(self)
         save_estimator(self, folder)
@@ -242,7 +254,11 @@ class PairEstimator(KeepsEncoder):
         return values, weights
 
     def _outputs(self, X: Any) -> Array:
-        """Return the logits (N, C) of pairs, or their scores (N, 1)."""
+        """Return the logits (N, C) of pairs, or their scores (N, 1).
+
+        Warnings name the pairs with a text that is cut or has no known word. Raise `NotFittedError`
+        before `fit`.
+        """
         check_is_fitted(self)
         first, second, _ = self._pairs(X)
         with noting_pairs(first, second):

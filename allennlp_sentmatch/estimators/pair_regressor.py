@@ -25,7 +25,10 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
     _numeric = True
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination, R^2, on N pairs and their scores."""
+        """Return the coefficient of determination, R^2, on N pairs and their scores.
+
+        `sample_weight` (N,) is by default 1.
+        """
         return float(super().score(*self._checked(X, y), sample_weight))
 
     def predict(self, X: Any) -> Array:

@@ -11,7 +11,8 @@ from allennlp_sentmatch.nn.checks import Kind, read_settings
 def read_attributes(settings: Any, kinds: Mapping[str, Kind]) -> dict[str, Any]:
     """Return the attributes of `settings` with the names in `kinds`, as Python's own types.
 
-    Raise a `ValueError` that names the first attribute which is not of its kind.
+    Scalars of NumPy are accepted. Raise a `ValueError` that names the first attribute which is not
+    of its kind.
     """
     given = {}
     for name in kinds:
