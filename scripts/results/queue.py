@@ -23,7 +23,13 @@ from typing import IO, Optional
 
 from scripts.experiments import REPOSITORY
 from scripts.results.plan import Run, Wanted, new_table, outdated_runs, planned_runs, steps
-from scripts.results.run_seeds import finish, is_finished, revision, train
+from scripts.results.run_seeds import (
+    command_without_seeds,
+    finish,
+    is_finished,
+    revision,
+    train,
+)
 from scripts.results.tables import read_table, write_table
 
 
@@ -44,11 +50,8 @@ def train_and_record(run: Run, output: Path, lock: IO[str]) -> None:
     is_new = not is_finished(training.folder(run.seed))
     if is_new:
         train(training, run.seed, recover=True, keep_open=[lock.fileno()])
-    command = [
-        "python", "-m", "scripts.results.run_seeds", str(training.config), str(training.output),
-        "--overrides", run.row.overrides,
-        "--record", str(series.results.relative_to(REPOSITORY)),
-    ]  # fmt: skip
+    record = series.results.relative_to(REPOSITORY)
+    command = command_without_seeds(training, run.row.overrides, record, jobs=1)
     if not series.results.exists():
         write_table(series.results, new_table(run.row.file))
     finish(training, series, run.seed, command, is_new)

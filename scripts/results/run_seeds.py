@@ -157,14 +157,14 @@ def summarize(values: list[float]) -> str:
     return f"{text}  ({', '.join(f'{value:.4f}' for value in values)})"
 
 
-def command_without_seeds(arguments: argparse.Namespace) -> list[str]:
-    """Return the words of this command, without `--seeds`."""
-    words = ["python", "-m", "scripts.results.run_seeds", arguments.config, arguments.output]
-    if arguments.overrides:
-        words += ["--overrides", arguments.overrides]
-    if arguments.jobs > 1:
-        words += ["--jobs", arguments.jobs]
-    return [*map(str, words), "--record", str(arguments.record)]
+def command_without_seeds(training: Training, overrides: str, record: Path, jobs: int) -> list[str]:
+    """Return the words of the command that trains and records, without `--seeds`."""
+    words = ["python", "-m", "scripts.results.run_seeds", training.config, training.output]
+    if overrides:
+        words += ["--overrides", overrides]
+    if jobs > 1:
+        words += ["--jobs", jobs]
+    return [*map(str, words), "--record", str(record)]
 
 
 def revision() -> str:
@@ -301,6 +301,9 @@ def main() -> None:
     if arguments.record is not None:
         series = Series(arguments.record, arguments.config, text)
         recorded = recorded_with_these_settings(training, series, finished)
+        command = command_without_seeds(
+            training, arguments.overrides, arguments.record, arguments.jobs
+        )
     left_out = [seed for seed in arguments.seeds if seed in recorded and seed not in finished]
     for seed in left_out:
         print(f"seed {seed} is in {arguments.record}")
@@ -315,7 +318,6 @@ def main() -> None:
                 if seed in futures:
                     futures[seed].result()
                 if series is not None:
-                    command = command_without_seeds(arguments)
                     finish(training, series, seed, command, is_new=seed in futures)
         finally:  # if one fails, start no others
             executor.shutdown(cancel_futures=True)
