@@ -168,6 +168,8 @@ class Connections:
         class WatchedProtocol(protocol):  # type: ignore[misc]
             """Records a connection's events."""
 
+            app: Any  # the application, which uvicorn sets
+
             def connection_made(self, transport: Any) -> None:
                 super().connection_made(transport)
                 self._connection = Connection(transport)
