@@ -154,7 +154,10 @@ def _fitted_temperature(
 
 
 def _warn_of_shared_examples(
-    reader: DatasetReader, train_path: Any, data_path: Any, test_path: Any
+    reader: DatasetReader,
+    train_path: Any,
+    data_path: Any,
+    test_path: Any,
 ) -> None:
     """Log a warning if the calibration or test data have many examples of the data before them."""
     paths = {
@@ -198,7 +201,12 @@ def _files(path: Any) -> list[str]:
     return [str(file) for file in path] if isinstance(path, list) else [str(path)]
 
 
-def _report(data: LabeledLogits, path: Any, previous: float, temperature: float) -> DataReport:
+def _report(
+    data: LabeledLogits,
+    path: Any,
+    previous: float,
+    temperature: float,
+) -> DataReport:
     return DataReport(
         data=path,
         examples=len(data.labels),

@@ -53,7 +53,10 @@ class LabeledLogits(NamedTuple):
 
 @torch.no_grad()
 def predict_logits(
-    model: ClassificationModel, reader: DatasetReader, data_path: Any, batch_size: int = 64
+    model: ClassificationModel,
+    reader: DatasetReader,
+    data_path: Any,
+    batch_size: int = 64,
 ) -> LabeledLogits:
     """Return the logits (N, K) of the examples that a reader finds, and their labels (N,).
 

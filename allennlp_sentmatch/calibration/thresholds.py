@@ -37,7 +37,10 @@ class Decisions:
 
 
 def precision_threshold(
-    probs: FloatArray, labels: IntArray, precision: float, positive: Optional[int] = None
+    probs: FloatArray,
+    labels: IntArray,
+    precision: float,
+    positive: Optional[int] = None,
 ) -> Optional[float]:
     """Return the smallest probability at which the predicted label is correct often enough.
 

@@ -76,7 +76,11 @@ class Scored(NamedTuple):
 
 
 def scored(
-    path: AnyPath, data_path: Any, metric: Optional[str], cuda_device: int, trust: bool
+    path: AnyPath,
+    data_path: Any,
+    metric: Optional[str],
+    cuda_device: int,
+    trust: bool,
 ) -> Scored:
     """Return the scores of an archive, or raise the errors of `compare_archives` about one."""
     archive = load_archive(path, cuda_device, trust)

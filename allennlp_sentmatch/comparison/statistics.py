@@ -123,7 +123,10 @@ def resampled(
 
 
 def power(
-    higher: ndarray, lower: ndarray, difference: float, over_items: Sequence[ndarray]
+    higher: ndarray,
+    lower: ndarray,
+    difference: float,
+    over_items: Sequence[ndarray],
 ) -> tuple[float, Optional[int]]:
     """Return `smallest` and `seeds_to_decide` of the `Comparison` with this difference."""
     higher_figures, lower_figures = over_items

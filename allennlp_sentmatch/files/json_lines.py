@@ -12,12 +12,14 @@ from allennlp_sentmatch.files.row import Row
 
 A_LINE = "a whole object on each line"
 
+JsonObject = dict[str, Any]
+
 
 def parse_json_object(
     text: str,
     where: str = "input line",
     expected: str = A_LINE,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Parse a line, or another text, as a JSON object; errors say what was `expected`.
 
     Raise `ValueError`, which begins with `where`, for anything else, and for an object that has a

@@ -18,13 +18,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 
 import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import lazy_groups_of
+from allennlp.common.util import JsonDict, lazy_groups_of
 from allennlp.predictors import Predictor
 from torch import Tensor
 
@@ -47,16 +46,23 @@ GATES = ("gate", "range", "difference")
 
 @dataclass(frozen=True)
 class GateHistogram:
-    """One histogram, in bins of equal width over [0, 1], or over [-3, 3] for cells."""
+    """One histogram, in 50 bins of equal width over [0, 1], or over [-3, 3] for cells.
+
+    # Attributes
+
+    layer : `int`
+        The layer, counted from 1 as in the paper: the first one with a vertical gate is 2.
+    quantity : `str`
+        "gate", "range", "difference" or "cell".
+    counts : `list[int]`
+        The number of values in each bin; the outermost bins include values beyond the limits.
+    mean, standard_deviation, minimum, maximum : `float`
+        Of all values, those beyond the limits included.
+    """
 
     layer: int
-    """The layer, counted from 1 as in the paper, so that the first one with a vertical gate is
-    2.
-    """
     quantity: str
-    """"gate", "range", "difference" or "cell"."""
     counts: list[int]
-    """The number of values in each bin; the outermost bins include values beyond the limits."""
     mean: float
     standard_deviation: float
     minimum: float
@@ -68,20 +74,30 @@ def has_vertical_gates(model: torch.nn.Module) -> bool:
     return any(_stacks(model))
 
 
-def is_lone_sentence(predictor: Predictor, inputs: dict[str, Any]) -> bool:
+def is_lone_sentence(predictor: Predictor, inputs: JsonDict) -> bool:
     """Return whether the input of a predictor for pairs is only a `sentence`."""
     return isinstance(predictor, SentencePairPredictor) and set(inputs) == {"sentence"}
 
 
 def collect_gates(
-    predictor: Predictor, inputs: Iterable[dict[str, Any]], batch_size: int = 64
+    predictor: Predictor, inputs: Iterable[JsonDict], batch_size: int = 64
 ) -> list[GateHistogram]:
     """Compute a histogram of figure 4.4 for each layer of a model and each quantity that it has.
 
-    The predictor's model must contain a CAS-LSTM, and the `inputs` are JSON objects that the
-    predictor takes; a predictor for pairs also takes objects with only a `sentence`, which the
-    model's encoder reads. Raises `ConfigurationError` for a model without a CAS-LSTM of at least
-    two layers, and if no sentence has a token.
+    # Parameters
+
+    predictor : `Predictor`
+        A predictor whose model contains a CAS-LSTM.
+    inputs : `Iterable[JsonDict]`
+        JSON objects that the predictor takes. A predictor for pairs also takes objects with only a
+        `sentence`, which the model's encoder reads.
+    batch_size : `int`, optional (default = `64`)
+        The number of inputs that are read together.
+
+    # Raises
+
+    `ConfigurationError` for a model without a CAS-LSTM of at least two layers, and if no sentence
+    has a token.
     """
     model = predictor._model
     stacks = list(_stacks(model))
@@ -107,20 +123,22 @@ def collect_gates(
             _predict(predictor, batch)
     if not summaries:
         raise ConfigurationError("the sentences have no token, and so no gates")
-    return [_histogram(*key, summaries[key]) for key in sorted(summaries, key=itemgetter(0))]
+    by_layer = sorted(summaries.items(), key=lambda item: item[0][0])
+    return [_histogram(layer, quantity, parts) for (layer, quantity), parts in by_layer]
 
 
-def _predict(predictor: Predictor, inputs: Iterable[dict[str, Any]]) -> None:
+def _predict(predictor: Predictor, inputs: Iterable[JsonDict]) -> None:
     """Let the model read the texts of inputs, whatever it predicts."""
     sentences = []
     others = []
-    for one in inputs:
-        if is_lone_sentence(predictor, one):
-            sentences.append(one["sentence"])
+    for json_dict in inputs:
+        if is_lone_sentence(predictor, json_dict):
+            sentences.append(json_dict["sentence"])
         else:
-            others.append(one)
+            others.append(json_dict)
     if sentences:
-        ArchiveEncoder(predictor._model, predictor._dataset_reader).encode(sentences)
+        encoder = ArchiveEncoder(predictor._model, predictor._dataset_reader)
+        encoder.encode(sentences)
     if others:
         predictor.predict_batch_json(others)
 
@@ -128,25 +146,31 @@ def _predict(predictor: Predictor, inputs: Iterable[dict[str, Any]]) -> None:
 def _quantities(
     layers: Sequence[Sequence[CellAwareLSTMGates]], mask: Tensor
 ) -> Iterator[tuple[int, str, Tensor]]:
-    """Yield the layer, the name and the values of each quantity at the unmasked tokens."""
+    """Yield the layer, the name and the values of each quantity at the N unmasked tokens.
+
+    `layers` has the gates of each layer and direction. The values have the shape (N, H), and those
+    of a range (N,).
+    """
     for index, directions in enumerate(layers):
         layer = index + 1
         for direction, here in enumerate(directions):
             if here.vertical is not None:
-                gate = here.vertical[mask]  # (number of tokens, H)
-                lower_output_gate = layers[index - 1][direction].output[mask]
+                lower = layers[index - 1][direction]
+                gate = here.vertical[mask]
+                difference = gate - lower.output[mask]
                 yield layer, "gate", gate
                 yield layer, "range", gate.amax(1) - gate.amin(1)
-                yield layer, "difference", (gate - lower_output_gate).abs()
+                yield layer, "difference", difference.abs()
             yield layer, "cell", here.cell[mask]
 
 
 def _summary(quantity: str, tensor: Tensor) -> list[float]:
     """Return the extremes, the sum, the sum of the squares and the counts of some values."""
     values = tensor.double().cpu().numpy().ravel()
+    squares = numpy.square(values)
     _, limits = QUANTITIES[quantity]
     counts, _ = numpy.histogram(values.clip(*limits), NUM_BINS, limits)
-    return [values.min(), values.max(), values.sum(), numpy.square(values).sum(), *counts]
+    return [values.min(), values.max(), values.sum(), squares.sum(), *counts]
 
 
 def _histogram(layer: int, quantity: str, summaries: Sequence[Sequence[float]]) -> GateHistogram:
@@ -170,7 +194,11 @@ def _histogram(layer: int, quantity: str, summaries: Sequence[Sequence[float]]) 
 def draw_gates(
     title: str, histograms: list[GateHistogram], quantities: Sequence[str] = GATES
 ) -> Drawing:
-    """Draw histograms of `collect_gates`, a row for each quantity and a column for each layer."""
+    """Draw histograms of `collect_gates`, a row for each quantity and a column for each layer.
+
+    Histograms of other quantities are left out. Raise `ConfigurationError` without the extra
+    [plots].
+    """
     drawn = [histogram for histogram in histograms if histogram.quantity in quantities]
     layers = sorted({histogram.layer for histogram in drawn})
     figure = new_figure(3.6 * len(layers), 2.4 * len(quantities))
@@ -186,7 +214,13 @@ def _draw_histogram(axes: Any, histogram: GateHistogram) -> None:
     label, limits = QUANTITIES[histogram.quantity]
     edges = numpy.linspace(*limits, NUM_BINS + 1)
     centers = (edges[1:] + edges[:-1]) / 2
-    axes.hist(centers, bins=NUM_BINS, range=limits, density=True, weights=histogram.counts)
+    axes.hist(
+        centers,
+        bins=NUM_BINS,
+        range=limits,
+        density=True,
+        weights=histogram.counts,
+    )
     axes.set(xlim=limits, xlabel=label, ylabel="Density")
     figures = f"{histogram.mean:.2f} ± {histogram.standard_deviation:.2f}"
     if histogram.quantity == "cell":

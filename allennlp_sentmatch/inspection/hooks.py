@@ -17,7 +17,17 @@ from allennlp_sentmatch.modules.token_embedders.exported_encoder import Exported
 
 @dataclass
 class EmbeddedText:
-    """The embeddings (N, T, D) of a text, and their replacements, for each call with this text."""
+    """The embeddings of a text, for each call with this text.
+
+    # Attributes
+
+    embedder : `Optional[TextFieldEmbedder]`
+        The module that was called; `None` before the first call.
+    originals : `list[Tensor]`
+        The embeddings (N, T, D).
+    leaves : `list[Tensor]`
+        Their replacements (N, T, D), leaves of the autograd graph.
+    """
 
     embedder: Optional[TextFieldEmbedder] = None
     originals: list[Tensor] = field(default_factory=list)
@@ -32,12 +42,22 @@ def replaced_embeddings(
 ) -> Iterator[dict[str, EmbeddedText]]:
     """Replace the word embeddings of each text by leaves of the autograd graph.
 
-    The `texts` are the tensors with which the model is called, by the name of the text. A text is
-    recognized by its tensors, not by the order of calls. `replace` computes the new embeddings from
-    the original ones, both (N, T, D). With a pretrained transformer or an exported encoder as the
-    only token embedder, these are the embeddings of its word pieces, before its first layer. Only
-    calls from the thread that entered the context are affected, and neither the parameters of the
-    model nor their gradients.
+    With a pretrained transformer or an exported encoder as the only token embedder, these are the
+    embeddings of its word pieces, before its first layer. Only calls from the thread that entered
+    the context are affected, and neither the parameters of the model nor their gradients.
+
+    # Parameters
+
+    model : `torch.nn.Module`
+    texts : `dict[str, TextFieldTensors]`
+        The tensors with which the model is called, by the name of the text. A text is recognized by
+        its tensors, not by the order of calls.
+    replace : `Callable[[Tensor], Tensor]`
+        Computes the new embeddings from the original ones, both (N, T, D).
+
+    # Returns
+
+    The context is an `EmbeddedText` for each name.
     """
     embedded = {name: EmbeddedText() for name in texts}
     thread = threading.get_ident()
@@ -45,11 +65,14 @@ def replaced_embeddings(
 
     def start(module: TextFieldEmbedder, inputs: tuple[Any, ...]) -> None:
         nonlocal current
-        if threading.get_ident() == thread:
-            names = [name for name, tensors in texts.items() if tensors is inputs[0]]
-            current = embedded[names[0]] if names else None
-            if current is not None:
+        if threading.get_ident() != thread:
+            return
+        current = None
+        for name, tensors in texts.items():
+            if tensors is inputs[0]:
+                current = embedded[name]
                 current.embedder = module
+                return
 
     def embed(module: torch.nn.Module, inputs: Any, output: Tensor) -> Optional[Tensor]:
         if threading.get_ident() != thread or current is None:
@@ -74,8 +97,10 @@ def replaced_embeddings(
 
 
 def embedding_layer(embedder: TextFieldEmbedder) -> torch.nn.Module:
-    """Return the layer that outputs the word embeddings of a text field embedder: the embedder
-    itself if it has several token embedders, or one whose own embeddings are not accessible.
+    """Return the layer that outputs the word embeddings of a text field embedder.
+
+    It is the embedder itself if it has several token embedders, or one whose own embeddings are not
+    accessible.
     """
     transformer = transformer_embedder(embedder)
     if transformer is not None and hasattr(transformer.transformer_model, "get_input_embeddings"):
@@ -90,8 +115,9 @@ def embedding_layer(embedder: TextFieldEmbedder) -> torch.nn.Module:
 
 
 def transformer_embedder(embedder: TextFieldEmbedder) -> Optional[PretrainedTransformerEmbedder]:
-    """Return the pretrained transformer of a text field embedder that has no other token
-    embedder.
+    """Return the pretrained transformer of a text field embedder that has no other embedder.
+
+    Otherwise, the result is `None`.
     """
     token_embedder = _only_token_embedder(embedder)
     if token_embedder is not None:

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
@@ -31,23 +30,26 @@ from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 KINDS = ("trees", "attention", "gates", "saliency")
 
 
-def trees_of(output: dict[str, Any]) -> dict[str, str]:
+def trees_of(output: JsonDict) -> dict[str, str]:
     """Return the trees in a predictor's output, as nested parentheses, by their titles."""
-    return {
-        f"Tree of the {key[: -len('tree')].strip('_') or 'sentence'}": tree
-        for key, tree in output.items()
-        if key == "tree" or key.endswith("_tree")
-    }
+    trees = {}
+    for key, tree in output.items():
+        if key == "tree":
+            trees["Tree of the sentence"] = tree
+        elif key.endswith("_tree"):
+            text = key.removesuffix("_tree")
+            trees[f"Tree of the {text}"] = tree
+    return trees
 
 
-def draw_attention_of(predictor: Predictor, output: dict[str, Any]) -> list[Drawing]:
+def draw_attention_of(predictor: Predictor, output: JsonDict) -> list[Drawing]:
     """Draw the predictor's `marked_texts` and `attention_maps`, with subwords joined to words."""
     if not isinstance(predictor, EchoingPredictor):
         return []
-    return [
-        *map(draw_marked_text, predictor.marked_texts(output)),
-        *(draw_attention(*join_subwords(matrix)) for matrix in predictor.attention_maps(output)),
-    ]
+    drawings = list(map(draw_marked_text, predictor.marked_texts(output)))
+    for attention in predictor.attention_maps(output):
+        drawings.append(draw_attention(*join_subwords(attention)))
+    return drawings
 
 
 def draw_into_folder(
@@ -60,15 +62,29 @@ def draw_into_folder(
 ) -> Iterator[tuple[int, str, str, str]]:
     """Draw the internals of models for their predictions, into a new folder.
 
-    There are one or more predictors, by their models' names. Of all but the first, only the trees
-    are drawn, next to the first one's trees. The `kinds` that the model lacks are left out.
-    `source` is the name of the inputs' file, for errors. After an error, the `folder` is not
-    created.
+    # Parameters
+
+    folder : `Path`
+        A folder that does not exist yet. After an error, it is not created.
+    predictors : `Mapping[str, Predictor]`
+        One or more predictors, by their models' names. Of all but the first, only the trees are
+        drawn, next to the first one's trees.
+    inputs : `Sequence[JsonDict]`
+    kinds : `Collection[str]`, optional (default = all `KINDS`)
+        What to draw. The kinds that the model lacks are left out.
+    saliency_method : `str`, optional (default = `"simple"`)
+        See `interpret`.
+    source : `str`, optional (default = `"the inputs"`)
+        The name of the inputs' file, for errors.
+
+    # Returns
 
     Yields the trees while it draws: the number of the input, counted from 1, the model, the title
     and the nested parentheses.
 
-    Raises `ConfigurationError` if the first model has nothing to show, and for an input that the
+    # Raises
+
+    `ConfigurationError` if the first model has nothing to show, and for an input that the
     predictors do not accept.
     """
     first_name, first = next(iter(predictors.items()))
@@ -76,7 +92,9 @@ def draw_into_folder(
         drawn = inputs if set(kinds) - {"gates"} else []
         for number, json_dict in enumerate(Tqdm.tqdm(drawn, desc="drawing"), start=1):
             try:
-                outputs = {name: _predict(p, json_dict) for name, p in predictors.items()}
+                outputs = {
+                    name: _predict(predictor, json_dict) for name, predictor in predictors.items()
+                }
             except ConfigurationError as error:
                 raise ConfigurationError(f"{source}, input {number}: {error}") from error
             if "trees" in kinds:
@@ -124,13 +142,15 @@ def _draw_gates(predictor: Predictor, inputs: Sequence[JsonDict], folder: Path) 
 
 
 def _predict(predictor: Predictor, inputs: JsonDict) -> JsonDict:
-    """Return the output for one input. A model of pairs reads a single `sentence` as both of its
-    texts. The output has only the sentence's tree, if any, since the encoder reads each text
-    separately.
+    """Return the output for one input.
+
+    A model of pairs reads a single `sentence` as both of its texts. The output then has only the
+    sentence's tree, if any, since the encoder reads each text separately.
     """
     if not is_lone_sentence(predictor, inputs):
         return predictor.predict_json(inputs)
-    output = predictor.predict_json(dict.fromkeys(("premise", "hypothesis"), inputs["sentence"]))
+    sentence = inputs["sentence"]
+    output = predictor.predict_json({"premise": sentence, "hypothesis": sentence})
     return {"tree": output["premise_tree"]} if "premise_tree" in output else {}
 
 

@@ -7,6 +7,7 @@ from typing import Any, Callable, cast
 import torch
 import torch.nn.functional as F
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import JsonDict
 from allennlp.data import Batch, Instance, TextFieldTensors
 from allennlp.data.fields import TextField
 from allennlp.nn.util import move_to_device
@@ -39,26 +40,35 @@ NOISE = 0.01  # standard deviation, relative to the range of the embeddings
 
 @dataclass(frozen=True)
 class Saliency:
-    """The share of each word of one text in the predicted label or score."""
+    """The share of each word of one text in the predicted label or score.
+
+    # Attributes
+
+    text : `str`
+        The name of the text: "premise", "hypothesis" or "sentence".
+    tokens : `list[str]`
+    values : `list[float]`
+        One for each token, not negative, with the sum 1; all 0 if no word has any influence.
+    """
 
     text: str
-    """The name of the text: "premise", "hypothesis" or "sentence"."""
     tokens: list[str]
     values: list[float]
-    """One for each token, not negative, with the sum 1; all 0 if no word has any influence."""
 
 
 def _scaled(embedded: Tensor) -> Tensor:
     """Return the midpoints of the steps from zero to the embeddings, for integrated gradients."""
     steps = torch.arange(len(embedded), dtype=embedded.dtype, device=embedded.device)
-    return embedded * ((steps + 0.5) / len(embedded)).view(-1, 1, 1, 1)
+    shares = (steps + 0.5) / len(embedded)
+    return embedded * shares.view(-1, 1, 1, 1)
 
 
 def _noisy(embedded: Tensor) -> Tensor:
     """Return the embeddings with normal noise, for SmoothGrad."""
     generator = torch.Generator().manual_seed(0)
     noise = torch.randn(embedded.shape, generator=generator).to(embedded)
-    return embedded + NOISE * (embedded.max() - embedded.min()) * noise
+    scale = NOISE * (embedded.max() - embedded.min())
+    return embedded + scale * noise
 
 
 #: The number of samples, and how they are computed from the embeddings (samples, N, T, D).
@@ -76,9 +86,7 @@ def has_saliency(predictor: Predictor) -> bool:
     return isinstance(predictor, ClassificationPredictor) and not is_ensemble
 
 
-def interpret(
-    predictor: Predictor, inputs: dict[str, Any], method: str = "simple"
-) -> list[Saliency]:
+def interpret(predictor: Predictor, inputs: JsonDict, method: str = "simple") -> list[Saliency]:
     """Compute the saliency of each text of one input from the gradients by its word embeddings.
 
     The saliency of a word with the embedding e is |sum_i e_i g_i|, divided by the sum over the
@@ -94,8 +102,20 @@ def interpret(
 
     Embeddings that were frozen in training are included. A word's saliency includes all its word
     pieces; special tokens such as "[CLS]" are left out. The model and the global random state are
-    unchanged, and other threads may use the model at the same time. Raises `ConfigurationError` for
-    an unknown method, and for a predictor without saliency (see `has_saliency`).
+    unchanged, and other threads may use the model at the same time.
+
+    # Parameters
+
+    predictor : `Predictor`
+    inputs : `JsonDict`
+        A JSON object that the predictor takes.
+    method : `str`, optional (default = `"simple"`)
+        One of `SALIENCY_METHODS`.
+
+    # Raises
+
+    `ConfigurationError` for an unknown method, and for a predictor without saliency (see
+    `has_saliency`).
     """
     if not has_saliency(predictor):
         raise ConfigurationError(
@@ -117,8 +137,9 @@ def interpret(
 
 
 def _contributions(predictor: Predictor, instance: Instance, method: str) -> dict[str, Tensor]:
-    """Return sum_i e_i g_i for each token of each text, or for each word piece if these are
-    tokens.
+    """Return sum_i e_i g_i for each of the T tokens of each text, by the text's name.
+
+    Word pieces count as tokens if the reader makes tokens of them.
     """
     model = predictor._model
     num_samples, sample = METHODS[method]
@@ -130,7 +151,8 @@ def _contributions(predictor: Predictor, instance: Instance, method: str) -> dic
 
     def resample(embedded: Tensor) -> Tensor:
         # A long text has several rows (segments) of word pieces for each sample.
-        return sample(embedded.unflatten(0, (num_samples, -1))).flatten(0, 1)
+        by_sample = embedded.unflatten(0, (num_samples, -1))
+        return sample(by_sample).flatten(0, 1)
 
     # cuDNN has no backward pass of recurrent networks in evaluation mode.
     with evaluation_mode(model), torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
@@ -168,6 +190,7 @@ def _joined(text: EmbeddedText, values: Tensor, tensors: TextFieldTensors) -> Te
 
 
 def _normalized(values: list[float]) -> list[float]:
+    """Return the absolute values, divided by their sum; all 0 if there is no positive sum."""
     sizes = [abs(value) for value in values]
     total = sum(sizes)
     if not total > 0:  # also if a gradient is not a number
@@ -175,14 +198,15 @@ def _normalized(values: list[float]) -> list[float]:
     return [size / total for size in sizes]
 
 
-def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "simple") -> Drawing:
+def draw_saliency(predictor: Predictor, inputs: JsonDict, method: str = "simple") -> Drawing:
     """Draw the texts of one input, each word colored by its share of the saliency.
 
     It has the parameters and the errors of `interpret`.
     """
     lines = []
     for saliency in interpret(predictor, inputs, method):
-        words = colored(map(escape, saliency.tokens), saliency.values, "padding:0.1em 0.2em")
+        tokens = map(escape, saliency.tokens)
+        words = colored(tokens, saliency.values, "padding:0.1em 0.2em")
         name = escape(saliency.text)
         lines.append(f'<p style="line-height:1.8"><b>{name}:</b> {" ".join(words)}</p>')
     return Drawing(f"Saliency ({method} gradients)", "\n".join(lines), HTML)

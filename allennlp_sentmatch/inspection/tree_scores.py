@@ -31,8 +31,9 @@ def tree_of(merges: Sequence[int], num_words: int) -> Tree:
             raise ValueError(f"merge {left} of {len(nodes)} nodes: its pair does not exist")
         start, _ = nodes[left]
         _, end = nodes[left + 1]
-        nodes[left : left + 2] = [(start, end)]
-        brackets.add((start, end))
+        merged = (start, end)
+        nodes[left : left + 2] = [merged]
+        brackets.add(merged)
     return frozenset(brackets)
 
 
@@ -47,8 +48,10 @@ def right_branching(num_words: int) -> Tree:
 
 
 def balanced(num_words: int, start: int = 0) -> Tree:
-    """Return the tree in which each right part has as many words as the largest power of two below
-    the number of its parent's words: `((a b) (c d))`, `(a (b c))`. `start` is its first word.
+    """Return a balanced tree, such as `((a b) (c d))` and `(a (b c))`.
+
+    Each right part has as many words as the largest power of two below the number of its parent's
+    words. `start` is the position of the tree's first word.
     """
     if num_words < 2:
         return frozenset()
@@ -67,10 +70,11 @@ def random_tree(num_words: int, generator: random.Random) -> Tree:
 
 
 def f1(tree: Tree, other: Tree) -> float:
-    """Return the F1 of two trees over one sentence."""
+    """Return the F1 of two trees over one sentence, from 0 to 1."""
     if not tree and not other:
         return 1.0
-    return 2 * len(tree & other) / (len(tree) + len(other))
+    num_common = len(tree & other)
+    return 2 * num_common / (len(tree) + len(other))
 
 
 def depth(tree: Tree, num_words: int) -> float:

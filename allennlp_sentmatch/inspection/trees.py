@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import lazy_groups_of
+from allennlp.common.util import JsonDict, lazy_groups_of
 from allennlp.data import Batch, Instance, Token
 from allennlp.data.fields import TextField
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
@@ -60,9 +60,12 @@ def read_parses(path: AnyPath) -> list[ParsedSentence]:
 
     Raise `ValueError` with the line for another form, and for an empty file.
     """
-    if first_line(path).lstrip().startswith("{"):
-        return [parsed for row in json_rows(path) for parsed in _parses_in(row)]
-    return [_parsed(row, row.text(["text"]), labeled=True) for row in text_rows(path)]
+    if not first_line(path).lstrip().startswith("{"):
+        return [_parsed(row, row.text(["text"]), labeled=True) for row in text_rows(path)]
+    sentences: list[ParsedSentence] = []
+    for row in json_rows(path):
+        sentences += _parses_in(row)
+    return sentences
 
 
 def _parses_in(row: Row) -> Iterator[ParsedSentence]:
@@ -90,9 +93,9 @@ def _parsed(row: Row, text: str, labeled: bool) -> ParsedSentence:
             brackets.append((starts.pop(), len(words)))
         else:
             raise row.error(f"a parenthesis is not open; {_FORMS}")
-    has_root = len(words) == 1 or (0, len(words)) in brackets
+    is_whole = len(words) == 1 or (0, len(words)) in brackets
     has_twins = len(set(brackets)) < len(brackets)
-    if starts or has_twins or not has_root:
+    if starts or has_twins or not is_whole:
         raise row.error(f"not a whole tree, or one with two nodes over the same words; {_FORMS}")
     if any(start == end for start, end in brackets):
         raise row.error(f"a node has no words; {_FORMS}")
@@ -102,6 +105,8 @@ def _parsed(row: Row, text: str, labeled: bool) -> ParsedSentence:
 
 def chosen_trees(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> list[Tree]:
     """Return the trees that a predictor's model builds over N sentences, given as their words.
+
+    The trees are in the order of the sentences.
 
     Raise `ConfigurationError` for a model whose encoder builds no trees. Log a warning if the
     model's reader makes other tokens of the sentences.
@@ -115,12 +120,13 @@ def chosen_trees(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> li
         )
     _warn_of_other_tokens(predictor, sentences)
     trees: dict[int, Tree] = {}
-    by_length = sorted(enumerate(sentences), key=lambda numbered: len(numbered[1]))
+    by_length = sorted(range(len(sentences)), key=lambda position: len(sentences[position]))
     for batch in lazy_groups_of(by_length, BATCH_SIZE):
-        merges = _merges(predictor, [words for _, words in batch])
-        for (index, words), row in zip(batch, merges.tolist()):
-            trees[index] = tree_scores.tree_of(row, len(words))
-    return [trees[index] for index in range(len(sentences))]
+        merges = _merges(predictor, [sentences[position] for position in batch])
+        for position, row in zip(batch, merges.tolist()):
+            num_words = len(sentences[position])
+            trees[position] = tree_scores.tree_of(row, num_words)
+    return [trees[position] for position in range(len(sentences))]
 
 
 def _warn_of_other_tokens(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> None:
@@ -163,19 +169,30 @@ def _merges(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> torch.T
 
 def measure_trees(
     predictors: Mapping[str, Predictor], sentences: Sequence[ParsedSentence]
-) -> dict[str, Any]:
+) -> JsonDict:
     """Compare trees over N parsed sentences with the parses and with each other.
 
-    Returns a JSON object with the number of `sentences`; `f1`, by the name of the trees and of
-    those that they are compared with, from 0 to 1; `depth`, by the name of the trees, the mean
-    number of brackets around a word; and, of two or more models, `between_models`, the mean F1 of
-    two of them. The names are "parses", "left-branching", "right-branching", "balanced", "random"
-    and the names of the `predictors`.
+    # Parameters
 
-    Raise `ConfigurationError` for a model whose encoder builds no trees.
+    predictors : `Mapping[str, Predictor]`
+        Predictors of models that build trees, by their names; there may be none.
+    sentences : `Sequence[ParsedSentence]`
+        At least one.
+
+    # Returns
+
+    A JSON object with the number of `sentences`; `f1`, by the name of the trees and of those that
+    they are compared with, from 0 to 1; `depth`, by the name of the trees, the mean number of
+    brackets around a word; and, for two or more models, `between_models`, the mean F1 of two of
+    them. The names are "parses", "left-branching", "right-branching", "balanced", "random" and the
+    names of the `predictors`.
+
+    # Raises
+
+    `ConfigurationError` for a model whose encoder builds no trees.
     """
-    lengths = [len(sentence.words) for sentence in sentences]
     words = [sentence.words for sentence in sentences]
+    lengths = list(map(len, words))
     generator = random.Random(0)
     references = {
         "parses": [sentence.tree for sentence in sentences],
@@ -185,11 +202,12 @@ def measure_trees(
     }
     random_trees = [tree_scores.random_tree(length, generator) for length in lengths]
     of_models = {name: chosen_trees(one, words) for name, one in predictors.items()}
-    report: dict[str, Any] = {"sentences": len(sentences), "f1": {}, "depth": {}}
-    for name, trees in {**references, "random": random_trees, **of_models}.items():
+    report: JsonDict = {"sentences": len(sentences), "f1": {}, "depth": {}}
+    compared = {**references, "random": random_trees, **of_models}
+    for name, trees in compared.items():
         report["f1"][name] = {other: mean_f1(trees, known) for other, known in references.items()}
         report["depth"][name] = mean(map(tree_scores.depth, trees, lengths))
-    pairs = [mean_f1(first, second) for first, second in combinations(of_models.values(), 2)]
+    pairs = list(combinations(of_models.values(), 2))
     if pairs:
-        report["between_models"] = mean(pairs)
+        report["between_models"] = mean(mean_f1(first, second) for first, second in pairs)
     return report

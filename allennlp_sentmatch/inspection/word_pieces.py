@@ -21,8 +21,20 @@ SPECIAL_TOKENS = (START_SYMBOL, END_SYMBOL, DEFAULT_OOV_TOKEN)
 
 
 def unfold_segments(values: Tensor, embedder: TextFieldEmbedder) -> Tensor:
-    """Join the segments (segments, T) of a text that a transformer with `max_length` reads one by
-    one, each with special tokens, which remain only at the beginning and at the end.
+    """Join the segments of a text that a transformer with `max_length` reads one by one.
+
+    Each segment has special tokens, which remain only at the beginning and at the end of the text.
+
+    # Parameters
+
+    values : `Tensor`
+        The values (segments, T) of the word pieces.
+    embedder : `TextFieldEmbedder`
+        The embedder that has read them.
+
+    # Returns
+
+    The values (T',) of the whole text; the first segment's for other embedders.
     """
     transformer = transformer_embedder(embedder)
     if len(values) == 1 or transformer is None:
@@ -34,9 +46,10 @@ def unfold_segments(values: Tensor, embedder: TextFieldEmbedder) -> Tensor:
 
 
 def sum_over_words(values: Tensor, tensors: TextFieldTensors) -> Tensor:
-    """Sum the values (word pieces,) of each word's pieces, if a mismatched indexer or the indexer
-    "exported_encoder" has split the first text of a batch into these pieces. With other indexers,
-    the values do not change.
+    """Sum the values (word pieces,) of each word's pieces.
+
+    The indexer "exported_encoder" or a mismatched indexer has split the first text of a batch, with
+    these `tensors`, into these pieces. With other indexers, the values do not change.
     """
     for arguments in tensors.values():
         if "offsets" in arguments:
@@ -63,6 +76,10 @@ def join_word_pieces(
 
     Special tokens are left out. A piece is not joined on a side with a punctuation mark. Tokens of
     other tokenizers are words already.
+
+    # Returns
+
+    The words, and the sum of each word's values.
     """
     are_pieces = any(token.text_id is not None for token in tokens)
     if not are_pieces:
@@ -76,9 +93,9 @@ def join_word_pieces(
             continue
         text = str(token.text).removeprefix(CONTINUATION)
         text = text.lstrip(SPACES) or text
-        continues = token.idx == end and words[-1][-1].isalnum() and text[0].isalnum()
+        is_adjacent = token.idx == end
         end = token.idx_end
-        if continues:
+        if is_adjacent and words[-1][-1].isalnum() and text[0].isalnum():
             words[-1] += text
             sums[-1] += value
         else:
@@ -99,10 +116,10 @@ def join_subwords(attention: AttentionMap) -> AttentionMap:
     rows, row_starts = _join(attention.rows)
     columns, column_starts = _join(attention.columns)
     weights = numpy.array(attention.weights)
-    weights = numpy.add.reduceat(weights, column_starts, axis=1)
-    weights = numpy.add.reduceat(weights, row_starts, axis=0)
+    to_words = numpy.add.reduceat(weights, column_starts, axis=1)
+    sums = numpy.add.reduceat(to_words, row_starts, axis=0)
     counts = numpy.diff([*row_starts, len(attention.rows)])
-    means = weights / counts[:, None]
+    means = sums / counts[:, None]
     return AttentionMap(attention.title, means.tolist(), rows, columns)
 
 

@@ -305,7 +305,12 @@ def has_keys(request: JsonDict, keys: tuple[str, ...]) -> bool:
     return all(key in request for key in keys)
 
 
-def check_string(value: object, name: str, request: JsonDict, may_be_blank: bool = False) -> str:
+def check_string(
+    value: object,
+    name: str,
+    request: JsonDict,
+    may_be_blank: bool = False,
+) -> str:
     """Return `value` if it is a readable string; errors call it `name`.
 
     Raise `ConfigurationError` if it is not, or is blank although it may not be.

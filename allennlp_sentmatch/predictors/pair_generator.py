@@ -125,11 +125,18 @@ def evaluate_generator(
 ) -> tuple[dict[str, float], list[dict[str, str]]]:
     """Generate a sentence from each pair's first sentence and label, and measure the quality.
 
-    The `input_file` has labeled pairs for the generator's reader. The metrics are those of
-    `allennlp evaluate-generator`: `accuracy`, `distinct-1`, `distinct-2`, and as
-    `distinct-2-per-bigram` the figure of the thesis's table 6.5, whose divisor is the number of
-    bigrams. An artificial pair has `premise`, `hypothesis`, `label` and the classifier's
-    `predicted_label`. Raise `ConfigurationError` for a pair without a label.
+    The `input_file` has labeled pairs for the generator's reader.
+
+    # Returns
+
+    The metrics, as for `allennlp evaluate-generator`: `accuracy`, `distinct-1`, `distinct-2`, and
+    as `distinct-2-per-bigram` the figure of the thesis's table 6.5, whose divisor is the number of
+    bigrams. Then the artificial pairs, each with `premise`, `hypothesis`, `label` and the
+    classifier's `predicted_label`.
+
+    # Raises
+
+    `ConfigurationError` for a pair without a label.
     """
     instances = generator._dataset_reader.read(input_file)
     requests = [_request(instance, input_file) for instance in instances]

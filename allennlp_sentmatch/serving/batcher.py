@@ -32,10 +32,36 @@ class _Input(NamedTuple):
 
 
 class _Waiting:
-    """A request that waits for the results of its inputs."""
+    """A request that waits for the results of its inputs.
+
+    # Parameters
+
+    job : `Job`
+    inputs : `Sequence[Any]`
+        The inputs that the job reads.
+    sizes : `Sequence[int]`
+        The characters of each input.
+    names : `Sequence[str]`
+        The name of each input in errors.
+
+    # Attributes
+
+    results : `list[Any]`
+        The results that are known, at the positions of their inputs.
+    future : `Future[list[Any]]`
+        All results, or the error that ends the request.
+    last_turn : `float`
+        When a result was last computed, by `time.monotonic`.
+    is_small : `bool`
+        Whether it has at most `SMALL_REQUEST` characters.
+    """
 
     def __init__(
-        self, job: Job, inputs: Sequence[Any], sizes: Sequence[int], names: Sequence[str]
+        self,
+        job: Job,
+        inputs: Sequence[Any],
+        sizes: Sequence[int],
+        names: Sequence[str],
     ) -> None:
         self.job = job
         self.names = names
@@ -59,9 +85,11 @@ class _Waiting:
 
     @property
     def size(self) -> int:
-        """The characters of these inputs."""
-        # Copied, since the thread removes positions at the same time.
-        return 0 if self.future.done() else sum(self._sizes[i] for i in self._order[:])
+        """The characters of these inputs; a short one counts as `SMALLEST`."""
+        if self.future.done():
+            return 0
+        positions = self._order.copy()  # the thread removes positions at the same time
+        return sum(self._sizes[position] for position in positions)
 
     def next_input(self) -> _Input:
         """Read the shortest input whose batch has not begun.
@@ -69,10 +97,12 @@ class _Waiting:
         Raises `RequestError` for a mistake in it, and any other exception of its job.
         """
         if self._next is None:
+            unread = self._inputs[self._order[-1]]
             try:
-                self._next = _Input(*self.job.read(self._inputs[self._order[-1]]))
+                content, shape = self.job.read(unread)
             except self.job.mistakes as error:
                 raise RequestError(400, str(error)) from error
+            self._next = _Input(content, shape)
         return self._next
 
     def next_name(self) -> str:
@@ -100,11 +130,12 @@ class _Waiting:
         if self.future.done() or not self.future.set_running_or_notify_cancel():
             return
         if isinstance(error, RequestError):
-            self.future.set_exception(RequestError(error.status, f"{name.capitalize()}: {error}"))
-            return
-        logger.error("the model failed", exc_info=error)
-        reason = f": {error}" if isinstance(error, self.job.mistakes) else "."
-        self.future.set_exception(RequestError(500, f"The model failed on {name}{reason}"))
+            named = RequestError(error.status, f"{name.capitalize()}: {error}")
+        else:
+            logger.error("the model failed", exc_info=error)
+            reason = f": {error}" if isinstance(error, self.job.mistakes) else "."
+            named = RequestError(500, f"The model failed on {name}{reason}")
+        self.future.set_exception(named)
 
 
 class _Pace:
@@ -119,7 +150,10 @@ class _Pace:
         self._shortest = float("inf")
 
     def adapt(self, num_words: int, seconds: float, was_full: bool) -> None:
-        """Learn from a turn; `was_full` if more words were waiting than it could take."""
+        """Learn from the words and the seconds of a turn.
+
+        `was_full` is whether more words were waiting than it could take.
+        """
         self._shortest = min(self._shortest, seconds)
         limit = max(TURN_SECONDS, 2 * self._shortest)
         if seconds > limit:
@@ -129,15 +163,29 @@ class _Pace:
 
 
 class _Batch:
-    """Inputs of one job that are computed in one turn."""
+    """Inputs of one job that are computed in one turn.
+
+    # Attributes
+
+    places : `list[tuple[_Waiting, int]]`
+        The request of each input, and the input's position in it.
+    contents : `list[Any]`
+        The inputs, after reading.
+    shape : `Shape`
+        The shape to which the inputs are padded.
+    is_full : `bool`
+        Whether the next input does not fit.
+    words_ran_out : `bool`
+        Whether it is full because of `_Pace`, rather than because of `batch_size`.
+    """
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.places: list[tuple[_Waiting, int]] = []  # each input's request and position
+        self.places: list[tuple[_Waiting, int]] = []
         self.contents: list[Any] = []
         self.shape: Shape = {}
         self.is_full = False
-        self.words_ran_out = False  # whether it is full because of `_Pace`, not of `batch_size`
+        self.words_ran_out = False
 
     @property
     def num_words(self) -> int:
@@ -184,7 +232,11 @@ class Batcher:
         return sum(waiting.num_inputs for waiting in self._open)
 
     async def __call__(
-        self, job: Job, inputs: Sequence[Any], sizes: Sequence[int], names: Sequence[str]
+        self,
+        job: Job,
+        inputs: Sequence[Any],
+        sizes: Sequence[int],
+        names: Sequence[str],
     ) -> list[Any]:
         """Return the results of some inputs of `sizes` characters, in order.
 
@@ -230,9 +282,11 @@ class Batcher:
         results = _computed(batch.job, batch.contents)
         seconds = time.thread_time() - start
         self._pace(batch.job).adapt(batch.num_words, seconds, batch.words_ran_out)
+        computed: dict[_Waiting, None] = {}  # in the order of their turns
         for (waiting, position), result in zip(batch.places, results):
             waiting.finish(position, result)
-        for waiting in dict.fromkeys(waiting for waiting, _ in batch.places):
+            computed[waiting] = None
+        for waiting in computed:
             if waiting.num_inputs:
                 self._enqueue(waiting)
 
@@ -262,8 +316,9 @@ class Batcher:
         return self._small or self._large
 
     def _fill(self, batch: _Batch, waiting: _Waiting) -> None:
-        """Move a request's inputs into a batch until it is full. A refused input ends the
-        request.
+        """Move a request's inputs into a batch until it is full.
+
+        A refused input ends the request.
         """
         while waiting.num_inputs:
             try:
@@ -283,15 +338,18 @@ class Batcher:
             return
         number = len(batch.contents) + 1
         padded = joined(batch.shape, shape)
-        batch.words_ran_out = padded_words(padded, number) > self._pace(batch.job).num_words
+        num_words = padded_words(padded, number)
+        has_too_many = number > self._batch_size
         costs_too_much = self._costs_too_much(batch.job, padded, number)
-        batch.is_full = number > self._batch_size or costs_too_much or batch.words_ran_out
+        batch.words_ran_out = num_words > self._pace(batch.job).num_words
+        batch.is_full = has_too_many or costs_too_much or batch.words_ran_out
 
     def _check_cost(self, job: Job, shape: Shape) -> None:
         """Raise `RequestError` if an input of this shape costs too much."""
-        if not self._costs_too_much(job, shape, 1):
+        if not self._costs_too_much(job, shape, num_inputs=1):
             return
-        counts = ", ".join(f"{name} {n} x {words:,}" for name, (n, words) in shape.items())
+        of_fields = [f"{name} {num} x {words:,}" for name, (num, words) in shape.items()]
+        counts = ", ".join(of_fields)
         times = f", {job.weight} times" if job.weight > 1 else ""
         raise RequestError(
             413,

@@ -2,16 +2,25 @@
 
 import asyncio
 import json
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Optional
 
 from allennlp_sentmatch.serving import requests
 
-Peer = tuple[Any, ...]  # the address and the port of a client, which identify its connection
-
 
 class Connection:
-    """A connection, and its state according to asyncio and the application."""
+    """A connection, and its state according to asyncio and the application.
+
+    Two clocks may close it: one runs until the headers of the next request have arrived, but not
+    while the client sends nothing after an answer; the other runs while the client does not read.
+
+    # Parameters
+
+    transport : `Any`
+        The connection as asyncio has it. Its client has `REQUEST_SECONDS` for the headers of the
+        first request.
+    """
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
@@ -22,12 +31,6 @@ class Connection:
         self._num_begun = 0  # the requests whose headers have arrived
         self._num_whole = 0
         self.expect_headers()
-
-    @property
-    def peer(self) -> Peer:
-        """The client's address and port."""
-        address: Peer = self._transport.get_extra_info("peername") or ()
-        return address[:2]
 
     @property
     def has_request(self) -> bool:
@@ -50,7 +53,10 @@ class Connection:
         self._num_whole += 1
 
     def end_request(self, was_whole: bool) -> None:
-        """Note that a request has been answered, possibly before its end was read."""
+        """Note that a request has been answered.
+
+        `was_whole` is whether its body had arrived by then.
+        """
         self._num_begun -= 1
         self._num_whole -= was_whole
 
@@ -101,33 +107,39 @@ class Connections:
     if there are too many.
     """
 
-    def __init__(self, app: Any, most: int) -> None:
-        self._app = app
+    def __init__(self, most: int) -> None:
         self._most = most
-        self._open: dict[Peer, Connection] = {}  # the oldest first
+        self._open: dict[Connection, None] = {}  # the oldest first
         self.is_ending = False  # whether each answer says that its connection closes
 
     def add(self, connection: Connection) -> None:
-        """Add a new connection, and close another one if there are too many."""
-        self._open[connection.peer] = connection
+        """Add a new connection; close the oldest one without a whole request if there are too many.
+
+        If all others are being answered, this is the new one.
+        """
+        self._open[connection] = None
         if len(self._open) > self._most:
-            idle = (other for other in self._open.values() if not other.has_request)
+            idle = (other for other in self._open if not other.has_request)
             refused = next(idle, connection)
             self.remove(refused)
             refused.refuse()
 
     def remove(self, connection: Connection) -> None:
         """Forget a connection."""
-        if self._open.get(connection.peer) is connection:
-            del self._open[connection.peer]
+        self._open.pop(connection, None)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Let the application answer a request, and follow its progress."""
-        connection = self._open.get(tuple(scope.get("client") or ()))
-        if connection is None:  # the connection is closed, or the application starts or ends
-            await self._app(scope, receive, send)
-            return
+    async def answer(
+        self,
+        app: Any,
+        connection: Connection,
+        scope: Any,
+        receive: Any,
+        send: Any,
+    ) -> None:
+        """Let an ASGI application answer a request of a connection, and follow its progress.
 
+        While the server ends, the answer says that the connection closes.
+        """
         is_whole = False
 
         async def noting_receive() -> Any:
@@ -145,20 +157,23 @@ class Connections:
 
         connection.begin_request()
         try:
-            await self._app(scope, noting_receive, closing_send)
+            await app(scope, noting_receive, closing_send)
         finally:
             connection.end_request(is_whole)
 
     def watching(self, protocol: Any) -> Any:
-        """Return a subclass of a protocol of asyncio that records its connections."""
+        """Return a subclass of uvicorn's `protocol` that records its connections here."""
         connections = self
 
         class WatchedProtocol(protocol):  # type: ignore[misc]
             """Records a connection's events."""
 
+            app: Any  # the application, which uvicorn sets
+
             def connection_made(self, transport: Any) -> None:
                 super().connection_made(transport)
                 self._connection = Connection(transport)
+                self.app = partial(connections.answer, self.app, self._connection)
                 connections.add(self._connection)
 
             def connection_lost(self, exc: Optional[Exception]) -> None:

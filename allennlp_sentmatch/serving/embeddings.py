@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.files.texts import checked_text
 from allennlp_sentmatch.nn.checks import (
     ANYTHING,
@@ -30,10 +31,11 @@ MAX_TEXTS = 2048  # texts in a request, at most, as in OpenAI's API
 
 def _only(*values: Any) -> Kind:
     """Return the kind of the one value, by several names, that changes no answer."""
-    return Kind(
-        f"{values[0]!r}, or left out",
-        lambda given: any(type(given) is type(value) and given == value for value in values),
-    )
+
+    def accepts(given: Any) -> bool:
+        return any(type(given) is type(value) and given == value for value in values)
+
+    return Kind(f"{values[0]!r}, or left out", accepts)
 
 
 WITHOUT_EFFECT = {
@@ -67,14 +69,24 @@ _FORM = one_of("float", "base64")
 
 @dataclass(frozen=True)
 class Texts(Question):
-    """Texts; equal ones are encoded once."""
+    """The question of a request: texts. Equal ones are encoded once.
+
+    # Attributes
+
+    inputs : `list[Text]`
+        The different texts.
+    positions : `list[int]`
+        For each text of the request, its position in `inputs`.
+    settings : `JsonObject`
+        The request.
+    """
 
     inputs: list[Text]
-    positions: list[int]  # for each text of the request, its position in `inputs`
-    settings: dict[str, Any]  # the request
+    positions: list[int]
+    settings: JsonObject
 
     def sizes(self) -> list[int]:
-        """Return the characters of each text."""
+        """Return the number of characters in each of the `inputs`; encoding cuts long ones."""
         return [len(text.content) for text in self.inputs]
 
     def vectors(self, results: list[Encoding]) -> FloatArray:
@@ -87,14 +99,21 @@ NamedText = tuple[str, Text]
 """A text and its name in errors."""
 
 
-class EncodingRoute(Route[Texts]):
+class EncodingRoute(Route):
     """The answers that are made from vectors of texts.
 
-    `model` is the encoder's name in requests.
+    A subclass lists in `required` the keys that a request must have.
+
+    # Parameters
+
+    job : `EncodingJob`
+    model : `str`
+        The encoder's name in requests.
+    vector_size : `int`
+        The width of its vectors.
     """
 
     required: Mapping[str, Kind]
-    """The keys that a request must have."""
 
     def __init__(self, job: EncodingJob, model: str, vector_size: int) -> None:
         self.job = job
@@ -106,17 +125,21 @@ class EncodingRoute(Route[Texts]):
         return {}
 
     @abstractmethod
-    def named_texts(self, settings: dict[str, Any]) -> list[NamedText]:
+    def named_texts(self, settings: JsonObject) -> list[NamedText]:
         """Return the texts of a request; raise `ValueError` if they do not fit together."""
 
-    def parse(self, body: dict[str, Any]) -> Texts:
+    def parse(self, body: JsonObject) -> Texts:
         """Return the texts in the JSON of a request."""
         with refusing_mistakes():
             settings = self._read(body)
             return _distinct(self.named_texts(settings), settings)
 
-    def _read(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return a request without its null values, which some clients send for unset keys."""
+    def _read(self, body: JsonObject) -> JsonObject:
+        """Return a request without its null values, which some clients send for unset keys.
+
+        Raise `ValueError` for a key that is missing, unknown or has another kind of value, and
+        `RequestError` for another model.
+        """
         given = {key: value for key, value in body.items() if value is not None}
         kinds = {"model": TEXT, **self.required, **self.options(), **WITHOUT_EFFECT}
         for key in self.required:
@@ -128,8 +151,10 @@ class EncodingRoute(Route[Texts]):
         settings = read_given(given, kinds)
         model = settings.get("model", self._model)
         if model != self._model:
-            sentence = f"The model {model!r:.100} does not exist; this server has {self._model!r}."
-            raise RequestError(404, sentence)
+            raise RequestError(
+                404,
+                f"The model {model!r:.100} does not exist; this server has {self._model!r}.",
+            )
         return settings
 
 
@@ -145,7 +170,7 @@ class EmbeddingsRoute(EncodingRoute):
         size = integer(least=1, most=self._vector_size)
         return {"encoding_format": _FORM, "embedding_type": _FORM, "dimensions": size}
 
-    def named_texts(self, settings: dict[str, Any]) -> list[NamedText]:
+    def named_texts(self, settings: JsonObject) -> list[NamedText]:
         """Return the texts to encode."""
         return _numbered("input", _texts(settings, "input"))
 
@@ -154,8 +179,9 @@ class EmbeddingsRoute(EncodingRoute):
         settings = question.settings
         size = settings.get("dimensions", self._vector_size)
         form = settings.get("embedding_type", settings.get("encoding_format"))
+        shortened = numpy.stack([result.vector[:size] for result in results])
         # OpenAI's vectors have the length 1, and clients compare them by dot products.
-        vectors = normalized(numpy.stack([result.vector[:size] for result in results]))
+        vectors = normalized(shortened)
         # Separate conversions let other threads run between vectors.
         rendered = [_rendered(vector, form == "base64") for vector in vectors]
         items = [
@@ -164,14 +190,16 @@ class EmbeddingsRoute(EncodingRoute):
         ]
         total = sum(results[position].num_words for position in question.positions)
         usage = encoded({"prompt_tokens": total, "total_tokens": total})
-        parts = (b", ".join(items), encoded(self._model), usage)
+        model = encoded(self._model)
+        parts = (b", ".join(items), model, usage)
         return b'{"object": "list", "data": [%b], "model": %b, "usage": %b}' % parts
 
 
 def _rendered(vector: FloatArray, is_base64: bool) -> bytes:
     """Return a vector as a list of numbers, or as a string of its float32 bytes."""
     if is_base64:
-        return b'"%b"' % base64.b64encode(vector.astype("<f4").tobytes())
+        content = vector.astype("<f4").tobytes()
+        return b'"%b"' % base64.b64encode(content)
     return encoded(vector.tolist())
 
 
@@ -182,11 +210,12 @@ class SimilarityRoute(EncodingRoute):
     example = {"first": "How do I cook rice?", "second": "How is rice boiled?"}
     required = {"first": TEXTS, "second": TEXTS}
 
-    def named_texts(self, settings: dict[str, Any]) -> list[NamedText]:
+    def named_texts(self, settings: JsonObject) -> list[NamedText]:
         """Return the texts of both sides, the first side first."""
         first = _texts(settings, "first")
         second = _texts(settings, "second")
-        if len(first) != len(second) or type(settings["first"]) is not type(settings["second"]):
+        are_alike = type(settings["first"]) is type(settings["second"])
+        if len(first) != len(second) or not are_alike:
             raise ValueError("first and second must be two strings, or lists of one length")
         return _numbered("first", first) + _numbered("second", second)
 
@@ -209,7 +238,7 @@ class RerankRoute(EncodingRoute):
         """Return the options of Cohere, Jina and Voyage."""
         return {"top_n": COUNT, "return_documents": TRUTH}
 
-    def named_texts(self, settings: dict[str, Any]) -> list[NamedText]:
+    def named_texts(self, settings: JsonObject) -> list[NamedText]:
         """Return the query and the documents."""
         query = Text(settings["query"], "encode_query")
         documents = _texts(settings, "documents")
@@ -220,9 +249,10 @@ class RerankRoute(EncodingRoute):
         vectors = question.vectors(results)
         settings = question.settings
         documents = settings["documents"]
-        rows: list[dict[str, Any]] = []
-        for index, cosine in nearest(vectors[0], vectors[1:], settings.get("top_n", MAX_TEXTS)):
-            row: dict[str, Any] = {"index": index, "relevance_score": cosine}
+        count = settings.get("top_n", MAX_TEXTS)
+        rows: list[JsonObject] = []
+        for index, cosine in nearest(vectors[0], vectors[1:], count):
+            row: JsonObject = {"index": index, "relevance_score": cosine}
             if settings.get("return_documents", False):
                 given = documents[index] if isinstance(documents, list) else documents
                 row["document"] = {"text": given} if isinstance(given, str) else given
@@ -239,35 +269,41 @@ ROUTES: dict[str, type[EncodingRoute]] = {
 }
 
 
-def encoder_routes(encoder: SentenceEncoder, model: str) -> dict[str, Route[Any]]:
+def encoder_routes(encoder: SentenceEncoder, model: str) -> dict[str, Route]:
     """Return the routes of a sentence encoder, by their paths; `model` is its name in requests."""
     job = EncodingJob(encoder)
     return {path: route(job, model, encoder.vector_size) for path, route in ROUTES.items()}
 
 
-def _distinct(named_texts: Sequence[NamedText], settings: dict[str, Any]) -> Texts:
+def _distinct(named_texts: Sequence[NamedText], settings: JsonObject) -> Texts:
     """Return the different texts of a request.
 
     Raise `ValueError` for a text that cannot be encoded, before others are encoded.
     """
-    rows: dict[Text, int] = {}
+    distinct: dict[Text, int] = {}
     names = []
+    positions = []
     for name, text in named_texts:
-        if text not in rows:
+        if text not in distinct:
             checked_text(text.content, f"{name.capitalize()}: the text")
-            rows[text] = len(rows)
+            distinct[text] = len(distinct)
             names.append(name)
-    positions = [rows[text] for _, text in named_texts]
-    return Texts(list(rows), names, positions, settings)
+        positions.append(distinct[text])
+    return Texts(list(distinct), names, positions, settings)
 
 
 def _numbered(name: str, contents: Sequence[str], method: str = "encode") -> list[NamedText]:
     """Return texts that a method of the encoder reads, as "input 1" and so on."""
-    return [(f"{name} {n}", Text(content, method)) for n, content in enumerate(contents, 1)]
+    texts = [Text(content, method) for content in contents]
+    return [(f"{name} {number}", text) for number, text in enumerate(texts, start=1)]
 
 
-def _texts(settings: dict[str, Any], key: str) -> list[str]:
-    """Return the texts that a key of a request has: strings, or objects with `text`."""
+def _texts(settings: JsonObject, key: str) -> list[str]:
+    """Return the texts that a key of a request has: strings, or objects with `text`.
+
+    Raise `ValueError` for an empty list and for other elements, and `RequestError` for more than
+    `MAX_TEXTS`.
+    """
     value = settings[key]
     if isinstance(value, str):
         return [value]
@@ -276,9 +312,11 @@ def _texts(settings: dict[str, Any], key: str) -> list[str]:
     if len(value) > MAX_TEXTS:
         raise RequestError(413, f"{key} is limited to {MAX_TEXTS:,} texts; it has {len(value):,}.")
     for position, element in enumerate(value):
-        if isinstance(element, (int, list)) and not isinstance(element, bool):
-            raise ValueError(f"{key}[{position}] must be a string; {NO_TOKENS}")
-        _ELEMENT.check(f"{key}[{position}]", element)
+        name = f"{key}[{position}]"
+        are_tokens = isinstance(element, (int, list)) and not isinstance(element, bool)
+        if are_tokens:
+            raise ValueError(f"{name} must be a string; {NO_TOKENS}")
+        _ELEMENT.check(name, element)
     return [_content(element) for element in value]
 
 

@@ -24,9 +24,14 @@ def num_words(text: str) -> int:
 
 
 def num_encoded(network: Any, text: str) -> int:
-    """Return how many words or word pieces of a text an encoder reads, or an estimate.
+    """Return how many words or word pieces of a text an encoder reads.
 
-    `network` is one of this package, a `SentenceTransformer`, or another object with `encode`.
+    # Parameters
+
+    network : `Any`
+        An encoder of this package, a `SentenceTransformer`, or another object with `encode`, for
+        which the result is an estimate, `num_words`.
+    text : `str`
     """
     if hasattr(network, "num_words"):
         return int(network.num_words(text))
@@ -34,25 +39,30 @@ def num_encoded(network: Any, text: str) -> int:
     tokenize = getattr(network, "preprocess", getattr(network, "tokenize", None))
     if tokenize is None:
         return num_words(text)
-    return int(tokenize([text])["input_ids"].shape[-1])
+    indices = tokenize([text])["input_ids"]  # (1, T)
+    return int(indices.shape[-1])
 
 
 class Text(NamedTuple):
-    """A text to encode."""
+    """A text to encode, and the method of `SentenceEncoder` that encodes it."""
 
     content: str
-    method: str = "encode"  # the method of `SentenceEncoder`
+    method: str = "encode"
 
 
 class Encoding(NamedTuple):
-    """An encoded text."""
+    """The vector (E,) of a text, and how many words or word pieces were encoded."""
 
-    vector: FloatArray  # (E,)
+    vector: FloatArray
     num_words: int
 
 
 class EncodingJob(Job):
-    """Computes vectors of texts with a sentence encoder."""
+    """Computes vectors of texts with a sentence encoder.
+
+    The log has a warning about the first text that is cut or has no known word, and not about
+    others.
+    """
 
     plural = "embeddings"
 
@@ -66,14 +76,18 @@ class EncodingJob(Job):
         return (inputs, number), {"text": (1, number)}
 
     def compute(self, batch: list[tuple[Text, int]]) -> list[Encoding]:
-        """Encode texts."""
+        """Encode texts, and all those with the same method together.
+
+        A text is given with the number of its words that are encoded.
+        """
         contents = [text.content for text, _ in batch]
         methods = [text.method for text, _ in batch]
-        vectors = numpy.empty((len(batch), self._encoder.vector_size), dtype=numpy.float32)
+        shape = (len(batch), self._encoder.vector_size)
+        vectors = numpy.empty(shape, dtype=numpy.float32)
         with noting(contents, warn=self._warn_once):
             for method in set(methods):
-                rows = [row for row, other in enumerate(methods) if other == method]
                 encode = getattr(self._encoder, method)
+                rows = [row for row, other in enumerate(methods) if other == method]
                 vectors[rows] = encode([contents[row] for row in rows])
         return [Encoding(vector, number) for vector, (_, number) in zip(vectors, batch)]
 

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.serving.batcher import Batcher
 from allennlp_sentmatch.serving.limits import MOST_WORDS
 from allennlp_sentmatch.serving.metrics import MEDIA_TYPE, Metrics
@@ -50,8 +51,20 @@ def create_app(
     Prometheus. An error is an object with its `detail`, or, at OpenAI's paths, with OpenAI's
     `error`.
 
-    See `Batcher` for `batch_size` and `max_words`, and `check_names` for `allowed_hosts`. Raises
-    `ValueError` for a number below 1, and if FastAPI is not installed.
+    # Parameters
+
+    service : `Service`
+        What the endpoint answers.
+    batch_size : `int`, optional (default = `32`)
+        The largest number of inputs that are computed together.
+    allowed_hosts : `Collection[str]`, optional (default = `()`)
+        Further host names under which it answers; see `check_names`.
+    max_words : `int`, optional (default = `1000`)
+        An input may cost as much as one text of this many words; see `Batcher`.
+
+    # Raises
+
+    `ValueError` for a number below 1 or a host name with a port, and if FastAPI is not installed.
     """
     if FastAPI is None:
         raise ValueError(MISSING_FASTAPI)
@@ -79,8 +92,8 @@ class _Endpoint:
             docs_url=None,
             redoc_url=None,
         )
-        for status in (404, 405):
-            app.add_exception_handler(status, self.not_found)
+        app.add_exception_handler(404, self.not_found)
+        app.add_exception_handler(405, self.not_found)
         app.add_exception_handler(Exception, self.failed)
         app.get(HEALTH)(self.health)
         app.get(METRICS)(self.metrics)
@@ -100,17 +113,22 @@ class _Endpoint:
         for path, route in self._service.routes.items():
             media_type = {"schema": route.schema(), "example": route.example}
             body = {"required": True, "content": {"application/json": media_type}}
-            app.post(path, summary=route.summary, openapi_extra={"requestBody": body})(self.answer)
+            post = app.post(path, summary=route.summary, openapi_extra={"requestBody": body})
+            post(self.answer)
 
     async def answer(self, request: Request) -> Response:
         """Answer a POST to a path of the service."""
         path = request.url.path
         route = self._service.routes[path]
+        body = await request.body()
         try:
-            question = route.parse(parsed_body(await request.body()))
-            inputs = question.inputs
-            names = question.names
-            results = await self._batcher(route.job, inputs, question.sizes(), names)
+            question = route.parse(parsed_body(body))
+            results = await self._batcher(
+                route.job,
+                question.inputs,
+                question.sizes(),
+                question.names,
+            )
         except RequestError as error:
             return _error(path, error.status, str(error))
         content = await asyncio.to_thread(route.render, question, results)
@@ -128,7 +146,7 @@ class _Endpoint:
         """Answer after an internal error."""
         return _error(request.url.path, 500, "The server failed; its log says why.")
 
-    async def health(self) -> dict[str, Any]:
+    async def health(self) -> JsonObject:
         """Report that the server is running, and how many inputs wait for the model."""
         return {"status": "ok", "waiting": self._batcher.num_waiting}
 
@@ -136,25 +154,28 @@ class _Endpoint:
         """Return counts of requests, their times, and the number of waiting inputs, for
         Prometheus.
         """
-        return PlainTextResponse(self.counts.text(self._batcher.num_waiting), media_type=MEDIA_TYPE)
+        counts = self.counts.text(self._batcher.num_waiting)
+        return PlainTextResponse(counts, media_type=MEDIA_TYPE)
 
-    async def models(self) -> dict[str, Any]:
+    async def models(self) -> JsonObject:
         """List the sentence encoder, in OpenAI's format for lists of models."""
         return {"object": "list", "data": [self._model()]}
 
     async def model(self, name: str) -> Response:
         """Describe the sentence encoder, in OpenAI's format."""
-        if name == self._service.encoder:
+        known = self._service.encoder
+        if name == known:
             return JSONResponse(self._model())
-        reason = (
-            f"The model {name!r:.100} does not exist; this server has {self._service.encoder!r}."
-        )
+        reason = f"The model {name!r:.100} does not exist; this server has {known!r}."
         return _error(f"{MODELS}/", 404, reason)
 
-    def _model(self) -> dict[str, Any]:
-        owner = "allennlp_sentmatch"
-        name = self._service.encoder
-        return {"id": name, "object": "model", "created": self._start, "owned_by": owner}
+    def _model(self) -> JsonObject:
+        return {
+            "id": self._service.encoder,
+            "object": "model",
+            "created": self._start,
+            "owned_by": "allennlp_sentmatch",
+        }
 
     async def description(self) -> PlainTextResponse:
         """Describe the service in a sentence."""

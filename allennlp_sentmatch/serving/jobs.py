@@ -9,17 +9,29 @@ from allennlp_sentmatch.serving.limits import Shape
 
 
 class Job(ABC):
-    """A computation of a server on inputs."""
+    """A computation of a server on inputs.
 
-    plural: str = "predictions"  # the key of the results of several inputs
-    weight: int = 1  # a result costs as much as this many predictions
+    # Attributes
 
+    plural : `str`
+        The key of the results of several inputs.
+    weight : `int`
+        A result costs as much as this many predictions.
+    mistakes : `tuple[type[Exception], ...]`
+        Errors whose messages the caller sees; while reading, they are the caller's fault.
+    """
+
+    plural: str = "predictions"
+    weight: int = 1
     mistakes: tuple[type[Exception], ...] = (TypeError, ValueError)
-    """Errors whose messages the caller sees; while reading, they are the caller's fault."""
 
     @abstractmethod
     def read(self, inputs: Any) -> tuple[Any, Shape]:
-        """Check an input. Return the argument of `compute`, and the input's shape, for its cost."""
+        """Check an input.
+
+        Returns the argument of `compute`, and the input's shape, from which its cost is computed.
+        Raises one of `mistakes` for an invalid input.
+        """
 
     @abstractmethod
     def compute(self, batch: list[Any]) -> Iterable[Any]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # encoders are served without AllenNLP
 FEWEST_WORDS = 125
 MOST_WORDS = 1000
 MOST_SECONDS = 10
-MOST_KILOBYTES = 4 << 20
+MOST_KILOBYTES = 4 * 1024 * 1024
 
 Shape = dict[str, tuple[int, int]]
 """For each field of an instance, the number of texts and the words of the longest one."""
@@ -25,7 +25,8 @@ def shape_of(instance: Instance) -> Shape:
     for name, lengths in instance.get_padding_lengths().items():
         num_texts = lengths.pop("num_fields", 1)
         if lengths:  # metadata have no tokens
-            shape[name] = (num_texts, max(lengths.values()))
+            longest = max(lengths.values())
+            shape[name] = (num_texts, longest)
     return shape
 
 
@@ -39,8 +40,9 @@ def joined(first: Shape, second: Shape) -> Shape:
 
 
 def padded_words(shape: Shape, num_inputs: int = 1) -> int:
-    """Return the number of words in a batch, padding included."""
-    return num_inputs * sum(num * length for num, length in shape.values())
+    """Return the number of words in a batch of `num_inputs` of this shape, padding included."""
+    of_one = sum(num_texts * length for num_texts, length in shape.values())
+    return num_inputs * of_one
 
 
 def cost(shape: Shape, num_inputs: int = 1) -> int:
@@ -69,8 +71,13 @@ def affordable_words(job: Job) -> int:
 
 
 def _usage(job: Job, num_words: int) -> tuple[float, int]:
-    """Return the processor time and the additional memory of a job's most expensive input."""
+    """Return the processor time and the additional memory of a job's most expensive input.
+
+    The time is in seconds, and the memory in kilobytes, as Linux gives it.
+    """
     before = resource.getrusage(resource.RUSAGE_SELF)
     job.try_dearest(num_words)
     after = resource.getrusage(resource.RUSAGE_SELF)
-    return after.ru_utime - before.ru_utime, after.ru_maxrss - before.ru_maxrss
+    seconds = after.ru_utime - before.ru_utime
+    kilobytes = after.ru_maxrss - before.ru_maxrss
+    return seconds, kilobytes

@@ -37,10 +37,9 @@ from allennlp_sentmatch.predictors.echoing_predictor import (
     check_string,
     has_keys,
 )
-from allennlp_sentmatch.serving.jobs import Job
-from allennlp_sentmatch.serving.limits import Shape, shape_of
+from allennlp_sentmatch.serving.limits import Shape
 from allennlp_sentmatch.serving.predictions import PredictionJob
-from allennlp_sentmatch.serving.routes import JobRoute, Service, encoded
+from allennlp_sentmatch.serving.routes import JobRoute, Service
 from allennlp_sentmatch.standalone.vectors import nearest, normalized
 
 OF_A_CLASSIFIER = "A classifier learns vectors for its labels: their cosines are not similarities."
@@ -67,22 +66,37 @@ CORPUS: list[str] = [
 
 @dataclass(frozen=True)
 class TextInput:
-    """A text that a model reads."""
+    """A text that a model reads.
 
-    name: str  # the text's key in the predictor's JSON
-    label: str  # its name on the page
-    lines: int = 1  # the initial height of its box
-    is_list: bool = False  # whether the model reads a list, one element on each line
+    # Attributes
+
+    name : `str`
+        The text's key in the predictor's JSON.
+    label : `str`
+        Its name on the page.
+    lines : `int`
+        The initial height of its box.
+    is_list : `bool`
+        Whether the model reads a list, one element on each line.
+    """
+
+    name: str
+    label: str
+    lines: int = 1
+    is_list: bool = False
 
 
 @dataclass(frozen=True)
 class Task:
-    """The inputs on the page for one kind of predictor."""
+    """The inputs on the page for one kind of predictor.
+
+    The `verb` is the text of the button. An example has a text for each of the `inputs`.
+    """
 
     title: str
-    verb: str  # the text of the button
+    verb: str
     inputs: list[TextInput]
-    examples: Sequence[Sequence[str]] = ()  # a text for each of `inputs`
+    examples: Sequence[Sequence[str]] = ()
 
 
 SENTENCE = [TextInput("sentence", "Sentence")]
@@ -107,8 +121,9 @@ TASKS = {
 
 
 def task_of(predictor: EchoingPredictor) -> Task:
-    """Return the task of a predictor; for a predictor of another package, its texts and its
-    output.
+    """Return the task of a predictor.
+
+    A task of another package's predictor has its class's name and its keys, and no examples.
     """
     for kind, task in TASKS.items():
         if isinstance(predictor, kind):
@@ -123,10 +138,12 @@ def task_of(predictor: EchoingPredictor) -> Task:
 
 def _sources(predictor: TranslationPredictor) -> list[list[str]]:
     """Return sentences in the source language, or in German and English if it is unknown."""
-    by_language: dict[str, list[list[str]]] = {"de": _TEXTS["german_captions"], "en": CAPTION}
+    german: list[list[str]] = _TEXTS["german_captions"]
     tokenizers = getattr(predictor._dataset_reader, "_tokenizers", {})
     language = getattr(tokenizers.get("source"), "language", None)
-    return by_language.get(str(language), [*by_language["de"], *by_language["en"]])
+    if language == "de":
+        return german
+    return CAPTION if language == "en" else german + CAPTION
 
 
 def _classification(predictor: ClassificationPredictor) -> Task:
@@ -171,14 +188,16 @@ def with_page(
     if search is not None:
         routes["/search"] = JobRoute(search, {"sentence": "A cat."})
     model = predictor._model
+    has_scores = isinstance(model, ScoreModel)
     task = task_of(predictor)
+    name, *details = parts
     page: JsonDict = {
         **asdict(task),
-        "examples": [*examples] or _best_known(predictor, task),
-        "name": parts[0],
-        "description": " · ".join(parts[1:]),
-        "saliency": [name for name in SALIENCY_METHODS if f"/saliency/{name}" in routes],
-        "scale": [model.lowest_score, model.highest_score] if isinstance(model, ScoreModel) else [],
+        "examples": list(examples) or _best_known(predictor, task),
+        "name": name,
+        "description": " · ".join(details),
+        "saliency": [method for method in SALIENCY_METHODS if f"/saliency/{method}" in routes],
+        "scale": [model.lowest_score, model.highest_score] if has_scores else [],
         "generates": "/generate" in routes,
         "search": "" if search is None else search.description,
     }
@@ -202,10 +221,11 @@ def _generation_routes(predictor: EchoingPredictor) -> dict[str, JobRoute]:
     model = predictor._model
     if not isinstance(model, CrossSentenceLatentVariableModel):
         return {}
+    example = {"source": "A man is asleep."}
     routes = {}
     for path, is_drawn in (("/generate", False), ("/generate/drawn", True)):
-        job = GenerationJob(PairGenerator(model, predictor._dataset_reader, is_drawn))
-        routes[path] = JobRoute(job, {"source": "A man is asleep."})
+        generator = PairGenerator(model, predictor._dataset_reader, is_drawn)
+        routes[path] = JobRoute(GenerationJob(generator), example)
     return routes
 
 
@@ -217,41 +237,44 @@ class GenerationJob(PredictionJob):
 
 
 def _best_known(predictor: EchoingPredictor, task: Task) -> list[JsonDict]:
-    """Return the examples with the fewest unknown words, as the predictor takes them."""
-    examples = [
-        {
-            text_input.name: text.splitlines() if text_input.is_list else text
-            for text_input, text in zip(task.inputs, texts)
-        }
-        for texts in task.examples
-    ]
+    """Return the `NUM_EXAMPLES` examples of a task with the fewest words that the model lacks.
+
+    They are JSON objects that the predictor takes.
+    """
     vocab = predictor._model.vocab
-    examples.sort(key=lambda one: len(unknown_words(predictor.check(one).instance, vocab)))
-    return examples[:NUM_EXAMPLES]
+
+    def num_unknown(example: JsonDict) -> int:
+        return len(unknown_words(predictor.check(example).instance, vocab))
+
+    examples = []
+    for texts in task.examples:
+        example: JsonDict = {}
+        for text_input, text in zip(task.inputs, texts):
+            example[text_input.name] = text.splitlines() if text_input.is_list else text
+        examples.append(example)
+    return sorted(examples, key=num_unknown)[:NUM_EXAMPLES]
 
 
-class SearchJob(Job):
-    """The search for the sentences nearest to one, by the cosine of their vectors.
+class SearchJob(PredictionJob):
+    """The search for the nearest ones of some `sentences`, by the cosine of their vectors.
 
     Raises `ConfigurationError` for a model without a sentence encoder.
     """
 
     plural = "searches"
-    mistakes = (ConfigurationError,)
 
     def __init__(self, predictor: EchoingPredictor, sentences: Sequence[str]) -> None:
-        self._predictor = predictor
+        super().__init__(predictor)
         self._sentences = sentences
         self._encoder = ArchiveEncoder(predictor._model, predictor._dataset_reader)
-        self._vectors = normalized(
-            self._encoder.encode(sentences, show_progress_bar=True)
-        )  # (N, E)
+        vectors = self._encoder.encode(sentences, show_progress_bar=True)
+        self._vectors = normalized(vectors)  # (N, E)
 
     @property
     def description(self) -> str:
         """A description of the searched sentences, for visitors."""
         described = f"Searches {len(self._sentences):,} sentences by the cosine of their vectors."
-        if isinstance(self._predictor._model, ClassificationModel):
+        if isinstance(self.predictor._model, ClassificationModel):
             described += f" {OF_A_CLASSIFIER}"
         return described
 
@@ -261,35 +284,30 @@ class SearchJob(Job):
             raise ConfigurationError(f"expected sentence in the JSON, got {shorten([*inputs])}")
         sentence = check_string(inputs["sentence"], "'sentence'", inputs)
         # The predictor may read pairs, or a question with its candidates.
-        keys = self._predictor.input_keys[0]
-        texts = {key: [sentence] if key == "candidates" else sentence for key in keys}
-        request = self._predictor.check(texts)
+        request, shape = super().read(self.predictor.example(sentence))
         request["sentence"] = sentence
-        return request, shape_of(request.instance)
+        return request, shape
 
-    def compute(self, batch: list[CheckedRequest]) -> Iterator[bytes]:
+    def results(self, batch: list[CheckedRequest]) -> Iterator[JsonDict]:
         """Yield the nearest sentences, with their cosines."""
+        vocab = self.predictor._model.vocab
         texts = [request["sentence"] for request in batch]
         with noting(()):  # the answer already names unknown words
             queries = normalized(self._encoder.encode(texts))  # (B, E)
-        for request, query in zip(batch, queries):
+        for request, text, query in zip(batch, texts, queries):
             near = nearest(query, self._vectors, NUM_NEIGHBORS)
-            found = [{"sentence": self._sentences[i], "cosine": cosine} for i, cosine in near]
-            answer = {
-                "sentence": request["sentence"],
-                "unknown_words": unknown_words(request.instance, self._predictor._model.vocab),
+            found = [{"sentence": self._sentences[row], "cosine": cosine} for row, cosine in near]
+            yield {
+                "sentence": text,
+                "unknown_words": unknown_words(request.instance, vocab),
                 "neighbors": found,
             }
-            yield encoded(answer)
-
-    def dearest(self, num_words: int) -> JsonDict:
-        """Return a sentence of this many words."""
-        return {"sentence": " ".join(["example"] * num_words)}
 
 
 def validation_examples(archive: Archive, predictor: EchoingPredictor) -> list[JsonDict]:
-    """Return inputs for each label from the archive's validation data; nothing if they are not a
-    file on this machine.
+    """Return at most `NUM_EXAMPLES` inputs from the archive's validation data, the labels in turn.
+
+    There are none if the data are not a file on this machine.
     """
     path = archive.config.get("validation_data_path")
     if not isinstance(path, str) or not Path(path).is_file():
@@ -302,26 +320,32 @@ def validation_examples(archive: Archive, predictor: EchoingPredictor) -> list[J
             if texts is not None:
                 by_label.setdefault(getattr(label, "label", ""), []).append(texts)
     in_turn = chain.from_iterable(zip_longest(*by_label.values()))
-    return [texts for texts in in_turn if texts is not None][:NUM_EXAMPLES]
+    found = [texts for texts in in_turn if texts is not None]
+    return found[:NUM_EXAMPLES]
 
 
 def _texts_of(instance: Instance, predictor: EchoingPredictor) -> Optional[JsonDict]:
-    """Return an instance's input for the predictor; `None` if its metadata do not have all texts,
-    or if they are long.
+    """Return an instance's input for the predictor.
+
+    It is `None` if the instance's metadata do not have all texts, or if they are long.
     """
     metadata: Any = instance["metadata"] if "metadata" in instance.fields else {}
     texts = {"sentence": metadata.get("text"), **metadata}
-    keys = predictor.input_keys[0]
-    if not all(texts.get(key) for key in keys):
+    found = {key: texts.get(key) for key in predictor.input_keys[0]}
+    if not all(found.values()):
         return None
-    found = {key: texts[key] for key in keys}
-    return found if len(json.dumps(found)) <= LONGEST_EXAMPLE else None
+    is_short = len(json.dumps(found)) <= LONGEST_EXAMPLE
+    return found if is_short else None
 
 
 def parts_of(archive: Archive) -> list[str]:
-    """Return the registered names of a model and of its parts, and its number of parameters."""
-    count = sum(parameter.numel() for parameter in archive.model.parameters())
-    return [*_parts(archive.config["model"].as_dict()), f"{count / 1e6:.1f}M parameters"]
+    """Return the registered names of a model and of its parts, and its number of parameters.
+
+    The first one is the model's name.
+    """
+    parts = _parts(archive.config["model"].as_dict())
+    num_parameters = sum(parameter.numel() for parameter in archive.model.parameters())
+    return [*parts, f"{num_parameters / 1e6:.1f}M parameters"]
 
 
 def _parts(config: JsonDict) -> list[str]:

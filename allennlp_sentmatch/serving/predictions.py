@@ -61,7 +61,10 @@ def service_of(predictor: Predictor) -> Service:
 
 
 class PredictionJob(Job):
-    """The predictions of a predictor, which computes them in batches."""
+    """The predictions of a predictor, which computes them in batches.
+
+    Subclasses compute other `results` of the model, which are JSON objects.
+    """
 
     mistakes = (ConfigurationError,)
 
@@ -92,19 +95,36 @@ class PredictionJob(Job):
 
 
 class InspectionJob(PredictionJob):
-    """The internals of the model for an input, see `inspection_of`."""
+    """The internals of predictions that the model has.
+
+    `trees` are nested parentheses; `attention` has matrices, see `AttentionMap`; `marked_texts` are
+    passages with the marked answer, see `MarkedText`; `gates` are the histograms of a CAS-LSTM, see
+    `GateHistogram`. `unknown_words` are the words that are not in the model's vocabulary.
+    """
 
     plural = "inspections"
     weight = WEIGHTS["inspect"]
 
     def results(self, batch: list[CheckedRequest]) -> Iterator[JsonDict]:
         """Yield the inspections of a batch, computed one by one."""
+        predictor = self.predictor
+        has_gates = has_vertical_gates(predictor._model)
         for request in batch:
-            yield inspection_of(self.predictor, request)
+            output = predictor.predict_json(request)
+            trees = [{"title": title, "tree": tree} for title, tree in trees_of(output).items()]
+            attention = map(join_subwords, predictor.attention_maps(output))
+            gates = collect_gates(predictor, [request]) if has_gates else []
+            yield {
+                "unknown_words": unknown_words(request.instance, predictor._model.vocab),
+                "trees": trees,
+                "attention": [matrix._asdict() for matrix in attention],
+                "marked_texts": [text._asdict() for text in predictor.marked_texts(output)],
+                "gates": [asdict(histogram) for histogram in gates],
+            }
 
 
 class SaliencyJob(PredictionJob):
-    """The saliency of words by a method, see `saliency_of`."""
+    """The saliency of the words of an input, by one of `SALIENCY_METHODS`."""
 
     plural = "saliencies"
 
@@ -116,27 +136,5 @@ class SaliencyJob(PredictionJob):
     def results(self, batch: list[CheckedRequest]) -> Iterator[JsonDict]:
         """Yield the saliencies of a batch, computed one by one."""
         for request in batch:
-            yield saliency_of(self.predictor, self._method, request)
-
-
-def inspection_of(predictor: EchoingPredictor, request: CheckedRequest) -> JsonDict:
-    """Return the internals of a prediction that the model has.
-
-    `trees` are nested parentheses; `attention` has matrices, see `AttentionMap`; `marked_texts` are
-    passages with the marked answer, see `MarkedText`; `gates` are the histograms of a CAS-LSTM, see
-    `GateHistogram`. `unknown_words` are the words that are not in the model's vocabulary.
-    """
-    output = predictor.predict_json(request)
-    has_gates = has_vertical_gates(predictor._model)
-    return {
-        "unknown_words": unknown_words(request.instance, predictor._model.vocab),
-        "trees": [{"title": title, "tree": tree} for title, tree in trees_of(output).items()],
-        "attention": [join_subwords(one)._asdict() for one in predictor.attention_maps(output)],
-        "marked_texts": [one._asdict() for one in predictor.marked_texts(output)],
-        "gates": [*map(asdict, collect_gates(predictor, [request]))] if has_gates else [],
-    }
-
-
-def saliency_of(predictor: EchoingPredictor, method: str, request: CheckedRequest) -> JsonDict:
-    """Return the saliency of the words of a request, by one of `SALIENCY_METHODS`."""
-    return {"saliency": [*map(asdict, interpret(predictor, request, method))]}
+            found = interpret(self.predictor, request, self._method)
+            yield {"saliency": [asdict(saliency) for saliency in found]}

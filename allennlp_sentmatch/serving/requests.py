@@ -10,14 +10,14 @@ from contextlib import contextmanager, suppress
 from typing import Any, Callable
 from urllib.parse import urlsplit
 
-from allennlp_sentmatch.files.json_lines import parse_json_object
+from allennlp_sentmatch.files.json_lines import JsonObject, parse_json_object
 
 MAX_BYTES = 5_000_000  # the size of the largest body of a request
 MAX_BUFFERED = 64_000_000  # bytes of all bodies; above it, only small bodies are read
 SMALL_BODY = 100_000  # the size of the largest small body
 MAX_TEXT = 20_000  # the characters of all texts of an input
 REQUEST_SECONDS = 20  # time limit for a request's headers, and then for its body
-HEALTH = "/health"  # answered under every name: it is no secret, and load balancers may send none
+HEALTH = "/health"  # not a secret: answered under every name, since load balancers may send none
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -43,8 +43,12 @@ RETRY_SECONDS = 5  # clients of a busy server may try again after this time
 CLIENT_LEFT = 499  # nginx's status for requests whose clients left
 
 
+Count = Callable[[str, int, float], object]
+"""Takes the path, the status and the seconds of an answer."""
+
+
 class RequestError(Exception):
-    """A refused request, with an HTTP status and a sentence for the visitor."""
+    """A refused request, with an HTTP status and its reason, a sentence for the visitor."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -74,14 +78,24 @@ def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
     then read from here as if from its own server: the browser still sends that name as `Host`.
     Accepted are the names in `allowed_hosts`, in lower case, the address at which the request
     arrived, and the names of the browser's own machine, which no other machine can have: forwarded
-    ports are used under them. Raises `RequestError` for other names, and for a page of another
-    origin.
+    ports are used under them.
+
+    # Parameters
+
+    scope : `Any`
+        The ASGI scope of the request.
+    allowed_hosts : `Collection[str]`
+
+    # Raises
+
+    `RequestError` with status 421 for other names, and with 403 for a page of another origin.
     """
     hosts = _values(scope, b"host")
     host = hosts[0].lower() if len(hosts) == 1 else ""
     name = _host_name(f"//{host}")
-    address = _address(str((scope.get("server") or ("",))[0]))
-    if name not in (*LOCAL_NAMES, *allowed_hosts) and _address(name) != address:
+    server, *_ = scope.get("server") or ("",)
+    is_known = name in LOCAL_NAMES or name in allowed_hosts
+    if not is_known and _address(name) != _address(str(server)):
         raise RequestError(
             421,
             f"Nothing is served here under the name {name!r}. Start the server with --allowed-host "
@@ -119,24 +133,38 @@ def _host_name(address: str) -> str:
 
 
 class RequestLimits:
-    """ASGI middleware that refuses requests under other host names or from other sites' pages, and
-    large, slow or compressed bodies; see `check_names` for `allowed_hosts`.
+    """ASGI middleware that refuses what a server of this package should not read.
 
-    `HEADERS` are sent with every response. Work on a request ends when its client leaves. `count`
-    takes the path, the status and the seconds of each answer.
+    These are requests under other host names or from other sites' pages, and large, slow or
+    compressed bodies. `HEADERS` are sent with every response. Work on a request ends when its
+    client leaves.
+
+    # Parameters
+
+    app : `Any`
+        The ASGI application that answers the other requests.
+    allowed_hosts : `Collection[str]`, optional (default = `()`)
+        Further host names under which it answers; see `check_names`.
+    count : `Count`, optional
+        Called for each answer. By default, nothing is counted.
+
+    # Raises
+
+    `ValueError` for a name in `allowed_hosts` that is neither a host name nor an address.
     """
 
     def __init__(
         self,
         app: Any,
         allowed_hosts: Collection[str] = (),
-        count: Callable[[str, int, float], object] = lambda path, status, seconds: None,
+        count: Count = lambda path, status, seconds: None,
     ) -> None:
         self._app = app
         self._count = count
         self._num_buffered = 0  # the bytes of all bodies
         for host in allowed_hosts:
-            if not re.fullmatch(r"[\w.-]+", host) and isinstance(_address(host), str):
+            is_name = re.fullmatch(r"[\w.-]+", host)
+            if not is_name and isinstance(_address(host), str):
                 expected = "expected a name such as demo.example, without a port"
                 raise ValueError(f"--allowed-host {host}: {expected}")
         self._allowed_hosts = {host.lower() for host in allowed_hosts}
@@ -178,7 +206,10 @@ class RequestLimits:
             raise RequestError(415, "Content-Encoding is not read; send plain JSON.")
 
     async def _read_body(self, exchange: "_Exchange") -> None:
-        """Read the body; raise `RequestError` if it, or all bodies together, are too large."""
+        """Read the body.
+
+        Raise `RequestError` if it, or all bodies together, are too large, and `ClientLeftError`.
+        """
         while exchange.has_more_body:
             self._num_buffered += await exchange.read_more_body()
             if exchange.size > MAX_BYTES:
@@ -192,7 +223,8 @@ class RequestLimits:
 
     async def _answer(self, exchange: "_Exchange") -> None:
         """Let the application answer, until the client leaves or the server ends."""
-        app = asyncio.ensure_future(self._app(exchange.scope, exchange.receive, exchange.send))
+        answer = self._app(exchange.scope, exchange.receive, exchange.send)
+        app = asyncio.ensure_future(answer)
         left = asyncio.ensure_future(exchange.until_client_leaves())
         try:
             await asyncio.wait([app, left], return_when=asyncio.FIRST_COMPLETED)
@@ -210,15 +242,31 @@ class RequestLimits:
 
 
 class _Exchange:
-    """A request and its answer, between the server and the application."""
+    """A request and its answer, between the server and the application.
+
+    # Attributes
+
+    scope : `Any`
+        The ASGI scope of the request.
+    size : `int`
+        The bytes of the body that have arrived.
+    has_more_body : `bool`
+        Whether a part of the body is still to be read.
+    is_answered : `bool`
+        Whether the answer has begun.
+    """
 
     def __init__(
-        self, scope: Any, receive: Any, send: Any, count: Callable[[str, int, float], object]
+        self,
+        scope: Any,
+        receive: Any,
+        send: Any,
+        count: Count,
     ) -> None:
         self.scope = scope
-        self.size = 0  # the bytes of the body that have arrived
+        self.size = 0
         self.has_more_body = True
-        self.is_answered = False  # whether the answer has begun
+        self.is_answered = False
         self._receive = receive
         self._send = send
         self._count = count
@@ -227,7 +275,10 @@ class _Exchange:
         self._was_received = False
 
     async def read_more_body(self) -> int:
-        """Wait for a part of the body, and return its size in bytes."""
+        """Wait for a part of the body, and return its size in bytes.
+
+        Raise `ClientLeftError` if the client leaves first.
+        """
         event = await self._receive()
         if event["type"] == "http.disconnect":
             raise ClientLeftError
@@ -266,9 +317,9 @@ class _Exchange:
         """Send an error in the format of FastAPI or of OpenAI."""
         headers = [(b"content-type", b"application/json")]
         start = {"type": "http.response.start", "status": error.status, "headers": headers}
-        body = json.dumps(error_body(self.scope["path"], error.status, str(error))).encode()
+        body = error_body(self.scope["path"], error.status, str(error))
         await self.send(start)
-        await self.send({"type": "http.response.body", "body": body})
+        await self.send({"type": "http.response.body", "body": json.dumps(body).encode()})
 
     def note_that_client_left(self) -> None:
         """Count a request whose client has left."""
@@ -276,7 +327,8 @@ class _Exchange:
             self._count_answer(CLIENT_LEFT)
 
     def _count_answer(self, status: int) -> None:
-        self._count(self.scope["path"], status, time.monotonic() - self._start)
+        seconds = time.monotonic() - self._start
+        self._count(self.scope["path"], status, seconds)
 
 
 def _plain_scope(scope: Any) -> Any:
@@ -295,7 +347,7 @@ def _plain_scope(scope: Any) -> Any:
     return plain
 
 
-def error_body(path: str, status: int, reason: str) -> dict[str, Any]:
+def error_body(path: str, status: int, reason: str) -> JsonObject:
     """Return the body of an error: `detail`, or OpenAI's `error` on its paths."""
     if not path.startswith("/v1/"):
         return {"detail": reason}
@@ -303,7 +355,7 @@ def error_body(path: str, status: int, reason: str) -> dict[str, Any]:
     return {"error": {"message": reason, "type": kind, "param": None, "code": None}}
 
 
-def parsed_body(body: bytes) -> dict[str, Any]:
+def parsed_body(body: bytes) -> JsonObject:
     """Parse a body as a JSON object; raise `RequestError` for anything else."""
     try:
         text = body.decode()

@@ -13,26 +13,42 @@ MAX_CONNECTIONS = 1000  # open connections, at most; also at most half of the fi
 KEEP_ALIVE_SECONDS = 620  # longer than proxies wait, so that they never meet a closed one
 
 
-def serve(app: Any, host: str, port: int, name: str) -> None:
+def serve(
+    app: Any,
+    host: str,
+    port: int,
+    name: str,
+) -> None:
     """Serve an ASGI application until interrupted, and at most `SHUTDOWN_SECONDS` longer.
 
-    Port 0 chooses a free port. The application's `name` is printed with its address. Raises
+    # Parameters
+
+    app : `Any`
+    host : `str`
+        The name or address of this machine at which to serve.
+    port : `int`
+        0 chooses a free port.
+    name : `str`
+        What the application is called in the line that says its address.
+
+    # Raises
+
     `ValueError` if the address cannot be bound.
     """
-    most = _most_connections()
-    connections = Connections(app, most)
     listener = _listening_socket(host, port)
     address, bound = listener.getsockname()[:2]
     print(f"The {name} is at {_shown_address(address, bound)} (Ctrl-C ends it).", flush=True)
-    server = _server(connections, most)
+    server = _server(app)
     # After shutting down, uvicorn raises the signal that ended it.
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
 
 
 def _most_connections() -> int:
+    """Return how many connections may be open, with regard to the limit on open files."""
     num_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MAX_CONNECTIONS if num_files < 0 else min(MAX_CONNECTIONS, num_files // 2)
+    is_unlimited = num_files < 0
+    return MAX_CONNECTIONS if is_unlimited else min(MAX_CONNECTIONS, num_files // 2)
 
 
 def _listening_socket(host: str, port: int) -> socket.socket:
@@ -54,15 +70,19 @@ def _listening_socket(host: str, port: int) -> socket.socket:
 
 def _shown_address(address: str, port: int) -> str:
     """Return the address for a browser on this machine, and whether there are other addresses."""
-    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
-    others = "" if shown == address else " and at this machine's other addresses"
+    local = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+    shown = local.get(address, address)
+    others = " and at this machine's other addresses" if address in local else ""
     name = f"[{shown}]" if ":" in shown else shown
     return f"http://{name}:{port}/{others}"
 
 
-def _server(connections: Connections, most: int) -> Any:
-    """Return the server of an application with its connections."""
+def _server(app: Any) -> Any:
+    """Return the server of an application, which watches its connections."""
     import uvicorn
+
+    most = _most_connections()
+    connections = Connections(most)
 
     class Server(uvicorn.Server):
         """Answers late requests on open connections, and says that they close."""
@@ -76,7 +96,7 @@ def _server(connections: Connections, most: int) -> Any:
             await asyncio.sleep(0.2)  # until the cancelled requests are answered
 
     config = uvicorn.Config(
-        connections,
+        app,
         http="h11",
         # asyncio accepts this many connections before one of them can be closed; each one without a
         # free file would cause a message in the log.

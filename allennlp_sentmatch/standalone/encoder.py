@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from allennlp_sentmatch.files.digested_header import write_header
 from allennlp_sentmatch.files.folders import AnyPath, errors_name, write_json, written_folder
+from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import checked_sentences, noting
 from allennlp_sentmatch.nn.checks import check_positive
@@ -50,11 +51,27 @@ class StandaloneEncoder(nn.Module):
         encoder = StandaloneEncoder.load("exported")
         vectors = encoder.encode(["A man is asleep.", "Two dogs run."])  # (2, E)
 
-    The `words` are the vocabulary in the order of its indices, padding first, and have vectors of
-    the width `embedding_size` (D). `encoder` has the settings of the network, see
-    `sentence_network`. The vectors of sentences are as wide as the network or, after a linear map,
-    `projection_size` wide (E). The parameters may have `limit` numbers. Raises `ValueError` for
-    settings that do not fit together. The words have the `vectors` (V, D), by default random ones.
+    # Parameters
+
+    indexer : `TextIndexer`
+        From texts to the indices of their words.
+    words : `list[str]`
+        The vocabulary of V words in the order of its indices, padding first.
+    embedding_size : `int`
+        The width D of the words' vectors.
+    encoder : `JsonObject`
+        The settings of the network, see `sentence_network`.
+    projection_size : `int`, optional (default = `None`)
+        The width E of the sentences' vectors after a linear map. By default, there is no such map,
+        and they are as wide as the network.
+    limit : `int`, optional (default = `1 << 62`)
+        How many numbers the parameters may have.
+    vectors : `Tensor`, optional (default = `None`)
+        The words' vectors (V, D), by default random ones.
+
+    # Raises
+
+    `ValueError` for settings that do not fit together, and for too many parameters.
     """
 
     def __init__(
@@ -62,7 +79,7 @@ class StandaloneEncoder(nn.Module):
         indexer: TextIndexer,
         words: list[str],
         embedding_size: int,
-        encoder: dict[str, Any],
+        encoder: JsonObject,
         projection_size: Optional[int] = None,
         limit: int = 1 << 62,
         vectors: Optional[Tensor] = None,
@@ -70,7 +87,7 @@ class StandaloneEncoder(nn.Module):
         super().__init__()
         self.indexer = indexer
         self.words = words
-        self.settings: dict[str, Any] = {"encoder": encoder, "projection_size": projection_size}
+        self.settings: JsonObject = {"encoder": encoder, "projection_size": projection_size}
         self._is_int8 = False
         network: Any = sentence_network(encoder, limit)
         if network.input_size != embedding_size:
@@ -112,11 +129,11 @@ class StandaloneEncoder(nn.Module):
             encoder = cls(
                 files.indexer,
                 files.words,
-                vectors.size(1),
-                settings["encoder"],
-                settings["projection_size"],
-                sum(tensor.numel() for tensor in files.state.values()),
-                vectors,
+                embedding_size=vectors.size(1),
+                encoder=settings["encoder"],
+                projection_size=settings["projection_size"],
+                limit=sum(tensor.numel() for tensor in files.state.values()),
+                vectors=vectors,
             ).float()
             if settings["vector_size"] != encoder.vector_size:
                 raise ValueError(f"the encoder's vector_size is {encoder.vector_size}")
@@ -146,7 +163,8 @@ class StandaloneEncoder(nn.Module):
         state = self.state_dict()
         check_finite(state)
         if int8 or int4_words:
-            state = quantized(state, ["embedding.weight"] if int4_words else [])
+            of_4_bits = ["embedding.weight"] if int4_words else []
+            state = quantized(state, of_4_bits)
         write_tensors(folder / TENSORS, state)
         described = self._described()
         for name in (SPLITTER, VOCABULARY):
@@ -163,16 +181,19 @@ class StandaloneEncoder(nn.Module):
             "parameters": sum(parameter.numel() for parameter in self.parameters()),
         }
         front = {"pipeline_tag": "feature-extraction", **origin.front_matter}
+        known = Origin(front, {**origin.facts, **settings})
         text = f"Sentence encoder\n\nIt turns sentences into vectors of {self.vector_size} numbers."
-        write_model_card(folder, text, usage, Origin(front, {**origin.facts, **settings}))
+        write_model_card(folder, text, usage, known)
 
     def digest(self) -> bytes:
-        """Return a digest of the words, the splitter and the settings, without the tensors; 32
-        bytes.
-        """
-        return sha256(json.dumps(self._described(), sort_keys=True).encode()).digest()
+        """Return the SHA-256 (32 bytes) of the words, the splitter and the settings.
 
-    def _described(self) -> dict[str, Any]:
+        It does not depend on the tensors.
+        """
+        described = json.dumps(self._described(), sort_keys=True)
+        return sha256(described.encode()).digest()
+
+    def _described(self) -> JsonObject:
         """Return the contents of the folder's JSON files, by name."""
         indexer = self.indexer
         settings = {
@@ -182,9 +203,16 @@ class StandaloneEncoder(nn.Module):
             **self.settings,
             "vector_size": self.vector_size,
         }
-        vocabulary = {"unknown": indexer.unknown, "empty": indexer.empty, "words": self.words}
-        splitter = indexer.splitter.settings()
-        return {SETTINGS: settings, SPLITTER: splitter, VOCABULARY: vocabulary}
+        vocabulary = {
+            "unknown": indexer.unknown,
+            "empty": indexer.empty,
+            "words": self.words,
+        }
+        return {
+            SETTINGS: settings,
+            SPLITTER: indexer.splitter.settings(),
+            VOCABULARY: vocabulary,
+        }
 
     def forward(self, indices: Tensor) -> Tensor:
         """Return the vectors (B, E) of B sentences from the indices of their words, (B, T)."""
@@ -201,8 +229,13 @@ class StandaloneEncoder(nn.Module):
     ) -> FloatArray:
         """Encode N sentences as vectors (N, E), float32, in the order of the sentences.
 
-        Sentences of similar length share a batch. By default, a progress bar appears after some
-        seconds on a terminal.
+        # Parameters
+
+        sentences : `Iterable[str]`
+        batch_size : `int`, optional (default = `128`)
+            The number of sentences that are encoded together, which have similar lengths.
+        show_progress_bar : `bool`, optional (default = `None`)
+            By default, a progress bar appears after some seconds on a terminal.
 
         # Raises
 
@@ -213,15 +246,16 @@ class StandaloneEncoder(nn.Module):
         texts = checked_sentences(sentences)
         with noting(texts):
             rows = self.indexer.rows(texts)
-        order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
-        batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+        longest_first = sorted(range(len(rows)), key=lambda position: -len(rows[position]))
+        starts = range(0, len(rows), batch_size)
+        batches = [longest_first[start : start + batch_size] for start in starts]
         vectors: FloatArray = numpy.empty((len(rows), self.vector_size), numpy.float32)
         progress = progress_bar(len(rows), "encoding", " sentences", show_progress_bar)
         with evaluation_mode(self), progress as bar:  # training mode would sample trees
             for group, words in _groups(batches, rows):
                 encode = self._encoder_of_words(words)
                 for batch in group:
-                    encoded = encode([rows[i] for i in batch])
+                    encoded = encode([rows[position] for position in batch])
                     vectors[batch] = encoded.float().cpu().numpy()
                     bar.update(len(batch))
         return vectors
@@ -232,27 +266,37 @@ class StandaloneEncoder(nn.Module):
         return type(self.encoder) is Pooled and self.encoder.shares_words
 
     def _encoder_of_words(self, words: list[int]) -> Callable[[list[list[int]]], Tensor]:
-        """Return a function from B sentences of these words, longest first, to vectors (B, E)."""
-        of_words: Any = None
-        if self._is_int8:
-            of_words = self._int8_network.of_words(self.embedding.weight[words])
-            places = {word: place for place, word in enumerate(words)}
-            return lambda rows: of_words([[places[word] for word in row] for row in rows])
-        if self._has_only_equations():
-            with without_autocast(self.embedding.weight.device):
-                of_words = self.encoder.of_words(self.embedding.weight[words])
+        """Return a function from B sentences of these words, longest first, to vectors (B, E).
+
+        A sentence consists of the indices of its words.
+        """
+        of_words = self._of_words(words)
         if of_words is None:
             device = self.embedding.weight.device
             return lambda rows: self(padded(rows).to(device))
         places = {word: place for place, word in enumerate(words)}
+        return lambda rows: of_words([[places[word] for word in row] for row in rows])
+
+    def _of_words(self, words: list[int]) -> Any:
+        """Return a function from B sentences of these words, longest first, to vectors (B, E).
+
+        A sentence consists of the places of its words in the list. The function is `None` if only
+        `forward` can compute this network.
+        """
+        weight = self.embedding.weight
+        if self._is_int8:
+            return self._int8_network.of_words(weight[words])
+        if not self._has_only_equations():
+            return None
+        with without_autocast(weight.device):
+            of_words = self.encoder.of_words(weight[words])
+        if of_words is None:
+            return None
 
         def encode(rows: list[list[int]]) -> Tensor:
-            with without_autocast(self.embedding.weight.device):
-                pooled: Tensor = of_words([[places[word] for word in row] for row in rows])
-            if self.projection is None:
-                return pooled
-            projected: Tensor = self.projection(pooled)
-            return projected
+            with without_autocast(weight.device):
+                pooled: Tensor = of_words(rows)
+            return pooled if self.projection is None else self.projection(pooled)
 
         return encode
 
@@ -285,11 +329,12 @@ class StandaloneEncoder(nn.Module):
 
     def _has_only_equations(self) -> bool:
         """Return whether no hook or replaced method changes this module or its parts."""
-        is_own = type(self.encoder) is Pooled and type(self.embedding) is nn.Embedding
-        return is_own and not any(
-            module._forward_pre_hooks or module._forward_hooks or "forward" in vars(module)
-            for module in self.modules()
-        )
+        if type(self.encoder) is not Pooled or type(self.embedding) is not nn.Embedding:
+            return False
+        for module in self.modules():
+            if module._forward_pre_hooks or module._forward_hooks or "forward" in vars(module):
+                return False
+        return True
 
     def num_words(self, sentence: str) -> int:
         """Return how many words or word pieces of a sentence are encoded."""
@@ -299,7 +344,7 @@ class StandaloneEncoder(nn.Module):
     def word_coverage(
         self, first: Sequence[str], second: Sequence[str], batch_size: int = 32
     ) -> Tensor:
-        """Compute how well the words of N pairs of texts cover each other.
+        """Compute how well the words of N pairs of texts cover each other, `batch_size` at a time.
 
         A word has the vector that the network reads, which does not depend on its neighbors.
 
@@ -312,12 +357,13 @@ class StandaloneEncoder(nn.Module):
         compared = [torch.empty(0, 4, device="cpu")]
         for start in range(0, len(first), batch_size):
             block = slice(start, start + batch_size)
-            sides = [
-                padded([self.indexer.indices(text) for text in texts[block]]).to(weight.device)
-                for texts in (first, second)
-            ]  # (B, T1), (B, T2)
-            words = [weight[side] for side in sides]
-            masks = [side != PADDING for side in sides]
+            words = []
+            masks = []
+            for texts in (first, second):
+                rows = [self.indexer.indices(text) for text in texts[block]]
+                indices = padded(rows).to(weight.device)  # (B, T)
+                words.append(weight[indices])
+                masks.append(indices != PADDING)
             compared.append(word_coverage(*words, *masks).float().cpu())
         return torch.cat(compared)
 
@@ -329,7 +375,9 @@ def _groups(
     group: list[list[int]] = []
     words: dict[int, None] = {}
     for batch in batches:
-        of_batch = dict.fromkeys(word for i in batch for word in rows[i])
+        of_batch: dict[int, None] = {}
+        for position in batch:
+            of_batch.update(dict.fromkeys(rows[position]))
         if group and len(words | of_batch) > MOST_WORDS:
             yield group, list(words)
             group = []

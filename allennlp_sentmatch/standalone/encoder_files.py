@@ -1,4 +1,12 @@
-"""The files in the folder of an encoder, which need not be trusted: nothing in them is run."""
+"""The files in the folder of an encoder, which need not be trusted: nothing in them is run.
+
+- `model.safetensors`: the parameters, which may be rounded to 8 or 4 bits; see `quantization`.
+- `vocabulary.json`: the `words` in the order of their indices, and the indices `unknown`, of all
+  other words, and `empty`, of a text without words.
+- `splitter.json`: the rules that split a text into words; see `Splitter.settings`.
+- `sentence_encoder.json`: the version of the format, the settings of the network and of the
+  indexer, and the digests of the files; see `files.digested_header`.
+"""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,6 +15,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.files.digested_header import read_header
 from allennlp_sentmatch.files.folders import errors_name, read_json_object
+from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.nn.checks import COUNT, TRUTH, Kind, integer, optional, read_settings
 from allennlp_sentmatch.standalone.networks import ENCODER
 from allennlp_sentmatch.standalone.quantization import dequantized
@@ -39,21 +48,24 @@ def _are_different_texts(value: Any) -> bool:
 _WORDS = Kind("a list of different strings", _are_different_texts)
 
 
-class _Vocabulary(NamedTuple):
-    """The content of `VOCABULARY`."""
-
-    words: list[str]
-    unknown: int
-    empty: int
-
-
 class EncoderFiles(NamedTuple):
-    """The content of an encoder's folder."""
+    """The content of an encoder's folder.
 
-    settings: dict[str, Any]  # of `SETTINGS`, without the format
-    words: list[str]  # the vocabulary in the order of its indices
+    # Attributes
+
+    settings : `JsonObject`
+        The settings in `SETTINGS`, without the format.
+    words : `list[str]`
+        The vocabulary of V words in the order of its indices.
+    indexer : `TextIndexer`
+    state : `dict[str, Tensor]`
+        The parameters, with "embedding.weight" (V, D) among them.
+    """
+
+    settings: JsonObject
+    words: list[str]
     indexer: TextIndexer
-    state: dict[str, Tensor]  # with "embedding.weight" (V, D) of the V words
+    state: dict[str, Tensor]
 
 
 def read_encoder_files(folder: Path) -> EncoderFiles:
@@ -63,17 +75,22 @@ def read_encoder_files(folder: Path) -> EncoderFiles:
     missing file. The network's settings, and the other tensors, are not checked here.
     """
     settings = _read_settings(folder / SETTINGS)
-    words, unknown, empty = _read_vocabulary(folder / VOCABULARY)
+    vocabulary = _read_vocabulary(folder / VOCABULARY)
+    words = vocabulary["words"]
     splitter = _read_splitter(folder / SPLITTER, words)
     state = _read_state(folder / TENSORS, len(words))
-    indices = {word: index for index, word in enumerate(words)}
-    lowercase = settings["lowercase"]
-    max_length = settings["max_length"]
-    indexer = TextIndexer(splitter, indices, unknown, empty, lowercase, max_length)
+    indexer = TextIndexer(
+        splitter,
+        {word: index for index, word in enumerate(words)},
+        unknown=vocabulary["unknown"],
+        empty=vocabulary["empty"],
+        lowercase=settings["lowercase"],
+        max_length=settings["max_length"],
+    )
     return EncoderFiles(settings, words, indexer, state)
 
 
-def _read_settings(path: Path) -> dict[str, Any]:
+def _read_settings(path: Path) -> JsonObject:
     """Read and check `SETTINGS`, except the settings of the network."""
     settings = read_header(path)
     with errors_name(path):
@@ -83,19 +100,19 @@ def _read_settings(path: Path) -> dict[str, Any]:
         return read_settings(settings, _SETTINGS)
 
 
-def _read_vocabulary(path: Path) -> _Vocabulary:
-    """Read and check `VOCABULARY`."""
+def _read_vocabulary(path: Path) -> JsonObject:
+    """Read and check `VOCABULARY`: its `words`, and the indices `unknown` and `empty`."""
     vocabulary = read_json_object(path)
     with errors_name(path):
         words = vocabulary.get("words", [])
         _WORDS.check("words", words)
         index = integer(least=PADDING + 1, most=len(words) - 1)
         kinds = {"words": _WORDS, "unknown": index, "empty": index}
-        return _Vocabulary(**read_settings(vocabulary, kinds))
+        return read_settings(vocabulary, kinds)
 
 
 def _read_splitter(path: Path, words: list[str]) -> Splitter:
-    """Read `SPLITTER`."""
+    """Read and check `SPLITTER`; word pieces are the `words` themselves."""
     rules = read_json_object(path)
     with errors_name(path):
         if rules == {"type": WordPieceSplitter.type}:

@@ -35,7 +35,12 @@ def check_int8(encoder: nn.Module) -> None:
 class Int8Network:
     """A `Pooled` network that shares words, and the projection after it, with the current weights.
 
-    `check_int8` must accept the encoder.
+    # Parameters
+
+    pooled : `Any`
+        A `Pooled` that `check_int8` accepts.
+    projection : `Optional[nn.Linear]`
+        The linear map after it, if there is one.
     """
 
     def __init__(self, pooled: Any, projection: Optional[nn.Linear]) -> None:
@@ -58,7 +63,8 @@ class Int8Network:
         inputs = vectors[:, : self._input_size].contiguous()
         tables = []
         for matrix, bias in zip(self._inputs, self._biases):
-            tables.append(matrix.product_of_rows(inputs).add_(bias))
+            table = matrix.product_of_rows(inputs)  # (U, 4H)
+            tables.append(table.add_(bias))
         products = [matrix.product_of_fractions for matrix in self._recurrent]
         states = MeanStates(tables, products)
         pooled_words = PooledWords(states, vectors if self._has_own_mean else None)
@@ -76,5 +82,6 @@ def _bias(network: nn.LSTM, suffix: str) -> Tensor:
     """Return the sum of both biases of a direction (4H), or zeros if there are none."""
     if not network.bias:
         return torch.zeros(4 * network.hidden_size, device="cpu")
-    both: Tensor = getattr(network, f"bias_ih_l0{suffix}") + getattr(network, f"bias_hh_l0{suffix}")
-    return both.detach()
+    of_inputs: Tensor = getattr(network, f"bias_ih_l0{suffix}")
+    of_states: Tensor = getattr(network, f"bias_hh_l0{suffix}")
+    return (of_inputs + of_states).detach()

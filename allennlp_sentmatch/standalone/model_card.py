@@ -47,19 +47,40 @@ SIMILARITY = {"tags": "[sentence-similarity]"}
 
 
 class Origin(NamedTuple):
-    """Facts about a model that are not in its files; unknown ones are left out."""
+    """Facts about a model that are not in its files; unknown ones are left out.
 
-    front_matter: Mapping[str, str] = {}  # lines of YAML, without text from users
-    facts: Mapping[str, Any] = {}  # untrusted JSON; `None` means unknown
+    # Attributes
+
+    front_matter : `Mapping[str, str]`
+        Lines of YAML, without text from users.
+    facts : `Mapping[str, Any]`
+        Untrusted JSON, in which `None` means unknown.
+    """
+
+    front_matter: Mapping[str, str] = {}
+    facts: Mapping[str, Any] = {}
 
 
 UNKNOWN = Origin()
 
 
-def write_model_card(folder: Path, text: str, usage: str, origin: Origin) -> None:
+def write_model_card(
+    folder: Path,
+    text: str,
+    usage: str,
+    origin: Origin,
+) -> None:
     """Write the card of a folder whose other files exist.
 
-    `text` is Markdown, a title and paragraphs, and `usage` is Python that loads the model.
+    # Parameters
+
+    folder : `Path`
+    text : `str`
+        A title and paragraphs, in Markdown.
+    usage : `str`
+        Python that loads the model.
+    origin : `Origin`
+        A fact of more than `LONGEST_FACT` characters is left out, with a note.
     """
     front = {"library_name": "allennlp_sentmatch", **origin.front_matter}
     facts = {name: fact for name, fact in origin.facts.items() if fact is not None}
@@ -68,16 +89,29 @@ def write_model_card(folder: Path, text: str, usage: str, origin: Origin) -> Non
             facts[name] = "too long for this page"
     # Each line begins with a bracket or a quote, so that none ends the code block.
     known = json.dumps(facts, indent=1, ensure_ascii=False)
-    # Other characters could reorder the text, hide in it, or be halves of UTF-16 pairs.
-    known = "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in known)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    digests = [(sha256(path.read_bytes()).hexdigest(), path.relative_to(folder)) for path in files]
     card = _CARD.format(
         front="\n".join(f"{name}: {value}" for name, value in front.items()),
         text=text,
         version=__version__,
         usage=usage,
-        known=known,
-        digests="\n".join(f"{digest}  {path.as_posix()}" for digest, path in digests),
+        known="".join(map(_visible, known)),
+        digests="\n".join(_digest_line(path, folder) for path in files),
     )
     (folder / MODEL_CARD).write_text(card, "utf-8")
+
+
+def _visible(character: str) -> str:
+    """Return a character of JSON, escaped if it cannot be seen.
+
+    It could reorder the text, hide in it, or be half of a UTF-16 pair.
+    """
+    if character == "\n" or character.isprintable():
+        return character
+    return json.dumps(character)[1:-1]
+
+
+def _digest_line(path: Path, folder: Path) -> str:
+    """Return a file's SHA-256 and its path in a folder, in the format of `sha256sum`."""
+    digest = sha256(path.read_bytes()).hexdigest()
+    return f"{digest}  {path.relative_to(folder).as_posix()}"

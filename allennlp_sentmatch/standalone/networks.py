@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from allennlp_sentmatch.files.folders import errors_name
+from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import (
     COUNT,
@@ -34,7 +35,7 @@ from allennlp_sentmatch.standalone.tensor_file import check_finite
 
 
 class Identity(nn.Module):
-    """Returns the inputs unchanged, with zeros at padded steps."""
+    """Returns the inputs of width `input_size` unchanged, with zeros at padded steps."""
 
     bidirectional = False
 
@@ -97,23 +98,25 @@ class Pooled(nn.Module):
         )
 
     def of_words(self, vectors: Tensor) -> Optional["PooledWords"]:
-        """Return the same network for sentences of words with these vectors (U, D), without
-        gradients.
+        """Return the same network for sentences of U words with these vectors (U, D).
 
-        Returns `None` if only `forward` can compute this network.
+        It computes no gradients. Returns `None` if only `forward` can compute this network.
         """
         if not self.shares_words:
             return None
-        network = self.encoder.network
-        states = MeanStates.of(network, vectors[:, : self.encoder.input_size].contiguous())
+        inputs = vectors[:, : self.encoder.input_size].contiguous()
+        states = MeanStates.of(self.encoder.network, inputs)
         if states is None:
             return None
         return PooledWords(states, None if self.mean is None else vectors)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """Return vectors (B, output_size) for inputs (B, T, D) and a mask (B, T)."""
-        pooled: Tensor = self.pooling(self.states(inputs, mask), mask)
-        return pooled if self.mean is None else torch.cat([pooled, self.mean(inputs, mask)], dim=-1)
+        states = self.states(inputs, mask)
+        pooled: Tensor = self.pooling(states, mask)
+        if self.mean is None:
+            return pooled
+        return torch.cat([pooled, self.mean(inputs, mask)], dim=-1)
 
 
 class PooledWords:
@@ -136,9 +139,9 @@ class PooledWords:
         if self._vectors is None:
             return pooled
         rows = torch.tensor([row for sentence in sentences for row in sentence], device="cpu")
-        first = packed.lengths.cumsum(0) - packed.lengths
-        own = F.embedding_bag(rows, self._vectors, first, mode="mean")
-        return torch.cat([pooled, own], 1)
+        starts = packed.lengths.cumsum(0) - packed.lengths
+        own = F.embedding_bag(rows, self._vectors, starts, mode="mean")
+        return torch.cat([pooled, own], dim=1)
 
 
 SEQUENCE_NETWORKS: dict[str, Callable[..., nn.Module]] = {
@@ -190,10 +193,18 @@ _OF_TRAINING = ("dropout", "random_context", "temperature")
 def sentence_network(settings: Any, limit: int) -> nn.Module:
     """Return the network of untrusted settings, from (B, T, D) to (B, E).
 
-    The `settings` are an object with a `type`, "pooled" or "gumbel_tree_lstm", and all arguments of
-    that module, except those that only affect training. The parameters may have `limit` numbers: a
-    larger network is refused before it is constructed. Raises `ValueError` for settings of no such
-    network.
+    # Parameters
+
+    settings : `Any`
+        An object with a `type`, "pooled" or "gumbel_tree_lstm", and all arguments of that module,
+        except those that only affect training.
+    limit : `int`
+        How many numbers the parameters may have. A larger network is refused before it is
+        constructed.
+
+    # Raises
+
+    `ValueError`, which names the setting, if there is no such network.
     """
     ENCODER.check("the encoder", settings)
     if settings["type"] == "gumbel_tree_lstm":
@@ -214,9 +225,9 @@ def sentence_network(settings: Any, limit: int) -> nn.Module:
     return Pooled(encoder, pooling, read["input_size"])
 
 
-def _made(kind: Callable[..., nn.Module], settings: dict[str, Any], limit: int) -> nn.Module:
+def _made(kind: Callable[..., nn.Module], settings: JsonObject, limit: int) -> nn.Module:
     """Return a module of the arguments among settings, if it is not larger than `limit`."""
-    given = {argument: value for argument, value in settings.items() if argument != "type"}
+    given = {name: value for name, value in settings.items() if name != "type"}
     with errors_name(settings["type"]):
         arguments = read_settings(given, _arguments_of(kind))
         inputs = arguments["input_size"]
@@ -224,7 +235,8 @@ def _made(kind: Callable[..., nn.Module], settings: dict[str, Any], limit: int) 
         attention = arguments.get("attention_size") or 1
         layers = arguments.get("num_layers", 1)
         # Each module has matrices of at least these sizes.
-        if max(hidden * hidden * layers, hidden * inputs, hidden * attention) > limit:
+        largest = max(hidden * hidden * layers, hidden * inputs, hidden * attention)
+        if largest > limit:
             raise ValueError("a network of these sizes has more parameters than the file")
         return kind(**arguments)
 
@@ -242,7 +254,7 @@ def _arguments_of(kind: Callable[..., nn.Module]) -> dict[str, Kind]:
     return kinds
 
 
-def settings_of(module: nn.Module) -> dict[str, Any]:
+def settings_of(module: nn.Module) -> JsonObject:
     """Return the settings from which `_made` makes a module of the same kind and size.
 
     It may also be the `network` of a `StackedRNN`. Raises `KeyError` for a module of another kind.
@@ -253,8 +265,10 @@ def settings_of(module: nn.Module) -> dict[str, Any]:
     names: dict[Any, str] = {kind: name for name, kind in SEQUENCE_NETWORKS.items()}
     names |= {nn.LSTM: "lstm", nn.GRU: "gru"}
     name = str(module.cell) if isinstance(module, StackedRNN) else names[type(module)]
-    arguments = _arguments_of(SEQUENCE_NETWORKS[name])
-    return {"type": name, **{argument: getattr(module, argument) for argument in arguments}}
+    settings: JsonObject = {"type": name}
+    for argument in _arguments_of(SEQUENCE_NETWORKS[name]):
+        settings[argument] = getattr(module, argument)
+    return settings
 
 
 def load_state(module: nn.Module, tensors: dict[str, Tensor]) -> None:

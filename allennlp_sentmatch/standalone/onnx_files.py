@@ -50,7 +50,7 @@ def write_onnx(
     folder: AnyPath,
     origin: Origin = UNKNOWN,
 ) -> list[Path]:
-    """Write an encoder for programs without PyTorch to a folder that is absent or empty.
+    """Write an encoder for programs without PyTorch.
 
     `encoder.onnx` maps `indices` (B, T), int64, padded on the right with 0, to `vectors` (B, E),
     float32, equal to the encoder's up to rounding. A row of only padding is a text without words.
@@ -60,7 +60,17 @@ def write_onnx(
     `tokenizer.json` maps texts to their indices. It cannot express the rules of spaCy's tokenizers:
     an encoder that uses them gets no such file.
 
-    `origin` is what the model card says beyond the encoder's settings. Returns the files written.
+    # Parameters
+
+    encoder : `StandaloneEncoder`
+    folder : `Union[str, os.PathLike]`
+        A folder that is absent or empty.
+    origin : `Origin`, optional
+        What the model card says beyond the encoder's settings; by default nothing.
+
+    # Returns
+
+    The files written, in the order of their names.
 
     # Raises
 
@@ -85,7 +95,11 @@ def write_onnx(
 class _Graph:
     """The computation of an encoder as nodes of ONNX.
 
-    Inputs and outputs of operations are the names of tensors; other inputs become constants.
+    Inputs and outputs of operations are the names of tensors; other inputs become constants. The
+    operations are described at https://onnx.ai/onnx/operators.
+
+    In the shapes, B is the number of sentences, T the largest number of words in one, and D, H and
+    E are the widths of a word's vector, of a state and of a sentence's vector.
     """
 
     def __init__(self, encoder: StandaloneEncoder) -> None:
@@ -99,31 +113,40 @@ class _Graph:
 
         # ONNX's LSTM and GRU need at least one row.
         num_rows = self._add("Shape", "indices", end=1)
-        is_none = self._add("Cast", self._add("Equal", num_rows, [0]), to=INT64)
-        widths = self._add("Concat", [0, 0], is_none, [0], axis=0)
-        indices = self._with_empty_texts(self._add("Pad", "indices", widths))
-        mask = self._add("Not", self._add("Equal", indices, PADDING))
+        has_no_rows = self._add("Equal", num_rows, [0])
+        num_added = self._add("Cast", has_no_rows, to=INT64)
+        widths = self._add("Concat", [0, 0], num_added, [0], axis=0)
+        rows = self._add("Pad", "indices", widths)
+        indices = self._with_empty_texts(rows)
+        is_padding = self._add("Equal", indices, PADDING)
+        mask = self._add("Not", is_padding)
         embedded = self._rows(self.encoder.embedding.weight, indices)
         vectors = self._sentences(embedded, mask)
         projection = self.encoder.projection
         if projection is not None:
             weight = self._matrix(projection.weight)
             vectors = self._add("Gemm", vectors, weight, projection.bias, transB=1)
-        vectors = self._add("Slice", vectors, [0], num_rows, [0])
+        vectors = self._slice(vectors, 0, num_rows, axis=0)
         self.nodes.append(helper.make_node("Identity", [vectors], ["vectors"]))
+        read = helper.make_tensor_value_info("indices", TensorProto.INT64, ["B", "T"])
         sizes: list[Any] = ["B", self.encoder.vector_size]
+        written = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, sizes)
         graph = helper.make_graph(
             self.nodes,
             "sentence_encoder",
-            [helper.make_tensor_value_info("indices", TensorProto.INT64, ["B", "T"])],
-            [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, sizes)],
+            [read],
+            [written],
             self.initializers,
         )
         opset = helper.make_opsetid("", OPSET)
         return helper.make_model(graph, ir_version=IR_VERSION, opset_imports=[opset])
 
     def _add(self, operation: str, *inputs: Any, **attributes: Any) -> str:
-        """Return the first output of a new node."""
+        """Return the first output of a new node.
+
+        `operation` is ONNX's name. The `inputs` are names of tensors, or values for `_constant`;
+        "" means that an optional input is left out.
+        """
         from onnx import helper
 
         name = f"encoder_{len(self.nodes)}"
@@ -136,33 +159,53 @@ class _Graph:
         from onnx import numpy_helper
 
         tensor = torch.as_tensor(value).detach().cpu()
-        tensor = tensor.float() if tensor.is_floating_point() else tensor
+        if tensor.is_floating_point():
+            tensor = tensor.float()
         name = f"encoder_constant_{len(self.initializers)}"
         self.initializers.append(numpy_helper.from_array(tensor.numpy(), name))
         return name
 
     def _float(self, tensor: Any) -> str:
+        """Return a tensor, or a constant, in float32."""
         return self._add("Cast", tensor, to=FLOAT)
+
+    def _slice(
+        self,
+        tensor: str,
+        start: int,
+        end: Any,
+        axis: int,
+    ) -> str:
+        """Return a tensor's part from `start` to `end` along an axis."""
+        ends = end if isinstance(end, str) else [end]
+        return self._add("Slice", tensor, [start], ends, [axis])
 
     def _matrix(self, weight: Tensor) -> str:
         """Return a matrix, which is stored in 8 bits if that loses nothing."""
         rounded = _as_integers(weight)
         if rounded is None:
             return self._constant(weight)
-        return self._add("Mul", *map(self._float, rounded))
+        integers, scales = map(self._float, rounded)
+        return self._add("Mul", integers, scales)
 
     def _rows(self, weight: Tensor, indices: str) -> str:
-        """Return the matrix' rows (B, T, D) of indices (B, T)."""
-        parts = _as_integers(weight) or (weight,)
-        rows = [self._float(self._add("Gather", part, indices)) for part in parts]
+        """Return the rows (B, T, D) of a matrix (V, D) at the indices (B, T).
+
+        The matrix is stored in 8 bits if that loses nothing.
+        """
+        rows = []
+        for part in _as_integers(weight) or (weight,):
+            gathered = self._add("Gather", part, indices)
+            rows.append(self._float(gathered))
         return self._add("Mul", *rows) if len(rows) > 1 else rows[0]
 
     def _with_empty_texts(self, indices: str) -> str:
         """Return the indices (B, max(T, 1)), with an empty text's index in rows of only padding."""
-        first = self._add("Slice", self._add("Pad", indices, [0, 0, 0, 1]), [0], [1], [1])
+        longer = self._add("Pad", indices, [0, 0, 0, 1])
+        first = self._slice(longer, 0, 1, axis=1)
         is_empty = self._add("Equal", first, PADDING)
         first = self._add("Where", is_empty, self.encoder.indexer.empty, first)
-        others = self._add("Slice", indices, [1], [torch.iinfo(torch.long).max], [1])
+        others = self._slice(indices, 1, torch.iinfo(torch.long).max, axis=1)
         return self._add("Concat", first, others, axis=1)
 
     def _sentences(self, embedded: str, mask: str) -> str:
@@ -173,7 +216,7 @@ class _Graph:
         layers = network.encoder
         words = embedded
         if network.mean is not None:
-            embedded = self._add("Slice", embedded, [0], [layers.input_size], [2])
+            embedded = self._slice(embedded, 0, layers.input_size, axis=2)
         if isinstance(layers, StackedRNN):
             states = self._recurrent(layers.network, embedded, mask)
         elif isinstance(layers, Identity):
@@ -183,7 +226,8 @@ class _Graph:
         pooled = self._pooled(network.pooling, states, mask)
         if network.mean is None:
             return pooled
-        return self._add("Concat", pooled, self._pooled(network.mean, words, mask), axis=1)
+        own_mean = self._pooled(network.mean, words, mask)
+        return self._add("Concat", pooled, own_mean, axis=1)
 
     def _recurrent(self, network: Any, inputs: str, mask: str) -> str:
         """Return the states of torch's LSTM or GRU, computed by ONNX's operator."""
@@ -225,14 +269,19 @@ class _Graph:
         return self._add("ReduceSum", tensor, [1], keepdims=0)
 
     def _pooled(self, pooling: Pooling, states: str, mask: str) -> str:
-        """Return the poolings (B, E) of the states (B, T, H) where the mask (B, T) is true."""
+        """Return the poolings (B, E) of the states (B, T, H), without the padding.
+
+        The mask (B, T) is true at words.
+        """
         steps = self._add("Unsqueeze", mask, [2])  # (B, T, 1)
         states = self._add("Where", steps, states, 0.0)
-        lengths = self._summed(self._float(steps))  # (B, 1)
+        numbers = self._float(steps)
+        lengths = self._summed(numbers)  # (B, 1)
         parts = []
         for name in pooling.poolings:
             if name == "mean":
-                parts.append(self._add("Div", self._summed(states), lengths))
+                summed = self._summed(states)
+                parts.append(self._add("Div", summed, lengths))
             elif name in ("max", "min"):
                 bound = -math.inf if name == "max" else math.inf
                 bounded = self._add("Where", steps, states, bound)
@@ -246,35 +295,45 @@ class _Graph:
     def _attended(self, pooling: Pooling, states: str, steps: str) -> str:
         """Return the states' sum (B, E) by the weights of attention."""
         projection = pooling.attention_projection
-        weight = self._add("Transpose", self._matrix(projection.weight))
+        matrix = self._matrix(projection.weight)
+        weight = self._add("Transpose", matrix)
         projected = self._add("MatMul", states, weight)
-        keys = self._add("Tanh", self._add("Add", projected, projection.bias))
+        shifted = self._add("Add", projected, projection.bias)
+        keys = self._add("Tanh", shifted)
         scores = self._add("MatMul", keys, pooling.attention_vector.unsqueeze(1))
         bounded = self._add("Where", steps, scores, -math.inf)
-        weighted = self._add("Mul", states, self._add("Softmax", bounded, axis=1))
+        attention = self._add("Softmax", bounded, axis=1)
+        weighted = self._add("Mul", states, attention)
         return self._summed(weighted)
 
     def _last(self, pooling: Pooling, states: str, lengths: str) -> str:
         """Return each direction's last state."""
-        position = self._add("Cast", self._add("Sub", lengths, 1.0), to=INT64)
+        number = self._add("Sub", lengths, 1.0)
+        position = self._add("Cast", number, to=INT64)
         last = self._add("GatherND", states, position, batch_dims=1)  # (B, E)
         if not pooling.bidirectional:
             return last
         half = pooling.input_size // 2
         first = self._add("Gather", states, 0, axis=1)
-        forward = self._add("Slice", last, [0], [half], [1])
-        backward = self._add("Slice", first, [half], [2 * half], [1])
+        forward = self._slice(last, 0, half, axis=1)
+        backward = self._slice(first, half, 2 * half, axis=1)
         return self._add("Concat", forward, backward, axis=1)
 
     def _exported(self, network: Any, embedded: str, mask: str) -> str:
-        """Return the outputs of a network of (B, T, D) and (B, T), as `torch.onnx` writes it."""
+        """Return the outputs of a network of (B, T, D) and (B, T), as `torch.onnx` writes it.
+
+        Its nodes and constants become a part of this graph.
+        """
         from onnx import helper
 
-        inputs = torch.zeros(2, 3, network.input_size), torch.ones(2, 3, dtype=torch.bool)
+        example = torch.zeros(2, 3, network.input_size)
+        whole = torch.ones(2, 3, dtype=torch.bool)
         sizes = {0: torch.export.Dim("batch_size"), 1: torch.export.Dim("num_tokens")}
+        shapes = (sizes, sizes)
         with torch.no_grad():
+            exported = torch.export.export(network, (example, whole), dynamic_shapes=shapes)
             program: Any = torch.onnx.export(
-                torch.export.export(network, inputs, dynamic_shapes=(sizes, sizes)),
+                exported,
                 input_names=["embedded", "mask"],
                 output_names=["states"],
                 opset_version=OPSET,
@@ -290,7 +349,10 @@ class _Graph:
 
 
 def _stacked(network: Any, name: str) -> Tensor:
-    """Return the parameters of a layer's directions, with ONNX's order of the gates."""
+    """Return the parameters of a layer's S directions, with ONNX's order of the G gates.
+
+    Their shape is (S, G * H, ...).
+    """
     suffixes = ("", "_reverse") if network.bidirectional else ("",)
     directions = []
     for suffix in suffixes:
@@ -300,10 +362,14 @@ def _stacked(network: Any, name: str) -> Tensor:
 
 
 def _as_integers(weight: Tensor) -> Optional[tuple[Tensor, Tensor]]:
-    """Return a matrix as 8-bit integers with the scales of its rows, if this loses nothing."""
+    """Return a matrix (N, D) as 8-bit integers (N, D) with the scales (N, 1) of its rows.
+
+    The result is `None` if this would lose anything, up to float32's rounding.
+    """
     for largest in (LARGEST_OF_8_BITS, LARGEST_OF_4_BITS):
         integers, scales = rounded_rows(weight.detach(), largest)
-        difference = (integers * scales.unsqueeze(1) - weight).abs().amax(1)
+        scales = scales.unsqueeze(1)
+        difference = (integers * scales - weight).abs()
         if (difference <= 1e-5 * scales).all():
-            return integers, scales.unsqueeze(1)
+            return integers, scales
     return None

@@ -1,4 +1,8 @@
-"""The splitting of texts into indices as a `tokenizers.Tokenizer`, for programs without PyTorch."""
+"""The splitting of texts into indices as a `tokenizers.Tokenizer`, for programs without PyTorch.
+
+The library is described at https://huggingface.co/docs/tokenizers. A tokenizer normalizes a text,
+splits it into words, and then looks them up or splits them into word pieces.
+"""
 
 from typing import Any
 
@@ -11,10 +15,11 @@ STAND_IN = "\x1f"
 
 
 def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
-    """Return the `tokenizers.Tokenizer` of the same indices; `None` for a splitter by spaCy's
-    rules.
+    """Return the `tokenizers.Tokenizer` that gives a text the same indices.
 
-    If words are in lower case, it may lower-case İ and a final Σ differently.
+    `words` is the vocabulary in the order of its indices. For a splitter by spaCy's rules, there is
+    no such tokenizer, and the result is `None`. If words are in lower case, it may lower-case İ and
+    a final Σ differently.
     """
     from tokenizers import Regex, Tokenizer, normalizers
 
@@ -43,7 +48,8 @@ def _word_tokenizer(indexer: TextIndexer, words: list[str]) -> Any:
     # No word contains a space, so these names do not collide with words.
     known = {word: index for word, index in indexer.vocabulary.items() if index != PADDING}
     known[f" {words[PADDING]}"] = PADDING
-    tokenizer = Tokenizer(models.WordLevel(known, unk_token=words[indexer.unknown]))
+    model = models.WordLevel(known, unk_token=words[indexer.unknown])
+    tokenizer = Tokenizer(model)
     splits: list[Any] = [pre_tokenizers.WhitespaceSplit()]
     if isinstance(indexer.splitter, LettersDigitsSplitter):
         runs = Regex(r"[\p{L}\p{Nl}\p{No}]+|\p{Nd}+|\S")

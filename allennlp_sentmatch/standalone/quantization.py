@@ -23,27 +23,35 @@ def rounded_rows(weight: Tensor, largest: int) -> tuple[Tensor, Tensor]:
 
     Returns the integers (N, D), int8, and the scales (N,), float32.
     """
-    scales = weight.float().abs().amax(1) / largest  # (N,)
+    weight = weight.float()
+    scales = weight.abs().amax(1) / largest  # (N,)
     if largest == LARGEST_OF_4_BITS:
         scales = scales.half().float()
-    steps = weight.float() / scales[:, None]
-    steps = steps.masked_fill(scales[:, None] == 0, 0)  # rows of zeros, or nearly so
-    return steps.round().clamp(-largest, largest).to(torch.int8), scales
+    divisors = scales[:, None]  # (N, 1)
+    steps = weight / divisors
+    steps = steps.masked_fill(divisors == 0, 0)  # rows of zeros, or nearly so
+    integers = steps.round().clamp(-largest, largest)
+    return integers.to(torch.int8), scales
 
 
 def quantized(tensors: Mapping[str, Tensor], int4: Collection[str] = ()) -> dict[str, Tensor]:
     """Round all matrices among floating-point tensors; other tensors do not change.
 
-    `int4` names the matrices to round to 4 bits: they have an even number of columns.
+    `int4` names the matrices to round to 4 bits: they have an even number of columns. Others are
+    rounded to 8 bits.
     """
     rounded = {}
     for name, tensor in tensors.items():
         if name in int4:
             integers, scales = rounded_rows(tensor, LARGEST_OF_4_BITS)
-            rounded[name + INT4] = (integers[:, 1::2] * 16) | (integers[:, 0::2] & 15)
+            upper = integers[:, 1::2] * 16
+            lower = integers[:, 0::2] & 15
+            rounded[name + INT4] = upper | lower
             rounded[name + SCALES] = scales.half()
         elif tensor.dim() == 2:
-            rounded[name], rounded[name + SCALES] = rounded_rows(tensor, LARGEST_OF_8_BITS)
+            integers, scales = rounded_rows(tensor, LARGEST_OF_8_BITS)
+            rounded[name] = integers
+            rounded[name + SCALES] = scales
         else:
             rounded[name] = tensor
     return rounded
@@ -52,21 +60,21 @@ def quantized(tensors: Mapping[str, Tensor], int4: Collection[str] = ()) -> dict
 def dequantized(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Undo `quantized`, up to rounding, for the tensors of an untrusted file.
 
-    Raises `ValueError` for integers without a scale for each row.
+    Returns float32 in place of integers. Raises `ValueError` for integers without a floating-point
+    scale for each row, and for a matrix that is there both in 4 bits and in another form.
     """
     restored = dict(tensors)
     for name, tensor in tensors.items():
         if tensor.dtype != torch.int8:
             continue
-        is_int4 = name.endswith(INT4)
-        plain = name[: -len(INT4)] if is_int4 else name
+        plain = name.removesuffix(INT4)
         scales = restored.pop(plain + SCALES, None)
         if tensor.dim() != 2 or scales is None or scales.shape != tensor.shape[:1]:
             raise ValueError(f"{name!r} has integers, but not a scale for each of its rows")
         if not scales.is_floating_point():
             raise ValueError(f"{plain + SCALES!r} has integers; scales are floating-point")
         scales = scales.float()[:, None]  # (N, 1)
-        if not is_int4:
+        if name == plain:  # 8 bits
             restored[plain] = tensor.float() * scales
             continue
         del restored[name]

@@ -24,15 +24,18 @@ _CLASSES = re.compile(
 
 
 def has_more_than_a_standalone_encoder(folder: Path) -> bool:
-    """Return whether a folder adds prompts or further modules of sentence-transformers to its
-    encoder.
-    """
-    modules = read_json(folder / MODULES) if (folder / MODULES).exists() else []
+    """Return whether a folder adds prompts or modules of sentence-transformers to its encoder."""
+    modules = _read_if_there(folder / MODULES)
     if isinstance(modules, list) and len(modules) > 1:
         return True
-    settings = read_json(folder / CONFIGURATION) if (folder / CONFIGURATION).exists() else {}
+    settings = _read_if_there(folder / CONFIGURATION)
     prompts = settings.get("prompts") if isinstance(settings, dict) else None
     return isinstance(prompts, dict) and any(prompts.values())
+
+
+def _read_if_there(file: Path) -> Any:
+    """Return the content of a JSON file; `None` if there is no such file."""
+    return read_json(file) if file.exists() else None
 
 
 def check_sentence_transformers_folder(folder: AnyPath) -> None:
@@ -44,14 +47,17 @@ def check_sentence_transformers_folder(folder: AnyPath) -> None:
     this package, as well as modules outside the folder and `trust_remote_code`.
     """
     for parent, folders, files in os.walk(folder):
-        for name in (name for name in folders if os.path.islink(os.path.join(parent, name))):
-            raise ValueError(f"{os.path.join(parent, name)} is a link to another folder")
+        for name in folders:
+            path = Path(parent, name)
+            if path.is_symlink():
+                raise ValueError(f"{path} is a link to another folder")
         for name in files:
             if name == MODULES or (name.endswith(".json") and "config" in name):
-                settings = read_json(Path(parent, name))
-                with errors_name(Path(parent, name)):
+                path = Path(parent, name)
+                settings = read_json(path)
+                with errors_name(path):
                     for setting, value in nested_settings(settings):
-                        _check(setting, value, name == MODULES)
+                        _check(setting, value, is_module=name == MODULES)
 
 
 def _check(setting: str, value: Any, is_module: bool) -> None:
@@ -71,7 +77,11 @@ def _check(setting: str, value: Any, is_module: bool) -> None:
 
 
 def _classes(setting: str, value: Any, is_module: bool) -> list[Any]:
-    """Return what a setting names as classes."""
+    """Return what a setting names as classes, which would be imported.
+
+    `is_module` is whether the setting is in `modules.json`, where each type is a class. In other
+    files, only a name with a dot is a class.
+    """
     if setting == "types" and isinstance(value, dict):  # a router's modules, by their folders
         return list(value.values())
     if setting == "type" and is_module:

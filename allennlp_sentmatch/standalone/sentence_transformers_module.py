@@ -33,11 +33,8 @@ class _Methods:
     def load(cls: Any, model_name_or_path: str, subfolder: str = "", **options: Any) -> Any:
         """Read a folder, or download it from the Hugging Face Hub."""
         names = ("token", "cache_folder", "revision", "local_files_only")
-        folder = cls.load_dir_path(
-            model_name_or_path,
-            subfolder=subfolder,
-            **{name: options[name] for name in names if name in options},
-        )
+        of_download = {name: options[name] for name in names if name in options}
+        folder = cls.load_dir_path(model_name_or_path, subfolder=subfolder, **of_download)
         return cls(StandaloneEncoder.load(folder))
 
     @property
@@ -54,8 +51,10 @@ class _Methods:
         self, inputs: list[str], prompt: Optional[str] = None, **options: Any
     ) -> dict[str, torch.Tensor]:
         """Return the indices of the words of a batch of sentences."""
-        texts = [(prompt or "") + x for x in checked_sentences(inputs, of_any_length=True)]
-        return {"input_ids": padded(self.encoder.indexer.rows(texts))}
+        sentences = checked_sentences(inputs, of_any_length=True)
+        texts = [(prompt or "") + sentence for sentence in sentences]
+        rows = self.encoder.indexer.rows(texts)
+        return {"input_ids": padded(rows)}
 
     tokenize = preprocess  # the name before sentence-transformers 5.3
 
@@ -68,7 +67,7 @@ class _Methods:
         """Return the width of a vector."""
         return self.encoder.vector_size
 
-    get_sentence_embedding_dimension = get_embedding_dimension  # likewise
+    get_sentence_embedding_dimension = get_embedding_dimension  # the name in earlier versions
 
     def save(self, output_path: str, *args: Any, **options: Any) -> None:
         """Write the encoder's files where sentence-transformers writes its own."""

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional
 
+from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.nn.checks import check_kind, check_names, integer, object_of_type
 
 Words = tuple[str, ...]
@@ -21,29 +22,30 @@ Otherwise, an untrusted folder could make the time for a text grow with its leng
 
 
 class Splitter(ABC):
-    """Splits texts into words."""
+    """Splits texts into words. A subclass's `type` is its name in settings."""
 
     type: str
-    """The name of the splitter in settings."""
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """Return JSON from which `splitter_from` makes this splitter again."""
         return {"type": self.type}
 
     def pieces(self, text: str) -> Iterator[str]:
-        """Yield the parts of a text that are split independently; usually, this is the whole
-        text.
-        """
+        """Yield the parts of a text that are split independently: usually, the whole text."""
         yield text
 
     @abstractmethod
     def words_of_chunk(self, chunk: str) -> Optional[Words]:
-        """Return the words of a text without whitespace; `None` if they may depend on its
-        neighbors.
+        """Return the words of a text without whitespace, called a chunk.
+
+        Returns `None` if they may depend on the neighboring chunks.
         """
 
     def words_in_context(self, piece: str) -> list[str]:
-        """Return the words of a piece whose chunks depend on their neighbors."""
+        """Return the words of a piece whose chunks depend on their neighbors.
+
+        Only a splitter whose `words_of_chunk` may return `None` has this method.
+        """
         raise NotImplementedError
 
     def words(self, text: str) -> list[str]:
@@ -145,7 +147,7 @@ class RuleSplitter(Splitter):
             if len(words) not in lengths:
                 lengths.append(len(words))
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """Return the type, and all constructor arguments."""
         return {
             **super().settings(),
@@ -161,10 +163,9 @@ class RuleSplitter(Splitter):
             yield text
             return
         start = 0
+        length = self._max_word_length
         for match in self._long_word.finditer(text):
-            for end in range(
-                match.start() + self._max_word_length, match.end(), self._max_word_length
-            ):
+            for end in range(match.start() + length, match.end(), length):
                 yield text[start:end]
                 start = end
         yield text[start:]
@@ -182,11 +183,11 @@ class RuleSplitter(Splitter):
         """Return the words of a piece, with special cases joined again."""
         # Whitespace is included as words, so that no special case crosses it.
         words: list[str] = []
-        # For each word, the number of its chunk.
-        chunks: list[int] = []
+        chunks: list[int] = []  # for each word, the number of its chunk
         for number, run in enumerate(re.findall(r"\S+|\s+", piece)):
-            # In spaCy, a single space is not a word.
-            new = [] if run == " " else [run] if run.isspace() else self.split_affixes(run)
+            if run == " ":  # not a word in spaCy
+                continue
+            new = [run] if run.isspace() else self.split_affixes(run)
             words += new
             chunks += [number] * len(new)
         rejoined = dict(self._without_overlap(words))
@@ -194,16 +195,21 @@ class RuleSplitter(Splitter):
         start = 0
         while start < len(words):
             end = rejoined.get(start, start + 1)
-            case = self._special_cases.get("".join(words[start:end]))
-            if start in rejoined and case is not None and chunks[start] == chunks[end - 1]:
+            parts = words[start:end]
+            case = self._special_cases.get("".join(parts))
+            is_within_chunk = chunks[start] == chunks[end - 1]
+            if start in rejoined and case is not None and is_within_chunk:
                 result += case
             else:
-                result += words[start:end]
+                result += parts
             start = end
         return [word for word in result if not word.isspace()]
 
     def _apart(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each run of words that make up a special case."""
+        """Yield the start and end of each run of words that make up a special case.
+
+        Runs may overlap. They are in the order of their starts.
+        """
         for start, word in enumerate(words):
             for length in self._lengths.get(word, ()):
                 end = start + length
@@ -213,15 +219,20 @@ class RuleSplitter(Splitter):
     def _without_overlap(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
         """Return the longest of overlapping runs; in ties, the first one."""
         taken: set[int] = set()
-        for start, end in sorted(self._apart(words), key=lambda run: (run[0] - run[1], run[0])):
+        longest_first = sorted(self._apart(words), key=lambda run: (run[0] - run[1], run[0]))
+        for start, end in longest_first:
             if start not in taken and end - 1 not in taken:
                 yield start, end
             # A run that is left out also excludes others.
             taken.update(range(start, end))
 
-    def split_affixes(self, chunk: str, use_special_cases: bool = True) -> list[str]:
-        """Return the words of a chunk, before special cases are joined again."""
-        special: Mapping[str, Words] = self._special_cases if use_special_cases else {}
+    def split_affixes(self, chunk: str) -> list[str]:
+        """Return the words of a chunk, before special cases are joined again.
+
+        These are its prefixes, what is between them, and its suffixes, all in the order of the
+        text.
+        """
+        special = self._special_cases
         if chunk in special:
             return list(special[chunk])
         prefixes: list[str] = []
@@ -245,14 +256,14 @@ class RuleSplitter(Splitter):
             if after:
                 suffixes.append(rest[-after:])
             rest = rest[before : len(rest) - after]
-        return [*prefixes, *self._middle(rest, special), *reversed(suffixes)]
+        return [*prefixes, *self._middle(rest), *reversed(suffixes)]
 
-    def _middle(self, text: str, special: Mapping[str, Words]) -> Iterator[str]:
+    def _middle(self, text: str) -> Iterator[str]:
         """Yield the words between the prefixes and suffixes."""
         if not text:
             return
-        if text in special:
-            yield from special[text]
+        if text in self._special_cases:
+            yield from self._special_cases[text]
         elif self._matches(self._token_match, text) or self._matches(self._url_match, text):
             yield text
         else:
@@ -279,21 +290,29 @@ _SPLITTER = object_of_type(*_SPLITTERS)
 
 
 def splitter_from(settings: Any) -> Splitter:
-    """Return the splitter with these `Splitter.settings`; raise `ValueError` if there is none."""
+    """Return the splitter with these `Splitter.settings`, which may be anything.
+
+    Raise `ValueError`, which names the setting, if there is no such splitter.
+    """
     _SPLITTER.check("the splitter", settings)
     kind = _SPLITTERS[settings["type"]]
     check_names("setting", settings, ("type", *inspect.signature(kind).parameters))
-    splitter: Splitter = kind(**{name: settings[name] for name in settings if name != "type"})
+    arguments = {name: value for name, value in settings.items() if name != "type"}
+    splitter: Splitter = kind(**arguments)
     return splitter
 
 
 def _length(expression: Optional["re.Pattern[str]"], text: str) -> int:
+    """Return the length of an expression's first match in a text; 0 if there is none."""
     match = expression.search(text) if expression else None
-    return match.end() - match.start() if match else 0
+    return len(match[0]) if match else 0
 
 
 def _compiled(name: str, expression: Optional[str]) -> Optional["re.Pattern[str]"]:
-    """Return a regular expression; raise `ValueError`, which names the setting, for no such."""
+    """Return a setting's regular expression, compiled; `None` if there is none.
+
+    Raise `ValueError`, which names the setting, if it is not a regular expression.
+    """
     if expression is None:
         return None
     if not isinstance(expression, str):

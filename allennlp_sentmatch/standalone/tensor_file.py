@@ -10,12 +10,12 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from allennlp_sentmatch.files.folders import AnyPath, read_file
+from allennlp_sentmatch.files.json_lines import JsonObject
 
 _DTYPES = {
     "F64": torch.float64,
@@ -30,18 +30,26 @@ MAX_HEADER_SIZE = 100_000_000  # in bytes; the limit of the library safetensors
 
 
 def write_tensors(path: AnyPath, tensors: Mapping[str, Tensor]) -> None:
-    """Write floating-point and int8 tensors to a file."""
+    """Write floating-point and int8 tensors to a file, in their order.
+
+    The file is replaced if it exists. Raises `KeyError` for a tensor of another type, and
+    `NotImplementedError` on a big-endian processor.
+    """
     _check_byte_order()
-    header: dict[str, Any] = {}
+    header: JsonObject = {}
     pieces = []
     end = 0
     for name, tensor in tensors.items():
         flat = tensor.detach().cpu().contiguous().view(-1)
-        pieces.append(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"")
+        piece = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+        pieces.append(piece)
         begin = end
-        end = end + len(pieces[-1])
-        shape = list(tensor.shape)
-        header[name] = {"dtype": _NAMES[tensor.dtype], "shape": shape, "data_offsets": [begin, end]}
+        end = begin + len(piece)
+        header[name] = {
+            "dtype": _NAMES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [begin, end],
+        }
     encoded = json.dumps(header).encode()
     encoded += b" " * (-len(encoded) % 8)  # aligns the tensors
     with open(path, "wb") as file:
@@ -54,16 +62,16 @@ def read_tensors(path: AnyPath) -> dict[str, Tensor]:
     """Read the tensors of an untrusted file.
 
     Raises `ValueError`, which names the file, unless it consists of floating-point and int8 tensors
-    without gaps and overlaps.
+    without gaps and overlaps, and `NotImplementedError` on a big-endian processor.
     """
     _check_byte_order()
     content = bytearray(read_file(path))
     header_size = int.from_bytes(content[:8], "little")
-    if len(content) < 8 or not 2 <= header_size <= min(MAX_HEADER_SIZE, len(content) - 8):
+    start = 8 + header_size
+    if not 2 <= header_size <= MAX_HEADER_SIZE or start > len(content):
         raise ValueError(
             f"{path} is damaged, or not a file of safetensors: its header is not whole"
         )
-    start = 8 + header_size
     try:
         header = json.loads(content[8:start].decode())
         header.pop("__metadata__", None)
@@ -74,14 +82,15 @@ def read_tensors(path: AnyPath) -> dict[str, Tensor]:
         ) from error
 
 
-def _tensors(content: bytearray, start: int, header: dict[str, Any]) -> dict[str, Tensor]:
+def _tensors(content: bytearray, start: int, header: JsonObject) -> dict[str, Tensor]:
     """Return the tensors of a file whose tensors start at a byte.
 
     Raise `ValueError` or another error if the header, which may be anything, does not fit.
     """
     tensors = {}
     offset = start
-    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+    in_order = sorted(header.items(), key=lambda item: item[1]["data_offsets"])
+    for name, entry in in_order:
         begin, end = entry["data_offsets"]
         if start + begin != offset:
             raise ValueError(f"{name!r} does not begin where the tensor before it ends")
@@ -94,8 +103,16 @@ def _tensors(content: bytearray, start: int, header: dict[str, Any]) -> dict[str
     return tensors
 
 
-def _tensor(content: bytearray, offset: int, num_bytes: int, entry: dict[str, Any]) -> Tensor:
-    """Return the tensor in some bytes of a file; raise `ValueError` if its shape does not fit."""
+def _tensor(
+    content: bytearray,
+    offset: int,
+    num_bytes: int,
+    entry: JsonObject,
+) -> Tensor:
+    """Return the tensor in some bytes of a file, which its entry in the header describes.
+
+    Raise `ValueError` if its shape does not fit, and `KeyError` for an unknown type.
+    """
     dtype = _DTYPES[entry["dtype"]]
     shape = entry["shape"]
     if not isinstance(shape, list) or any(type(size) is not int or size < 0 for size in shape):

@@ -16,7 +16,7 @@ PADDING = 0  # the index of padding
 PADDING_WORD = "@@PADDING@@"
 """The word at this index of AllenNLP's vocabularies; in a text, it is an ordinary word."""
 
-CACHE_SIZE = 1 << 17
+CACHE_SIZE = 131_072
 """The number of chunks that a `TextIndexer` remembers."""
 LONGEST = 100
 """The characters of the longest of them; longer ones could fill the memory of a server."""
@@ -27,10 +27,22 @@ Indices = tuple[int, ...]
 class TextIndexer:
     """Turns texts into indices in a vocabulary.
 
-    The `vocabulary` has the index of each word, in lower case if `lowercase`. All other words have
-    the index `unknown`; a text without words, and the word `PADDING_WORD`, has the index `empty`.
-    Words past `max_length`, if given, are left out. The words of a chunk of text are looked up
-    once; then the chunk's indices are remembered.
+    The words of a chunk of text are looked up once; then the chunk's indices are remembered.
+
+    # Parameters
+
+    splitter : `Splitter`
+    vocabulary : `Mapping[str, int]`
+        The index of each word.
+    unknown : `int`
+        The index of all other words.
+    empty : `int`
+        The index of a text without words, and of the word `PADDING_WORD`.
+    lowercase : `bool`, optional (default = `False`)
+        Whether the vocabulary's words are in lower case.
+    max_length : `int`, optional (default = `None`)
+        The largest number of words in a text; further words are left out. By default, there is no
+        limit.
     """
 
     def __init__(
@@ -53,9 +65,7 @@ class TextIndexer:
         self._size = len(vocabulary)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the remembered chunks, so that digests of a pickle do not
-        change.
-        """
+        """Return the state without the remembered chunks: digests of a pickle do not change."""
         kept = {name: value for name, value in self.__dict__.items() if name != "_wordless"}
         return {**kept, "_chunks": {}}
 
@@ -64,8 +74,9 @@ class TextIndexer:
         return self._words(text)[: self.max_length] or [self.empty]
 
     def knows_no_word(self, indices: Sequence[int]) -> bool:
-        """Return whether all indices are of punctuation or of unknown words, with at least one of
-        these.
+        """Return whether the `indices` are of unknown words, except for punctuation.
+
+        There is at least one unknown word among them.
         """
         return self.unknown in indices and self._wordless.issuperset(indices)
 
@@ -86,7 +97,8 @@ class TextIndexer:
             for part in text.split():
                 indices = self.indices(part)
                 pairs = zip(indices, indices[1:])
-                if self.unknown in indices or any(a in single and single.get(b) for a, b in pairs):
+                is_spelled = any(a in single and single.get(b) for a, b in pairs)
+                if is_spelled or self.unknown in indices:
                     found.append(part)
             yield found
 
@@ -119,7 +131,11 @@ class TextIndexer:
         return wordless | {self.unknown, self.empty}
 
     def _words(self, text: str) -> list[int]:
-        return [index for piece in self.splitter.pieces(text) for index in self._piece(piece)]
+        """Return the indices of all words of a text."""
+        indices: list[int] = []
+        for piece in self.splitter.pieces(text):
+            indices += self._piece(piece)
+        return indices
 
     def _piece(self, piece: str) -> list[int]:
         """Return the indices of the words in a piece, whose chunks are remembered."""
@@ -140,16 +156,19 @@ class TextIndexer:
 
     def _look_up(self, words: Sequence[str]) -> Indices:
         """Return the indices of words, in lower case if the vocabulary is."""
-        return tuple(
-            self.empty
-            if word == PADDING_WORD
-            else self.vocabulary.get(word.lower() if self.lowercase else word, self.unknown)
-            for word in words
-        )
+        indices = []
+        for word in words:
+            known = word.lower() if self.lowercase else word
+            index = self.vocabulary.get(known, self.unknown)
+            indices.append(self.empty if word == PADDING_WORD else index)
+        return tuple(indices)
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Return the indices of B texts as one tensor (B, T), padded with `PADDING`."""
+    """Return the indices of B texts, at least one, as a tensor (B, T), padded with `PADDING`.
+
+    T is the number of words in the longest text. The tensor has int64 on the CPU.
+    """
     width = max(map(len, rows))
     flat = array("q")
     for row in rows:

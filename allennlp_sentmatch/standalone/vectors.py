@@ -19,7 +19,7 @@ def normalized(vectors: FloatArray) -> FloatArray:
 
 
 def cosines(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the cosines of normalized vectors, (..., E) and (..., E) -> (...), from -1 to 1.
+    """Return the cosines (...) of normalized vectors (..., E) and (..., E), from -1 to 1.
 
     They are sums in float64, rounded once: equal vectors have equal cosines, regardless of their
     positions.
@@ -29,10 +29,9 @@ def cosines(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def nearest(query: FloatArray, vectors: FloatArray, count: int) -> list[tuple[int, float]]:
-    """Return the rows of the vectors (N, E) nearest to a query (E,), all normalized, with their
-    cosines.
+    """Return the `count` rows of vectors (N, E) nearest to a query (E,), with their cosines.
 
-    The nearest is first; ties are in the order of the rows. At most `count` rows are returned.
+    All vectors are normalized. The nearest is first; ties are in the order of the rows.
     """
     found = cosines(vectors, query)  # (N,)
     order = numpy.argsort(-found, kind="stable")[:count]

@@ -15,9 +15,16 @@ class WordPieceSplitter(Splitter):
     separate words; a word of more than 100 characters is unknown. The library `tokenizers` does
     this.
 
-    The `pieces` are the vocabulary, which is saved separately: distinct strings, including "[UNK]".
-    Pieces within a word begin with "##". Raises `ValueError` for a vocabulary without "[UNK]", or
-    with invalid Unicode.
+    # Parameters
+
+    pieces : `Sequence[str]`
+        The vocabulary, which is saved separately: distinct strings, including "[UNK]". Pieces
+        within a word begin with "##".
+
+    # Raises
+
+    `ValueError` for a vocabulary without "[UNK]", or with invalid Unicode. `ImportError` if the
+    library is not installed.
     """
 
     type = "word_pieces"

@@ -7,6 +7,8 @@ from datetime import date
 from importlib.metadata import version
 from typing import Any, Optional
 
+from allennlp.common.util import JsonDict
+
 from allennlp_sentmatch.tuning.search_space import optuna_library
 from allennlp_sentmatch.version import __version__
 
@@ -16,45 +18,58 @@ SETTINGS = "settings"
 """The study's attribute with its settings, which identify it."""
 
 
-def study_report(study: Any, threads: Optional[int] = None) -> dict[str, Any]:
+def study_report(study: Any, threads: Optional[int] = None) -> JsonDict:
     """Describe an `optuna.Study` as JSON values.
 
-    `threads` is the number for each training; by default, the environment's.
+    # Parameters
 
-    Returns `space`, `metric`, `sampler` and `seed`, as `Tuner` has them; `trials`, the finished
-    ones, as `describe_trial` has them; `best`, the best one, or `None` if no training was
-    completed; `machine`, with versions and the number of threads; `date`.
+    study : `optuna.Study`
+    threads : `int`, optional (default = `None`)
+        The number for each training; by default, the environment's.
+
+    # Returns
+
+    `space`, `metric`, `sampler` and `seed`, as `Tuner` has them; `trials`, the finished ones, as
+    `describe_trial` has them; `best`, the best one, or `None` if no training was completed;
+    `machine`, with versions and the number of threads; `date`.
     """
     states = optuna_library().trial.TrialState
     complete = study.get_trials(states=(states.COMPLETE,))
+    finished = [trial for trial in study.trials if trial.state.is_finished()]
     settings = study.user_attrs[SETTINGS]
+    versions = {"optuna": version("optuna"), "allennlp_sentmatch": __version__}
     return {
-        **{name: settings[name] for name in ("metric", "sampler", "seed", "space")},
+        "metric": settings["metric"],
+        "sampler": settings["sampler"],
+        "seed": settings["seed"],
+        "space": settings["space"],
         "best": describe_trial(study.best_trial) if complete else None,
-        "trials": [describe_trial(trial) for trial in study.trials if trial.state.is_finished()],
-        "machine": machine(threads)
-        | {"optuna": version("optuna"), "allennlp_sentmatch": __version__},
+        "trials": [describe_trial(trial) for trial in finished],
+        "machine": {**machine(threads), **versions},
         "date": date.today().isoformat(),
     }
 
 
-def machine(threads: Optional[int] = None) -> dict[str, Any]:
+def machine(threads: Optional[int] = None) -> JsonDict:
     """Describe the machine and the versions; `threads` are by default the environment's."""
+    cores = os.cpu_count()
     return {
-        "cores": os.cpu_count(),
-        "threads": threads or int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
+        "cores": cores,
+        "threads": threads or int(os.environ.get("OMP_NUM_THREADS", cores or 1)),
         "python": platform.python_version(),
         "torch": version("torch"),
     }
 
 
-def describe_trial(trial: Any) -> dict[str, Any]:
+def describe_trial(trial: Any) -> JsonDict:
     """Describe a finished `optuna.FrozenTrial`.
 
-    Returns its `number`; its `state`, "complete", "pruned", "failed" or "interrupted"; the `values`
-    of the parameters; the `value` of the metric in the best epoch, `None` unless the state is
-    "complete". If an epoch was trained, the `metrics` on the validation data in the best epoch,
-    `best_epoch` and `epochs`, counted from 1, and the `minutes`. If it failed, the `reason`.
+    # Returns
+
+    Its `number`; its `state`, "complete", "pruned", "failed" or "interrupted"; the `values` of the
+    parameters; the `value` of the metric in the best epoch, `None` unless the state is "complete".
+    If an epoch was trained, the `metrics` on the validation data in the best epoch, `best_epoch`
+    and `epochs`, counted from 1, and the `minutes`. If it failed, the `reason`.
     """
     states = optuna_library().trial.TrialState
     names = {states.COMPLETE: "complete", states.PRUNED: "pruned", states.FAIL: "failed"}
@@ -66,12 +81,7 @@ def describe_trial(trial: Any) -> dict[str, Any]:
     }
     metrics = trial.user_attrs.get("metrics")
     if metrics is not None:
-        prefix = "best_validation_"
-        described["metrics"] = {
-            name[len(prefix) :]: round(value, DIGITS)
-            for name, value in metrics.items()
-            if name.startswith(prefix) and isinstance(value, float) and math.isfinite(value)
-        }
+        described["metrics"] = _validation_metrics(metrics)
         described["best_epoch"] = metrics["best_epoch"] + 1
         described["epochs"] = metrics["epoch"] + 1
         described["minutes"] = round(minutes_of(metrics["training_duration"]), 1)
@@ -80,11 +90,23 @@ def describe_trial(trial: Any) -> dict[str, Any]:
     return described
 
 
+def _validation_metrics(metrics: JsonDict) -> dict[str, float]:
+    """Return the finite figures on the validation data in the best epoch, by their own names."""
+    prefix = "best_validation_"
+    found = {}
+    for name, value in metrics.items():
+        if name.startswith(prefix) and isinstance(value, float) and math.isfinite(value):
+            found[name.removeprefix(prefix)] = round(value, DIGITS)
+    return found
+
+
 def minutes_of(duration: str) -> float:
     """Return the minutes of a duration in AllenNLP's format, such as "2 days, 1:30:00.5"."""
-    *days, clock = duration.split(" day")
-    hours, minutes, seconds = clock.rpartition(" ")[2].split(":")
-    return 60 * (24 * int(*days) + int(hours)) + int(minutes) + float(seconds) / 60
+    days, _, clock = duration.rpartition(" ")
+    num_days = int(days.split()[0]) if days else 0
+    hours, minutes, seconds = clock.split(":")
+    num_hours = 24 * num_days + int(hours)
+    return 60 * num_hours + int(minutes) + float(seconds) / 60
 
 
 def is_interrupted(trial: Any) -> bool:

@@ -31,8 +31,14 @@ _CHOICES = Kind("a list, or an object of named ones, each an object of overrides
 
 
 def _numbers(bound: Kind) -> dict[str, Kind]:
-    bounds = dict.fromkeys(("low", "high", "step"), optional(bound, "null"))
-    return {**bounds, "log": optional(TRUTH, "null")}
+    """Return the arguments of a distribution of numbers, whose bounds are of a kind."""
+    bound = optional(bound, "null")
+    return {
+        "low": bound,
+        "high": bound,
+        "step": bound,
+        "log": optional(TRUTH, "null"),
+    }
 
 
 _ARGUMENTS = {
@@ -61,8 +67,6 @@ def optuna_library() -> Any:
 class SearchSpace:
     """Settings of a configuration, and the values that each may have.
 
-    Raises `ConfigurationError`, which names the parameter, if Optuna does not accept it.
-
     # Parameters
 
     parameters : `Mapping[str, Any]`
@@ -77,6 +81,18 @@ class SearchSpace:
         If `choices` is an object, each choice has a name and overrides any settings, so that
         several settings can change together, or can have objects as values. The parameter's name is
         then arbitrary: `"choices": {"low": {"model.embedding_dropout": 0.1, ...}, ...}`.
+
+    # Attributes
+
+    parameters : `dict[str, Any]`
+        As given.
+    distributions : `dict[str, Any]`
+        For each parameter, Optuna's distribution.
+
+    # Raises
+
+    `ConfigurationError` if there are no parameters and, with the parameter's name, if Optuna does
+    not accept it.
     """
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
@@ -85,12 +101,16 @@ class SearchSpace:
         self.parameters = dict(parameters)
         # For each parameter with named choices, the overrides of each choice.
         self._named: dict[str, dict[str, dict[str, Any]]] = {}
-        # For each parameter, Optuna's distribution.
-        self.distributions = {name: self._read(name, x) for name, x in self.parameters.items()}
+        self.distributions = {
+            name: self._read(name, values) for name, values in self.parameters.items()
+        }
 
     @classmethod
     def from_file(cls, path: AnyPath) -> "SearchSpace":
-        """Read a JSON or Jsonnet file or URL."""
+        """Read a JSON or Jsonnet file or URL.
+
+        Raises `ConfigurationError`, which names it, if it is not one or does not have a space.
+        """
         try:
             parameters = json.loads(evaluate_file(str(cached_path(path))))
         except ValueError as error:
@@ -106,10 +126,13 @@ class SearchSpace:
             raise ConfigurationError(f"{path}: {error}") from error
 
     def overrides(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the overrides for the parameters' values."""
+        """Return the settings that the parameters' `values` override, with their new values."""
         overrides: dict[str, Any] = {}
         for name, value in values.items():
-            overrides.update(self._named[name][value] if name in self._named else {name: value})
+            if name in self._named:
+                overrides.update(self._named[name][value])
+            else:
+                overrides[name] = value
         return overrides
 
     def grid(self) -> Optional[dict[str, list[Any]]]:
@@ -131,8 +154,10 @@ class SearchSpace:
         """Return the settings that a parameter overrides, by any of its choices."""
         if name not in self._named:
             return [name]
-        choices = self._named[name].values()
-        return list(dict.fromkeys(setting for choice in choices for setting in choice))
+        settings: dict[str, Any] = {}
+        for overrides in self._named[name].values():
+            settings.update(overrides)
+        return list(settings)
 
     def _read(self, name: str, values: Any) -> Any:
         """Return Optuna's distribution for a parameter, which is checked here."""
@@ -146,7 +171,8 @@ class SearchSpace:
                 arguments["choices"] = list(arguments["choices"])
             _check_choices(name, arguments.get("choices", []))
             distributions = optuna_library().distributions
-            return getattr(distributions, f"{kind.capitalize()}Distribution")(**arguments)
+            make = getattr(distributions, f"{kind.capitalize()}Distribution")
+            return make(**arguments)
         except (TypeError, ValueError, OverflowError) as error:
             raise ConfigurationError(f"{name}: {error}") from error
 
@@ -186,7 +212,10 @@ def _check_free(owners: Mapping[str, str], name: str, setting: str) -> None:
 
 
 def _first_missing(configuration: Any, setting: str) -> Optional[tuple[str, list[str]]]:
-    """Return the innermost existing section of a missing setting's path, and its names."""
+    """Return the innermost existing section of a missing setting's path, and its names.
+
+    The result is `None` if the setting is there.
+    """
     section = ""
     rest = setting
     while rest:

@@ -13,7 +13,9 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from types import FrameType
-from typing import Any, Optional
+from typing import Optional
+
+from allennlp.common.util import JsonDict
 
 POLLING_SECONDS = 0.5
 """The time between two checks of a running training."""
@@ -27,20 +29,32 @@ class TrainingError(Exception):
 
 @contextmanager
 def training(
-    configuration: dict[str, Any],
+    configuration: JsonDict,
     folder: Path,
     include_packages: Sequence[str] = (),
     threads: Optional[int] = None,
     interruption: Optional["Interruption"] = None,
-) -> Iterator[Iterator[dict[str, Any]]]:
+) -> Iterator[Iterator[JsonDict]]:
     """Start a training run, and kill it if the `with` block ends first.
 
-    Next to its `folder`, the serialization directory, which does not exist yet, are its
-    configuration, with the suffix `.json`, and its output, `.log`.
+    # Parameters
 
-    The result iterates over the metrics after each epoch, as AllenNLP writes them, until training
-    ends. It raises `TrainingError` if training failed, and `KeyboardInterrupt`, in any thread, once
-    an `interruption` is requested.
+    configuration : `JsonDict`
+    folder : `Path`
+        The serialization directory, which does not exist yet. The configuration is written next to
+        it, with the suffix `.json`, and the output, `.log`.
+    include_packages : `Sequence[str]`, optional (default = `()`)
+        As for `allennlp train --include-package`.
+    threads : `int`, optional (default = `None`)
+        How many threads PyTorch uses; by default, as many as the environment says.
+    interruption : `Interruption`, optional (default = `None`)
+        What ends the training once it is requested.
+
+    # Returns
+
+    The context is an iterator over the metrics after each epoch, as AllenNLP writes them, until
+    training ends. It raises `TrainingError` if training failed, and `KeyboardInterrupt`, in any
+    thread, once an `interruption` is requested.
     """
     file = folder.with_suffix(".json")
     file.write_text(json.dumps(configuration, indent=2), encoding="utf-8")
@@ -73,8 +87,11 @@ def _command(file: Path, folder: Path, include_packages: Sequence[str]) -> list[
 
 
 def _epochs(
-    process: "subprocess.Popen[bytes]", folder: Path, log: Path, interruption: "Interruption"
-) -> Iterator[dict[str, Any]]:
+    process: "subprocess.Popen[bytes]",
+    folder: Path,
+    log: Path,
+    interruption: "Interruption",
+) -> Iterator[JsonDict]:
     """Yield the metrics of each epoch once its file is whole; see `training`."""
     for epoch in count():
         path = folder / f"metrics_epoch_{epoch}.json"
@@ -96,8 +113,9 @@ def _reason(status: int, log: Path) -> str:
     """Return why a run failed: the signal that ended it, or the last line of its log."""
     if status < 0:
         return f"killed by {signal.Signals(-status).name}"
-    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").split("\n")]
-    last = next((line for line in reversed(lines) if line), f"exit status {status}")
+    text = log.read_text(encoding="utf-8", errors="replace")
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    last = lines[-1] if lines else f"exit status {status}"
     return last.rpartition("allennlp train: error: ")[2]
 
 

@@ -1,6 +1,5 @@
 """Search the settings of a configuration: a study of Optuna whose trials are training runs."""
 
-import json
 import math
 import os
 import threading
@@ -12,10 +11,11 @@ from typing import Any, Callable, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import with_overrides
+from allennlp.common.util import JsonDict
 from filelock import FileLock, Timeout
 
 from allennlp_sentmatch.errors import configuration_errors
-from allennlp_sentmatch.files.folders import AnyPath
+from allennlp_sentmatch.files.folders import AnyPath, write_json
 from allennlp_sentmatch.nn.checks import COUNT, check_choice
 from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
 from allennlp_sentmatch.tuning.search_space import SearchSpace, optuna_library
@@ -63,8 +63,10 @@ class Tuner:
     provenance : `Mapping[str, Any]`, optional (default = `{}`)
         Other fields of the report, such as the command.
 
-    Raises `ConfigurationError` if the space does not fit the configuration, or the folder contains
-    another study.
+    # Raises
+
+    `ConfigurationError` if Optuna is not installed, if a setting is impossible, and if the space or
+    the metric does not fit the configuration.
     """
 
     def __init__(
@@ -106,24 +108,30 @@ class Tuner:
     def run(
         self,
         num_trials: Optional[int] = None,
-        on_trial: Callable[[dict[str, Any]], None] = lambda trial: None,
-    ) -> dict[str, Any]:
+        on_trial: Callable[[JsonDict], None] = lambda trial: None,
+    ) -> JsonDict:
         """Train until the study has a number of trials, and report it.
 
-        `num_trials` includes the trials of earlier calls, but not interrupted ones; by default, a
-        grid is completed. `on_trial` is called after each trial with its part of the report.
+        # Parameters
 
-        Returns the content of `study.json`: see `study_report`. Raises a `ConfigurationError` if
-        another process runs the study, or if no trial was complete, and `KeyboardInterrupt` after
-        Ctrl-C and SIGTERM; the report is written first.
+        num_trials : `int`, optional (default = `None`)
+            Includes the trials of earlier calls, but not interrupted ones. By default, a grid is
+            completed.
+        on_trial : `Callable[[JsonDict], None]`, optional
+            Called after each trial with its part of the report.
+
+        # Returns
+
+        The content of `study.json`: see `study_report`.
+
+        # Raises
+
+        `ConfigurationError` if the folder has other files or another study, if another process runs
+        the study, or if no trial was complete. `KeyboardInterrupt` after Ctrl-C and SIGTERM; the
+        report is written first.
         """
         if num_trials is None:
-            grid = self.space.grid() if self._sampler_name == "grid" else None
-            if grid is None:
-                raise ConfigurationError(
-                    f"the sampler {self._sampler_name} needs a number of trials: give --n-trials"
-                )
-            num_trials = math.prod(map(len, grid.values()))
+            num_trials = self._size_of_grid()
         with configuration_errors():
             COUNT.check("the number of trials", num_trials)
         if self.folder.is_dir() and not self._database.exists() and any(self.folder.iterdir()):
@@ -135,7 +143,16 @@ class Tuner:
         except Timeout:
             raise ConfigurationError(f"another process runs the study in {self.folder}") from None
 
-    def _run(self, num_trials: int, on_trial: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    def _size_of_grid(self) -> int:
+        """Return the number of combinations; raise `ConfigurationError` for another sampler."""
+        grid = self.space.grid() if self._sampler_name == "grid" else None
+        if grid is None:
+            raise ConfigurationError(
+                f"the sampler {self._sampler_name} needs a number of trials: give --n-trials"
+            )
+        return math.prod(map(len, grid.values()))
+
+    def _run(self, num_trials: int, on_trial: Callable[[JsonDict], None]) -> JsonDict:
         """Train until the study has a number of trials, and return the report; see `run`."""
         study = self._open()
 
@@ -216,8 +233,9 @@ class Tuner:
                 )
         trials = self.folder / "trials"
         numbers = {str(trial.number) for trial in study.trials}
-        for missing in {path.stem for path in trials.glob("*.json")} - numbers:
-            raise ValueError(f"it has no trial {missing}, unlike {trials}")
+        for file in trials.glob("*.json"):
+            if file.stem not in numbers:
+                raise ValueError(f"it has no trial {file.stem}, unlike {trials}")
         study.set_user_attr(SETTINGS, settings)
         self._ask_one_by_one(study)
         return study
@@ -266,31 +284,22 @@ class Tuner:
         repeated = {trial.user_attrs.get(_REPEATS) for trial in study.trials}
         for trial in study.trials:
             if is_interrupted(trial) and trial.number not in repeated:
-                study.add_trial(
-                    self._optuna.trial.create_trial(
-                        state=states.WAITING,
-                        params=trial.params,
-                        distributions=trial.distributions,
-                        user_attrs={_REPEATS: trial.number},
-                        system_attrs=trial.system_attrs,  # such as the grid's combination
-                    )
+                repetition = self._optuna.trial.create_trial(
+                    state=states.WAITING,
+                    params=trial.params,
+                    distributions=trial.distributions,
+                    user_attrs={_REPEATS: trial.number},
+                    system_attrs=trial.system_attrs,  # such as the grid's combination
                 )
+                study.add_trial(repetition)
 
     def _train(self, trial: Any) -> float:
         """Return the objective: the best validation figure of a run."""
-        # A run does not read the test data, and selects its epoch by the study's metric.
-        configuration = deepcopy(dict(self.configuration))
-        configuration.pop("test_data_path", None)
-        configuration["evaluate_on_test"] = False
-        if "test" in configuration.get("datasets_for_vocab_creation", ()):
-            configuration["datasets_for_vocab_creation"].remove("test")
-        configuration.setdefault("trainer", {})["validation_metric"] = self.metric
-        configuration = with_overrides(configuration, self.space.overrides(trial.params))
         name = self.metric[1:]
-        metrics: dict[str, Any] = {}
+        metrics: JsonDict = {}
         try:
             with training(
-                configuration,
+                self._configuration_of(trial),
                 self.folder / "trials" / str(trial.number),
                 self._include_packages,
                 self.threads,
@@ -310,19 +319,35 @@ class Tuner:
             raise
         return best
 
-    def _write_report(self, study: Any) -> dict[str, Any]:
+    def _configuration_of(self, trial: Any) -> JsonDict:
+        """Return the configuration of a run.
+
+        It does not read the test data, and selects its epoch by the study's metric.
+        """
+        configuration = deepcopy(dict(self.configuration))
+        configuration.pop("test_data_path", None)
+        configuration["evaluate_on_test"] = False
+        if "test" in configuration.get("datasets_for_vocab_creation", ()):
+            configuration["datasets_for_vocab_creation"].remove("test")
+        configuration.setdefault("trainer", {})["validation_metric"] = self.metric
+        return with_overrides(configuration, self.space.overrides(trial.params))
+
+    def _write_report(self, study: Any) -> JsonDict:
         """Write `study.json`, and `best_config.json` if a trial is complete; return the report."""
         report = {**self._provenance, **study_report(study, self.threads)}
-        _write_json(self.folder / "study.json", report)
+        write_json(self.folder / "study.json", report)
         if report["best"] is not None:
             overrides = self.space.overrides(report["best"]["values"])
             best = with_overrides(deepcopy(dict(self.configuration)), overrides)
-            _write_json(self.folder / "best_config.json", best)
+            write_json(self.folder / "best_config.json", best)
         return report
 
 
 def _metric(configuration: Mapping[str, Any], metric: Optional[str]) -> str:
-    """Return the metric with its direction, by default the trainer's."""
+    """Return the metric with its direction, by default the trainer's.
+
+    Raise `ConfigurationError` if it is not a single one with a direction.
+    """
     if metric is None:
         metric = configuration.get("trainer", {}).get("validation_metric", "-loss")
     if not isinstance(metric, str):
@@ -339,7 +364,11 @@ def _metric(configuration: Mapping[str, Any], metric: Optional[str]) -> str:
 
 
 def _sampler_name(space: SearchSpace, sampler: Optional[str]) -> str:
-    """Return the sampler, by default the one that suits the space."""
+    """Return the sampler's name, by default the one that suits the space.
+
+    Raise `ConfigurationError` for an unknown one, and for a grid of other parameters than
+    categorical ones.
+    """
     if sampler is None:
         return "tpe" if space.grid() is None else "grid"
     with configuration_errors():
@@ -347,7 +376,3 @@ def _sampler_name(space: SearchSpace, sampler: Optional[str]) -> str:
     if sampler == "grid" and space.grid() is None:
         raise ConfigurationError("the sampler grid needs categorical parameters only")
     return sampler
-
-
-def _write_json(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -22,6 +22,8 @@ from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 from tests.files.undigested import remove_digests
 from tests.fresh_process import run_python
 
+pytestmark = pytest.mark.usefixtures("few_penalties")
+
 TUNED = {"head": FineTuning(batch_size=9, num_epochs=1)}
 
 

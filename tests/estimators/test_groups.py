@@ -21,6 +21,8 @@ from allennlp_sentmatch.estimators.groups import (
 )
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 
+pytestmark = pytest.mark.usefixtures("few_penalties")
+
 
 class Numbers:
     """Encodes sentences that end in a number, which determines the vectors."""

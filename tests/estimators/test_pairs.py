@@ -254,7 +254,7 @@ PACKAGE = str(Path(allennlp_sentmatch.__file__).parent)
 NAMED = ("sentence", "pair", "label", "score", "query", "k must", "vector", "encoder", "batch_size")
 
 
-@cases(400, 34_000)
+@cases(120, 34_000)
 def test_any_argument_gives_a_value_or_a_named_error(num_cases):
     calls = entry_points()
 

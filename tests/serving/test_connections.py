@@ -8,14 +8,9 @@ from allennlp_sentmatch.serving.connections import Connection, Connections
 class Transport:
     """Records the operations on a connection."""
 
-    def __init__(self, port):
-        self.port = port
+    def __init__(self):
         self.written = b""
         self.is_closed = False
-
-    def get_extra_info(self, name):
-        assert name == "peername"
-        return ("::1", self.port, 0, 0)  # IPv6 also has a flow and a scope
 
     def write(self, data):
         self.written += data
@@ -33,8 +28,8 @@ def run(check):
     asyncio.run(within())
 
 
-def connected(connections, port):
-    transport = Transport(port)
+def connected(connections):
+    transport = Transport()
     connection = Connection(transport)
     connections.add(connection)
     return connection, transport
@@ -42,11 +37,12 @@ def connected(connections, port):
 
 def test_the_oldest_connection_without_a_request_gives_way():
     def check():
-        connections = Connections(None, most=2)
-        (busy, busy_transport), (_, idle) = (connected(connections, port) for port in (1, 2))
+        connections = Connections(most=2)
+        busy, busy_transport = connected(connections)
+        _, idle = connected(connections)
         busy.begin_request()
         busy.complete_request()
-        _, newer = connected(connections, 3)
+        _, newer = connected(connections)
         assert [one.is_closed for one in (busy_transport, idle, newer)] == [False, True, False]
         assert idle.written.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
         assert b"\r\nRetry-After: 5\r\n" in idle.written
@@ -56,14 +52,14 @@ def test_the_oldest_connection_without_a_request_gives_way():
 
 def test_a_new_connection_is_refused_where_all_others_are_being_answered():
     def check():
-        connections = Connections(None, most=1)
-        busy, transport = connected(connections, 1)
+        connections = Connections(most=1)
+        busy, transport = connected(connections)
         busy.begin_request()
         busy.complete_request()
-        _, refused = connected(connections, 2)
+        _, refused = connected(connections)
         assert (transport.is_closed, refused.is_closed) == (False, True)
         busy.end_request(was_whole=True)
-        connected(connections, 3)
+        connected(connections)
         assert transport.is_closed
 
     run(check)
@@ -73,7 +69,7 @@ def test_a_request_may_begin_before_the_last_one_has_ended():
     """Uvicorn begins the next of several requests at once while the last function returns."""
 
     def check():
-        connection = Connection(Transport(1))
+        connection = Connection(Transport())
         connection.begin_request()
         connection.complete_request()
         connection.begin_request()
