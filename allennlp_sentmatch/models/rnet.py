@@ -114,9 +114,9 @@ class RNet(TextModel):
                 f"window_stride must be at most window_size, got {window_stride} and {window_size}"
             )
         encoded_size = encoder.get_output_dim()
-        self._matching = nn.GatedMatching(encoded_size, encoded_size, hidden_size, hidden_size)
+        self._matching = nn.GatedMatching(encoded_size, encoded_size, hidden_size)
         matched_size = self._matching.output_size
-        self._self_matching = nn.GatedSelfMatching(matched_size, hidden_size, hidden_size)
+        self._self_matching = nn.GatedSelfMatching(matched_size, hidden_size)
         self._question_pooling = nn.QuestionPooling(encoded_size, hidden_size)
         pointed_size = self._self_matching.output_size
         self._pointers = nn.PointerNetwork(pointed_size, encoded_size, hidden_size)

@@ -90,28 +90,12 @@ def _check_sizes(cls: type, name: str, values: list[Any]) -> None:
             )
 
 
-def _is_truth(value: Any) -> bool:
-    return type(value) in (bool, int) and value in (0, 1)
-
-
-def _is_integer(value: Any) -> bool:
-    return type(value) is int
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and value == value  # NaN is no number
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, (str, os.PathLike))
-
-
 #: Whether a JSON value may become an argument with the annotation.
 ACCEPTS: dict[Any, Callable[[Any], bool]] = {
-    bool: _is_truth,
-    int: _is_integer,
-    float: _is_number,
-    str: _is_text,
+    bool: lambda value: type(value) in (bool, int) and value in (0, 1),
+    int: lambda value: type(value) is int,
+    float: lambda value: type(value) in (int, float) and value == value,  # NaN is no number
+    str: lambda value: isinstance(value, (str, os.PathLike)),
 }
 
 

@@ -3,9 +3,11 @@
 from typing import Optional
 
 import torch
-from allennlp.common.checks import ConfigurationError
 from allennlp.nn import RegularizerApplicator
 from allennlp.nn.regularizers import Regularizer
+
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.nn.checks import check_kind, number
 
 
 class ModelRegularizer(RegularizerApplicator):
@@ -30,8 +32,8 @@ class ModelRegularizer(RegularizerApplicator):
         regexes: Optional[list[tuple[str, Regularizer]]] = None,
         norm_weight: float = 0.0,
     ) -> None:
-        if not norm_weight >= 0:  # also true for NaN
-            raise ConfigurationError(f"norm_weight must not be negative, got {norm_weight}")
+        with configuration_errors():
+            check_kind(number(least=0), norm_weight=norm_weight)
         super().__init__(regexes)
         self._norm_weight = norm_weight
 

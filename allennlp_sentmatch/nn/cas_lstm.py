@@ -18,17 +18,27 @@ no lambda either, and its vertical gate takes the cells instead of the left hidd
 
 import warnings
 from collections.abc import Iterator
-from numbers import Real
 from typing import Any, Literal, Optional, Union
 
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
+from allennlp_sentmatch.nn.checks import (
+    check_choice,
+    check_fraction,
+    check_kind,
+    check_positive,
+    either,
+    number,
+    one_of,
+    optional,
+)
 from allennlp_sentmatch.nn.configured_module import LayeredEncoder, uniform_parameter
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
 from allennlp_sentmatch.nn.padding import check_padded
+
+_VERTICAL_WEIGHT = optional(either(number(above=0, below=1), one_of("trainable")))
 
 
 class CellAwareLSTM(LayeredEncoder):
@@ -85,16 +95,7 @@ class CellAwareLSTM(LayeredEncoder):
                 f"vertical_weight={vertical_weight!r} has no effect with "
                 'vertical_gate="peephole", which has no vertical weight; leave it out'
             )
-        if isinstance(vertical_weight, Real) and not isinstance(vertical_weight, bool):
-            if not 0 < vertical_weight < 1:
-                raise ValueError(
-                    f"vertical_weight must lie between 0 and 1 exclusive, got {vertical_weight}"
-                )
-            vertical_weight = float(vertical_weight)  # NumPy's numbers become Python's
-        elif vertical_weight is not None and vertical_weight != "trainable":
-            raise ValueError(
-                f'vertical_weight must be a number, "trainable" or None, got {vertical_weight!r}'
-            )
+        check_kind(_VERTICAL_WEIGHT, vertical_weight=vertical_weight)
         check_fraction(dropout=dropout)
         if dropout > 0 and num_layers == 1:
             warnings.warn(
@@ -105,7 +106,7 @@ class CellAwareLSTM(LayeredEncoder):
         self.hidden_size = hidden_size
         self.num_layers = num_layers
         self.bidirectional = bidirectional
-        self.vertical_weight = vertical_weight
+        self.vertical_weight = _VERTICAL_WEIGHT.convert(vertical_weight)
         self.vertical_gate = vertical_gate
         self.dropout = dropout
         for layer in range(num_layers):

@@ -104,33 +104,31 @@ def _converted(value: Any, convert: Callable[[Any], Any]) -> Any:
 
 def one_of(*choices: str) -> Kind:
     """Return the kind of strings that are among the choices."""
-
-    def accepts(value: Any) -> bool:
-        return isinstance(value, str) and value in choices
-
-    return Kind(f"one of {', '.join(choices)}", accepts, str)
+    form = f"one of {', '.join(choices)}"
+    return Kind(form, lambda value: isinstance(value, str) and value in choices, str)
 
 
 def object_of_type(*types: str) -> Kind:
     """Return the kind of dictionaries whose "type" is among the types; of JSON's objects."""
-
-    def accepts(value: Any) -> bool:
-        return isinstance(value, dict) and name.accepts(value.get("type"))
-
     name = one_of(*types)
-    return Kind(f"an object of type {' or '.join(types)}", accepts)
+    form = f"an object of type {' or '.join(types)}"
+    return Kind(form, lambda value: isinstance(value, dict) and name.accepts(value.get("type")))
+
+
+def either(*kinds: Kind) -> Kind:
+    """Return the kind of values that one of the kinds accepts; the first of these converts them."""
+
+    def convert(value: Any) -> Any:
+        kind = next(kind for kind in kinds if kind.accepts(value))
+        return kind.convert(value)
+
+    form = ", or ".join(kind.form for kind in kinds)
+    return Kind(form, lambda value: any(kind.accepts(value) for kind in kinds), convert)
 
 
 def optional(kind: Kind, absent: str = "None") -> Kind:
     """Return the kind that also accepts `None`, which the error calls `absent`."""
-
-    def accepts(value: Any) -> bool:
-        return value is None or kind.accepts(value)
-
-    def convert(value: Any) -> Any:
-        return None if value is None else kind.convert(value)
-
-    return Kind(f"{kind.form}, or {absent}", accepts, convert)
+    return either(kind, Kind(absent, lambda value: value is None))
 
 
 ANYTHING = Kind("anything", lambda value: True)

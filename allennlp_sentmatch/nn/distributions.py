@@ -14,7 +14,7 @@ Sampling: Ulrich (1984) and Wood (1994) as in algorithm 1 of Davidson et al. (20
 """
 
 import math
-from typing import Any, Optional
+from typing import Optional
 
 import torch
 import torch.nn.functional as F
@@ -23,6 +23,7 @@ from torch.distributions import Beta, Distribution, constraints, register_kl
 from torch.types import _size
 
 from allennlp_sentmatch.nn.bessel import log_normalizer_and_ratio
+from allennlp_sentmatch.nn.checks import check_kind, integer
 
 
 class _UnitVector(constraints.Constraint):
@@ -46,7 +47,6 @@ class HypersphericalUniform(Distribution):
 
     dim : `int`
         m >= 2; the event shape is `(m,)`.
-    batch_shape : `torch.Size`, optional (default = `torch.Size()`)
     dtype : `torch.dtype`, optional (default = torch's default)
         The type of the samples and densities.
     device : `torch.device`, optional (default = torch's default)
@@ -61,40 +61,34 @@ class HypersphericalUniform(Distribution):
     def __init__(
         self,
         dim: int,
-        batch_shape: _size = torch.Size(),  # noqa: B008 (immutable)
         dtype: Optional[torch.dtype] = None,
         device: Optional[torch.device] = None,
         validate_args: Optional[bool] = None,
     ) -> None:
-        if dim < 2:
-            raise ValueError(f"dim is {dim}; a hypersphere needs at least 2 dimensions")
+        check_kind(integer(least=2), dim=dim)
         self.dim = dim
         self.dtype = dtype or torch.get_default_dtype()
         self.device = device
-        super().__init__(torch.Size(batch_shape), torch.Size((dim,)), validate_args=validate_args)
-
-    def expand(self, batch_shape: _size, _instance: Any = None) -> "HypersphericalUniform":
-        """Return this distribution with another batch shape."""
-        return HypersphericalUniform(self.dim, batch_shape, self.dtype, self.device, False)
+        super().__init__(event_shape=torch.Size((dim,)), validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
-        """Return zeros, (*batch_shape, m)."""
-        return torch.zeros(self._extended_shape(), dtype=self.dtype, device=self.device)
+        """Return zeros, (m,)."""
+        return torch.zeros(self.dim, dtype=self.dtype, device=self.device)
 
     @property
     def variance(self) -> Tensor:
-        """Return 1/m in each coordinate, (*batch_shape, m)."""
+        """Return 1/m in each coordinate, (m,)."""
         return self.mean + 1 / self.dim
 
     def rsample(self, sample_shape: _size = torch.Size()) -> Tensor:  # noqa: B008
-        """Draw samples, (*sample_shape, *batch_shape, m)."""
+        """Draw samples, (*sample_shape, m)."""
         shape = self._extended_shape(torch.Size(sample_shape))
         normal = torch.randn(shape, dtype=self.dtype, device=self.device)
         return F.normalize(normal, dim=-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Return the log-density, a constant, (*sample_shape, *batch_shape)."""
+        """Return the log-density, a constant, (...), at values (..., m)."""
         if self._validate_args:
             self._validate_sample(value)
         # Zeros of the value's batch shape broadcast the constant.
@@ -102,9 +96,10 @@ class HypersphericalUniform(Distribution):
         return zeros - self.entropy().to(value)
 
     def entropy(self) -> Tensor:
-        """Return the logarithm of the sphere's area, (*batch_shape)."""
-        log_area = math.log(2) + self.dim / 2 * math.log(math.pi) - math.lgamma(self.dim / 2)
-        return torch.full(self.batch_shape, log_area, dtype=self.dtype, device=self.device)
+        """Return the logarithm of the sphere's area, a scalar."""
+        half = self.dim / 2
+        log_area = math.log(2) + half * math.log(math.pi) - math.lgamma(half)
+        return torch.tensor(log_area, dtype=self.dtype, device=self.device)
 
 
 class VonMisesFisher(Distribution):
@@ -146,13 +141,6 @@ class VonMisesFisher(Distribution):
         self._dim = loc.size(-1)
         batch_shape = (loc[..., :1] * concentration).shape[:-1]
         super().__init__(batch_shape, loc.shape[-1:], validate_args=validate_args)
-
-    def expand(self, batch_shape: _size, _instance: Any = None) -> "VonMisesFisher":
-        """Return this distribution with another batch shape."""
-        batch_shape = torch.Size(batch_shape)
-        loc = self.loc.expand(batch_shape + self.event_shape)
-        concentration = self.concentration.expand(batch_shape + (1,))
-        return VonMisesFisher(loc, concentration, validate_args=False)
 
     @property
     def mean(self) -> Tensor:
@@ -273,6 +261,4 @@ def _kl_von_mises_fisher_uniform(p: VonMisesFisher, q: HypersphericalUniform) ->
             "KL divergence between distributions on different spheres: "
             f"{p.event_shape[0]} and {q.event_shape[0]} dimensions"
         )
-    divergence = p._divergence_from_uniform()
-    # Zeros of the prior's batch shape broadcast the divergence.
-    return divergence + divergence.new_zeros(q.batch_shape)
+    return p._divergence_from_uniform()

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import resolve_words
 from allennlp_sentmatch.nn.ops.common.gated_steps import GatedStep
+from allennlp_sentmatch.nn.ops.common.packing import step_sizes
 from allennlp_sentmatch.nn.ops.common.products import Products
 
 FEW_SENTENCES = 8
@@ -29,31 +30,35 @@ MANY_WORDS = 64
 
 
 class PackedWords(NamedTuple):
-    """The words of B sentences, longest first, one step after another."""
+    """The words of B sentences, longest first, one step after another.
 
-    #: The number of sentences at each step, not increasing.
+    # Attributes
+
+    sizes : `list[int]`
+        The number of sentences at each step, not increasing.
+    starts : `list[int]`
+        Where the rows of each step begin.
+    rows : `Tensor`
+        The words' rows in the table, from the left and from the right, (2, N).
+    lengths : `Tensor`
+        The number of words of each sentence, (B).
+    """
+
     sizes: list[int]
-    #: Where the rows of each step begin.
     starts: list[int]
-    #: Shape (2, N): the words' rows in the table, from the left and from the right.
     rows: Tensor
-    #: Shape (B): the number of words of each sentence.
     lengths: Tensor
 
     @classmethod
     def of(cls, sentences: Sequence[Sequence[int]]) -> "PackedWords":
         """Pack B sentences, lists of at least one row each; the first list is the longest."""
         lengths = [len(sentence) for sentence in sentences]
+        sizes = step_sizes(lengths)
         forward: list[int] = []
         backward: list[int] = []
-        sizes = []
-        running = len(sentences)
-        for t in range(lengths[0]):
-            while lengths[running - 1] <= t:
-                running -= 1
-            sizes.append(running)
-            forward += [sentence[t] for sentence in sentences[:running]]
-            backward += [sentence[-1 - t] for sentence in sentences[:running]]
+        for t, n in enumerate(sizes):
+            forward += [sentence[t] for sentence in sentences[:n]]
+            backward += [sentence[-1 - t] for sentence in sentences[:n]]
         rows = torch.tensor([forward, backward], device="cpu")
         return cls(sizes, [0, *accumulate(sizes)], rows, torch.tensor(lengths, device="cpu"))
 
@@ -94,7 +99,7 @@ class MeanStates:
         products: list[Product] = []
         few: list[Product] = []
         for suffix in ("", "_reverse")[: 1 + network.bidirectional]:
-            bias: Optional[Tensor] = None
+            bias = None
             if network.bias:
                 bias_ih: Tensor = getattr(network, f"bias_ih_l0{suffix}")
                 bias = bias_ih + getattr(network, f"bias_hh_l0{suffix}")

@@ -72,26 +72,30 @@ class MLPClassifier(torch.nn.Module):
         hidden_dropout = dropout if hidden_dropout is None else hidden_dropout
         check_fraction(dropout=dropout, hidden_dropout=hidden_dropout)
         check_choice(*ACTIVATIONS, activation=activation)
-
-        def regularization(size: int, dropout: float) -> torch.nn.Module:
-            normalization = BatchNorm(size) if batch_norm else torch.nn.Identity()
-            return torch.nn.Sequential(normalization, torch.nn.Dropout(dropout))
-
-        self.input_regularization = regularization(input_size, dropout)
+        self.input_regularization = _regularization(input_size, dropout, batch_norm)
         self.hidden_layers = torch.nn.Sequential()
+        size = input_size
         for layer in range(num_layers):
-            linear = torch.nn.Linear(hidden_size if layer else input_size, hidden_size)
-            regularized: torch.nn.Module = torch.nn.Identity()
+            linear = torch.nn.Linear(size, hidden_size)
+            size = hidden_size
+            regularization: torch.nn.Module = torch.nn.Identity()
             if between_layers or layer == num_layers - 1:
-                regularized = regularization(hidden_size, hidden_dropout)
-            module = torch.nn.Sequential(linear, ACTIVATIONS[activation](), regularized)
+                regularization = _regularization(size, hidden_dropout, batch_norm)
+            module = torch.nn.Sequential(linear, ACTIVATIONS[activation](), regularization)
             self.hidden_layers.add_module(str(layer), module)
-        self.output_layer = torch.nn.Linear(hidden_size if num_layers else input_size, num_labels)
+        self.output_layer = torch.nn.Linear(size, num_labels)
 
     def forward(self, features: Tensor) -> Tensor:
         """Return the logits (B, num_labels) of `features` (B, input_size)."""
-        logits: Tensor = self.output_layer(self.hidden_layers(self.input_regularization(features)))
+        regularized = self.input_regularization(features)
+        logits: Tensor = self.output_layer(self.hidden_layers(regularized))
         return logits
+
+
+def _regularization(size: int, dropout: float, batch_norm: bool) -> torch.nn.Module:
+    """Return the layers that the module's docstring calls D(BN(...)), for vectors of a size."""
+    normalization = BatchNorm(size) if batch_norm else torch.nn.Identity()
+    return torch.nn.Sequential(normalization, torch.nn.Dropout(dropout))
 
 
 class BatchNorm(torch.nn.BatchNorm1d):

@@ -138,7 +138,7 @@ class LSTMNPair(PairReader):
         """Return the pair's vector and all attention; see `PairReader.forward`."""
         first = self.premise_reader.read(*premise)
         _, premise_mask = premise
-        start: Optional[tuple[Tensor, Tensor]] = None
+        start = None
         if self.start_from_premise:
             hidden = last_states(first.hidden, premise_mask)  # h^p_M, (B, H)
             start = (hidden, last_states(first.cell, premise_mask))

@@ -34,7 +34,7 @@ from allennlp_sentmatch.nn.ops.common.autocast import (
 )
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.packing import last_states
-from allennlp_sentmatch.nn.padding import check_padded, clear_padding, mask_of, zero_outputs
+from allennlp_sentmatch.nn.padding import check_padded, clear_padding, mask_of
 from allennlp_sentmatch.nn.precision import at_least_float32
 
 POOLINGS = ("max", "mean", "min", "last", "attention")
@@ -106,12 +106,11 @@ class Pooling(ConfiguredModule):
         inputs, mask = check_padded(inputs, mask, self.input_size, dtype)
         if not attends and is_autocast_enabled(inputs.device.type):
             inputs = at_least_float32(inputs)
-        if inputs.size(1) == 0:  # in torch, the maximum over no steps is an error
-            pooled = zero_outputs(self, inputs, (inputs.size(0), self.output_size))
-            if return_attention:
-                return pooled, zero_outputs(self, inputs, mask.shape)
-            return pooled
-        weights: Optional[Tensor] = None
+        num_tokens = inputs.size(1)
+        if num_tokens == 0:  # torch has no maximum over no steps: read a step of padding instead
+            inputs = F.pad(inputs, (0, 0, 0, 1))
+            mask = F.pad(mask, (0, 1))
+        weights = None
         parts = []
         for pooling in self.poolings:
             if pooling == "attention":
@@ -127,7 +126,7 @@ class Pooling(ConfiguredModule):
             parts.append(pooled)
         pooled = torch.cat(parts, dim=-1)
         if return_attention and weights is not None:
-            return pooled, weights
+            return pooled, weights[:, :num_tokens]
         return pooled
 
     def _attend(self, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

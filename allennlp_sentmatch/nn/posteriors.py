@@ -123,9 +123,8 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         concentration: float = 100.0,
     ) -> None:
         super().__init__(input_size, latent_size)
-        check_kind(
-            integer(least=2), latent_size=self.latent_size
-        )  # a sphere has at least two dimensions
+        # A sphere needs a space of at least two dimensions.
+        check_kind(integer(least=2), latent_size=self.latent_size)
         check_kind(POSITIVE, concentration=concentration)
         self.projection = torch.nn.Linear(input_size, self.latent_size)
         self.register_buffer("concentration", torch.tensor([float(concentration)]))

@@ -134,7 +134,7 @@ def _run_own(
         if isinstance(network, torch.nn.GRU):
             outputs = gru_recurrence(outputs, mask, [GRUWeights(*w) for w in directions])
             continue
-        before: Optional[States] = None
+        before = None
         if initial is not None:
             before = (initial[0][:, [layer]], initial[1][:, [layer]])  # (B, 1, H) each
         states = lstm_recurrence(outputs, mask, _layer_stack(directions), before)

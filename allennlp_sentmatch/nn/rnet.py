@@ -56,43 +56,34 @@ from allennlp_sentmatch.nn.recurrent_networks import run_networks
 class GatedMatching(RecurrentModule):
     """Gated attention-based matching (equations 4-6 of the module's docstring).
 
-    Its parameters are `attention_question` (A, Q), `attention_passage` (A, P),
-    `attention_previous` (A, H) and `attention_vector` (A), the paper's W_u^Q, W_u^P, W_v^P and v;
+    Its parameters are `attention_question` (H, Q), `attention_passage` (H, P),
+    `attention_previous` (H, H) and `attention_vector` (H), the paper's W_u^Q, W_u^P, W_v^P and v;
     `gate` (P + Q, P + Q), W_g; and `weight_ih_l0` (3H, P + Q), `weight_hh_l0` (3H, H),
     `bias_ih_l0` (3H) and `bias_hh_l0` (3H), as in `torch.nn.GRU`. The parameters of the
-    second direction have the suffix `_reverse`; `bidirectional` says if there is one.
+    second direction have the suffix `_reverse`.
 
-    P is `passage_size` and Q `question_size`, the sizes of a token's vector, and H `hidden_size`,
-    the size of the state in each direction. A, `attention_size`, is by default `hidden_size`.
+    P is `passage_size` and Q `question_size`, the sizes of a token's vector. H, `hidden_size`, is
+    the size of the state in each direction and of the attention's hidden layer.
     """
 
+    bidirectional = True
     gate: Tensor
 
-    def __init__(
-        self,
-        passage_size: int,
-        question_size: int,
-        hidden_size: int,
-        attention_size: Optional[int] = None,
-        bidirectional: bool = True,
-    ) -> None:
+    def __init__(self, passage_size: int, question_size: int, hidden_size: int) -> None:
         super().__init__()
         P = passage_size
         Q = question_size
         H = hidden_size
-        A = hidden_size if attention_size is None else attention_size
-        check_positive(passage_size=P, question_size=Q, hidden_size=H, attention_size=A)
+        check_positive(passage_size=P, question_size=Q, hidden_size=H)
         self.passage_size = passage_size
         self.question_size = question_size
         self.hidden_size = hidden_size
-        self.attention_size = A
-        self.bidirectional = bidirectional
         for suffix in self._suffixes:
             shapes = {
-                "attention_question": (A, Q),
-                "attention_passage": (A, P),
-                "attention_previous": (A, H),
-                "attention_vector": (A,),
+                "attention_question": (H, Q),
+                "attention_passage": (H, P),
+                "attention_previous": (H, H),
+                "attention_vector": (H,),
                 "gate": (P + Q, P + Q),
             }
             for name, shape in shapes.items():
@@ -133,8 +124,10 @@ class GatedMatching(RecurrentModule):
         weights = []
         for s in range(len(self._suffixes)):
             in_order_of_passage.append(in_order(states[s], passage_mask, s))
-            weights.append(in_order(attention[s], passage_mask, s).masked_fill(is_padding, 0.0))
-        return clear_padding(torch.cat(in_order_of_passage, -1), passage_mask), weights
+            of_direction = in_order(attention[s], passage_mask, s)
+            weights.append(of_direction.masked_fill(is_padding, 0.0))
+        matched = torch.cat(in_order_of_passage, -1)
+        return clear_padding(matched, passage_mask), weights
 
     def _directions(
         self,
@@ -151,37 +144,40 @@ class GatedMatching(RecurrentModule):
         P = self.passage_size
         Q = self.question_size
         H = self.hidden_size
-        A = self.attention_size
         S = len(self._suffixes)
         B = passage.size(0)
         passages = torch.stack([in_order(passage, passage_mask, s) for s in range(S)])
         tokens = passages.permute(2, 0, 1, 3)  # (T, S, B, P)
         values = question.repeat(S, 1, 1)  # (S * B, M, Q)
         questions = question.expand(S, -1, -1, -1)
-        keys = _linear(questions, 2 * self._stacked("attention_question"))  # (M, S, B, A)
-        keys = keys.permute(1, 2, 0, 3).contiguous()  # (S, B, M, A)
-        queries = _linear(passages, 2 * self._stacked("attention_passage"))  # (T, S, B, A)
-        vector = 2 * self._stacked("attention_vector").unsqueeze(2)  # (S, A, 1)
+        keys = _linear(questions, 2 * self._stacked("attention_question"))  # (M, S, B, H)
+        keys = keys.permute(1, 2, 0, 3).contiguous()  # (S, B, M, H)
+        queries = _linear(passages, 2 * self._stacked("attention_passage"))  # (T, S, B, H)
+        vector = 2 * self._stacked("attention_vector").unsqueeze(2)  # (S, H, 1)
         padding = ~question_mask
         lowest = torch.finfo(passage.dtype).min
         by_passage, by_context = self._stacked("gate").split([P, Q], 2)
         gates = _linear(passages, by_passage)  # (T, S, B, P + Q)
         # From the state to r, z and n and to the query.
-        from_state = [self._stacked("weight_hh_l0"), 2 * self._stacked("attention_previous")]
-        state_weight = torch.cat(from_state, 1).transpose(1, 2)  # (S, H, 3H + A)
-        state_bias = F.pad(self._stacked("bias_hh_l0"), (0, A)).unsqueeze(1)  # (S, 1, 3H + A)
+        to_query = 2 * self._stacked("attention_previous")
+        from_state = torch.cat([self._stacked("weight_hh_l0"), to_query], 1)
+        state_weight = from_state.transpose(1, 2)  # (S, H, 4H)
+        state_bias = F.pad(self._stacked("bias_hh_l0"), (0, H)).unsqueeze(1)  # (S, 1, 4H)
         context_weight = by_context.transpose(1, 2)
         input_weight = self._stacked("weight_ih_l0").transpose(1, 2)
         input_bias = self._stacked("bias_ih_l0").unsqueeze(1)
 
         def step(state: Tensors, at_step: Tensors) -> StepResult:
             (v,) = state  # (S, B, H)
-            u, query, gate = at_step  # (S, B, P), (S, B, A), (S, B, D)
-            from_state, part = torch.baddbmm(state_bias, v, state_weight).split([3 * H, A], 2)
-            layer = torch.sigmoid(keys + (query + part).unsqueeze(2))  # (S, B, M, A)
+            u, query, gate = at_step  # (S, B, P), (S, B, H), (S, B, P + Q)
+            products = torch.baddbmm(state_bias, v, state_weight)  # (S, B, 4H)
+            from_state, part = products.split([3 * H, H], 2)
+            whole_query = (query + part).unsqueeze(2)
+            layer = torch.sigmoid(keys + whole_query)  # (S, B, M, H)
             scores = layer.flatten(1, 2).bmm(vector).view(layer.shape[:3])  # (S, B, M)
             a = scores.masked_fill(padding, lowest).softmax(2)
-            c = a.flatten(0, 1).unsqueeze(1).bmm(values).view(S, -1, Q)
+            rows = a.flatten(0, 1).unsqueeze(1)  # (S * B, 1, M)
+            c = rows.bmm(values).view(S, -1, Q)
             g = torch.sigmoid(torch.baddbmm(gate, c, context_weight))
             x = g * torch.cat([u, c], 2)
             from_input = torch.baddbmm(input_bias, x, input_weight)  # (S, B, 3H)
@@ -206,31 +202,24 @@ def _linear(sentences: Tensor, weight: Tensor) -> Tensor:
 class GatedSelfMatching(RecurrentModule):
     """Gated self-matching (equations 7 and 8 of the module's docstring).
 
-    Its parameters are `attention_key` (A, D), `attention_query` (A, D) and `attention_vector` (A),
+    Its parameters are `attention_key` (H, D), `attention_query` (H, D) and `attention_vector` (H),
     the paper's W_v^P, W_v^P~ and v; and `gate` (2D, 2D), W_g. `gru` is a `torch.nn.GRU`.
 
-    D is `input_size`, the size of a token's vector, and `hidden_size` the size of the state in each
-    direction. A, `attention_size`, is by default `hidden_size`.
+    D is `input_size`, the size of a token's vector. H, `hidden_size`, is the size of the state in
+    each direction and of the attention's hidden layer.
     """
 
     bidirectional = True
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        attention_size: Optional[int] = None,
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
         D = input_size
-        A = hidden_size if attention_size is None else attention_size
-        check_positive(input_size=D, hidden_size=hidden_size, attention_size=A)
+        check_positive(input_size=D, hidden_size=hidden_size)
         self.input_size = input_size
         self.hidden_size = hidden_size
-        self.attention_size = A
-        self.attention_key = uniform_parameter(A, D)
-        self.attention_query = uniform_parameter(A, D)
-        self.attention_vector = uniform_parameter(A)
+        self.attention_key = uniform_parameter(hidden_size, D)
+        self.attention_query = uniform_parameter(hidden_size, D)
+        self.attention_vector = uniform_parameter(hidden_size)
         self.gate = uniform_parameter(2 * D, 2 * D)
         self.gru = torch.nn.GRU(2 * D, hidden_size, batch_first=True, bidirectional=True)
 
@@ -244,8 +233,8 @@ class GatedSelfMatching(RecurrentModule):
             passage, mask, self.input_size, dtype, ("passage", "mask")
         )
         passage = clear_padding(passage, full_mask)
-        keys = F.linear(passage, self.attention_key).to(dtype)  # (B, T, A)
-        queries = F.linear(passage, self.attention_query).to(dtype)  # (B, T, A)
+        keys = F.linear(passage, self.attention_key).to(dtype)  # (B, T, H)
+        queries = F.linear(passage, self.attention_query).to(dtype)  # (B, T, H)
         scores = additive_scores(queries, keys, self.attention_vector)  # (B, T, T)
         are_tokens = full_mask.unsqueeze(2) & full_mask.unsqueeze(1)  # (B, T, T)
         attention = masked_softmax(scores.to(dtype), are_tokens)
@@ -263,24 +252,23 @@ class PointerNetwork(ConfiguredModule):
     `attention_vector` (A), the paper's W_h^P, W_h^a and v. `gru` is a `torch.nn.GRUCell`.
 
     P is `passage_size`, the size of a passage token's vector, and Q is `question_size`, the size of
-    the question's vector and of the state. A, `attention_size`, is by default `passage_size`.
+    the question's vector and of the state. A, `attention_size`, is the size of the attention's
+    hidden layer.
     """
 
-    def __init__(
-        self,
-        passage_size: int,
-        question_size: int,
-        attention_size: Optional[int] = None,
-    ) -> None:
+    def __init__(self, passage_size: int, question_size: int, attention_size: int) -> None:
         super().__init__()
-        A = passage_size if attention_size is None else attention_size
-        check_positive(passage_size=passage_size, question_size=question_size, attention_size=A)
+        check_positive(
+            passage_size=passage_size,
+            question_size=question_size,
+            attention_size=attention_size,
+        )
         self.passage_size = passage_size
         self.question_size = question_size
-        self.attention_size = A
-        self.attention_passage = uniform_parameter(A, passage_size)
-        self.attention_previous = uniform_parameter(A, question_size)
-        self.attention_vector = uniform_parameter(A)
+        self.attention_size = attention_size
+        self.attention_passage = uniform_parameter(attention_size, passage_size)
+        self.attention_previous = uniform_parameter(attention_size, question_size)
+        self.attention_vector = uniform_parameter(attention_size)
         self.gru = torch.nn.GRUCell(passage_size, question_size)
 
     def forward(
@@ -307,6 +295,7 @@ class PointerNetwork(ConfiguredModule):
         return start, self._scores(keys, state)
 
     def _scores(self, keys: Tensor, state: Tensor) -> Tensor:
+        """Return the scores (B, T) of keys (B, T, A) for the state h^a (B, Q)."""
         query = F.linear(state, self.attention_previous)  # (B, A)
         hidden_layer = torch.tanh(keys + query.unsqueeze(1))  # (B, T, A)
         return (hidden_layer @ self.attention_vector).to(state.dtype)
@@ -318,12 +307,13 @@ class QuestionPooling(ConfiguredModule):
     Its parameters are `attention_question` (A, Q), `attention_query` (A, A), `attention_vector` (A)
     and `query` (A), the paper's W_u^Q, W_v^Q, v and V_r^Q.
 
-    Q is `question_size`, the size of a token's vector, and A `attention_size`, by default Q.
+    Q is `question_size`, the size of a token's vector, and A `attention_size`, the size of the
+    attention's hidden layer.
     """
 
-    def __init__(self, question_size: int, attention_size: Optional[int] = None) -> None:
+    def __init__(self, question_size: int, attention_size: int) -> None:
         super().__init__()
-        A = question_size if attention_size is None else attention_size
+        A = attention_size
         check_positive(question_size=question_size, attention_size=A)
         self.question_size = question_size
         self.attention_size = A

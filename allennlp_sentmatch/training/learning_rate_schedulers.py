@@ -29,7 +29,6 @@ class CosinePerBatchScheduler(PolynomialDecay):
         Filled in by the trainer, unless the data loader is lazy and has no `batches_per_epoch`.
     t_initial : `float`, optional (default = `num_epochs`)
         The number of epochs that have T batches; positive, but not necessarily whole.
-    last_epoch : `int`, optional (default = `-1`)
     """
 
     def __init__(
@@ -38,7 +37,6 @@ class CosinePerBatchScheduler(PolynomialDecay):
         num_epochs: int,
         num_steps_per_epoch: Optional[int] = None,
         t_initial: Optional[float] = None,
-        last_epoch: int = -1,
     ) -> None:
         if num_steps_per_epoch is None:
             raise ConfigurationError(
@@ -48,7 +46,7 @@ class CosinePerBatchScheduler(PolynomialDecay):
         epochs: Any = num_epochs if t_initial is None else t_initial
         with configuration_errors():
             check_kind(POSITIVE, t_initial=epochs)
-        super().__init__(optimizer, epochs, num_steps_per_epoch, last_epoch=last_epoch)
+        super().__init__(optimizer, epochs, num_steps_per_epoch)
 
     def get_values(self) -> list[float]:
         """Return the learning rates for the next batch."""
@@ -71,13 +69,10 @@ class InferSentScheduler(LearningRateScheduler):
         More than 0, at most 1.
     shrink : `float`, optional (default = `5.0`)
         At least 1.
-    last_epoch : `int`, optional (default = `-1`)
     """
 
-    def __init__(
-        self, optimizer: Optimizer, decay: float = 0.99, shrink: float = 5.0, last_epoch: int = -1
-    ) -> None:
-        super().__init__(optimizer, last_epoch)
+    def __init__(self, optimizer: Optimizer, decay: float = 0.99, shrink: float = 5.0) -> None:
+        super().__init__(optimizer)
         with configuration_errors():
             check_kind(SHARE, decay=decay)
             check_kind(number(least=1), shrink=shrink)

@@ -46,5 +46,5 @@ def test_the_norm_of_zeros_and_of_nothing():
 
 @pytest.mark.parametrize("weight", [-1.0, math.nan])
 def test_the_weight_must_not_be_negative(weight):
-    with pytest.raises(ConfigurationError, match="norm_weight must not be negative"):
+    with pytest.raises(ConfigurationError, match="norm_weight must be a number of at least 0"):
         ModelRegularizer(norm_weight=weight)

@@ -154,19 +154,17 @@ def test_samples_close_to_the_mean_direction_are_precise_in_single_precision():
     assert samples[:, 1:].square().sum(-1).mean().item() == pytest.approx(2e-8, rel=0.05)
 
 
-def test_shapes_and_expansion():
+def test_shapes():
     loc = torch.stack([unit(3, seed) for seed in range(4)])
     several = VonMisesFisher(loc, torch.tensor([2.0], dtype=torch.float64))
-    uniform = HypersphericalUniform(3, torch.Size([4]), dtype=torch.float64)
-    for distribution in (several, uniform):
-        assert (distribution.batch_shape, distribution.event_shape) == ((4,), (3,))
-        assert distribution.rsample((5, 2)).shape == (5, 2, 4, 3)
-        assert distribution.mean.shape == distribution.variance.shape == (4, 3)
-        expanded = distribution.expand((2, 4))
-        value = expanded.sample()
-        assert value.shape == (2, 4, 3)
-        torch.testing.assert_close(expanded.log_prob(value), distribution.log_prob(value))
-        assert expanded.entropy().shape == (2, 4)
+    uniform = HypersphericalUniform(3, dtype=torch.float64)
+    for distribution, batch_shape in ((several, (4,)), (uniform, ())):
+        assert (distribution.batch_shape, distribution.event_shape) == (batch_shape, (3,))
+        samples = distribution.rsample((5, 2))
+        assert samples.shape == (5, 2, *batch_shape, 3)
+        assert distribution.log_prob(samples).shape == (5, 2, *batch_shape)
+        assert distribution.mean.shape == distribution.variance.shape == (*batch_shape, 3)
+        assert distribution.entropy().shape == batch_shape
     many = VonMisesFisher(loc[0], torch.rand(6, 1, dtype=torch.float64) + 1)
     assert many.rsample().shape == many.mode.shape == (6, 3)
     assert HypersphericalUniform(5).sample().dtype == torch.get_default_dtype()
@@ -198,7 +196,7 @@ def test_uniform_samples(dim):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: HypersphericalUniform(1), "dim is 1"),
+        (lambda: HypersphericalUniform(1), "dim must be an integer of at least 2; got 1"),
         (lambda: HypersphericalUniform(3, validate_args=True).log_prob(torch.ones(3)), "support"),
         (lambda: VonMisesFisher(torch.ones(1), torch.ones(1)), r"loc has shape \(1,\)"),
         (lambda: VonMisesFisher(torch.tensor(1.0), torch.ones(1)), r"loc has shape \(\)"),

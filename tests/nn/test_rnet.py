@@ -58,19 +58,17 @@ def match_as_in_the_paper(
     return states, attention
 
 
-@pytest.mark.parametrize("bidirectional", [True, False])
-def test_gated_matching(bidirectional: bool):
-    model = make(GatedMatching, P, Q, H, A, bidirectional)
+def test_gated_matching():
+    model = make(GatedMatching, P, Q, H)
     results, attention = model(*PAIRS)
-    assert results.shape == (6, 6, model.output_size) == (6, 6, H * (1 + bidirectional))
+    assert results.shape == (6, 6, model.output_size) == (6, 6, 2 * H)
     for row, (T, M) in enumerate(zip(PASSAGE_LENGTHS, QUESTION_LENGTHS)):
         passage = PASSAGES[row, :T]
         question = QUESTIONS[row, :M]
-        directions = [match_as_in_the_paper(model, passage, question, "")]
-        if bidirectional:
-            reverse = match_as_in_the_paper(model, passage.flip(0), question, "_reverse")
-            directions.append(tuple(list(reversed(steps)) for steps in reverse))
-        for direction, (states, weights) in enumerate(directions):
+        forward = match_as_in_the_paper(model, passage, question, "")
+        reverse = match_as_in_the_paper(model, passage.flip(0), question, "_reverse")
+        backward = tuple(list(reversed(steps)) for steps in reverse)
+        for direction, (states, weights) in enumerate([forward, backward]):
             block = results[row, :, direction * H : (direction + 1) * H]
             for t, (state, weight) in enumerate(zip(states, weights)):
                 assert_same(block[t], state)
@@ -81,7 +79,7 @@ def test_gated_matching(bidirectional: bool):
 
 
 def test_gated_self_matching():
-    model = make(GatedSelfMatching, P, H, A)
+    model = make(GatedSelfMatching, P, H)
     results, attention = model(PASSAGES, PASSAGE_MASK)
     for row, T in enumerate(PASSAGE_LENGTHS):
         passage = PASSAGES[row, :T]
@@ -130,7 +128,7 @@ def test_question_pooling():
 @pytest.mark.parametrize(("passage_length", "question_length"), [(0, 2), (2, 0), (0, 0)])
 def test_matching_without_tokens(passage_length: int, question_length: int):
     passage = batch([0, 0], passage_length, P, seed=1)
-    results, attention = make(GatedMatching, P, Q, H, A)(
+    results, attention = make(GatedMatching, P, Q, H)(
         *passage, *batch([0, 0], question_length, Q, seed=2)
     )
     assert results.shape == (2, passage_length, 2 * H)
@@ -141,7 +139,7 @@ def test_matching_without_tokens(passage_length: int, question_length: int):
 @pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot export loops")
 @pytest.mark.slow  # `torch.compile` records it in tests/nn/ops/test_every_recurrence.py
 def test_matching_exported_for_any_length():
-    model = normal(GatedMatching(P, Q, H, A, bidirectional=False)).eval()
+    model = normal(GatedMatching(P, Q, H)).eval()
     sizes = [torch.export.Dim(name) for name in ("batch_size", "num_tokens", "num_words")]
     passage, question = ({0: sizes[0], 1: size} for size in sizes[1:])
     with torch.no_grad():
@@ -156,7 +154,7 @@ def test_matching_exported_for_any_length():
 @pytest.mark.skipif(not memory.CAN_RECORD, reason="this torch cannot record its operations")
 def test_memory_grows_with_the_attention_not_with_its_hidden_layer():
     """In the hidden layer, a pair of tokens has 75 numbers."""
-    layer = make(GatedSelfMatching, P, H, 75)
+    layer = make(GatedSelfMatching, P, 75)
     passages, mask = batch([200] * 2, 200, P)
     with torch.no_grad(), memory.PeakMemory() as peak:
         layer(passages, mask)

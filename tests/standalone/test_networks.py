@@ -132,7 +132,7 @@ def test_words_that_no_encoder_reads():
         (pooled_cas(num_layers=True), "num_layers must be an integer from 1 to 1000"),
         (pooled_cas(input_size=-4), "input_size must be an integer of at least 1"),
         (pooled_cas(vertical_gate=[1]), "vertical_gate must be a number, a string"),
-        (pooled_cas(vertical_weight=2), "vertical_weight must lie between"),
+        (pooled_cas(vertical_weight=2), "vertical_weight must be a number above 0 and below 1, or"),
         (pooled_cas(vertical_gate=2), "vertical_gate must be"),
         (pooled_cas(hidden_size=101), "more parameters than the file"),
         (pooled_cas(input_size=10**6), "more parameters than the file"),

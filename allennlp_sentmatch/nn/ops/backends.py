@@ -51,11 +51,24 @@ _requested: ContextVar[Optional[Name]] = ContextVar("backend", default=None)
 
 
 class BackendError(RuntimeError):
-    """The requested backend cannot run."""
+    """The requested backend cannot run.
+
+    The message names the recurrence, the backend and the reason.
+    """
 
 
 class Backend(NamedTuple):
-    """The implementation that was chosen for a call: of the recurrence and of its operations."""
+    """The implementation that was chosen for a call.
+
+    # Attributes
+
+    name : `str`
+        The implementation of the recurrence; see the module's docstring.
+    products : `type[Products]`, optional (default = `Products`)
+        The library that multiplies matrices.
+    tanh : `Callable[..., Tensor]`, optional (default = `torch.tanh`)
+        The fastest tanh, which takes an optional `out`.
+    """
 
     name: Name
     products: type[Products] = Products
@@ -244,7 +257,10 @@ def _fastest_on_cpu(
     inputs: torch.Tensor,
     share: float,
 ) -> Literal["own", "packed", "padded"]:
-    """Choose by `NETWORK_SHARES`, for a batch with this share of tokens."""
+    """Choose by `NETWORK_SHARES`, for a batch with this share of tokens, from 0 to 1.
+
+    The result is as in `resolve_network`.
+    """
     backend = resolve("the network", get_args(Name), inputs, *network.parameters())
     kind = "LSTM" if isinstance(network, torch.nn.LSTM) else "GRU"
     units = "from 256 units" if network.hidden_size >= 256 else "below 256 units"

@@ -5,7 +5,7 @@ import logging
 import os
 import random
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any, Optional
@@ -238,16 +238,8 @@ def random_state(gpu: Optional[torch.device] = None) -> RandomState:
 
 def set_random_state(state: RandomState, gpu: Optional[torch.device] = None) -> None:
     """Set the generators to the states from `random_state`."""
-    version, words, gauss_next = state["python"]
-    random.setstate((version, _unsigned(words), gauss_next))
-    algorithm, words, position, has_gauss, gauss = state["numpy"]
-    of_numpy: Any = (algorithm, _unsigned(words), position, has_gauss, gauss)
-    numpy.random.set_state(of_numpy)
+    random.setstate(state["python"])
+    numpy.random.set_state(state["numpy"])
     torch.set_rng_state(state["torch"])
     if gpu is not None and "cuda" in state:
         getattr(torch, gpu.type).set_rng_state(state["cuda"], gpu)
-
-
-def _unsigned(words: Iterable[Any]) -> tuple[int, ...]:
-    # Earlier checkpoints have tensors of signed integers.
-    return tuple(int(word) % 2**32 for word in words)

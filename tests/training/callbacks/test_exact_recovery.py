@@ -225,14 +225,6 @@ def test_random_states_are_saved_and_set(tmp_path):
     set_random_state(state)
     assert [draw() for _ in range(3)] == expected
 
-    def signed(words):  # of earlier checkpoints
-        return torch.from_numpy(numpy.array(words, dtype=numpy.uint32).view(numpy.int32))
-
-    for name in ("python", "numpy"):
-        state[name] = [signed(x) if len(numpy.shape(x)) == 1 else x for x in state[name]]
-    set_random_state(state)
-    assert [draw() for _ in range(3)] == expected
-
 
 def test_training_on_a_gpu_goes_on_elsewhere(simulated_gpu):
     def draw(device):

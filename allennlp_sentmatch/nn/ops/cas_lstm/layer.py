@@ -231,7 +231,11 @@ def _backward(
     gradients: Gradients,
     needed: tuple[LayerInputs, LayerParameters],
 ) -> tuple[LayerInputs, LayerParameters]:
-    """Return the gradients of the arguments of `_forward`."""
+    """Return the gradients of the arguments of `_forward`.
+
+    `kept` are the tables from `_forward`, `gradients` the incoming gradients of h and c, and
+    `needed` says which gradients are needed, as in `differentiable`.
+    """
     x, parameters = arguments
     needed_inputs, needed_parameters = needed
     gates, hidden, cell = kept
@@ -248,10 +252,10 @@ def _backward(
         if parameters.peephole_lower is not None:
             grad_v = grad_gates[..., tables.recurrent_width :]  # (S, N, H)
             grads.lower.addcmul_(grad_v, parameters.peephole_lower)
-    by_inputs: Optional[Tensor] = None
+    by_inputs = None
     if needed_inputs.inputs:
         by_inputs = backend.products.input_gradient(parameters.weight_ih, grad_gates)
-    by_initial: Optional[Tensor] = None
+    by_initial = None
     if grads.initial_cell is not None:
         initial_hidden = _initial_gradient(backend, tables)
         by_initial = torch.stack([initial_hidden, grads.initial_cell])
@@ -302,7 +306,12 @@ def _parameter_gradients(
     grads: LayerGradients,
     needed: LayerParameters,
 ) -> LayerParameters:
-    """Return the gradients of a layer's parameters from the gradients of the gates' arguments."""
+    """Return the gradients of a layer's parameters.
+
+    The tables have the gradients of the gates' arguments, which the steps have computed, in place
+    of the gates; `grads` has the gradient of the left weight. Gradients that are not `needed` may
+    be `None`.
+    """
     products = backend.products
     packing = tables.packing
     grad_gates = tables.gates
@@ -316,12 +325,12 @@ def _parameter_gradients(
         left = packing.previous(tables.hidden)
         grad_recurrent = grad_later[..., : tables.recurrent_width]
         by_weight_hh = products.weight_gradients(left, grad_recurrent)
-    by_left: Optional[Tensor] = None
+    by_left = None
     if needed.peephole_left:
         left_cell = packing.previous(tables.cell)
         by_row = grad_later[..., 4 * H :] * left_cell
         by_left = by_row.sum(1, keepdim=True)
-    by_lower: Optional[Tensor] = None
+    by_lower = None
     if needed.peephole_lower:
         by_row = grad_gates[..., 4 * H :] * tables.x.lower  # (S, N, H)
         by_lower = by_row.sum(1, keepdim=True)
@@ -337,20 +346,13 @@ def _parameter_gradients(
 
 def _forward_compiled(backend: Backend, tables: LayerTables) -> None:
     """Run the steps compiled for CPUs."""
-    sizes = tables.sizes
-    products = backend.products
-    layer = _compiled_layer(tables)
-    for s, weight_hh in enumerate(tables.parameters.weight_hh):
-        hidden = tables.hidden[s]
-        weight = products.prepacked(weight_hh)
-        for t in range(tables.first_step, len(sizes)):
-            left: Optional[int] = None
-            recurrent: Optional[Tensor] = None
-            if t > 0:
-                left = layer.starts[t - 1]
-                left_hidden = hidden[left : left + sizes[t]]  # (n, H)
-                recurrent = products.linear(left_hidden, weight)  # (n, R)
-            layer.run("lstm_forward", s, t, left, recurrent)
+    _compiled_layer(tables).forward(
+        "lstm_forward",
+        backend.products,
+        tables.hidden,
+        tables.parameters.weight_hh,
+        first_step=tables.first_step,
+    )
 
 
 def _backward_compiled(
@@ -437,7 +439,7 @@ def _forward_eager(backend: Backend, tables: LayerTables) -> None:
     gates_at = steps(tables.gates, sizes)
     hidden_at = steps(tables.hidden, sizes)
     cell_at = steps(tables.cell, sizes)
-    lower_at: Optional[Sequence[Tensor]] = None
+    lower_at = None
     if tables.x.lower is not None:
         lower_at = steps(tables.x.lower, sizes)
     for t in range(tables.first_step, len(sizes)):
@@ -480,7 +482,7 @@ def _backward_eager(
     grad_hidden = grads.hidden.clone(memory_format=torch.contiguous_format)
     grad_hidden_at = steps(grad_hidden, sizes)
     grad_cell_at = steps(factors.grad_cell, sizes)
-    outer_cell_at: Optional[Sequence[Tensor]] = None
+    outer_cell_at = None
     if grads.cell is not None:
         outer_cell_at = steps(grads.cell, sizes)
     gates_at = steps(tables.gates, sizes)
@@ -564,7 +566,7 @@ def _factors(
     v = tables.gates[..., 4 * H :]
     by_left_cell = f * tables.parameters.left_weight
     by_forget = [f]
-    by_left_weight: Optional[Tensor] = None
+    by_left_weight = None
     if with_left_weight:
         by_left_weight = f.clone()
         by_forget.append(by_left_weight)
@@ -580,7 +582,7 @@ def _factors(
     for factor in by_forget:
         factor[:, :second] = 0  # the first step has no cell before it
         factor[:, second:].mul_(left_cell)
-    by_lower: Optional[Tensor] = None
+    by_lower = None
     if tables.x.lower is not None:
         by_lower = v.clone()
         torch.addcmul(v, v, v, value=-1, out=v)

@@ -97,7 +97,10 @@ def run_stack(
     stack: LayerStack,
     initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> list[LayerOutputs]:
-    """Return the outputs of each layer; the arguments are as in `lstm_recurrence`."""
+    """Return the outputs of each layer; the arguments are as in `lstm_recurrence`.
+
+    The outputs include the gates of each direction, in the order of the sentences.
+    """
     num_tokens = inputs.size(1)
     if num_tokens == 0:  # run one padded step instead, which is dropped again below
         inputs = F.pad(inputs, (0, 0, 0, 1))
@@ -123,7 +126,11 @@ def _run_layers(
     stack: LayerStack,
     initial: Optional[tuple[Tensor, Tensor]],
 ) -> list[LayerStates]:
-    """Run the layers of one direction over inputs (B, T, D) from left to right."""
+    """Run the layers of one direction over inputs (B, T, D) from left to right.
+
+    `layers` are the parameters of the direction, the lowest layer first, and `initial` is h and c
+    before the first token, (B, L, H) each. Return the states of each layer, also at padding.
+    """
     states: list[LayerStates] = []
     lower_cell: Optional[Tensor] = None
     for number, weights in enumerate(layers):
@@ -132,7 +139,7 @@ def _run_layers(
             lower_hidden = lower.hidden.contiguous()  # noise is drawn in the order of memory
             inputs = F.dropout(lower_hidden, stack.dropout, stack.training)
             lower_cell = lower.gates.cell
-        before: Optional[tuple[Tensor, Tensor]] = None
+        before = None
         if initial is not None:
             before = (initial[0][:, number], initial[1][:, number])  # (B, H) each
         states.append(run_layer(inputs, lower_cell, weights, before))
@@ -145,7 +152,10 @@ def _in_sentence_order(
     direction: int,
     num_tokens: int,
 ) -> LayerStates:
-    """Return a layer's states in the sentences' order, zero at padding."""
+    """Return a layer's states in the sentences' order, zero at padding.
+
+    Only the first `num_tokens` tokens are kept.
+    """
     ordered: list[Optional[Tensor]] = []
     for x in (states.hidden, *states.gates):
         if x is not None:
@@ -207,7 +217,7 @@ def run_step(
     f = torch.sigmoid(x[1] + u[1])
     g = torch.tanh(x[2] + u[2])
     o = torch.sigmoid(x[3] + u[3])
-    v: Optional[Tensor] = None
+    v = None
     if lower is None:
         cell = i * g + f * cell
     else:

@@ -64,12 +64,16 @@ def _packed_layers(
     stack: LayerStack,
     initial: Optional[tuple[Tensor, Tensor]],
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield h and c of each layer, (S, N, H) each, over packed inputs `hidden` (S, N, D)."""
+    """Yield h and c of each layer, (S, N, H) each, over packed inputs `hidden` (S, N, D).
+
+    With `initial`, the packing's first step is a place for these states: its inputs are not used,
+    and its rows of h and c are the states before the first token.
+    """
     cell: Optional[Tensor] = None
     for number, directions in enumerate(stack.layers):
         if number > 0:
             hidden = F.dropout(hidden, stack.dropout, stack.training)
-        before: Optional[Tensor] = None
+        before = None
         if initial is not None:
             of_layer = [x[packing.order, number] for x in initial]  # (B, H) each
             before = torch.stack(of_layer).unsqueeze(1)  # (2, 1, B, H)

@@ -11,7 +11,10 @@ import torch
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
-    """Return a context in which products keep the precision of their arguments."""
+    """Return a context in which products on a device keep the precision of their arguments.
+
+    Without autocast, it does nothing.
+    """
     if is_autocast_enabled(device.type):
         return torch.autocast(device.type, enabled=False)
     return nullcontext()
@@ -26,7 +29,7 @@ def cast_to_parameter(inputs: torch.Tensor, parameter: torch.Tensor) -> torch.Te
 
 
 def is_autocast_enabled(device_type: str) -> bool:
-    """Return whether autocast is on for a type of device."""
+    """Return whether autocast is on for a type of device, such as "cpu" or "cuda"."""
     if device_type == "meta":  # torch has no autocast for this type
         return False
     try:

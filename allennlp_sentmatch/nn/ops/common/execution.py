@@ -23,7 +23,10 @@ def is_traced() -> bool:
 
 
 def is_compiling_or_tracing() -> bool:
-    """Return whether torch records its operations; the values of tensors must not matter then."""
+    """Return whether torch records its operations, by `torch.compile`, export or `torch.jit.trace`.
+
+    The values of tensors must not matter then.
+    """
     compiler = getattr(torch, "compiler", None)  # torch < 2.1 has no `is_compiling`
     is_compiling = getattr(compiler, "is_compiling", lambda: False)
     return bool(is_compiling() or is_traced())
@@ -54,5 +57,8 @@ def _operations_of(kind: type) -> object:
 
 
 def has_values(x: Tensor) -> bool:
-    """Return whether a program may read a tensor's values."""
+    """Return whether a program may read a tensor's values.
+
+    It may not on the meta device, while torch records operations, and within its transformations.
+    """
     return x.device.type != "meta" and not is_compiling_or_tracing() and not is_transformed(x)

@@ -1,15 +1,20 @@
 """The steps of gated cells compiled from C++: an LSTM's, a CAS-LSTM's or a GRU's."""
 
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Optional
 
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.native import Arguments, Rows, fields
+from allennlp_sentmatch.nn.ops.common.products import Products
 
 
 class GatedStep(Arguments):
-    """The arguments of a step or of its derivative; native/_gated_steps.cpp describes them."""
+    """The arguments of a step or of its derivative; native/_gated_steps.cpp describes them.
+
+    A null pointer as a table leaves out the part of the step that needs it, or means zeros.
+    """
 
     _fields_ = fields(
         "n block H x_step state_step recurrent_width num_after",
@@ -42,6 +47,35 @@ class GatedLayer:
         self._of_directions = {name: Rows.of(x, left) for name, x in of_directions.items()}
         self._of_tokens = {name: Rows.of(x, left) for name, x in of_tokens.items()}
         self._direction: Optional[int] = None  # the number of the last step
+
+    def forward(
+        self,
+        function: str,
+        products: type[Products],
+        hidden: Tensor,
+        weights: Sequence[Tensor],
+        biases: Optional[Sequence[Tensor]] = None,
+        first_step: int = 0,
+    ) -> None:
+        """Run the steps of all directions from `first_step` on, each after the product U h + c.
+
+        `hidden` (S, N, H) is the table of h, which the steps fill. `weights` are the U (R, H) of
+        the directions, and `biases` their c (R), by default zero.
+        """
+        for s, weight_hh in enumerate(weights):
+            weight = products.prepacked(weight_hh)
+            bias = None if biases is None else biases[s]
+            for t in range(first_step, len(self._sizes)):
+                n = self._sizes[t]
+                left = None
+                recurrent = None
+                if t > 0:
+                    left = self.starts[t - 1]
+                    left_hidden = hidden[s, left : left + n]  # (n, H)
+                    recurrent = products.linear(left_hidden, weight, bias)  # (n, R)
+                elif bias is not None:
+                    recurrent = bias.repeat(n, 1)
+                self.run(function, s, t, left, recurrent)
 
     def run(
         self,

@@ -35,7 +35,11 @@ HAS_INT8 = _prepack is not None and _linear is not None
 
 
 class Int8Matrix:
-    """A matrix (N, K) with rows rounded to 8 bits, in oneDNN's fastest layout."""
+    """A matrix W (N, K) with rows rounded to 8 bits, in oneDNN's fastest layout.
+
+    It needs the operators that `HAS_INT8` says torch has. A row is integers of at most `LARGEST`
+    times a scale of its own; a row of zeros stays zero.
+    """
 
     def __init__(self, weight: Tensor) -> None:
         weight = weight.detach().float()
@@ -74,7 +78,10 @@ class Int8Matrix:
         return self.product((x / scales).round_()).mul_(scales)
 
     def fine_product_of_rows(self, x: Tensor) -> Tensor:
-        """Return W x for rows rounded to 14 bits, by two products."""
+        """Return W x for rows of any size, each rounded to 14 bits: (B, K) -> (B, N).
+
+        It takes two products: of the rows in 7 bits, and of what their rounding leaves.
+        """
         scales = _scales(x)
         steps = x / scales
         coarse = steps.round()

@@ -22,7 +22,10 @@ MIN_NUMBERS = 2**14
 
 
 def fields(numbers: str, tables: str) -> list[tuple[str, Any]]:
-    """Return the fields of a structure by their names: numbers, then the addresses of tables."""
+    """Return the fields of a structure: numbers, then the addresses of tables.
+
+    Both arguments are names separated by spaces, in the order of the structure in C++.
+    """
     of_numbers = [(name, ctypes.c_int64) for name in numbers.split()]
     of_tables = [(name, ctypes.c_void_p) for name in tables.split()]
     return [*of_numbers, *of_tables]
@@ -44,7 +47,10 @@ class Arguments(ctypes.Structure):
         self.set(**values)
 
     def set(self, **values: Union[Tensor, int, None]) -> None:
-        """Set fields to numbers or to the addresses of tables, and keep the tables in memory."""
+        """Set fields to numbers or to the addresses of tables, and keep the tables in memory.
+
+        `None` is zero or a null pointer. Raise a `ValueError` for a table that `address` refuses.
+        """
         for name, value in values.items():
             if isinstance(value, Tensor):
                 self._tables[name] = value
@@ -57,17 +63,27 @@ class Arguments(ctypes.Structure):
         direction: int,
         row: int = 0,
     ) -> None:
-        """Set the fields of these names to the addresses of a row of each table."""
+        """Set fields to the addresses of a row of each table.
+
+        `tables` has the rows of tables by the fields' names; `direction` and `row` are numbers.
+        """
         for name, (first, by_direction, by_row, _) in tables.items():  # inlined: each step does it
             setattr(self, name, first and first + direction * by_direction + row * by_row)
 
     def run(self, function: str) -> None:
-        """Call a function of the library; its name lacks _float or _double."""
+        """Call a function of the library with this structure.
+
+        The name of the `function` lacks _float or _double, which the precision of `like` adds.
+        """
         getattr(_library, f"{function}_{self._precision}")(ctypes.byref(self))
 
 
 class Rows(NamedTuple):
-    """The addresses of a table's rows; keeps the table in memory. Without a table, all are zero."""
+    """The addresses of a table's rows, and the table, which is kept in memory.
+
+    Without a table, all addresses are zero. `first` is the address of the first row; `by_direction`
+    and `by_row` are the distances in bytes between directions and between rows.
+    """
 
     first: int
     #: The distances between directions and between rows.
@@ -85,7 +101,7 @@ class Rows(NamedTuple):
         return cls(address(table, like), by_direction, by_row, table)
 
     def at(self, direction: int, row: int = 0) -> int:
-        """Return the address of a row."""
+        """Return the address of a row of a direction, or 0 without a table."""
         return self.first and self.first + direction * self.by_direction + row * self.by_row
 
 

@@ -74,7 +74,7 @@ class Packing(NamedTuple):
             first = (B + sentence) * T  # of the sentences' rows, in the second direction
             last = first + lengths[place] - 1
             indices.append(last - step)
-        before: Optional[Tensor] = None
+        before = None
         if sizes and sizes[0] != sizes[-1]:
             later = slice(sizes[0], None)
             size_before = counts[step[later] - 1]
@@ -97,7 +97,10 @@ class Packing(NamedTuple):
         return padded_rows.index_select(0, indices).view(S, N, D)
 
     def unpack(self, packed: Tensor) -> Tensor:
-        """Concatenate the directions, with zeros at padding: (S, N, H) -> (B, T, S * H)."""
+        """Concatenate the directions, with zeros at padding: (S, N, H) -> (B, T, S * H).
+
+        Each direction's vectors are in the order of the sentence.
+        """
         B, T = self.shape
         S, N, H = packed.shape
         zeros = packed.new_zeros(S * B * T, H)
@@ -118,7 +121,10 @@ class Packing(NamedTuple):
 
 
 def mask_of(inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
-    """Return the mask (B, T) of a batch (B, T, ...): the one given, or one without padding."""
+    """Return the mask (B, T) of a batch (B, T, ...).
+
+    That is the one given or, if it is `None`, a mask without padding.
+    """
     if mask is None:
         return inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
     return mask
@@ -170,18 +176,29 @@ def order_by_length(mask: Tensor) -> tuple[Tensor, Tensor, list[int]]:
     *numbers, wrong = values.tolist()  # one transfer: synchronizes
     if wrong:
         check_order(mask)
+    return lengths, order, step_sizes(numbers)
+
+
+def step_sizes(lengths: Sequence[int]) -> list[int]:
+    """Return the number of sentences that have a token t, for each t.
+
+    The `lengths` of the sentences are sorted, longest first.
+    """
     sizes = []
-    n = len(numbers)
-    longest = numbers[0] if numbers else 0
+    n = len(lengths)
+    longest = lengths[0] if lengths else 0
     for t in range(longest):
-        while numbers[n - 1] <= t:
+        while lengths[n - 1] <= t:
             n -= 1
         sizes.append(n)
-    return lengths, order, sizes
+    return sizes
 
 
 def check_order(mask: Tensor, name: str = "mask") -> None:
-    """Raise a `ValueError` if a sentence has a token after padding."""
+    """Raise a `ValueError` if a sentence of the mask (B, T) has a token after padding.
+
+    The error has the `name` of the mask, the sentence and the token. On a GPU, this waits for it.
+    """
     after_padding = _after_padding(mask)
     if after_padding.any():
         sentence, index = after_padding.nonzero()[0].tolist()
@@ -197,7 +214,10 @@ def _after_padding(mask: Tensor) -> Tensor:
 
 
 def lengths_of(sizes: list[int]) -> Tensor:
-    """Return the number of tokens of each sentence, longest first, on the CPU: (sizes[0])."""
+    """Return the number of tokens of each sentence, longest first, on the CPU: (sizes[0]).
+
+    `sizes` are the numbers of sentences that have a token t, as in `Packing`, at least one.
+    """
     sentences = torch.arange(sizes[0], device="cpu")
     num_sentences = torch.tensor(sizes, device="cpu").unsqueeze(1)  # (T, 1)
     has_token = sentences < num_sentences  # (T, sizes[0])

@@ -25,7 +25,11 @@ _REORDER = "mkldnn::_reorder_linear_weight(Tensor self, int? batch_size=None) ->
 
 
 def find_operator(schema: str) -> Optional[Any]:
-    """Return the operator with exactly this schema, if this torch has it, and oneDNN."""
+    """Return the operator with exactly this schema, if this torch has it, and oneDNN.
+
+    Otherwise return `None`. The schema is compared as text: another version of the operator, with
+    other arguments, is not called.
+    """
     library, name = schema[: schema.index("(")].split("::")
     try:
         operator = getattr(getattr(torch.ops, library), name).default
@@ -53,7 +57,10 @@ def is_intel() -> bool:
 
 
 class Products:
-    """Products by torch, in any precision and on any device."""
+    """Products by torch, in any precision and on any device.
+
+    S maps are the directions of a layer. A weight W (M, K) maps K numbers to M.
+    """
 
     @staticmethod
     def prepacked(weight: Tensor) -> Tensor:
@@ -85,7 +92,10 @@ class Products:
         x: Tensor,
         weights: Any,
     ) -> None:
-        """Add X W^T to (S, N, M) for S maps at once: x (S, N, K)."""
+        """Add X W^T to `out` (S, N, M) for S maps at once.
+
+        `x` is (S, N, K), and `weights` is the result of `side_by_side`.
+        """
         out.baddbmm_(x, weights)
 
     @classmethod
@@ -115,7 +125,10 @@ class Products:
 
 
 class _CPUProducts(Products):
-    """Products of float32 on the CPU, one for each map."""
+    """Products of float32 on the CPU, one for each map.
+
+    Subclasses say how a weight is packed and multiplied.
+    """
 
     @classmethod
     def side_by_side(cls, weights: Sequence[Tensor]) -> Any:
@@ -133,7 +146,7 @@ class _CPUProducts(Products):
 
 
 class MKLProducts(_CPUProducts):
-    """Products by MKL."""
+    """Products by MKL, in float32; W^T is contiguous."""
 
     @staticmethod
     def prepacked(weight: Tensor) -> Tensor:
@@ -142,7 +155,7 @@ class MKLProducts(_CPUProducts):
 
 
 class OneDNNProducts(_CPUProducts):
-    """Products by oneDNN."""
+    """Products by oneDNN, in float32; a packed weight is opaque."""
 
     @staticmethod
     def prepacked(weight: Tensor) -> Tensor:
@@ -166,7 +179,11 @@ class OneDNNProducts(_CPUProducts):
 
 
 def fastest_products() -> type[Products]:
-    """Return the fastest float32 products on this processor, with torch's current settings."""
+    """Return the fastest float32 products on this processor, with torch's current settings.
+
+    MKL is the fastest on Intel's processors, unless `torch.set_float32_matmul_precision` allows
+    products to be rounded, which only oneDNN does. Without its operators, torch decides.
+    """
     is_exact = torch.get_float32_matmul_precision() == "highest"
     if is_exact and torch.backends.mkl.is_available() and is_intel():
         return MKLProducts

@@ -51,17 +51,9 @@ def forward(
     H = gates.size(2) // 3
     candidate, hidden = gates.new_empty(2, S, N, H)
     layer = GatedLayer(sizes, hidden, {}, x=gates, gates=gates, hidden=hidden, kept=candidate)
-    starts = layer.starts
-    for s, weights in enumerate(directions):
-        weight = products.prepacked(weights.weight_hh)
-        for t, n in enumerate(sizes):
-            left = starts[t - 1] if t > 0 else None
-            if left is None:  # the first step starts from zero
-                recurrent = weights.bias_hh.repeat(n, 1)
-            else:
-                left_hidden = hidden[s, left : left + n]  # (n, H)
-                recurrent = products.linear(left_hidden, weight, weights.bias_hh)  # (n, 3H)
-            layer.run("gru_forward", s, t, left, recurrent)
+    weight_hh = [weights.weight_hh for weights in directions]
+    bias_hh = [weights.bias_hh for weights in directions]
+    layer.forward("gru_forward", products, hidden, weight_hh, bias_hh)
     return hidden, GRUTables(gates, candidate, hidden)
 
 
@@ -109,16 +101,16 @@ def backward(
                 carried[s, : sizes[t]].add_(recurrent)
     previous = packing.previous(hidden)
     by_later_state = by_state[:, packing.num_sentences :]  # the steps that have one before them
-    grad_inputs: Optional[Tensor] = None
+    grad_inputs = None
     if needed_inputs:
         weight_ih = [weights.weight_ih for weights in directions]
         grad_inputs = products.input_gradient(weight_ih, by_input)
     grad_directions: list[Gradients] = []
     for s, needs in enumerate(needed_directions):
-        by_weight_ih: Optional[Tensor] = None
+        by_weight_ih = None
         if needs.weight_ih:
             by_weight_ih = products.product_over_rows(by_input[s], inputs[s])
-        by_weight_hh: Optional[Tensor] = None
+        by_weight_hh = None
         if needs.weight_hh:
             by_weight_hh = products.product_over_rows(by_later_state[s], previous[s])
         by_bias_ih = by_input[s].sum(0)

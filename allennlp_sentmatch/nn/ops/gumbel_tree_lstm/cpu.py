@@ -79,7 +79,10 @@ class TreeTables(NamedTuple):
 
 
 class TreeStep(Arguments):
-    """The arguments of a step; native/_tree.h describes them."""
+    """The arguments of a step; native/_tree.h describes them.
+
+    `step` is the number of the layer, and `n` the number of sentences that merge a pair in it.
+    """
 
     _fields_ = fields(
         "H num_tokens num_leaves step n noise_columns first_candidate",
@@ -194,10 +197,10 @@ def backward(
         step.run("tree_backward")
         if number >= 0:
             step.set(products=linear(pre_activations[: step.n], transposed))  # (n, 2H)
-    grad_query: Optional[Tensor] = None
+    grad_query = None
     if tables.relaxed is not None:
         grad_query = grad_scores @ tables.candidate_hidden
-    grad_weight: Optional[Tensor] = None
+    grad_weight = None
     if needed_weights.weight:
         # The first argument is copied in another order, so it should be the smaller one.
         by_child = backend.products.product_over_rows(tables.hidden, grad_projections)
@@ -259,7 +262,7 @@ def _tables(
     tables = TreeTables(merges, nodes[0], nodes[1], candidates[0], candidates[1])
     if not keep:
         return tables
-    relaxed: Optional[Tensor] = None
+    relaxed = None
     if choices.merges is None and choices.noise is not None:
         relaxed = numbers(sum(_num_relaxed(sizes)))
     return tables._replace(
@@ -282,7 +285,10 @@ def _step(
     temperature: float,
     tables: TreeTables,
 ) -> TreeStep:
-    """Return the arguments of both passes: the tables, the query (H), and buffers."""
+    """Return the arguments of both passes: the tables, the query (H), and buffers.
+
+    `sizes` are the numbers of sentences that have a token t, at least two of them.
+    """
     B = sizes[0]
     T = len(sizes)
     H = tables.hidden.size(1)

@@ -163,7 +163,10 @@ def _compose(
     cells: Tensor,
     weights: TreeWeights,
 ) -> Tensor:
-    """Return the parents [h; c] (B, M, 2H) of pairs with these h and c, (B, M, 2, H) each."""
+    """Return the parents [h; c] (B, M, 2H) of M pairs of each sentence.
+
+    `children` and `cells` are h and c of both children, (B, M, 2, H) each.
+    """
     H = weights.query.size(0)
     both_hidden = children.flatten(2)  # [h_l; h_r], (B, M, 2H)
     pre_activations = F.linear(both_hidden, weights.weight, weights.bias)  # (3.1)
@@ -183,7 +186,11 @@ def _choose(
     noise: Optional[Tensor],
     temperature: float,
 ) -> Tensor:
-    """Return the choice y (B, M) by the scores (B, M), one-hot, or zero without a pair."""
+    """Return the choice y (B, M) by the scores (B, M), one-hot, or zero without a pair.
+
+    With `noise` (B, M), it is a sample with the gradient of its relaxation at this `temperature`;
+    without it, it is the best pair, and has no gradient. `query` (H) is the vector that scores.
+    """
     if noise is not None:
         sampled = straight_through(scores + noise, allowed, temperature)
         return sampled.to(scores.dtype)

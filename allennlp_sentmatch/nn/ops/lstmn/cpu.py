@@ -62,7 +62,10 @@ class LSTMNTables(NamedTuple):
 
 
 class Attention(Arguments):
-    """The arguments of a step's attention; native/_lstmn_attention.cpp describes them."""
+    """The arguments of a step's attention; native/_lstmn_attention.cpp describes them.
+
+    `t` is the token that attends to those before it, and `n` the number of sentences that have it.
+    """
 
     _fields_ = fields(
         "n t num_steps H A",
@@ -124,7 +127,11 @@ def _new_tables(
     inputs: Tensor,
     weights: LSTMNWeights,
 ) -> LSTMNTables:
-    """Make the tables of a forward pass, with the inputs' parts of the gates and the queries."""
+    """Make the tables of a forward pass over packed inputs (S, N, D).
+
+    The gates have W x + b, and the queries 2 W_x x; the other tables have no values yet, except for
+    the attention, which is zero.
+    """
     S, N, _ = inputs.shape
     B = sizes[0]
     T = len(sizes)
@@ -183,7 +190,7 @@ def backward(
     tables = tables._replace(gates=grad_gates)
     grad = _new_gradients(tables, gradients, num_sentences)
     _retrace(backend, packing.sizes, weights, tables, grad, gradients[2])
-    grad_inputs: Optional[Tensor] = None
+    grad_inputs = None
     if needed_inputs:
         grad_inputs = products.input_gradient(weights.weight_ih_l0, grad_gates)
         by_queries = products.input_gradient(weights.attention_input, grad.queries)
@@ -239,7 +246,12 @@ def _retrace(
     grad: TapeGradients,
     grad_attention: Optional[Tensor],
 ) -> None:
-    """Run the steps from the last to the first; they complete `grad` and overwrite the gates."""
+    """Run the steps from the last to the first.
+
+    They complete `grad`, and overwrite the tables' gates with the gradients of the gates'
+    arguments. `grad_attention` is the incoming gradient of the attention (S, B, T, T), if there is
+    one.
+    """
     S, _, H = tables.hidden.shape
     attend, rows = _attention_backward(sizes, tables, weights, grad, grad_attention)
     # The step writes it, although an LSTM's left weight is constant.

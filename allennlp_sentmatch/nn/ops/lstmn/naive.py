@@ -115,7 +115,10 @@ def _scanned_tapes(
     summary: Tensor,
     step: "_Step",
 ) -> tuple[Tensor, Tensor]:
-    """Compute `_tapes` with tapes of T tokens, zero where there is no state yet."""
+    """Compute `_tapes` with tapes of T tokens, zero where there is no state yet.
+
+    All steps have the same shapes, so that `scan` can record them.
+    """
     T, S, B, _ = gates.shape
     index = torch.arange(T, device=gates.device)
 
@@ -140,7 +143,11 @@ def _scanned_tapes(
 
 
 class _Step:
-    """A step in two parts, with the weights of S directions."""
+    """A step in two parts, with the weights of S directions.
+
+    A step reads the tapes, and then writes its own row of them. The query of the next step needs a
+    product of the summary, which `write` computes with the summary's part of the gates.
+    """
 
     def __init__(self, directions: Sequence[LSTMNWeights]) -> None:
         weights = LSTMNWeights(*map(torch.stack, zip(*directions)))

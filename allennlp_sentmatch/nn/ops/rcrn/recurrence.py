@@ -61,7 +61,7 @@ def _backward(
     gradients: tuple[Tensor],
     needed: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients of f and x."""
+    """Return the gradients of f and x, from the gradient of c; the module's docstring has them."""
     forget, values = arguments
     # From the last token to the first: f_{t+1}, g_t and d_t.
     later_forget = _earlier(forget.flip(1), 1)
@@ -72,7 +72,10 @@ def _backward(
 
 
 def _all_at_once(factors: Tensor, terms: Tensor) -> Tensor:
-    """Return c with c_t = a_t * c_{t-1} + b_t, from a and b (B, T, E)."""
+    """Return c with c_t = a_t * c_{t-1} + b_t and c_0 = 0, all (B, T, E).
+
+    `factors` are a, and `terms` are b. A round doubles the number of steps that are skipped.
+    """
     skipped = 1
     while skipped < factors.size(1):
         earlier_terms = _earlier(terms, skipped)

@@ -106,7 +106,7 @@ class Cell:
         return cls(backend, states, projected, weights)
 
     def new_tables(self, num_rows: int) -> SuffixTables:
-        """Return tables of this many rows, and take them as by `bind`."""
+        """Return tables of this many rows, without values, and take them as by `bind`."""
         _, S, _, _, H = self.states.shape
         new = self.states.new_empty
         tables = SuffixTables(
@@ -148,7 +148,10 @@ class Cell:
 
 
 class _EagerCell(Cell):
-    """A cell whose steps are operations of torch."""
+    """A cell whose steps are operations of torch, in place.
+
+    A step is three parts: `_begin`, a product that adds U h to the gates, and `_finish`.
+    """
 
     def _prepare(self, weights: Sequence[Tensor]) -> None:
         if weights:
@@ -352,7 +355,7 @@ class NativeCell(Cell):
                 rows = part.of_table(self._tables.states[0]).copy_(rows)
             for s, rows_s in enumerate(rows.unbind(0)):
                 # The product is still in the caches when the compiled step reads it.
-                recurrent: Optional[Tensor] = None
+                recurrent = None
                 if not part.begins:
                     weight = self._weights[s]
                     recurrent = self._backend.products.linear(rows_s.flatten(0, 1), weight)
@@ -364,7 +367,10 @@ class NativeCell(Cell):
             self._run(self.derivative, s, step, None)
 
     def _begin(self, step: Step, num_tokens: int) -> None:
-        """Check that a step lies within its tables, and set its sizes."""
+        """Check that a step lies within its tables, and set its sizes.
+
+        `num_tokens` is the number of tokens of W x + b. Raise `IndexError` otherwise.
+        """
         _, _, num_starts, B, H = self.states.shape
         t, first, R, N, offset = step
         _, end_of_tokens = step.tokens
@@ -387,7 +393,10 @@ class NativeCell(Cell):
         step: Step,
         recurrent: Optional[Tensor],
     ) -> None:
-        """Run a compiled step of direction `s`, with U h, (rows, GH), or zero."""
+        """Run a compiled step, or its derivative, of direction `s`.
+
+        `recurrent` is U h, (rows, GH), or `None` for zeros.
+        """
         arguments = self._arguments
         B = self.states.size(3)
         first_token, _ = step.tokens

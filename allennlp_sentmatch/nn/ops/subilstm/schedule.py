@@ -41,7 +41,11 @@ class Step(NamedTuple):
         return rows.view(*table.shape[:-2], self.suffixes, self.sentences, -1)
 
     def of_tokens(self, projected: Tensor) -> Tensor:
-        """Slice (S, T, B, GH) to the tokens of the suffixes, or to the one that they share."""
+        """Slice W x + b (S, T, B, GH) to the tokens that the suffixes read.
+
+        The result is (S, suffixes, sentences, GH) at the beginning, and (S, 1, sentences, GH)
+        later.
+        """
         first, last = self.tokens
         return projected[:, first:last, : self.sentences]
 
@@ -52,7 +56,10 @@ class Step(NamedTuple):
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """Return the first token that the suffixes read, and the end of these tokens."""
+        """Return the first token that the suffixes read, and the end of these tokens.
+
+        At the beginning, each suffix reads its own first token; later, all of them read token `t`.
+        """
         if self.begins:
             return self.first, self.first + self.suffixes
         return self.t, self.t + 1
@@ -143,14 +150,20 @@ def num_rows(chunk: list[Step]) -> int:
 
 
 def of_chunk(chunk: list[Step], states: Tensor) -> Tensor:
-    """Slice all states, (..., num_starts, B, H), to those that the steps of a chunk advance."""
+    """Slice all states, (..., num_starts, B, H), to those that the steps of a chunk advance.
+
+    The suffixes are those of any step, and the sentences those of the first one, which has most.
+    """
     first = chunk[0].first
     end = max(step.first + step.suffixes for step in chunk)
     return states[..., first:end, : chunk[0].sentences, :]
 
 
 def _chunks(steps: list[Step], rows_per_chunk: int) -> list[list[Step]]:
-    """Group steps until they have this many rows."""
+    """Group steps until they have this many rows, and set each step's `offset` in its group.
+
+    Only a group's last step may exceed the number.
+    """
     chunks: list[list[Step]] = []
     offset = rows_per_chunk
     for step in steps:

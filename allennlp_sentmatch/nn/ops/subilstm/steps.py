@@ -101,13 +101,13 @@ def backward(
                 grad += products.product_over_rows(hidden, grad_u).t()
     run.of_beginning(next(tables_in_reverse))
     grad_projected = run.grad_projected.flatten(1, 2)  # (S, T * B, GH)
-    grad_tokens: Optional[Tensor] = None
+    grad_tokens = None
     if needed_tokens:
         grad_rows = products.input_gradient(weight_ih, grad_projected)
         grad_tokens = grad_rows.view_as(tokens)
     grad_directions: list[Gradients] = []
     for s, needs in enumerate(needed_directions):
-        grad_input_weight: Optional[Tensor] = None
+        grad_input_weight = None
         if needs.weight_ih_l0:
             rows = tokens[s].flatten(0, 1)  # (T * B, D)
             grad_input_weight = products.product_over_rows(grad_projected[s], rows)
