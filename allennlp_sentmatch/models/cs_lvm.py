@@ -188,8 +188,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     ) -> Tensor:
         """Return R, eqs 6.20 to 6.23, a scalar, of the labeled and the unlabeled pairs of a batch.
 
-        Takes the fields of `forward`, but uses only the sentences. The gradient reaches the
-        generator, the word embeddings, wherever they are read, and the constraints' weights. Words
+        Take the fields of `forward`, but use only the sentences. The gradient reaches the
+        generator, all uses of the word embeddings, and the constraints' weights. Words
         are read without dropout. The temperature advances by one step.
         """
         with self._constrained():

@@ -66,11 +66,10 @@ def _finish(folder: Path, error: InterruptingError) -> str:
 
 
 def _without_weights(folder: Path) -> str:
-    if Checkpointer(str(folder)).find_latest_checkpoint() is not None:
-        return (
-            f"no epoch is complete, and {folder} has no archive; --recover continues the training"
-        )
-    return f"no epoch is complete, and {folder} has no archive; --force begins again"
+    """Return a sentence about a training without a complete epoch."""
+    has_checkpoint = Checkpointer(str(folder)).find_latest_checkpoint() is not None
+    remedy = "--recover continues the training" if has_checkpoint else "--force begins again"
+    return f"no epoch is complete, and {folder} has no archive; {remedy}"
 
 
 def _is_newer(archive: Path, weights: Path) -> bool:

@@ -80,7 +80,7 @@ class RNet(TextModel):
     window_stride : `int`, optional (default = `None`)
         The number of tokens between the beginnings of two windows, at most `window_size`; by
         default three quarters of it. An answer of up to `window_size - window_stride + 1` tokens
-        is within a window wherever it begins.
+        is within one window, whatever token it begins at.
     metric : `Metric`, optional (default = `AnswerOverlap()`)
         Called in evaluation with a list of answers and a list of lists of references.
     settings : see `TextModel`

@@ -10,7 +10,7 @@ from allennlp_sentmatch.models.text_model import Output
 def best_answers(output_dict: Output) -> list[list[dict[str, Any]]]:
     """Return the best spans of each passage, with probabilities and, with metadata, texts.
 
-    Removes `best_spans` and `best_span_scores`.
+    Remove `best_spans` and `best_span_scores`.
     """
     all_spans = output_dict.pop("best_spans").tolist()
     all_probabilities = output_dict.pop("best_span_scores").exp().tolist()
@@ -36,8 +36,9 @@ def show_attention(output_dict: Output, question_lengths: list[int], lengths: li
     starts = output_dict.pop("attention_start").tolist()
     answers = []
     for span, start in zip(output_dict["span"], starts):
+        # The window begins at `start`.
         answer = slice(span[0] - start, span[1] + 1 - start) if span else slice(0)
-        answers.append(answer)  # in the window
+        answers.append(answer)
     output_dict["question_attention"] = [
         weights[answer, :length].tolist()
         for weights, answer, length in zip((matching + reverse) / 2, answers, question_lengths)

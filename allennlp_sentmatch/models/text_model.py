@@ -188,7 +188,7 @@ def _describe_internals(output_dict: Output, prefix: str, encoder: Interpretable
 
 
 def _take_tokens(output_dict: Output, prefix: str) -> list[list[str]]:
-    """Return the tokens of each sentence of a batch. Removes `num_tokens` from the output.
+    """Return the tokens of each sentence of a batch. Remove `num_tokens` from the output.
 
     This package's readers put them into the metadata, as `premise_tokens` for the prefix
     `"premise_"`. With another reader, a token is named by its position.

@@ -54,7 +54,7 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
     """Check that settings are known, have the annotated types, and possible sizes.
 
     AllenNLP takes `true` for the number 1, any number for `true`, NaN for a number and `null` for
-    anything. Sizes and layers of ten millions take minutes, or all of the memory. Raises a
+    anything. Sizes and layers of ten millions take minutes, or all of the memory. Raise a
     `ConfigurationError` that names the setting.
     """
     unknown = sorted(params.keys() - parameters.keys())

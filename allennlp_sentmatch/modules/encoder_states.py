@@ -32,7 +32,7 @@ def encode_with_states(
 ) -> tuple[Tensor, Tensor, Optional[DecoderState]]:
     """Encode sentences (B, T, D) with a right-padded mask (B, T).
 
-    Returns the encoder's outputs (B, T, E); its last output (B, E), as in AllenNLP's
+    Return the encoder's outputs (B, T, E); its last output (B, E), as in AllenNLP's
     `get_final_encoder_states`; and, if the encoder has states, the states of each of L layers after
     the last token, both directions concatenated, (B, L, E) each. Empty sentences have outputs and
     states of zero.

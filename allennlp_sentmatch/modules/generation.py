@@ -151,7 +151,7 @@ class OutputWords(torch.nn.Module):
         The `step` maps the last words (B,) and the state to the next words' logits (B, V) and the
         next state; `state` is the initial one.
 
-        Returns word indices (B, K, T), the best of K sentences first, each ended and padded by the
+        Return word indices (B, K, T), the best of K sentences first, each ended and padded by the
         end symbol, and their scores (B, K).
         """
 

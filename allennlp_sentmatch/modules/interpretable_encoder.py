@@ -41,7 +41,7 @@ def encode_with_internals(
     mask: Tensor,
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Encode sentences (B, T, D) with a right-padded mask (B, T) by any `Seq2SeqEncoder` or
-    `Seq2VecEncoder`. Returns the output and the internals, which are empty unless it is an
+    `Seq2VecEncoder`. Return the output and the internals, which are empty unless it is an
     `InterpretableEncoder`.
     """
     if not isinstance(encoder, InterpretableEncoder):

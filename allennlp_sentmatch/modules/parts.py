@@ -14,7 +14,7 @@ from allennlp_sentmatch.nn.checks import FRACTION
 def check_fit(**parts: Any) -> None:
     """Check that each part reads vectors of the size that the part before it returns.
 
-    The parts have `get_input_dim` and `get_output_dim`, and the names of their settings. Raises a
+    The parts have `get_input_dim` and `get_output_dim`, and the names of their settings. Raise a
     `ConfigurationError` that names the first two that do not fit, and their sizes.
     """
     names = list(parts)

@@ -131,7 +131,7 @@ class PassageWindows(NamedTuple):
         padding = ~self.mask
         start = start.masked_fill(padding, -torch.inf)
         end = end.masked_fill(padding, -torch.inf)
-        found = best_spans(start, end, count, max_length)  # of each window
+        found = best_spans(start, end, count, max_length)  # a row for each window
         spans = torch.where(found.spans < 0, -1, found.spans + self.positions[:, :1, None])
         B = int(self.passages[-1]) + 1
         best = BestSpans(spans.new_full((B, count, 2), -1), start.new_full((B, count), -torch.inf))

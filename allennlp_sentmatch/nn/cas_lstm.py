@@ -119,11 +119,13 @@ class CellAwareLSTM(LayeredEncoder):
                     self.register_parameter(f"{name}_l{layer}{suffix}", parameter)
 
     def _parameter_shapes(self, layer: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Yield the name, without its suffix, and the shape of each parameter of a layer."""
         H = self.hidden_size
         peephole = self.vertical_gate == "peephole"
-        yield "weight_ih", ((5 if layer else 4) * H, H if layer else self.input_size)
-        yield "weight_hh", ((5 if layer and not peephole else 4) * H, H)
-        yield "bias", ((5 if layer else 4) * H,)
+        rows = 5 * H if layer else 4 * H
+        yield "weight_ih", (rows, H if layer else self.input_size)
+        yield "weight_hh", (4 * H if peephole else rows, H)
+        yield "bias", (rows,)
         if layer and peephole:
             yield "peephole_left", (H,)
             yield "peephole_lower", (H,)

@@ -93,7 +93,7 @@ def _numbers(
 def _converted(value: Any, convert: Callable[[Any], Any]) -> Any:
     """Return a number as Python's own type, in which NumPy's narrow floats cannot overflow.
 
-    Returns `None` for infinity, NaN and, if it is to be a `float`, an integer too large for one.
+    Return `None` for infinity, NaN and, if it is to be a `float`, an integer too large for one.
     """
     try:
         number = convert(value)

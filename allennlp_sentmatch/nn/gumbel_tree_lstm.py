@@ -143,7 +143,7 @@ class GumbelTreeLSTM(torch.nn.Module):
         """Compose each sentence, inputs (B, T, input_size) with the mask (B, T), into a node.
 
         Given trees, for instance a parser's, are `merges` as in the result; by default, the model
-        chooses. Raises `TypeError` if they are not long, and `ValueError` if they have another
+        chooses. Raise `TypeError` if they are not long, and `ValueError` if they have another
         shape or an index without a pair.
         """
         inputs, full_mask = check_padded(inputs, mask, self.input_size, self.query.dtype)
@@ -186,7 +186,7 @@ def bracketing(merges: Union[Tensor, Sequence[int]], tokens: Sequence[str]) -> s
     """Render a tree as nested parentheses, such as "((the cat) (sat down))".
 
     `merges` is one sentence's row of `TreeComposition.merges`. Entries after the first `len(tokens)
-    - 1` are ignored. Raises `ValueError` if the others are not a tree. Parentheses in tokens are
+    - 1` are ignored. Raise `ValueError` if the others are not a tree. Parentheses in tokens are
     written as -LRB- and -RRB-, as in the Penn Treebank.
     """
     nodes = [token.replace("(", "-LRB-").replace(")", "-RRB-") for token in tokens]

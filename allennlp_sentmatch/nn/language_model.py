@@ -196,7 +196,7 @@ def generate_relaxed(
 ) -> RelaxedSentence:
     """Sample sentences that are differentiable with respect to the generator's parameters.
 
-    Raises a `ValueError` if `max_length` is less than 1, or `labels` are missing.
+    Raise a `ValueError` if `max_length` is less than 1, or `labels` are missing.
 
     A sentence ends before the first step whose most probable word is </s>, or after `max_length`
     words. Every sentence has at least one word, because encoders need one. With `lengths` (B,),

@@ -89,7 +89,7 @@ class MeanStates:
         """Return a function for the means of a network's states over words with these vectors (U,
         D).
 
-        Returns `None` if only a call of the network can compute them.
+        Return `None` if only a call of the network can compute them.
         """
         backend = resolve_words(network, vectors)
         if backend is None:
@@ -98,13 +98,9 @@ class MeanStates:
         tables = []
         products: list[Product] = []
         few: list[Product] = []
-        for suffix in ("", "_reverse")[: 1 + network.bidirectional]:
-            bias = None
-            if network.bias:
-                bias_ih: Tensor = getattr(network, f"bias_ih_l0{suffix}")
-                bias = bias_ih + getattr(network, f"bias_hh_l0{suffix}")
-            weight_hh: Tensor = getattr(network, f"weight_hh_l0{suffix}")
-            tables.append(of_words.linear(vectors, getattr(network, f"weight_ih_l0{suffix}"), bias))
+        for weight_ih, weight_hh, *biases in network.all_weights:
+            bias = biases[0] + biases[1] if biases else None
+            tables.append(of_words.linear(vectors, weight_ih, bias))
             products.append(_Prepacked(backend.products, weight_hh))
             few.append(partial(Products.linear, weight=weight_hh))
         return cls(tables, products, few)

@@ -92,7 +92,11 @@ class MLPClassifier(torch.nn.Module):
         return logits
 
 
-def _regularization(size: int, dropout: float, batch_norm: bool) -> torch.nn.Module:
+def _regularization(
+    size: int,
+    dropout: float,
+    batch_norm: bool,
+) -> torch.nn.Module:
     """Return the layers that the module's docstring calls D(BN(...)), for vectors of a size."""
     normalization = BatchNorm(size) if batch_norm else torch.nn.Identity()
     return torch.nn.Sequential(normalization, torch.nn.Dropout(dropout))

@@ -69,7 +69,12 @@ class GatedMatching(RecurrentModule):
     bidirectional = True
     gate: Tensor
 
-    def __init__(self, passage_size: int, question_size: int, hidden_size: int) -> None:
+    def __init__(
+        self,
+        passage_size: int,
+        question_size: int,
+        hidden_size: int,
+    ) -> None:
         super().__init__()
         P = passage_size
         Q = question_size
@@ -256,7 +261,12 @@ class PointerNetwork(ConfiguredModule):
     hidden layer.
     """
 
-    def __init__(self, passage_size: int, question_size: int, attention_size: int) -> None:
+    def __init__(
+        self,
+        passage_size: int,
+        question_size: int,
+        attention_size: int,
+    ) -> None:
         super().__init__()
         check_positive(
             passage_size=passage_size,

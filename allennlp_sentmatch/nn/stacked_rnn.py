@@ -76,7 +76,7 @@ class StackedRNN(LayeredEncoder):
     ) -> Union[Tensor, tuple[Tensor, Tensor, Tensor]]:
         """Encode a batch of sentences; see `SequenceEncoder`.
 
-        With `return_states`, return the result of `last_states`. Raises `ValueError` for a GRU.
+        With `return_states`, return the result of `last_states`. Raise `ValueError` for a GRU.
         """
         inputs, _ = check_padded(inputs, mask, self.input_size, precision_of(self.network))
         if return_states:

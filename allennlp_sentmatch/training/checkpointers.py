@@ -29,7 +29,7 @@ class AtomicCheckpointer(Checkpointer):
 
     With AllenNLP's own, "default", a process that is killed while it writes leaves a part of a
     file, or a model without its training state, on which `--recover` always fails. This one is the
-    default wherever this package is imported. It has the parameters of `Checkpointer`.
+    default once this package is imported. It has the parameters of `Checkpointer`.
 
     Ctrl-C and SIGTERM wait until a checkpoint is complete.
     """

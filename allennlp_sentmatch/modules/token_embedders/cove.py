@@ -27,7 +27,7 @@ class CoveEmbedder(TokenEmbedder):
     where MT-LSTM, a two-layer BiLSTM, is the encoder of an English-German translation model. It is
     not trained further. A token's vector has 300 + 600 dimensions.
 
-    Raises a `ConfigurationError` for word vectors of another size, and for a file without the
+    Raise a `ConfigurationError` for word vectors of another size, and for a file without the
     tensors of MT-LSTM, or with anything but tensors.
 
     # Parameters

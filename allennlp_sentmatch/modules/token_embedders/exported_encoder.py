@@ -32,7 +32,7 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     depends on the whole text. For the package's encoder, it has the first 256 numbers of each
     direction. It needs the indexer "exported_encoder" of the same folder.
 
-    Raises `ConfigurationError`, with the reason, if there is no encoder in the folder, or one
+    Raise `ConfigurationError`, with the reason, if there is no encoder in the folder, or one
     without states; and upon loading weights of another encoder.
 
     # Parameters

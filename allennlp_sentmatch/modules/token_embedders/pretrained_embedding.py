@@ -24,7 +24,7 @@ class PretrainedEmbedding(Embedding):
     AllenNLP, vectors from a normal distribution with the mean and the standard deviation of the
     file's vectors.
 
-    Raises a `ConfigurationError` if the file has no such word, another size or a damaged line.
+    Raise a `ConfigurationError` if the file has no such word, another size or a damaged line.
 
     # Parameters
 

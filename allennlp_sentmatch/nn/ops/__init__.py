@@ -12,11 +12,11 @@ Each recurrence has a folder. `gru/` is the template, with a file for each role.
   and write, without any choices. It fills a structure, `common.native.Arguments`, with addresses of
   tables, and calls a function of the C++ for a step. "eager" steps are operations of torch.
 
-Where there are two backends besides `naive.py`, one file has the step and its derivative by both:
-`cas_lstm/layer.py`, with the products before and after the steps, and `subilstm/cells.py`, whose
-cells `subilstm/steps.py` runs in the order of `subilstm/schedule.py`. `backends.py` decides between
-the implementations, and between these and torch's own networks. `common/` has what the folders
-share, `native/` the C++.
+If there are two backends in addition to `naive.py`, one file has the step and its derivative by
+both: `cas_lstm/layer.py`, with the products before and after the steps, and `subilstm/cells.py`,
+whose cells `subilstm/steps.py` runs in the order of `subilstm/schedule.py`. `backends.py` decides
+between the implementations, and between these and torch's own networks. `common/` has what the
+folders share, `native/` the C++.
 
 Masks are as in `allennlp_sentmatch.nn`. B sentences have at most T tokens, N in all, and are read
 in S directions, left-to-right first. An input has D numbers and a state H, and a cell G gates.

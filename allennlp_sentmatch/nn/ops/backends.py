@@ -201,7 +201,7 @@ NETWORK_SHARES: dict[tuple[str, str], tuple[float, float, float]] = {
 def resolve_words(network: torch.nn.Module, vectors: torch.Tensor) -> Optional[Backend]:
     """Return the backend that runs an LSTM over sentences of words with these `vectors` (U, D).
 
-    Returns `None` if the network must be called: for gradients, another kind of network, several
+    Return `None` if the network must be called: for gradients, another kind of network, several
     layers, hooks, a GPU, precisions other than float32 and float64, and a requested backend.
     """
     if type(network) is not torch.nn.LSTM or network.num_layers > 1 or network.proj_size > 0:

@@ -43,7 +43,7 @@ class ExactRecovery(TrainerCallback):
     data come in the order in which they are ready; and, in distributed training, checkpoints within
     an epoch, after which all workers continue from the first worker's random state.
 
-    It is one of the trainer's default callbacks wherever this package is imported; with
+    It is one of the trainer's default callbacks once this package is imported; with
     `"enable_default_callbacks": false`, list it under `callbacks`.
     """
 

@@ -19,16 +19,13 @@ LEVELS = 63
 LARGEST = 127
 """The largest integer in a matrix."""
 
-_PREPACK = "onednn::qlinear_prepack(Tensor weight, int[]? x_shape) -> Tensor"
-_LINEAR = (
+_prepack: Any = find_operator("onednn::qlinear_prepack(Tensor weight, int[]? x_shape) -> Tensor")
+_linear: Any = find_operator(
     "onednn::qlinear_pointwise(Tensor qx, float x_scale, int x_zero_point, Tensor qw, "
     "Tensor w_scale, Tensor w_zero_point, Tensor? bias, float output_scale, "
     "int output_zero_point, ScalarType? output_dtype, str post_op_name, "
     "Scalar?[] post_op_args, str post_op_algorithm) -> Tensor"
 )
-
-_prepack: Any = find_operator(_PREPACK)
-_linear: Any = find_operator(_LINEAR)
 
 HAS_INT8 = _prepack is not None and _linear is not None
 """Whether this torch has the operators that its compiler uses for quantized models."""

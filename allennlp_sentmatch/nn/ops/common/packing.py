@@ -71,7 +71,7 @@ class Packing(NamedTuple):
         sentence = order[place]
         indices = [sentence * T + step]
         if bidirectional:
-            first = (B + sentence) * T  # of the sentences' rows, in the second direction
+            first = (B + sentence) * T  # the second direction's row of the first token
             last = first + lengths[place] - 1
             indices.append(last - step)
         before = None

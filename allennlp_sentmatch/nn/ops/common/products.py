@@ -17,12 +17,6 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
-_LINEAR = (
-    "mkldnn::_linear_pointwise(Tensor X, Tensor W, Tensor? B, str attr, Scalar?[] scalars, "
-    "str? algorithm) -> Tensor Y"
-)
-_REORDER = "mkldnn::_reorder_linear_weight(Tensor self, int? batch_size=None) -> Tensor Y"
-
 
 def find_operator(schema: str) -> Optional[Any]:
     """Return the operator with exactly this schema, if this torch has it, and oneDNN.
@@ -39,9 +33,13 @@ def find_operator(schema: str) -> Optional[Any]:
     return operator if found else None
 
 
-_onednn_linear = find_operator(_LINEAR)
-_onednn_reorder = find_operator(_REORDER)
-
+_onednn_linear = find_operator(
+    "mkldnn::_linear_pointwise(Tensor X, Tensor W, Tensor? B, str attr, Scalar?[] scalars, "
+    "str? algorithm) -> Tensor Y"
+)
+_onednn_reorder = find_operator(
+    "mkldnn::_reorder_linear_weight(Tensor self, int? batch_size=None) -> Tensor Y"
+)
 
 #: Whether this torch has oneDNN's product as an operator.
 HAS_ONEDNN = _onednn_linear is not None

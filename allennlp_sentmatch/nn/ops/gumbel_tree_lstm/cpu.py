@@ -142,8 +142,8 @@ def forward(
             step.set(noise=noise, noise_columns=noise.size(1))
         step.run("tree_forward")
         if number + 2 < T:
-            remaining = parents[: sizes[number + 2]]  # of sentences with another step
-            step.set(products=linear(remaining, weight, bias))
+            with_next_step = parents[: sizes[number + 2]]
+            step.set(products=linear(with_next_step, weight, bias))
     return (root_hidden, root_cell, tables.merges), tables
 
 
@@ -251,7 +251,7 @@ def _tables(
     T = len(sizes)
     num_merges = N - B
     R = N
-    K = num_merges  # as many as pairs of neighbors among the leaves
+    K = num_merges  # the number of pairs of neighbors among the leaves
     if keep:  # Every merge except a sentence's last one makes two candidates.
         R += num_merges
         K += 2 * (num_merges - sizes[1])

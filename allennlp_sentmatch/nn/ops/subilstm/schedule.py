@@ -152,7 +152,7 @@ def num_rows(chunk: list[Step]) -> int:
 def of_chunk(chunk: list[Step], states: Tensor) -> Tensor:
     """Slice all states, (..., num_starts, B, H), to those that the steps of a chunk advance.
 
-    The suffixes are those of any step, and the sentences those of the first one, which has most.
+    They are the suffixes of all steps, and the sentences of the first one, which has most.
     """
     first = chunk[0].first
     end = max(step.first + step.suffixes for step in chunk)
