@@ -1,7 +1,7 @@
 """Extracting archives from untrusted sources.
 
-Importing this module replaces AllenNLP's extraction, which trusts the paths of an archive's members:
-all code that opens an archive then uses `extract_archive`.
+Importing this module replaces AllenNLP's extraction, which trusts the paths in an archive: all code
+that opens an archive then uses `extract_archive`.
 """
 
 import gzip

@@ -18,16 +18,23 @@ _display.maxstring = 80
 _display.maxother = 80
 
 
-def _unchanged(value: Any) -> Any:
-    return value
-
-
 class Kind(NamedTuple):
-    """The values that a setting may have."""
+    """The values that a setting may have.
 
-    form: str  # what a value must be, in words
+    # Attributes
+
+    form : `str`
+        What a value must be, in words, after "must be".
+    accepts : `Callable[[Any], bool]`
+        Whether a setting may have a value.
+    convert : `Callable[[Any], Any]`, optional
+        Turns an accepted value into Python's own type, such as a number of NumPy. By default, it
+        does not change.
+    """
+
+    form: str
     accepts: Callable[[Any], bool]
-    convert: Callable[[Any], Any] = _unchanged  # a NumPy number, say, to Python's own type
+    convert: Callable[[Any], Any] = lambda value: value
 
     def check(self, name: str, value: Any) -> None:
         """Raise a `ValueError` that names the setting if its value is not accepted."""

@@ -11,7 +11,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 
-from allennlp_sentmatch.training.callbacks import MinimumLearningRate
+from allennlp_sentmatch.training.learning_rate_schedulers import MinimumLearningRate
 from tests.conftest import train_quick_start
 
 NUM_EPOCHS = 3

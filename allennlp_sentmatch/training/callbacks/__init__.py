@@ -9,17 +9,13 @@ from allennlp_sentmatch.training.callbacks.constraint_update import ConstraintUp
 from allennlp_sentmatch.training.callbacks.exact_recovery import ExactRecovery
 from allennlp_sentmatch.training.callbacks.gumbel_temperature import GumbelTemperature
 from allennlp_sentmatch.training.callbacks.warnings import LabelCheckCallback, ThreadCheckCallback
-from allennlp_sentmatch.training.learning_rate_schedulers import MinimumLearningRate
-from allennlp_sentmatch.training.trainers import Bfloat16ProductsCallback
 
 __all__ = [
-    "Bfloat16ProductsCallback",
     "BleuSignatureCallback",
     "ConstraintUpdate",
     "ExactRecovery",
     "GumbelTemperature",
     "LabelCheckCallback",
-    "MinimumLearningRate",
     "ThreadCheckCallback",
 ]
 
