@@ -40,7 +40,8 @@ def best_spans(
         return BestSpans(spans, scores)
     L = T if max_length is None else min(max_length, T)
     # ends[b, i, k] is the score of token i + k as the last one.
-    ends = F.pad(end, (0, L - 1), value=-torch.inf).unfold(1, L, 1)  # (B, T, L)
+    padded_end = F.pad(end, (0, L - 1), value=-torch.inf)
+    ends = padded_end.unfold(1, L, 1)  # (B, T, L)
     sums = start.unsqueeze(-1) + ends  # (B, T, L)
     num_found = min(count, T * L)
     best = sums.flatten(1).topk(num_found, dim=1)
@@ -110,8 +111,10 @@ class PassageWindows(NamedTuple):
         (B, T), the smallest number of the type at padding.
         """
         B = int(self.passages[-1]) + 1
-        lowest = scores.new_full((B * num_tokens,), torch.finfo(scores.dtype).min)
-        index = self.passages.unsqueeze(1) * num_tokens + self.positions  # (N, W)
+        smallest = torch.finfo(scores.dtype).min
+        lowest = scores.new_full((B * num_tokens,), smallest)
+        first_tokens = self.passages.unsqueeze(1) * num_tokens  # (N, 1), the passages' rows
+        index = first_tokens + self.positions  # (N, W)
         joined = lowest.scatter_reduce(0, index[self.mask], scores[self.mask], "amax")
         return joined.view(B, num_tokens)
 
@@ -132,14 +135,17 @@ class PassageWindows(NamedTuple):
         start = start.masked_fill(padding, -torch.inf)
         end = end.masked_fill(padding, -torch.inf)
         found = best_spans(start, end, count, max_length)  # a row for each window
-        spans = torch.where(found.spans < 0, -1, found.spans + self.positions[:, :1, None])
+        in_passages = found.spans + self.positions[:, :1, None]
+        spans = torch.where(found.spans < 0, -1, in_passages)  # (N, count, 2)
         B = int(self.passages[-1]) + 1
-        best = BestSpans(spans.new_full((B, count, 2), -1), start.new_full((B, count), -torch.inf))
+        no_spans = spans.new_full((B, count, 2), -1)
+        best = BestSpans(no_spans, start.new_full((B, count), -torch.inf))
         best_windows = []
         for passage in range(B):
             (windows,) = (self.passages == passage).nonzero(as_tuple=True)  # (K,)
             scores = found.scores[windows]  # (K, count)
-            distinct, index = spans[windows].flatten(0, 1).unique(dim=0, return_inverse=True)
+            candidates = spans[windows].flatten(0, 1)  # (K * count, 2)
+            distinct, index = candidates.unique(dim=0, return_inverse=True)
             lowest = scores.new_full((len(distinct),), -torch.inf)
             largest = lowest.scatter_reduce(0, index, scores.flatten(), "amax")
             num_found = min(count, len(distinct))

@@ -166,7 +166,8 @@ class VonMisesFisher(Distribution):
         shape = self._extended_shape(torch.Size(sample_shape))
         cosine, sine = self._sample_angle(shape[:-1] + (1,))  # (*sample_shape, *batch_shape, 1)
         # A uniform direction in the subspace orthogonal to the first axis, (..., m - 1).
-        normal = self.loc.new_empty((*shape[:-1], self._dim - 1)).normal_()
+        orthogonal_shape = (*shape[:-1], self._dim - 1)
+        normal = self.loc.new_empty(orthogonal_shape).normal_()
         direction = F.normalize(normal, dim=-1)
         around_axis = torch.cat([cosine, sine * direction], dim=-1)
         return self._rotate_axis_to_loc(around_axis)
@@ -225,8 +226,9 @@ class VonMisesFisher(Distribution):
         first = self.loc[..., :1]  # (*batch_shape, 1)
         sign = torch.where(first < 0, -1, 1).to(first.dtype)
         normal = torch.cat([first + sign, self.loc[..., 1:]], dim=-1)
+        product = (normal * x).sum(dim=-1, keepdim=True)
         # |normal|^2 = 2 (1 + |mu_1|), because mu is a unit vector.
-        projection = (normal * x).sum(dim=-1, keepdim=True) / (1 + first.abs())
+        projection = product / (1 + first.abs())
         return sign * (projection * normal - x)
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -46,7 +46,8 @@ def teacher_forcing(
     """
     check_mask(mask)
     inputs = F.pad(tokens, (1, 0), value=start_index)
-    targets = F.pad(tokens, (0, 1)).scatter(1, mask.sum(dim=1, keepdim=True), end_index)
+    lengths = mask.sum(dim=1, keepdim=True)  # (B, 1)
+    targets = F.pad(tokens, (0, 1)).scatter(1, lengths, end_index)
     return inputs, targets, F.pad(mask, (1, 0), value=True)
 
 
@@ -59,9 +60,10 @@ def append_end(
     right-padded `mask` (B, T): (B, T + 1, D) and its mask (B, T + 1).
     """
     check_mask(mask)
-    longer = F.pad(mask, (1, 0), value=True)
-    is_end = (longer & ~F.pad(mask, (0, 1))).unsqueeze(-1)  # (B, T + 1, 1)
-    return torch.where(is_end, end, F.pad(embedded, (0, 0, 0, 1))), longer
+    longer_mask = F.pad(mask, (1, 0), value=True)  # (B, T + 1)
+    is_end = longer_mask & ~F.pad(mask, (0, 1))
+    longer = F.pad(embedded, (0, 0, 0, 1))  # (B, T + 1, D)
+    return torch.where(is_end.unsqueeze(-1), end, longer), longer_mask
 
 
 class ConditionalLanguageModel(torch.nn.Module):

@@ -143,7 +143,9 @@ class LSTMN(SequenceEncoder):
         weights_of_tokens: AttentionWeights = attention[0]
         if self.bidirectional:
             row, source = reversed_indices(full_mask)  # (B, 1), (B, T)
-            from_right = attention[1][row.unsqueeze(2), source.unsqueeze(2), source.unsqueeze(1)]
+            rows = source.unsqueeze(2)
+            columns = source.unsqueeze(1)
+            from_right = attention[1][row.unsqueeze(2), rows, columns]
             weights_of_tokens = (attention[0], from_right)
         if return_tapes:
             return Tapes(hidden, cell, weights_of_tokens)

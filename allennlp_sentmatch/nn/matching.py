@@ -86,7 +86,8 @@ class ElementwiseBilinear(ConfiguredModule):
         weight = self.weight.view(self.num_interactions, self.input_size, 3, 3)  # (M, d, 3, 3)
         if self.commutative:
             # Renaming a <-> b exchanges rows 0 and 1 and columns 0 and 1 of W.
-            swapped = weight[:, :, [1, 0, 2]][:, :, :, [1, 0, 2]]
+            order = [1, 0, 2]
+            swapped = weight[:, :, order][..., order]
             weight = (weight + swapped) / 2
         # Shape: (M, d, 6), the coefficients of a^2, b^2, a b, a, b and 1
         coefficients = torch.stack(
@@ -131,7 +132,8 @@ class LowRankBilinear(ConfiguredModule):
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         """Match `a` and `b`, each (..., d), and return features (..., output_size)."""
-        features: Tensor = self.output(self.first(a).tanh() * self.second(b).tanh())
+        product = self.first(a).tanh() * self.second(b).tanh()  # (..., rank)
+        features: Tensor = self.output(product)
         return features
 
 
@@ -157,8 +159,9 @@ class FactorizedBilinear(ConfiguredModule):
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         """Match `a` and `b`, each (..., d), and return features (..., output_size)."""
         product = self.first(a) * self.second(b)  # (..., output_size * k)
-        # (..., output_size), in float32: most sums are smaller than the epsilon of half precision.
-        sums = at_least_float32(product).unflatten(-1, (self.output_size, -1)).sum(-1)
-        # The square root has no gradient at zero.
-        roots = sums.sign() * sums.abs().clamp_min(torch.finfo(sums.dtype).eps).sqrt()
+        # In float32, since most sums are smaller than the epsilon of half precision.
+        by_sum = at_least_float32(product).unflatten(-1, (self.output_size, -1))
+        sums = by_sum.sum(-1)  # (..., output_size)
+        smallest = torch.finfo(sums.dtype).eps  # the square root has no gradient at zero
+        roots = sums.sign() * sums.abs().clamp_min(smallest).sqrt()
         return torch.nn.functional.normalize(roots, dim=-1).to(product.dtype)

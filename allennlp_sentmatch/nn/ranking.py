@@ -37,7 +37,8 @@ def average_precision(
     """Compute average precision (B,), float64, from scores, bool relevance and mask, all (B, K)."""
     ranked, ranks = _ranked_relevance(scores, relevant, mask)
     precisions = ranked.cumsum(-1) / ranks  # (B, K)
-    return (ranked * precisions).sum(-1) / ranked.sum(-1).clamp(min=1)
+    num_relevant = ranked.sum(-1).clamp(min=1)  # (B,)
+    return (ranked * precisions).sum(-1) / num_relevant
 
 
 def reciprocal_rank(

@@ -59,7 +59,8 @@ def lstm_final_states(
     `run_networks` does, and h and c of all layers after a direction's last step,
     (B, num_layers, num_directions * hidden_size) each. An empty sentence keeps the initial ones.
     """
-    ((outputs, (hidden, cell)),) = _run([lstm], inputs, mask, initial, needs_last=True)
+    (result,) = _run([lstm], inputs, mask, initial, needs_last=True)
+    outputs, (hidden, cell) = result
     return outputs, hidden, cell
 
 

@@ -36,8 +36,9 @@ def word_coverage(
     """
     x = at_least_float32(clear_padding(first, mask1))  # (B, T1, D)
     y = at_least_float32(clear_padding(second, mask2))  # (B, T2, D)
-    cosines = F.normalize(x, dim=-1).matmul(F.normalize(y, dim=-1).transpose(1, 2))
-    cosines = cosines.clamp(min=0)  # (B, T1, T2)
+    unit_x = F.normalize(x, dim=-1)
+    unit_y = F.normalize(y, dim=-1)
+    cosines = unit_x.matmul(unit_y.transpose(1, 2)).clamp(min=0)  # (B, T1, T2)
     share1, lacks1 = _share_and_lacks(x, cosines.amax(2))
     share2, lacks2 = _share_and_lacks(y, cosines.amax(1))
     return torch.stack([share1, share2, lacks1, lacks2], dim=1)
@@ -46,7 +47,8 @@ def word_coverage(
 def _share_and_lacks(words: Tensor, covered: Tensor) -> tuple[Tensor, Tensor]:
     """Return both figures (B) of sentences whose words (B, T, D) are covered to c (B, T)."""
     weights = words.norm(dim=-1)  # (B, T)
-    total = weights.sum(dim=1).clamp(min=torch.finfo(weights.dtype).tiny)  # (B)
+    tiny = torch.finfo(weights.dtype).tiny
+    total = weights.sum(dim=1).clamp(min=tiny)  # (B)
     share = (weights * covered).sum(dim=1) / total
     lacks = (weights * (1 - covered)).amax(dim=1)
     return share, lacks

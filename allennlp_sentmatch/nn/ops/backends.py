@@ -209,7 +209,7 @@ def resolve_words(network: torch.nn.Module, vectors: torch.Tensor) -> Optional[B
     parameters = [vectors, *network.parameters()]
     if torch.is_grad_enabled() or not all(map(has_values, parameters)):
         return None
-    has_hooks = network._forward_pre_hooks or network._forward_hooks or "forward" in vars(network)
+    has_hooks = _must_be_called(network) or network._forward_hooks
     if has_hooks or _requested.get() is not None:
         return None
     if _obstacle("cpu", tuple(parameters)) is not None:

@@ -72,8 +72,10 @@ class ExactRecovery(TrainerCallback):
                 "uninterrupted one.",
                 self.serialization_dir,
             )
-        if is_end_of_epoch:
-            self._restore_end_of_epoch(trainer, is_primary)
+        if is_end_of_epoch:  # the trainer has work to do after an epoch's checkpoint
+            if trainer._metric_tracker.should_stop_early():
+                trainer._num_epochs = trainer._start_after_epochs_completed
+            self._save_best_weights(trainer, is_primary)
 
     def _restore(self, trainer: GradientDescentTrainer) -> None:
         """Restore which parameters are frozen and the scale of mixed precision, if it has them."""
@@ -162,12 +164,6 @@ class ExactRecovery(TrainerCallback):
             and position == trained * trainer._num_gradient_accumulation_steps
         ):
             set_random_state(self._checkpoint["random_state"], self._gpu())
-
-    def _restore_end_of_epoch(self, trainer: GradientDescentTrainer, is_primary: bool) -> None:
-        """Do the trainer's work after an epoch's checkpoint."""
-        if trainer._metric_tracker.should_stop_early():
-            trainer._num_epochs = trainer._start_after_epochs_completed
-        self._save_best_weights(trainer, is_primary)
 
     def _save_best_weights(self, trainer: GradientDescentTrainer, is_primary: bool) -> None:
         """Write `best.th` at the end of an epoch, if it is the best."""

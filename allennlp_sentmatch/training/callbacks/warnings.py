@@ -88,7 +88,7 @@ class ThreadCheckCallback(TrainerCallback):
         self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
     ) -> None:
         """Add this training's threads to the load, which includes the one that read the data."""
-        self._check(trainer, is_primary, others=os.getloadavg()[0] - 1)
+        self._check(trainer, is_primary, own_load=1)
 
     def on_epoch(
         self,
@@ -99,10 +99,12 @@ class ThreadCheckCallback(TrainerCallback):
         **kwargs: Any,
     ) -> None:
         """Check the load, which includes this training's threads."""
-        self._check(trainer, is_primary, others=os.getloadavg()[0] - torch.get_num_threads())
+        self._check(trainer, is_primary, own_load=torch.get_num_threads())
 
-    def _check(self, trainer: GradientDescentTrainer, is_primary: bool, others: float) -> None:
+    def _check(self, trainer: GradientDescentTrainer, is_primary: bool, own_load: int) -> None:
+        """Warn if the load of the last minute, of which `own_load` is this training's, is high."""
         own = torch.get_num_threads()
+        others = os.getloadavg()[0] - own_load
         cores = os.cpu_count() or 1
         on_cpu = torch.device(trainer.cuda_device).type == "cpu"
         is_checked = is_primary and on_cpu and own > 1 and not self._has_warned

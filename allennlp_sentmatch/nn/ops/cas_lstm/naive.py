@@ -178,7 +178,8 @@ def run_layer(
     """
     if initial is None:
         # The states keep the parameters' precision even if autocast narrows the products.
-        zeros = weights.weight_hh.new_zeros(inputs.size(0), weights.weight_hh.size(1))
+        H = weights.weight_hh.size(1)
+        zeros = weights.weight_hh.new_zeros(inputs.size(0), H)
         initial = (zeros, zeros)
 
     def step(state: Tensors, at_step: Tensors) -> StepResult:

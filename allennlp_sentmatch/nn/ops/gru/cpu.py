@@ -50,7 +50,15 @@ def forward(
     S, N, _ = gates.shape
     H = gates.size(2) // 3
     candidate, hidden = gates.new_empty(2, S, N, H)
-    layer = GatedLayer(sizes, hidden, {}, x=gates, gates=gates, hidden=hidden, kept=candidate)
+    layer = GatedLayer(
+        sizes,
+        hidden,
+        {},
+        x=gates,
+        gates=gates,
+        hidden=hidden,
+        kept=candidate,
+    )
     weight_hh = [weights.weight_hh for weights in directions]
     bias_hh = [weights.bias_hh for weights in directions]
     layer.forward("gru_forward", products, hidden, weight_hh, bias_hh)
