@@ -281,6 +281,10 @@ class AttentiveRanker(TextModel):
 def _pooling(
     pooling: Union[str, list[str]], encoder: Seq2SeqEncoder
 ) -> Union[nn.AttentivePooling, nn.Pooling]:
+    """Return the pooling with this name, or these names, for the outputs of an encoder.
+
+    Raise `ValueError` for an unknown name.
+    """
     size = encoder.get_output_dim()
     if pooling == "attentive":
         return nn.AttentivePooling(size)

@@ -179,6 +179,7 @@ class ClassificationModel(TextModel):
         return None if self._class_weights is None else self._class_weights[label.long()]
 
     def _construct_classifier(self, classifier: Lazy[Classifier], input_size: int) -> MLPClassifier:
+        """Return the classifier of features (B, input_size), with as many outputs as labels."""
         return classifier.construct(input_size=input_size, num_labels=len(self.labels)).module
 
     def _load_from_state_dict(

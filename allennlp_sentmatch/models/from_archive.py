@@ -46,6 +46,7 @@ _create_serialization_dir = training_util.create_serialization_dir
 
 @functools.wraps(_construct)
 def _training(cls: type, serialization_dir: str, local_rank: int, *args: Any, **kwargs: Any) -> Any:
+    """Construct a training as AllenNLP does; let its folder state the archived model."""
     training = _construct(cls, serialization_dir, local_rank, *args, **kwargs)
     section = getattr(training.model, _SECTION, None)
     if section is not None and local_rank == 0:
@@ -59,6 +60,7 @@ def _training(cls: type, serialization_dir: str, local_rank: int, *args: Any, **
 
 @functools.wraps(_create_serialization_dir)
 def _create(params: Params, serialization_dir: Any, recover: bool, force: bool) -> None:
+    """Create or check a training's folder; `--recover` finds the archived model's section in it."""
     file = Path(serialization_dir) / CONFIG_NAME
     kind = params.as_flat_dict().get("model.type")
     if recover and file.exists() and kind == "from_archive":

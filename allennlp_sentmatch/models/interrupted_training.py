@@ -73,10 +73,12 @@ def _without_weights(folder: Path) -> str:
 
 
 def _is_newer(archive: Path, weights: Path) -> bool:
+    """Return whether an archive was written after the weights."""
     return archive.exists() and archive.stat().st_mtime_ns >= weights.stat().st_mtime_ns
 
 
 def _was_archiving(error: InterruptingError) -> bool:
+    """Return whether the interruption hit AllenNLP's own archiving."""
     code = archival.archive_model.__code__
     return any(frame.f_code is code for frame, _ in walk_tb(error.__traceback__))
 

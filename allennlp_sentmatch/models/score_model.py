@@ -87,6 +87,7 @@ class ScoreModel(TextModel):
         return {"mean_squared_error": error, **self._correlations.get_metric(reset)}
 
     def _check_range(self, score: Tensor, metadata: Optional[Metadata]) -> None:
+        """Raise `ConfigurationError`, which names the example, for a score (B,) off the scale."""
         inside = (score >= self.lowest_score) & (score <= self.highest_score)
         if inside.all():
             return

@@ -101,6 +101,10 @@ class TextModel(Model):
         encoder: torch.nn.Module,
         embedding_dropout: float = 0.0,
     ) -> None:
+        """Set the embedder and the encoder.
+
+        Raise `ConfigurationError` unless the encoder reads vectors of the embedder's size.
+        """
         check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
         self._set_embedder(text_field_embedder, embedding_dropout)
         self._encoder: Any = encoder

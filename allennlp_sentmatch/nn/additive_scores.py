@@ -39,6 +39,7 @@ def additive_scores(
 
 
 def _hidden_layer(queries: Tensor, keys: Tensor) -> Tensor:
+    """Return sigmoid(q_i + k_j), (B, R, M, A), of doubled queries (B, R, A) and keys (B, M, A)."""
     return (queries.unsqueeze(2) + keys.unsqueeze(1)).sigmoid_()
 
 

@@ -22,7 +22,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.configured_module import SequenceEncoder, uniform_parameter
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
-from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
+from allennlp_sentmatch.nn.ops.common.packing import reversed_indices
 from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
 from allennlp_sentmatch.nn.ops.lstmn.recurrence import lstmn_recurrence
 from allennlp_sentmatch.nn.padding import check_padded

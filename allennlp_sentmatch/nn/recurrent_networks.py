@@ -13,8 +13,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.execution import has_values
-from allennlp_sentmatch.nn.ops.common.packing import Packing
-from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
+from allennlp_sentmatch.nn.ops.common.packing import Packing, reversed_indices
 from allennlp_sentmatch.nn.ops.gru.naive import GRUWeights
 from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
 from allennlp_sentmatch.nn.padding import clear_padding, mask_of, zero_outputs

@@ -46,7 +46,7 @@ from allennlp_sentmatch.nn.configured_module import (
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.cells import gru_cell
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.reversal import in_order
+from allennlp_sentmatch.nn.ops.common.packing import in_order
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 from allennlp_sentmatch.nn.padding import check_padded, clear_padding, mask_of
 from allennlp_sentmatch.nn.pooling import additive_attention

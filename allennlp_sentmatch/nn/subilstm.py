@@ -34,8 +34,7 @@ from allennlp_sentmatch.nn.configured_module import (
     uniform_parameter,
 )
 from allennlp_sentmatch.nn.ops.common.execution import has_values, is_exporting
-from allennlp_sentmatch.nn.ops.common.packing import order_by_length
-from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
+from allennlp_sentmatch.nn.ops.common.packing import order_by_length, reversed_indices
 from allennlp_sentmatch.nn.ops.subilstm.naive import SuffixWeights
 from allennlp_sentmatch.nn.ops.subilstm.recurrence import suffix_recurrence
 from allennlp_sentmatch.nn.padding import check_padded, clear_padding, zero_outputs

@@ -105,6 +105,7 @@ def deferred_signals() -> Iterator[None]:
 
 
 def _save_model_state(self: Any, path: str) -> None:
+    """Replace the trainer's own method, which writes to `path` itself."""
     model = self.model if self._ddp_wrapped_model is None else self._ddp_wrapped_model
     save_atomically(model.state_dict(), path)
 

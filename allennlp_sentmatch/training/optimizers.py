@@ -80,6 +80,7 @@ _make_parameter_groups = optimizers.make_parameter_groups
 
 @functools.wraps(_make_parameter_groups)
 def _make_checked_groups(model_parameters: Any, groups: Any = None) -> Any:
+    """Make the groups as AllenNLP does, after a warning if they leave out higher layers."""
     forgotten = forgotten_layers((name for name, _ in model_parameters), groups or [])
     if forgotten:
         logger.warning(

@@ -69,6 +69,10 @@ class ExportedEncoderEmbedder(TokenEmbedder):
             register(_leave_out_shipped_words)
 
     def _use(self, encoder: StandaloneEncoder) -> None:
+        """Set the encoder, its digest, and which of its parts are trained.
+
+        Raise `ConfigurationError` if it has no states of words, unless `whole_sentence` is true.
+        """
         self.encoder = encoder.requires_grad_(self._trainable)
         self.register_buffer("digest", torch.tensor(list(encoder.digest()), dtype=torch.uint8))
         if not self.whole_sentence:

@@ -183,9 +183,11 @@ class ExactRecovery(TrainerCallback):
                 average.restore()
 
     def _states_of_all_workers(self) -> list[RandomState]:
+        """Return the current random state of each worker, by its rank."""
         return gather(random_state(self._gpu()))
 
     def _gpu(self) -> Optional[torch.device]:
+        """Return the trainer's device, or `None` for a CPU and before the training."""
         device = None if self.trainer is None else self.trainer.cuda_device
         return device if device is not None and device.type != "cpu" else None
 

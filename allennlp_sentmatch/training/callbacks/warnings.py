@@ -37,6 +37,7 @@ class LabelCheckCallback(TrainerCallback):
 
 
 def _warn_of_one_label(learned: Counter[Any]) -> None:
+    """Warn that all training examples have the only label in `learned`, the counts by label."""
     ((label, count),) = learned.items()
     logger.warning(
         "all %d training examples have the label %r: the model can learn nothing from them; is the "
@@ -47,6 +48,10 @@ def _warn_of_one_label(learned: Counter[Any]) -> None:
 
 
 def _warn_of_unknown_labels(validated: list[fields.LabelField], learned: Counter[Any]) -> None:
+    """Warn of each label of the validation data that `learned`, the training data's counts, lacks.
+
+    The first example's file and line are named if the reader has recorded them.
+    """
     unknown = [label for label in validated if label.label not in learned]
     for name, count in Counter(label.label for label in unknown).items():
         first = next(label for label in unknown if label.label == name)

@@ -112,6 +112,7 @@ class AnswerOverlap(Metric):
         self._num_questions += 1
 
     def _meteor(self, prediction: str, answer: str) -> float:
+        """Return METEOR, from 0 to 1, of texts in which unspaced characters have been split."""
         score = single_meteor_score(
             _words(answer), _words(prediction), stemmer=self._stemmer, wordnet=_NoSynonyms()
         )
@@ -145,6 +146,7 @@ class _NoSynonyms:
 
 
 def _words(text: str) -> list[str]:
+    """Return the words of a text in lower case: runs of letters, marks and digits of any script."""
     words: list[str] = regex.findall(r"[\p{L}\p{M}\p{Nd}]+", text.lower())
     return words
 

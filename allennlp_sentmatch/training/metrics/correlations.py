@@ -53,4 +53,5 @@ def correlations(first: Any, second: Any) -> dict[str, float]:
 
 
 def _pearson(first: Any, second: Any) -> float:
+    """Return Pearson's correlation of arrays (N,), neither of them constant."""
     return float(numpy.corrcoef(first, second)[0, 1])

@@ -10,8 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.common.packing import clear_padding
-from allennlp_sentmatch.nn.ops.common.reversal import in_order
+from allennlp_sentmatch.nn.ops.common.packing import clear_padding, in_order
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
 

@@ -14,8 +14,7 @@ from torch.nn import functional as F
 from allennlp_sentmatch.nn.ops.common.autograd import zero_of
 from allennlp_sentmatch.nn.ops.common.cells import lstm_cell
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.packing import clear_padding
-from allennlp_sentmatch.nn.ops.common.reversal import in_order
+from allennlp_sentmatch.nn.ops.common.packing import clear_padding, in_order
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
 
