@@ -110,7 +110,7 @@ class Pooling(ConfiguredModule):
         if num_tokens == 0:  # torch has no maximum over no steps: read a step of padding instead
             inputs = F.pad(inputs, (0, 0, 0, 1))
             mask = F.pad(mask, (0, 1))
-        weights = None
+        weights: Optional[Tensor] = None
         parts = []
         for pooling in self.poolings:
             if pooling == "attention":

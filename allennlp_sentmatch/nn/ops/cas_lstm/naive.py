@@ -195,7 +195,7 @@ def run_layer(
     _, outputs = scan(step, initial, by_token)
     hidden, *gates, cell = (x.transpose(0, 1) for x in outputs)
     vertical = None if lower_cell is None else gates.pop()
-    return LayerStates(hidden, CellAwareLSTMGates(*gates, vertical, cell))
+    return LayerStates(hidden, CellAwareLSTMGates._make([*gates, vertical, cell]))
 
 
 def run_step(
