@@ -26,7 +26,6 @@ from torch import Tensor
 
 try:
     from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_aliasing
-    from torch.utils._pytree import tree_leaves, tree_map
     from torch.utils.backend_registration import (
         _DummyBackendModule,
         _setup_privateuseone_for_python_backend,
@@ -189,7 +188,7 @@ class SimulatedDevice(TorchDispatchMode):
 
 def _run(func: Any, args: Any, kwargs: dict[str, Any], device: SimulatedDevice) -> Any:
     """Run an operation on the CPU, and wrap what it returns if it belongs to the device."""
-    tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
+    tensors = list(_tensors_in((args, kwargs)))
     has_simulated = any(isinstance(x, SimulatedTensor) for x in tensors)
     target = kwargs.get("device")
     if not has_simulated and (target is None or target.type != NAME):
@@ -205,8 +204,33 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], device: SimulatedDevice) 
         return output
     if name == "_pack_padded_sequence":  # CUDA's version leaves the sizes of the steps on the CPU
         return SimulatedTensor(output[0]), output[1]
-    output = tree_map(lambda x: SimulatedTensor(x) if isinstance(x, Tensor) else x, output)
+    output = _with_tensors(SimulatedTensor, output)
     return return_and_correct_aliasing(func, args, kwargs, output)
+
+
+# torch's pytrees, which know many other types, take as long as all else.
+
+
+def _tensors_in(value: Any) -> Iterator[Tensor]:
+    """The tensors in lists, tuples and dictionaries."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict):
+        yield from _tensors_in(list(value.values()))
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _tensors_in(part)
+
+
+def _with_tensors(function: Callable[[Tensor], Tensor], value: Any) -> Any:
+    """The value with a function's results in place of the tensors in it."""
+    if isinstance(value, Tensor):
+        return function(value)
+    if isinstance(value, dict):
+        return {key: _with_tensors(function, part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_with_tensors(function, part) for part in value])
+    return value
 
 
 def _check_devices(func: Any, name: str, tensors: list[Tensor]) -> None:
@@ -221,7 +245,7 @@ def _check_devices(func: Any, name: str, tensors: list[Tensor]) -> None:
 
 def _run_on_cpu(func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """Return what an operation gives for the CPU's tensors of the simulated ones."""
-    inner_args, inner_kwargs = tree_map(
+    inner_args, inner_kwargs = _with_tensors(
         lambda x: x.inner if isinstance(x, SimulatedTensor) else x, (args, kwargs)
     )
     if kwargs.get("device") is not None:
@@ -388,13 +412,13 @@ def _under_autocast(name: str, lowers: bool) -> Callable[..., Any]:
     operation = getattr(getattr(torch.ops.aten, packet), overload or "default")
     key = torch._C.DispatchKeySet(torch._C._dispatch_key_parse(AUTOCAST))
 
-    def cast(x: Any) -> Any:
-        if not isinstance(x, Tensor) or not x.is_floating_point() or x.dtype == torch.float64:
+    def cast(x: Tensor) -> Tensor:
+        if not x.is_floating_point() or x.dtype == torch.float64:
             return x
         return x.to(torch.get_autocast_dtype(NAME) if lowers else torch.float32)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         with torch._C._ExcludeDispatchKeyGuard(key):
-            return operation(*tree_map(cast, args), **tree_map(cast, kwargs))
+            return operation(*_with_tensors(cast, args), **_with_tensors(cast, kwargs))
 
     return run

@@ -2,8 +2,6 @@
 
 import argparse
 import json
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -112,19 +110,3 @@ def test_commands_that_read_the_data(allennlp, tmp_path, command, made, validati
             assert "tokens.txt" in archive.getnames()  # of the overrides' token indexer
     else:
         assert (tmp_path / made).stat().st_size > 0
-
-
-def test_the_environment_prints_no_warning(tmp_path):
-    """Without `.allennlp_plugins`, allennlp-torch-support loads the package."""
-    if sys.version_info < (3, 11):
-        pytest.skip("AllenNLP's own pins cause warnings")
-    result = subprocess.run(
-        [str(Path(sys.executable).with_name("allennlp")), "--help"],
-        cwd=tmp_path,
-        env={"PATH": "", "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert not [line for line in result.stderr.splitlines() if " - INFO - " not in line]
-    assert "Train a model." in result.stdout

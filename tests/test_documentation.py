@@ -19,6 +19,7 @@ from numpy.testing import assert_allclose
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch.corpora import sentence_encoder
 from allennlp_sentmatch.corpora.index_kinds import KINDS
 from allennlp_sentmatch.data import token_indexers
 from allennlp_sentmatch.nn.pooling import POOLINGS
@@ -28,8 +29,7 @@ from allennlp_sentmatch.tuning.search_space import _ARGUMENTS
 from scripts.experiment_models import evaluated_together
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import WORDS, tiny_encoder
-from tests.fresh_process import run_python
-from tests.nn.test_without_allennlp import run_without
+from tests.nn.test_without_allennlp import run_forked_without
 
 PAGES = [
     *REPOSITORY.glob("*.md"),
@@ -125,25 +125,27 @@ from allennlp_sentmatch.corpora import sentence_encoder
 sentence_encoder.SENTENCE_ENCODER = Path({encoder!r})
 os.chdir({folder!r})
 """
+CHECK_FINDINGS = "assert vectors.shape == (2, encoder.vector_size)\nassert len(found) == 2\n"
 
 
-@pytest.mark.parametrize("with_allennlp", [False, True])
-def test_the_python_page_runs(tmp_path, with_allennlp):
-    """Everything except fine-tuning runs without AllenNLP."""
+def test_the_python_page_runs(tmp_path, monkeypatch):
+    tiny_encoder().save(tmp_path / "encoder")
+    monkeypatch.setattr(sentence_encoder, "SENTENCE_ENCODER", tmp_path / "encoder")
+    monkeypatch.chdir(tmp_path)
+    exec("".join(blocks(read("docs/python.md"), "python")) + CHECK_FINDINGS, {})
+
+
+def test_the_python_page_runs_without_allennlp(tmp_path):
+    """Everything except fine-tuning."""
     tiny_encoder().save(tmp_path / "encoder")
     program = USE_TINY_ENCODER.format(encoder=str(tmp_path / "encoder"), folder=str(tmp_path))
     for block in blocks(read("docs/python.md"), "python"):
-        if "FineTuning" in block and not with_allennlp:
+        if "FineTuning" in block:
             lines = "".join(f"    {line}\n" for line in block.splitlines())
             block = f"try:\n{lines}    raise SystemExit('AllenNLP was found')\n"
             block += "except ImportError as error:\n    assert 'install-allennlp' in str(error)\n"
         program += block
-    program += "assert vectors.shape == (2, encoder.vector_size)\nassert len(found) == 2\n"
-    if with_allennlp:
-        result = run_python(program)
-        assert result.returncode == 0, result.stderr
-    else:
-        run_without(program)
+    run_forked_without(program + CHECK_FINDINGS)
 
 
 def test_the_configurations_of_transformers_make_models(monkeypatch):
@@ -204,14 +206,22 @@ def small_encoder(tmp_path_factory):
         yield
 
 
+@cache
+def with_lines() -> dict[tuple[str, str], dict]:
+    """The page's first configuration with each of the lines."""
+    source = blocks(COMPONENTS, "jsonnet")[0]
+    edited = []
+    for kind, line in lines_to_copy():
+        pattern = re.compile(REPLACED[kind], re.DOTALL | re.MULTILINE)
+        assert len(pattern.findall(source)) == 1
+        edited.append(pattern.sub(f"{line}\n", source))
+    return dict(zip(lines_to_copy(), evaluated_together(edited)))
+
+
 @pytest.mark.usefixtures("small_encoder")
 @pytest.mark.parametrize(("kind", "line"), lines_to_copy())
 def test_the_lines_of_components_make_models_that_train(kind, line):
-    source = blocks(COMPONENTS, "jsonnet")[0]
-    edited, number = re.subn(REPLACED[kind], f"{line}\n", source, flags=re.DOTALL | re.MULTILINE)
-    assert number == 1
-    (configuration,) = evaluated_together([edited])
-    model, instances = model_and_instances(configuration)
+    model, instances = model_and_instances(with_lines()[kind, line])
     batch = Batch(instances)
     batch.index_instances(model.vocab)
     model(**batch.as_tensor_dict())["loss"].backward()

@@ -6,12 +6,13 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import _jsonnet
 import pytest
 from allennlp.common import Params
 from allennlp.data import DatasetReader
 
+from scripts.experiment_models import evaluated_together
 from tests.conftest import REPOSITORY
+from tests.tiny_bert import HIDDEN_SIZE
 
 PAGE = (REPOSITORY / "docs" / "own_data.md").read_text(encoding="utf-8")
 PREDICTED = {
@@ -29,12 +30,6 @@ PREDICTED = {
 STARTS_FROM_THE_ENCODER = ["own_answers", "own_pairs", "own_scores", "own_sentences"]
 """The configurations whose default for English is the encoder in the package."""
 
-RANDOM_TRANSFORMER = (
-    "(transformer='fixtures/training_config/transformer') "
-    "{ model+: { text_field_embedder+: { token_embedders+: { tokens+: { load_weights: false }}}}}"
-)
-"""The call of a configuration with an untrained transformer, in place of a download."""
-
 
 def commands(name: str) -> list[list[str]]:
     """The page's commands about a configuration and its output folder, as lists of words."""
@@ -47,14 +42,19 @@ def commands(name: str) -> list[list[str]]:
     return [shlex.split(line) for line in lines if re.search(pattern, line)]
 
 
-def small(name: str, folder: Path) -> str:
-    """The configuration in Jsonnet, for one epoch and without what would take long."""
+def small(name: str, folder: Path, transformer: str) -> str:
+    """The configuration in Jsonnet, for one epoch and without what would take long.
+
+    `transformer` is the folder of a tiny one, in place of a download.
+    """
     call = "()"
     changes = "{ trainer+: { num_epochs: 1 } }"
     if name in STARTS_FROM_THE_ENCODER:
         call = "(random=true)"  # tests/test_documentation.py trains the encoder in the package
-    elif name in ("own_pairs_transformer", "own_pairs_cross_encoder"):
-        call = RANDOM_TRANSFORMER
+    elif name == "own_pairs_transformer":
+        call = f"(transformer='{transformer}', size={HIDDEN_SIZE})"
+    elif name == "own_pairs_cross_encoder":
+        call = f"(transformer='{transformer}')"
     elif name == "own_translation":
         call = f"(bpe='{folder}/bpe.json')"
         changes += " + { model+: { beam_search+: { max_steps: 5 } } }"
@@ -66,7 +66,7 @@ NEEDED = {"own_questions": "rouge_score", "own_translation": "sacrebleu"}
 
 
 @pytest.mark.parametrize("name", PREDICTED)
-def test_the_commands_of_the_page_train_and_predict(name, allennlp, tmp_path):
+def test_the_commands_of_the_page_train_and_predict(name, allennlp, tiny_bert, tmp_path):
     if name in NEEDED:
         pytest.importorskip(NEEDED[name])
     for program, command, *arguments in commands(name):
@@ -74,7 +74,7 @@ def test_the_commands_of_the_page_train_and_predict(name, allennlp, tmp_path):
             continue  # a copy in another folder
         arguments = [re.sub("^out/", f"{tmp_path}/", argument) for argument in arguments]
         if command == "train":
-            arguments += ["-o", small(name, tmp_path)]
+            arguments += ["-o", small(name, tmp_path, tiny_bert)]
         if command != "evaluate":
             allennlp(command, *arguments)
         if command == "train":  # the archive has the byte pair encoding
@@ -85,39 +85,41 @@ def test_the_commands_of_the_page_train_and_predict(name, allennlp, tmp_path):
     assert all(PREDICTED[name] in json.loads(line) for line in lines)
 
 
-def evaluated(name: str, **arguments: str) -> dict[str, Any]:
-    call = ", ".join(f"{key}={value}" for key, value in arguments.items())
-    snippet = f"(import 'training_config/{name}.jsonnet')({call})"
-    return json.loads(_jsonnet.evaluate_snippet("test", snippet))
+def evaluated(arguments: str) -> dict[str, Any]:
+    """The configurations of texts for any arguments, by name."""
+    names = [*STARTS_FROM_THE_ENCODER, "own_questions"]
+    calls = [f"(import 'training_config/{name}.jsonnet')({arguments})" for name in names]
+    return dict(zip(names, evaluated_together(calls)))
 
 
-@pytest.mark.parametrize(
-    "name", ["own_answers", "own_pairs", "own_questions", "own_scores", "own_sentences"]
-)
-def test_the_arguments_for_other_languages(name: str):
-    persian = evaluated(name, language="'fa'")
-    assert persian["dataset_reader"]["tokenizer"] == {"type": "spacy_blank", "language": "fa"}
-    japanese = evaluated(name, tokenizer="'character'", language="'ja'")
-    assert japanese["dataset_reader"]["tokenizer"] == "character"
-    for other in (persian, japanese):  # not the English encoder
-        embedder = other["model"]["text_field_embedder"]["token_embedders"]["tokens"]
-        assert embedder["type"] == "embedding"
+def embedder_of(configuration: dict[str, Any]) -> dict[str, Any]:
+    embedders = configuration["model"]["text_field_embedder"]["token_embedders"]
+    return embedders["tokens"]
 
 
-@pytest.mark.parametrize("name", STARTS_FROM_THE_ENCODER)
-def test_english_starts_from_the_encoder_in_the_package(name: str):
-    english = evaluated(name)
-    embedder = english["model"]["text_field_embedder"]["token_embedders"]["tokens"]
-    assert embedder == {"type": "exported_encoder", "trainable": True, "whole_sentence": True}
-    spelled = evaluated(name, tokenizer="'character'")  # of another language
-    embedder = spelled["model"]["text_field_embedder"]["token_embedders"]["tokens"]
-    assert embedder["type"] == "embedding"
+def test_the_arguments_for_other_languages():
+    for name, persian in evaluated("language='fa'").items():
+        tokenizer = {"type": "spacy_blank", "language": "fa"}
+        assert persian["dataset_reader"]["tokenizer"] == tokenizer, name
+        assert embedder_of(persian)["type"] == "embedding", name  # not the English encoder
+    for name, japanese in evaluated("tokenizer='character', language='ja'").items():
+        assert japanese["dataset_reader"]["tokenizer"] == "character", name
+        assert embedder_of(japanese)["type"] == "embedding", name
+
+
+def test_english_starts_from_the_encoder_in_the_package():
+    english = evaluated("")
+    spelled = evaluated("tokenizer='character'")  # of another language
+    encoder = {"type": "exported_encoder", "trainable": True, "whole_sentence": True}
+    for name in STARTS_FROM_THE_ENCODER:
+        assert embedder_of(english[name]) == encoder, name
+        assert embedder_of(spelled[name])["type"] == "embedding", name
 
 
 def test_answers_in_a_language_without_spaces_are_found(write):
     answer = "老磨坊下面"
     row = {"question": "狐狸住在哪里？", "passage": f"狐狸住在{answer}。", "answers": [answer]}
-    settings = evaluated("own_questions", tokenizer="'character'")["dataset_reader"]
+    settings = evaluated("tokenizer='character'")["own_questions"]["dataset_reader"]
     reader = DatasetReader.from_params(Params(settings))
     (instance,) = reader.read(write(json.dumps(row), "zh.jsonl"))
     assert instance["span_start"].sequence_index == 4

@@ -317,7 +317,7 @@ options = st.fixed_dictionaries(
 )
 
 
-@cases(30, 2000)
+@cases(15, 2000)
 def test_calibration(small_archive, tmp_path, monkeypatch, num_cases):
     archive = load_archive(small_archive)
     names = calibrate_archive.__globals__

@@ -233,7 +233,7 @@ def test_a_damaged_file_of_an_interrupted_run(
     assert bool(log) == bool(caplog.records)
 
 
-@cases(60, 2000)
+@cases(30, 2000)
 def test_any_damage(folder, tmp_path, num_cases):
     """The final bytes are the same, or an error names the remedy."""
     output = tmp_path / "v.npy"

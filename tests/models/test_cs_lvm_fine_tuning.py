@@ -14,7 +14,13 @@ from tests.conftest import REPOSITORY
 SMALL = {
     **json.loads((REPOSITORY / "fixtures/training_config/snli_semi.json").read_text()),
     "trainer.num_epochs": 1,
+    "model.text_field_embedder.token_embedders.tokens.embedding_dim": 8,
+    "model.encoder.input_size": 8,
+    "model.encoder.hidden_size": 8,
+    "model.posterior.latent_size": 6,
+    "model.classifier.hidden_size": 8,
 }
+"""A tenth of the thesis's sizes and less, which tests/test_training_configs.py trains."""
 
 
 @pytest.fixture(scope="module")

@@ -34,8 +34,8 @@ else:  # torch < 2.0
 
 D = 5
 H = 4
-LENGTHS = (6, 1, 0, 4, 3)
-T = 8  # no sentence is as long as the batch
+LENGTHS = (4, 1, 0, 3)
+T = 5  # no sentence is as long as the batch
 
 
 class Variant(NamedTuple):
@@ -255,7 +255,7 @@ def check_autocast(variant, device, input_dtype, request):
     inputs, mask = batch(device)
     narrow = inputs.to(input_dtype).bfloat16().to(input_dtype).requires_grad_()
     inputs = narrow.detach().float().requires_grad_()
-    merges = torch.tensor([[1, 1, 0, 1, 0, -1, -1], *[[0] * 7] * 2, [2, 0, 0, *[-1] * 4], [0] * 7])
+    merges = torch.tensor([[1, 1, 0, -1], [0] * 4, [0] * 4, [1, 0, -1, -1]])
     expected = {}
     actual = {}
     for results, x in ((expected, inputs), (actual, narrow)):
@@ -297,7 +297,7 @@ every_encoder = pytest.mark.parametrize("encoder", RECURRENT)
 def test_wrong_inputs_are_named(encoder):
     """The errors come from `check_padded`, whose own tests have all messages."""
     inputs, mask = batch()
-    with pytest.raises(ValueError, match="right-padded, but token 2 of sentence 0 follows"):
+    with pytest.raises(ValueError, match="right-padded, but token 1 of sentence 0 follows"):
         encoder(D, H)(inputs, mask.flip(1))
     with pytest.raises(ValueError, match=f"inputs must have the shape .* {D}"):
         encoder(D, H)(inputs[..., 1:], mask)
@@ -375,7 +375,7 @@ def test_transforms_of_torch(variant):
 @pytest.mark.skipif(not hasattr(torch, "func"), reason="this torch is too old")
 @every_variant
 def test_tensors_without_values_have_shapes(variant):
-    inputs, mask = batch(lengths=(2, 1), num_tokens=3)
+    inputs, mask = batch(lengths=(2,), num_tokens=2)
     shape = variant.build()(inputs, mask).shape
     with torch.device("meta"):
         encoder = variant.build()
@@ -448,7 +448,7 @@ def test_parts_may_be_replaced(variant):
 
 
 @every_variant
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     lengths=st.lists(st.integers(0, 6), min_size=1, max_size=4),
     more_padding=st.integers(0, 2),

@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
+
+import pytest
 
 PARENT = """
 import multiprocessing
@@ -46,11 +47,22 @@ DATASETS = """
 
 
 def test_forked_processes_answer(tmp_path):
-    (tmp_path / "parent.py").write_text(PARENT + (DATASETS if find_spec("datasets") else ""))
+    run(PARENT, tmp_path)
+
+
+@pytest.mark.slow
+def test_datasets_map_forks(tmp_path):
+    pytest.importorskip("datasets")
+    run(PARENT + DATASETS, tmp_path)
+
+
+def run(program, folder):
+    """Run a program in a process of two threads."""
+    (folder / "parent.py").write_text(program)
     # Not `run_python`: its processes are forks themselves.
     subprocess.run(
-        [sys.executable, tmp_path / "parent.py"],
-        env={**os.environ, "OMP_NUM_THREADS": "2", "HF_DATASETS_CACHE": str(tmp_path)},
+        [sys.executable, folder / "parent.py"],
+        env={**os.environ, "OMP_NUM_THREADS": "2", "HF_DATASETS_CACHE": str(folder)},
         timeout=120,
         check=True,
     )

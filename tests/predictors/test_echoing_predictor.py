@@ -295,7 +295,7 @@ def predictors(untrained_predictor):
     return [own, *map(untrained_predictor, names)]
 
 
-@cases(150, 3000)
+@cases(60, 3000)
 def test_predictors(predictors, num_cases):
     def check(case):
         number, (method, argument) = case
@@ -318,7 +318,7 @@ def test_predictors(predictors, num_cases):
     check_cases(check, st.tuples(st.integers(0, 5), calls), num_cases)
 
 
-@cases(50, 1000)
+@cases(20, 1000)
 def test_sentence_encoder(predictors, num_cases):
     encoder = ArchiveEncoder(predictors[2]._model, predictors[2]._dataset_reader)
     sizes = st.one_of(st.integers(-1, 5), st.floats(), st.none(), st.booleans(), texts)

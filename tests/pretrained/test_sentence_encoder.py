@@ -8,7 +8,7 @@ from scipy.stats import spearmanr
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.vectors import normalized
-from tests.nn.test_without_allennlp import run_without
+from tests.nn.test_without_allennlp import run_forked_without
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_it_is_small():
 
 
 def test_it_needs_no_allennlp():
-    output = run_without(
+    output = run_forked_without(
         """
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone import StandaloneEncoder

@@ -195,7 +195,7 @@ def request(method, target, headers, body):
     return "\r\n".join([*lines, "\r\n"]).encode("latin-1") + body
 
 
-@fuzzing.cases(40, 2000)
+@fuzzing.cases(25, 2000)
 def test_any_request_is_ended_without_a_failure(port, num_cases, monkeypatch, caplog):
     monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.2)
 

@@ -134,7 +134,7 @@ def broken_folders(draw, folders):
     return folder, name, draw(st.one_of(changed, changed, changed_bytes(content)))
 
 
-@cases(60, 2000)
+@cases(25, 2000)
 def test_folders(folders, tmp_path, num_cases):
     def check(case):
         folder, name, content = case

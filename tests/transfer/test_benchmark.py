@@ -72,7 +72,7 @@ def test_each_sentence_is_encoded_once_for_all_tasks(folder):
         encoded.extend(sentences)
         return encode_words(sentences)
 
-    benchmark = TransferBenchmark(folder, TASKS[5:])
+    benchmark = TransferBenchmark(folder, TASKS[5:], num_folds=3)
     benchmark.run(SentenceVectors(encode), "an encoder")
     assert len(encoded) == len(set(encoded))
     assert sorted(encoded) == sorted(benchmark.sentences())

@@ -71,7 +71,7 @@ def overlap(span, answer):
 words = st.sampled_from(["a", "b", "B", "c", "d", "."])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(words, min_size=1, max_size=12),
     st.lists(st.lists(words, max_size=7), min_size=1, max_size=3),

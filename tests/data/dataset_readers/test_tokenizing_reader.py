@@ -327,7 +327,7 @@ def broken_files(draw):
     return reader, file, content
 
 
-@fuzzing.cases(250, 8000)
+@fuzzing.cases(100, 8000)
 def test_readers(tmp_path, num_cases):
     path = tmp_path / "broken.txt"
 
