@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import shutil
-from copy import copy
 
 import numpy
 import pytest
@@ -41,16 +40,28 @@ def folder(tmp_path):
     return tmp_path / "classifier"
 
 
+WHOLE_SCORES = [int(score) for score in SCORES]
+
+
+IS_HIGH = [score > 1 for score in SCORES]
+
+
 @pytest.mark.parametrize(
     ("kind", "targets"),
     [
         (PairClassifier, LABELS),
-        (PairClassifier, [score > 1 for score in SCORES]),
-        (PairClassifier, [int(score) for score in SCORES]),
+        (PairClassifier, IS_HIGH),
+        (PairClassifier, WHOLE_SCORES),
         (PairRegressor, SCORES),
     ],
 )
-@pytest.mark.parametrize("parameters", [{"l2": 0.1}, {"matcher": "elbis", **TUNED}])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"l2": 0.1},
+        {"matcher": "elbis", **TUNED},
+    ],
+)
 def test_what_is_saved_is_loaded(tmp_path, monkeypatch, kind, targets, parameters):
     monkeypatch.setattr(fine_tuned_head, "CLASSIFIER", {"hidden_size": 16})
     saved = kind(tiny_encoder(), **parameters).fit(PAIRS, targets)
@@ -58,57 +69,86 @@ def test_what_is_saved_is_loaded(tmp_path, monkeypatch, kind, targets, parameter
     loaded = kind.load(tmp_path / "folder")
     numpy.testing.assert_allclose(loaded._outputs(PAIRS), saved._outputs(PAIRS), atol=1e-6)
     assert loaded.predict(PAIRS).tolist() == saved.predict(PAIRS).tolist()
-    ours = loaded.get_params()
-    theirs = saved.get_params()
-    assert isinstance(ours.pop("encoder"), SentenceEncoder)
-    del theirs["encoder"]
-    for parameters in (ours, theirs):
-        assert repr(parameters.pop("head")) == repr(saved.head)
-    assert ours == theirs
+    assert isinstance(loaded.encoder, SentenceEncoder)
+    assert repr(loaded.head) == repr(saved.head)
+    expected = {
+        **saved.get_params(),
+        "encoder": loaded.encoder,
+        "head": loaded.head,
+    }
+    assert loaded.get_params() == expected
     loaded.fit(PAIRS, targets).save(tmp_path / "again")
 
 
-def test_the_encoder_of_the_package_is_not_written(tmp_path, monkeypatch):
-    tiny_encoder().save(tmp_path / "shipped")
-    monkeypatch.setattr(sentence_encoder, "SENTENCE_ENCODER", tmp_path / "shipped")
+@pytest.fixture
+def shipped(tmp_path, monkeypatch):
+    """Replace the encoder in the package by a tiny one, and return its folder."""
+    folder = tmp_path / "shipped"
+    tiny_encoder().save(folder)
+    monkeypatch.setattr(sentence_encoder, "SENTENCE_ENCODER", folder)
+    return folder
+
+
+def test_the_encoder_of_the_package_is_not_written(tmp_path, shipped):
     saved = PairClassifier().fit(PAIRS, LABELS)
     saved.save(tmp_path / "folder")
     names = sorted(path.name for path in (tmp_path / "folder").iterdir())
     assert names == ["README.md", HEADER, TENSORS]
-    card = (tmp_path / "folder" / "README.md").read_text("utf-8")
-    assert "learned from text with free licences" in card
-    assert '"pairs fitted on": 21' in card  # different ones, in either order
     loaded = PairClassifier.load(tmp_path / "folder")
     assert loaded.encoder is None
     numpy.testing.assert_allclose(loaded.predict_proba(PAIRS), saved.predict_proba(PAIRS))
 
-    first = PairClassifier(SentenceEncoder(dimensions=numpy.int64(2))).fit(PAIRS, LABELS)
-    first.save(tmp_path / "first")
-    refitted = clone(PairClassifier.load(tmp_path / "first")).fit(PAIRS, LABELS)
-    numpy.testing.assert_allclose(refitted.predict_proba(PAIRS), first.predict_proba(PAIRS))
 
+def test_the_card_says_what_was_learned_from(tmp_path, shipped):
+    PairClassifier().fit(PAIRS, LABELS).save(tmp_path / "folder")
+    card = (tmp_path / "folder" / "README.md").read_text("utf-8")
+    assert "learned from text with free licences" in card
+    assert '"pairs fitted on": 21' in card  # different ones, in either order
+
+
+def test_dimensions_of_the_encoder_of_the_package_are_kept(tmp_path, shipped):
+    saved = PairClassifier(SentenceEncoder(dimensions=numpy.int64(2))).fit(PAIRS, LABELS)
+    saved.save(tmp_path / "folder")
+    fitted_again = clone(PairClassifier.load(tmp_path / "folder")).fit(PAIRS, LABELS)
+    expected = saved.predict_proba(PAIRS)
+    numpy.testing.assert_allclose(fitted_again.predict_proba(PAIRS), expected)
+
+
+def test_an_encoder_of_the_package_that_has_changed_is_refused(tmp_path, shipped):
+    PairClassifier().fit(PAIRS, LABELS).save(tmp_path / "folder")
     changed = tiny_encoder()
     torch.nn.init.normal_(changed.embedding.weight)
-    changed._write_files(tmp_path / "shipped")
+    changed._write_files(shipped)
     with pytest.raises(ValueError, match="was fitted with another encoder"):
         PairClassifier.load(tmp_path / "folder")
 
 
 @pytest.mark.parametrize("is_in_the_package", [True, False])
-def test_the_number_format_of_the_encoder_is_saved(tmp_path, monkeypatch, is_in_the_package):
-    tiny_encoder().save(tmp_path / "tiny")
-    monkeypatch.setattr(sentence_encoder, "SENTENCE_ENCODER", tmp_path / "tiny")
-    source = None if is_in_the_package else tmp_path / "tiny"
-    saved = PairClassifier(SentenceEncoder(source, dtype="bfloat16"), l2=0.1).fit(PAIRS, LABELS)
+def test_the_number_format_of_the_encoder_is_saved(tmp_path, shipped, is_in_the_package):
+    source = None if is_in_the_package else shipped
+    encoder = SentenceEncoder(source, dtype="bfloat16")
+    saved = PairClassifier(encoder, l2=0.1).fit(PAIRS, LABELS)
     saved.save(tmp_path / "folder")
     loaded = PairClassifier.load(tmp_path / "folder")
     assert loaded.encoder_.dtype == "bfloat16"
     assert loaded.predict_proba(PAIRS).tolist() == saved.predict_proba(PAIRS).tolist()
     again = clone(loaded).fit(PAIRS, LABELS)  # its parameter is not the default
     assert again.encoder_.dtype == "bfloat16"
+
+
+def test_an_encoder_in_float16_is_not_saved(tmp_path):
     half = tiny_encoder().to(torch.float16)
+    classifier = PairClassifier(half, l2=0.1).fit(PAIRS, LABELS)
     with pytest.raises(ValueError, match=r"in float16 cannot be saved; fit again with .*float32"):
-        PairClassifier(half, l2=0.1).fit(PAIRS, LABELS).save(tmp_path / "half")
+        classifier.save(tmp_path / "half")
+
+
+def test_parameters_that_cannot_be_loaded_are_not_saved(tmp_path):
+    estimator = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
+    estimator.set_params(random_state="x")
+    with pytest.raises(ValueError, match="random_state must be"):
+        estimator.save(tmp_path / "folder")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(not (HAS_INT8 and COMPILED), reason="nothing is computed in 8 bits here")
@@ -190,9 +230,12 @@ def test_what_is_no_folder_of_an_estimator_is_named(tmp_path):
 def test_damaged_settings_and_parameters_are_refused(folder, change, message):
     path = folder / HEADER
     header = json.loads(path.read_text())
-    for name, value in change.items():
-        *outer, name = name.split(".")
-        (header[outer[0]] if outer else header)[name] = value
+    for place, value in change.items():
+        settings = header
+        *outer, name = place.split(".")
+        for key in outer:
+            settings = settings[key]
+        settings[name] = value
     path.write_text(json.dumps(header))
     with pytest.raises(ValueError, match=message):
         PairClassifier.load(folder)
@@ -216,20 +259,21 @@ def test_damaged_settings_and_parameters_are_refused(folder, change, message):
 def test_damaged_tensors_are_refused(folder, name, value, message):
     tensors = read_tensors(folder / TENSORS)
     tensors.pop(name, None)
-    write_tensors(folder / TENSORS, tensors if value is None else {**tensors, name: value})
+    if value is not None:
+        tensors[name] = value
+    write_tensors(folder / TENSORS, tensors)
     with pytest.raises(ValueError, match=f"{TENSORS}: .*{message}"):
         PairClassifier.load(folder)
 
 
+def write_half(path, header, files):
+    """Write a part of the header, until the disk is full."""
+    path.write_text("{")
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 def test_a_folder_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
     estimator = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
-    with pytest.raises(ValueError, match="random_state must be"):
-        copy(estimator).set_params(random_state="x").save(tmp_path / "folder")
-
-    def write_half(path, header, files):
-        path.write_text("{")
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     with monkeypatch.context() as patch:
         patch.setattr(estimator_folder, "write_header", write_half)
         with pytest.raises(OSError, match=r"No space .* device: '.*folder/pair_estimator\.json'"):
@@ -240,14 +284,19 @@ def test_a_folder_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
         estimator.save(tmp_path / "folder")
 
 
+PROGRAM = """
+import sys
+from allennlp_sentmatch import PairClassifier
+
+_, folder, first, second = sys.argv
+print(PairClassifier.load(folder).predict_proba([(first, second)])[0, 0])
+assert "allennlp" not in sys.modules
+"""
+
+
 def test_another_process_predicts_the_same(folder):
     """Up to rounding, nothing depends on the process that fitted the estimator."""
-    program = (
-        "import sys\nfrom allennlp_sentmatch import PairClassifier\n"
-        f"print(PairClassifier.load(sys.argv[1]).predict_proba([{PAIRS[0]}])[0, 0])\n"
-        "assert 'allennlp' not in sys.modules\n"
-    )
-    run = run_python(program, folder)
+    run = run_python(PROGRAM, folder, *PAIRS[0])
     assert run.returncode == 0, run.stderr
-    expected = PairClassifier.load(folder).predict_proba([PAIRS[0]])[0, 0]
+    expected = PairClassifier.load(folder).predict_proba(PAIRS[:1])[0, 0]
     assert float(run.stdout) == pytest.approx(expected, abs=1e-5)

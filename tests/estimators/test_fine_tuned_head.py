@@ -1,7 +1,10 @@
 """Fine-tuning trains a copy of the encoder, for every matcher, type of label and seed."""
 
+import contextlib
+import copy
 import warnings
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy
 import pytest
@@ -13,9 +16,12 @@ from allennlp_sentmatch.modules import Matcher
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 
-EPOCHS = {"batch_size": 9, "learning_rate": 0.01, "patience": 12}
+EPOCHS = {
+    "batch_size": 9,
+    "learning_rate": 0.01,
+    "patience": 12,
+}
 MANY = {"head": FineTuning(**EPOCHS, num_epochs=12)}
-DEFAULT = {"head": FineTuning()}
 FEW = {"head": FineTuning(**EPOCHS, num_epochs=1)}
 
 
@@ -26,7 +32,7 @@ def small_classifier(monkeypatch):
 
 def test_the_encoder_is_trained_and_the_given_one_is_not():
     given = tiny_encoder()
-    before = {name: tensor.clone() for name, tensor in given.state_dict().items()}
+    before = copy.deepcopy(given.state_dict())
     classifier = PairClassifier(given, matcher="symmetric", **MANY).fit(PAIRS * 2, LABELS * 2)
     assert classifier.score(PAIRS, LABELS) > 0.9
     tuned = classifier.encoder_.network
@@ -38,11 +44,11 @@ def test_the_encoder_is_trained_and_the_given_one_is_not():
 def test_scores_keep_their_scale():
     """The range may be arbitrary; the classifier's grades are from 0 to 5."""
     scores = [100 * score - 300 for score in SCORES]  # from -200 to 0
-    regressor = PairRegressor(tiny_encoder(), matcher="symmetric", **MANY).fit(
-        PAIRS * 2, scores * 2
-    )
+    regressor = PairRegressor(tiny_encoder(), matcher="symmetric", **MANY)
+    regressor.fit(PAIRS * 2, scores * 2)
     predicted = regressor.predict(PAIRS)
-    assert numpy.corrcoef(predicted, scores)[0, 1] > 0.8
+    correlation = numpy.corrcoef(predicted, scores)[0, 1]
+    assert correlation > 0.8
     assert predicted.min() >= -200
     assert predicted.max() <= 0
     assert abs(predicted.mean() - numpy.mean(scores)) < 30
@@ -51,15 +57,13 @@ def test_scores_keep_their_scale():
 @pytest.mark.parametrize("num_rare", [1, 2])
 def test_a_label_of_one_pair_is_learned_and_never_held_out(monkeypatch, num_rare):
     """This also works for two such labels."""
-    labels = [f"rare {i}" if i < num_rare else label for i, label in enumerate(LABELS)]
-    held_out = []
-    train = fine_tuned_head._train
-    monkeypatch.setattr(
-        fine_tuned_head, "_train", lambda *given: held_out.append(given[3]) or train(*given)
-    )
+    labels = [f"rare {i}" for i in range(num_rare)] + LABELS[num_rare:]
+    train = mock.Mock(wraps=fine_tuned_head._train)
+    monkeypatch.setattr(fine_tuned_head, "_train", train)
     classifier = PairClassifier(tiny_encoder(), **FEW).fit(PAIRS, labels)
     assert classifier.classes_.tolist() == sorted(set(labels))
-    targets = numpy.concatenate([batch["label"].numpy() for batch in held_out[0]])
+    held_out = train.call_args.args[3]
+    targets = numpy.concatenate([batch["label"].numpy() for batch in held_out])
     assert set(classifier.classes_[targets]) == {"other", "same"}
 
 
@@ -78,19 +82,65 @@ def test_an_archive_can_be_tuned_wherever_fit_is_called(small_archive):
     assert classifier.predict(PAIRS).shape == (len(PAIRS),)
 
 
-def test_the_seed_decides(monkeypatch):
-    def probabilities(seed):
-        classifier = PairClassifier(tiny_encoder(), **FEW, random_state=seed)
-        torch.manual_seed(numpy.random.randint(1000))  # the global state does not matter
-        return classifier.fit(PAIRS, LABELS).predict_proba(PAIRS)
+def probabilities(seed):
+    """Return probabilities after fine-tuning with a seed, whatever the global states are."""
+    classifier = PairClassifier(tiny_encoder(), **FEW, random_state=seed)
+    torch.manual_seed(numpy.random.randint(1000))
+    return classifier.fit(PAIRS, LABELS).predict_proba(PAIRS)
 
+
+def test_the_seed_decides():
     state = torch.get_rng_state()
-    first = probabilities(1)
+    expected = probabilities(1)
     torch.set_rng_state(state)
-    numpy.testing.assert_allclose(probabilities(1), first)
-    for other in (probabilities(2), probabilities(None)):
-        assert abs(other - first).max() > 1e-3
-    assert abs(probabilities(None) - probabilities(None)).max() > 1e-4
+    numpy.testing.assert_allclose(probabilities(1), expected)
+    assert abs(probabilities(2) - expected).max() > 1e-3
+
+
+def test_without_a_seed_each_fit_differs():
+    expected = probabilities(1)
+    first = probabilities(None)
+    second = probabilities(None)
+    assert abs(first - expected).max() > 1e-3
+    assert abs(first - second).max() > 1e-4
+
+
+@contextlib.contextmanager
+def default_dtype(dtype):
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "targets"),
+    [
+        (PairClassifier, LABELS),
+        (PairRegressor, SCORES),
+    ],
+)
+@pytest.mark.parametrize(
+    ("dtype", "dtype_of_process"),
+    [
+        (torch.bfloat16, torch.float32),
+        (torch.float64, torch.float32),
+        (torch.float32, torch.float64),
+    ],
+)
+def test_encoders_of_every_precision_are_tuned_in_float32(kind, targets, dtype, dtype_of_process):
+    given = tiny_encoder().to(dtype)
+    with default_dtype(dtype_of_process):
+        tuned = kind(given, matcher="symmetric", **FEW).fit(PAIRS, targets)
+        outputs = tuned._outputs(PAIRS)
+        exchanged = tuned._outputs([pair[::-1] for pair in PAIRS])
+    assert numpy.isfinite(outputs).all()
+    numpy.testing.assert_allclose(exchanged, outputs, atol=1e-6)
+    assert given.embedding.weight.dtype == dtype
+    assert tuned.encoder_.network.embedding.weight.dtype == torch.float32
+    assert tuned.head_.model.training is False
 
 
 @pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
@@ -114,64 +164,94 @@ def test_encoders_of_every_precision_are_tuned(kind, dtype):
     assert tuned.head_.model.training is False
 
 
-@pytest.mark.parametrize("ends", [(0, 1e308), (-1.7e308, 1.7e308), (1e-300, 2e-300)])
-def test_scores_of_any_size_are_tuned(ends):
-    low, high = ends
-    scores = [low * (1.5 - score / 2) + high * (score / 2 - 0.5) for score in SCORES]
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (0, 1e308),
+        (-1.7e308, 1.7e308),
+        (1e-300, 2e-300),
+    ],
+)
+def test_scores_of_any_size_are_tuned(low, high):
+    shares = [score / 2 - 0.5 for score in SCORES]
+    scores = [low * (1 - share) + high * share for share in shares]
     predicted = PairRegressor(tiny_encoder(), **FEW).fit(PAIRS, scores).predict(PAIRS)
     assert numpy.isfinite(predicted).all()
-    assert low <= predicted.min() < predicted.max() <= high
+    assert low <= predicted.min()
+    assert predicted.min() < predicted.max()
+    assert predicted.max() <= high
 
 
 def test_batches_have_every_pair_once_in_each_epoch():
     rows = [[i] * (1 + i % 4) for i in range(1, 22)]
     pairs = fine_tuned_head._IndexedPairs(rows, rows[::-1], numpy.arange(21))
     loader = fine_tuned_head._PairLoader(pairs, 5, seed=0)
-    epochs = [[batch["label"] for batch in loader] for _ in range(2)]
-    assert len(loader) == len(epochs[0]) == 5
-    for epoch in epochs:
-        assert sorted(torch.cat(epoch).tolist()) == list(range(21))
-    assert torch.cat(epochs[0]).tolist() != torch.cat(epochs[1]).tolist()
+    assert len(loader) == 5
+    first = list(loader)
+    second = list(loader)
+    assert len(first) == 5
+    order_of_first = numbers_of(first)
+    order_of_second = numbers_of(second)
+    assert sorted(order_of_first) == list(range(21))
+    assert sorted(order_of_second) == list(range(21))
+    assert order_of_first != order_of_second
     for batch in loader:
         for i, label in enumerate(batch["label"].tolist()):
             assert batch["premise"]["tokens"]["tokens"][i, 0] == label + 1
             assert batch["hypothesis"]["tokens"]["tokens"][i, 0] == 21 - label
 
 
+def numbers_of(batches):
+    return [number for batch in batches for number in batch["label"].tolist()]
+
+
 def test_few_pairs_are_warned_of(monkeypatch):
-    estimators = [PairClassifier(tiny_encoder(), **DEFAULT) for _ in range(2)]
-    for estimator in estimators:
-        with pytest.warns(UserWarning, match="36 pairs are few for fine-tuning") as caught:
-            estimator.fit(PAIRS, LABELS)
-        assert caught[0].filename == __file__
-    first, second = (estimator.predict_proba(PAIRS) for estimator in estimators)
-    numpy.testing.assert_allclose(first, second)
+    classifier = PairClassifier(tiny_encoder(), head=FineTuning())
+    with pytest.warns(UserWarning, match="36 pairs are few for fine-tuning") as caught:
+        classifier.fit(PAIRS, LABELS)
+    assert caught[0].filename == __file__
     monkeypatch.setattr(fine_tuned_head, "FEW_PAIRS", 36)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        estimators[0].fit(PAIRS, LABELS)
+        classifier.fit(PAIRS, LABELS)
 
 
-FIRST = SentenceEncoder(tiny_encoder(), dimensions=2)
-OTHER = SimpleNamespace(encode=lambda sentences: numpy.ones((len(sentences), 2)))
+@pytest.mark.filterwarnings("ignore:36 pairs are few")
+def test_the_default_seed_is_always_the_same():
+    first = PairClassifier(tiny_encoder(), head=FineTuning()).fit(PAIRS, LABELS)
+    second = PairClassifier(tiny_encoder(), head=FineTuning()).fit(PAIRS, LABELS)
+    numpy.testing.assert_allclose(first.predict_proba(PAIRS), second.predict_proba(PAIRS))
+
+
+OTHER_ENCODER = SimpleNamespace(encode=lambda sentences: numpy.ones((len(sentences), 2)))
+
+
+SHORTENED = SentenceEncoder(tiny_encoder(), dimensions=2)
+
+
+JOINED = [f"{first} {second}" for first, second in PAIRS]
 
 
 @pytest.mark.parametrize(
-    ("kind", "parameters", "targets", "message"),
+    ("parameters", "labels", "message"),
     [
-        (PairClassifier, {"encoder": OTHER}, LABELS, "fine-tuning needs an encoder of this"),
-        (PairClassifier, {"encoder": FIRST}, LABELS, "fine-tuning needs all dimensions"),
-        (PairClassifier, {"matcher": "bilinear"}, LABELS, "matcher must be one of .*'bilinear'"),
-        (
-            PairClassifier,
-            {},
-            [f"{first} {second}" for first, second in PAIRS],
-            "21 different pairs, or groups, with .*=0.1 can",
-        ),
-        (PairRegressor, {}, [1.0] * 36, "all pairs have the score 1; fine-tuning needs different"),
+        ({"encoder": OTHER_ENCODER}, LABELS, "fine-tuning needs an encoder of this"),
+        ({"encoder": SHORTENED}, LABELS, "fine-tuning needs all dimensions"),
+        ({"matcher": "bilinear"}, LABELS, "matcher must be one of .*'bilinear'"),
+        ({}, JOINED, "21 different pairs, or groups, with .*=0.1 can"),
     ],
 )
-def test_bad_settings_are_refused(kind, parameters, targets, message):
-    estimator = kind(**({"encoder": SentenceEncoder(tiny_encoder())} | FEW | parameters))
+def test_bad_settings_are_refused(parameters, labels, message):
+    settings = {
+        "encoder": SentenceEncoder(tiny_encoder()),
+        **FEW,
+        **parameters,
+    }
     with pytest.raises((TypeError, ValueError), match=message):
-        estimator.fit(PAIRS, targets)
+        PairClassifier(**settings).fit(PAIRS, labels)
+
+
+def test_equal_scores_are_refused():
+    regressor = PairRegressor(SentenceEncoder(tiny_encoder()), **FEW)
+    with pytest.raises(ValueError, match="all pairs have the score 1; fine-tuning needs different"):
+        regressor.fit(PAIRS, [1.0] * 36)

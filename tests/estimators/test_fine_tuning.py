@@ -49,7 +49,12 @@ def test_scikit_learn_reaches_the_settings():
 
 def test_a_search_finds_the_number_of_epochs(monkeypatch):
     monkeypatch.setattr(fine_tuned_head, "CLASSIFIER", {"hidden_size": 16})
-    head = FineTuning(num_epochs=1, batch_size=9, learning_rate=0.01, patience=20)
+    head = FineTuning(
+        num_epochs=1,
+        batch_size=9,
+        learning_rate=0.01,
+        patience=20,
+    )
     estimator = PairClassifier(tiny_encoder(), matcher="symmetric", head=head)
     grid = {"head__num_epochs": [1, 15]}
     search = GridSearchCV(estimator, grid, cv=2, error_score="raise").fit(PAIRS, LABELS)

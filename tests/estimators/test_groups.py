@@ -28,8 +28,10 @@ class Numbers:
     """Encodes sentences that end in a number, which determines the vectors."""
 
     def encode(self, sentences):
-        seeds = [int(text.split()[-1]) for text in sentences]
-        return numpy.array([numpy.random.default_rng(seed).standard_normal(16) for seed in seeds])
+        return numpy.array([self.vector(int(text.split()[-1])) for text in sentences])
+
+    def vector(self, seed):
+        return numpy.random.default_rng(seed).standard_normal(16)
 
 
 class Letters:
@@ -40,15 +42,24 @@ class Letters:
 
 
 def by_chance(count=60):
-    """Pairs of sentences that occur once, with random labels."""
+    """Return pairs of sentences that occur once, and random labels."""
     pairs = [(f"a {2 * i}", f"b {2 * i + 1}") for i in range(count)]
-    return pairs, numpy.random.default_rng(0).integers(0, 2, count).tolist()
+    labels = numpy.random.default_rng(0).integers(0, 2, count)
+    return pairs, labels.tolist()
 
 
-def test_equal_texts_in_any_order_are_one_group():
-    pairs = [("a", "b"), ("b", "a"), ("a", "c"), ("a", "a"), (" A", "B "), ("a", "a")]
-    assert group_equal(pairs).tolist() == [0, 0, 1, 2, 0, 2]
-    assert group_equal([("a  b",), ("b",), ("a b",)]).tolist() == [0, 1, 0]
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (
+            [("a", "b"), ("b", "a"), ("a", "c"), ("a", "a"), (" A", "B "), ("a", "a")],
+            [0, 0, 1, 2, 0, 2],
+        ),
+        ([("a  b",), ("b",), ("a b",)], [0, 1, 0]),
+    ],
+)
+def test_equal_texts_in_any_order_are_one_group(texts, expected):
+    assert group_equal(texts).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -81,36 +92,47 @@ def test_joined_groups_are_connected():
 
 def test_the_rarest_label_is_the_stratum_of_a_group():
     """Label 1 is in one group, 0 in two, and 2 in three."""
-    strata, counts = strata_of(numpy.array([0, 0, 0, 1, 1, 2]), numpy.array([0, 1, 2, 0, 2, 2]))
+    groups = numpy.array([0, 0, 0, 1, 1, 2])
+    labels = numpy.array([0, 1, 2, 0, 2, 2])
+    strata, counts = strata_of(groups, labels)
     assert counts.tolist() == [2, 1, 3]
     assert strata.tolist() == [1, 0, 2]
 
 
+def numbered(values):
+    """Return the values as numbers from 0, of which none is left out."""
+    _, numbers = numpy.unique(values, return_inverse=True)
+    return numbers
+
+
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=1, max_size=30))
 def test_folds_keep_groups_together_and_leave_every_label(rows):
-    groups, labels = (numpy.unique(part, return_inverse=True)[1] for part in zip(*rows))
+    groups = numbered([group for group, _ in rows])
+    labels = numbered([label for _, label in rows])
     folds = divide(groups, labels, 5, 0)
-    every = numpy.concatenate([*folds, numpy.zeros(0, int)])
-    assert len(every) == len(set(every.tolist()))
+    held_out_once = [row for fold in folds for row in fold.tolist()]
+    assert len(held_out_once) == len(set(held_out_once))
     for held_out in folds:
-        rest = numpy.setdiff1d(numpy.arange(len(rows)), held_out)
-        assert not set(groups[held_out]) & set(groups[rest])
-        assert set(labels[rest]) == set(labels)
+        learned = numpy.setdiff1d(numpy.arange(len(rows)), held_out)
+        assert not set(groups[held_out]) & set(groups[learned])
+        assert set(labels[learned]) == set(labels)
 
 
 def test_without_equal_examples_the_folds_are_scikit_learn_s():
     labels = numpy.random.default_rng(0).integers(0, 3, 50)
-    expected = StratifiedKFold(5, shuffle=True, random_state=3).split(labels, labels)
-    for found, (_, held_out) in zip(divide(numpy.arange(50), labels, 5, 3), expected):
-        assert found.tolist() == held_out.tolist()
+    folds = divide(numpy.arange(50), labels, 5, 3)
+    reference = StratifiedKFold(5, shuffle=True, random_state=3)
+    for held_out, (_, expected) in zip(folds, reference.split(labels, labels)):
+        assert held_out.tolist() == expected.tolist()
 
 
 def test_a_label_is_held_out_if_it_has_a_group_for_each_fold():
     """Of five folds. The labels 2 and 3 have five groups and three; 3 is in none of the folds."""
     labels = numpy.repeat([0, 1, 2, 3], [10, 10, 5, 3])
     folds = divide(numpy.arange(len(labels)), labels, 5, 0)
-    numbers = [numpy.bincount(labels[rows], minlength=4).tolist() for rows in folds]
-    assert numbers == [[2, 2, 1, 0]] * 5
+    assert len(folds) == 5
+    for held_out in folds:
+        assert numpy.bincount(labels[held_out], minlength=4).tolist() == [2, 2, 1, 0]
 
 
 TWICE = [2] * len(PAIRS)
@@ -118,41 +140,40 @@ SOME_THRICE = [3 if i % 7 == 0 else 1 for i in range(len(PAIRS))]
 
 
 @pytest.mark.parametrize(
-    ("kind", "matcher", "counts"),
+    ("kind", "targets", "matcher", "counts"),
     [
-        (PairClassifier, "heuristic", SOME_THRICE),
-        (PairClassifier, "symmetric", TWICE),
-        (PairClassifier, "cosine", SOME_THRICE),
-        (PairRegressor, "heuristic", TWICE),
-        (PairRegressor, "concat", SOME_THRICE),
-        (PairRegressor, "cosine", SOME_THRICE),
+        (PairClassifier, LABELS, "heuristic", SOME_THRICE),
+        (PairClassifier, LABELS, "symmetric", TWICE),
+        (PairClassifier, LABELS, "cosine", SOME_THRICE),
+        (PairRegressor, SCORES, "heuristic", TWICE),
+        (PairRegressor, SCORES, "concat", SOME_THRICE),
+        (PairRegressor, SCORES, "cosine", SOME_THRICE),
     ],
 )
-def test_copies_of_a_pair_are_a_pair_of_their_weight(kind, matcher, counts):
+def test_copies_of_a_pair_are_a_pair_of_their_weight(kind, targets, matcher, counts):
     """This includes all choices of cross-validation."""
-    targets = LABELS if kind is PairClassifier else SCORES
-    several = [i for i, count in enumerate(counts) for _ in range(count)]
-    repeated = [PAIRS[i] for i in several]
-    targets_of_repeated = [targets[i] for i in several]
+    positions = numpy.repeat(numpy.arange(len(PAIRS)), counts)
+    copies = [PAIRS[i] for i in positions]
+    targets_of_copies = [targets[i] for i in positions]
     weighted = kind(tiny_encoder(), matcher=matcher).fit(PAIRS, targets, sample_weight=counts)
-    copied = kind(tiny_encoder(), matcher=matcher).fit(repeated, targets_of_repeated)
+    copied = kind(tiny_encoder(), matcher=matcher).fit(copies, targets_of_copies)
     numpy.testing.assert_allclose(copied.head_.coef, weighted.head_.coef, rtol=1e-6)
     numpy.testing.assert_allclose(copied._outputs(PAIRS), weighted._outputs(PAIRS), rtol=1e-6)
     assert copied.l2_ == weighted.l2_
     assert figures_of(copied) == figures_of(weighted)
     if kind is PairClassifier:
-        chosen = copied.threshold()
+        found = copied.threshold()
         expected = weighted.threshold()
-        assert chosen[:4] == pytest.approx(expected[:4])
-        assert chosen.interval == pytest.approx(expected.interval)
+        assert found[:4] == pytest.approx(expected[:4])
+        assert found.interval == pytest.approx(expected.interval)
 
 
 def test_a_label_that_is_oversampled_has_its_weight():
-    labels = [*LABELS]
-    rare = [i for i, label in enumerate(labels) if label == "same"]
-    pairs = PAIRS + [PAIRS[i] for i in rare] * 3
-    weights = [4 if label == "same" else 1 for label in labels]
-    copied = PairClassifier(tiny_encoder()).fit(pairs, labels + ["same"] * (3 * len(rare)))
+    rare = [pair for pair, label in zip(PAIRS, LABELS) if label == "same"]
+    pairs = PAIRS + rare * 3
+    labels = LABELS + ["same"] * (3 * len(rare))
+    copied = PairClassifier(tiny_encoder()).fit(pairs, labels)
+    weights = [4 if label == "same" else 1 for label in LABELS]
     weighted = PairClassifier(tiny_encoder()).fit(PAIRS, LABELS, weights)
     assert figures_of(copied) == figures_of(weighted)
     assert copied.threshold().interval == pytest.approx(weighted.threshold().interval)
@@ -168,7 +189,8 @@ def oversampled(pairs, labels):
 
 
 def in_capitals(pairs, labels):
-    return pairs + [(f"{first} ".upper(), second) for first, second in pairs], labels * 2
+    capitals = [(f"{first} ".upper(), second) for first, second in pairs]
+    return pairs + capitals, labels * 2
 
 
 @pytest.mark.parametrize("matcher", ["heuristic", "symmetric"])
@@ -184,52 +206,102 @@ def test_what_cannot_be_learned_is_not_learned(again, matcher):
     assert figures_of(classifier)["pairs in cross-validation"] == 60
 
 
-def test_pairs_with_two_labels_are_learned():
-    """A pair with both labels is one pair; the folds hold out both."""
+@pytest.fixture
+def of_two_labels():
+    """Return a classifier of 60 pairs, of which 30 have both labels."""
     pairs, labels = by_chance()
-    both = pairs + pairs[:30], labels + [1 - label for label in labels[:30]]
-    classifier = PairClassifier(Numbers(), compare_words=False).fit(*both)
-    held_out = classifier.held_out_
+    other_labels = [1 - label for label in labels[:30]]
+    classifier = PairClassifier(Numbers(), compare_words=False)
+    return classifier.fit(pairs + pairs[:30], labels + other_labels)
+
+
+def test_pairs_with_two_labels_are_learned(of_two_labels):
+    """A pair with both labels is one pair; the folds hold out both."""
+    held_out = of_two_labels.held_out_
     assert len(held_out.targets) == 90
     assert held_out.counts() == {"pairs": 60}
-    share, interval = held_out.accuracy()
-    number = 90**2 / (30 * 2**2 + 30)  # Kish's, of 30 pairs of weight 2 and 30 of weight 1
+
+
+def test_the_interval_of_pairs_with_two_labels_is_wider(of_two_labels):
+    """Kish's effective number of 30 pairs of weight 2 and 30 of weight 1 is 54, not 90."""
+    share, (low, high) = of_two_labels.held_out_.accuracy()
     right = round(share * 90)
-    wilson = binomtest(right, 90).proportion_ci(0.95, "wilson")
-    assert number == 54
-    assert interval[1] - interval[0] > wilson.high - wilson.low
+    of_90 = binomtest(right, 90).proportion_ci(0.95, "wilson")
+    assert high - low > of_90.high - of_90.low
 
 
-def near_copies(num_documents=30, each=4):
-    """Pairs of a document are nearly equal, and share its random label."""
-    labels = numpy.random.default_rng(1).integers(0, 2, num_documents)
-    documents = [i for i in range(num_documents) for _ in range(each)]
+def near_copies(num_documents=30, num_pairs_each=4):
+    """Return pairs that are nearly equal within a document and share its random label.
+
+    Also return the labels, and the documents as groups.
+    """
+    label_of_document = numpy.random.default_rng(1).integers(0, 2, num_documents)
+    documents = numpy.repeat(numpy.arange(num_documents), num_pairs_each)
     pairs = [(f"{n} a {2 * i}", f"b {2 * i + 1}") for n, i in enumerate(documents)]
-    return pairs, labels[documents].tolist(), [f"document {i}" for i in documents]
+    groups = [f"document {i}" for i in documents]
+    return pairs, label_of_document[documents].tolist(), groups
 
 
 def test_given_groups_are_held_out_together():
     pairs, labels, groups = near_copies()
     model = PairClassifier(Numbers(), compare_words=False)
-    assert figures_of(model.fit(pairs, labels))["accuracy in cross-validation"] > 0.9
-    figures = figures_of(model.fit(pairs, labels, groups=groups))
-    assert figures["accuracy in cross-validation"] < 0.75
-    assert (figures["pairs in cross-validation"], figures["groups in cross-validation"]) == (
-        120,
-        30,
-    )
-    low, high = figures["its 95 % interval"]
+    of_pairs = figures_of(model.fit(pairs, labels))
+    assert of_pairs["accuracy in cross-validation"] > 0.9
+    of_groups = figures_of(model.fit(pairs, labels, groups=groups))
+    assert of_groups["accuracy in cross-validation"] < 0.75
+    assert of_groups["pairs in cross-validation"] == 120
+    assert of_groups["groups in cross-validation"] == 30
+    low, high = of_groups["its 95 % interval"]
     assert high - low > 0.25  # 30 groups, not 120 pairs
 
 
 def test_two_groups_with_both_labels_are_two_folds():
     pairs, labels = by_chance(20)
-    model = PairClassifier(Numbers(), compare_words=False).fit(
-        pairs, labels, groups=["x", "y"] * 10
-    )
+    model = PairClassifier(Numbers(), compare_words=False)
+    model.fit(pairs, labels, groups=["x", "y"] * 10)
     assert model.held_out_.counts() == {"pairs": 20, "groups": 2}
-    fitted = PairClassifier(Numbers(), compare_words=False).fit(pairs, labels, groups=labels)
-    assert not hasattr(fitted, "held_out_")
+
+
+def test_without_a_label_in_two_groups_nothing_is_held_out():
+    pairs, labels = by_chance(20)
+    model = PairClassifier(Numbers(), compare_words=False)
+    model.fit(pairs, labels, groups=labels)
+    assert not hasattr(model, "held_out_")
+
+
+def test_scikit_learn_passes_groups_to_the_splitter():
+    pairs, labels, groups = near_copies()
+    model = PairClassifier(Numbers(), compare_words=False)
+    accuracies = cross_val_score(
+        model,
+        pairs,
+        labels,
+        groups=groups,
+        cv=GroupKFold(3),
+    )
+    assert accuracies.mean() < 0.75
+
+
+def test_scikit_learn_s_metadata_routing_passes_groups_to_fit():
+    if "params" not in inspect.signature(cross_val_score).parameters:
+        pytest.skip("this scikit-learn has no metadata routing of cross_val_score")
+    pairs, labels, groups = near_copies()
+    model = PairClassifier(Numbers(), compare_words=False)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model.set_fit_request(groups=True)
+        accuracies = cross_val_score(
+            model,
+            pairs,
+            labels,
+            params={"groups": groups},
+            cv=GroupKFold(3),
+            error_score="raise",
+        )
+        assert len(accuracies) == 3
+        search = GridSearchCV(model, {"matcher": ["concat"]}, cv=GroupKFold(3))
+        search.fit(pairs, labels, groups=groups)
+    counts = search.best_estimator_.held_out_.counts()
+    assert counts == {"pairs": 120, "groups": 30}
 
 
 @pytest.mark.parametrize(
@@ -249,22 +321,3 @@ def test_bad_groups_are_refused(groups, message):
 def test_groups_are_numbered():
     assert checked_groups(None, 3) is None
     assert checked_groups(numpy.array(["b", "a", "b"]), 3).tolist() == [0, 1, 0]
-
-
-def test_scikit_learn_passes_groups_on():
-    """Metadata routing passes groups to the splitter and to `fit`."""
-    pairs, labels, groups = near_copies()
-    model = PairClassifier(Numbers(), compare_words=False)
-    plain = cross_val_score(model, pairs, labels, groups=groups, cv=GroupKFold(3))
-    assert plain.mean() < 0.75
-    if "params" not in inspect.signature(cross_val_score).parameters:
-        pytest.skip("this scikit-learn has no metadata routing of cross_val_score")
-    with sklearn.config_context(enable_metadata_routing=True):
-        model.set_fit_request(groups=True)
-        routed = cross_val_score(
-            model, pairs, labels, params={"groups": groups}, cv=GroupKFold(3), error_score="raise"
-        )
-        assert len(routed) == 3
-        search = GridSearchCV(model, {"matcher": ["concat"]}, cv=GroupKFold(3))
-        best = search.fit(pairs, labels, groups=groups).best_estimator_
-    assert best.held_out_.counts() == {"pairs": 120, "groups": 30}

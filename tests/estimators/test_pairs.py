@@ -20,13 +20,25 @@ from allennlp_sentmatch.estimators.pairs import checked_pairs, checked_targets
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 from tests.fuzzing import cases, check_cases, check_refusal, texts, values
 
-P = [("a cat", "a dog"), ("x", "y")]
+CATS = ("a cat", "a dog")
+
+
+LETTERS = ("x", "y")
+
+
+P = [CATS, LETTERS]
 NAMES = ("text_a", "text_b")
-RECORDS = [dict(zip(NAMES, pair)) for pair in P]
-REVERSED = [dict(reversed(record.items())) for record in RECORDS]
+RECORDS = [
+    {"text_a": "a cat", "text_b": "a dog"},
+    {"text_a": "x", "text_b": "y"},
+]
+REVERSED = [
+    {"text_b": "a dog", "text_a": "a cat"},
+    {"text_b": "y", "text_a": "x"},
+]
 FRAME = pandas.DataFrame(P, columns=NAMES)
-Pair = namedtuple("Pair", NAMES)
-Reversed = namedtuple("Reversed", NAMES[::-1])
+Pair = namedtuple("Pair", ["text_a", "text_b"])
+Reversed = namedtuple("Reversed", ["text_b", "text_a"])
 
 
 @pytest.mark.parametrize(
@@ -34,12 +46,12 @@ Reversed = namedtuple("Reversed", NAMES[::-1])
     [
         (P, None),
         (numpy.array(P), None),
-        (zip(*zip(*P)), None),
-        ([Pair(*pair) for pair in P], NAMES),
+        (zip(["a cat", "x"], ["a dog", "y"]), None),
+        ([Pair(*CATS), Pair(*LETTERS)], NAMES),
         (FRAME.itertuples(index=False), NAMES),
-        ([Pair(*P[0]), Reversed(*P[1][::-1])], NAMES),
+        ([Pair("a cat", "a dog"), Reversed("y", "x")], NAMES),
         (FRAME.to_records(index=False), NAMES),
-        ([deque(pair) for pair in P], None),
+        ([deque(CATS), deque(LETTERS)], None),
         ([record.values() for record in RECORDS], None),
         (pandas.Series(P, index=[5, 2]), None),
         (pandas.DataFrame(P), None),  # its columns are named 0 and 1
@@ -48,14 +60,56 @@ Reversed = namedtuple("Reversed", NAMES[::-1])
         (RECORDS, NAMES),
         ([MappingProxyType(RECORDS[0]), OrderedDict(REVERSED[1])], NAMES),
         ([row for _, row in FRAME.iterrows()], NAMES),
-        ([UserDict(record) for record in RECORDS], NAMES),
+        ([UserDict(RECORDS[0]), UserDict(RECORDS[1])], NAMES),
         ([{0: "a cat", 1: "a dog"}, {1: "y", 0: "x"}], None),
     ],
     ids=lambda value: f"{type(value).__name__}",
 )
 def test_pairs_are_two_strings_in_a_known_order(pairs, names):
-    first, second, found = checked_pairs(pairs)
-    assert (list(zip(first, second)), found) == (P, names)
+    first, second, found_names = checked_pairs(pairs)
+    assert first == ["a cat", "x"]
+    assert second == ["a dog", "y"]
+    assert found_names == names
+
+
+EXCHANGED = FRAME[["text_b", "text_a"]]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        EXCHANGED.itertuples(index=False),
+        EXCHANGED.to_records(index=False),
+        RECORDS,
+        REVERSED,
+        FRAME,
+        P,
+        numpy.array(P),
+        FRAME.to_numpy(),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_columns_have_the_order_of_fit(pairs):
+    names = numpy.array(NAMES, dtype=object)
+    first, second, _ = checked_pairs(pairs, names)
+    assert first == ["a cat", "x"]
+    assert second == ["a dog", "y"]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        FRAME.set_axis(["text_b", "text_a"], axis=1),
+        FRAME.set_axis(["text_a", "text_c"], axis=1),
+        [{"q1": "a", "q2": "b"}],
+        # pandas names these _0 and _1
+        FRAME.set_axis(["text a", "text b"], axis=1).itertuples(index=False),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_columns_with_other_names_are_refused(pairs):
+    with pytest.raises(ValueError, match=r"feature names should match those .* during fit: te"):
+        checked_pairs(pairs, NAMES)
 
 
 def test_tables_of_datasets_and_arrow():
@@ -66,20 +120,6 @@ def test_tables_of_datasets_and_arrow():
     labeled = datasets.Dataset.from_pandas(FRAME.assign(label=["yes", "no"]))
     with pytest.raises(TypeError, match="pair 0 must be two sentences, not a dict of 3"):
         checked_pairs(labeled)
-
-
-def test_columns_have_the_names_of_fit():
-    exchanged = FRAME[list(NAMES[::-1])]
-    by_name = exchanged.itertuples(index=False), exchanged.to_records(index=False)
-    for pairs in (*by_name, RECORDS, REVERSED, FRAME, P, numpy.array(P), FRAME.to_numpy()):
-        assert checked_pairs(pairs, numpy.array(NAMES, dtype=object))[:2] == checked_pairs(P)[:2]
-    for names in (NAMES[::-1], ("text_a", "text_c")):
-        with pytest.raises(ValueError, match=r"feature names should match those .* during fit: te"):
-            checked_pairs(FRAME.set_axis(list(names), axis=1), NAMES)
-    with pytest.raises(ValueError, match="feature names should match"):
-        checked_pairs([{"q1": "a", "q2": "b"}], NAMES)
-    with pytest.raises(ValueError, match="feature names should match"):  # pandas names these _0, _1
-        checked_pairs(FRAME.set_axis(["text a", "text b"], axis=1).itertuples(index=False), NAMES)
 
 
 @pytest.mark.parametrize(
@@ -159,13 +199,14 @@ def test_numpy_s_numbers_tensors_and_enums_are_targets():
 
 
 def test_a_classifier_reads_records_as_pairs():
-    records = [dict(zip(NAMES, pair)) for pair in PAIRS]
-    expected = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
-    classifier = PairClassifier(tiny_encoder(), l2=0.1).fit(records, LABELS)
-    for trained, pairs in ((expected, records), (classifier, PAIRS), (classifier, records)):
-        probabilities = trained.predict_proba(pairs)
-        numpy.testing.assert_allclose(probabilities, expected.predict_proba(PAIRS), atol=1e-6)
-    assert classifier.explain(records[1]) == classifier.explain(PAIRS[1])
+    records = [{"text_a": first, "text_b": second} for first, second in PAIRS]
+    of_pairs = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
+    of_records = PairClassifier(tiny_encoder(), l2=0.1).fit(records, LABELS)
+    expected = of_pairs.predict_proba(PAIRS)
+    numpy.testing.assert_allclose(of_pairs.predict_proba(records), expected, atol=1e-6)
+    numpy.testing.assert_allclose(of_records.predict_proba(PAIRS), expected, atol=1e-6)
+    numpy.testing.assert_allclose(of_records.predict_proba(records), expected, atol=1e-6)
+    assert of_records.explain(records[1]) == of_records.explain(PAIRS[1])
 
 
 FORMS = [

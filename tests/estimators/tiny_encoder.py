@@ -8,24 +8,38 @@ from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 WORDS = ["@@PADDING@@", "@@UNKNOWN@@", "a", "cat", "dog", "man", "sleeps", "runs", "not", "sees"]
 
-NOUNS = ("cat", "dog", "man")
-VERBS = ("sleeps", "runs")
-SENTENCES = [f"a {noun} {verb}" for noun in NOUNS for verb in VERBS]
+SENTENCES = [
+    "a cat sleeps",
+    "a cat runs",
+    "a dog sleeps",
+    "a dog runs",
+    "a man sleeps",
+    "a man runs",
+]
 PAIRS = [(first, second) for first in SENTENCES for second in SENTENCES]
 """Every pair of six sentences."""
 
-LABELS = ["same" if first[-4:] == second[-4:] else "other" for first, second in PAIRS]
+
+def is_same_verb(first, second):
+    return first.split()[-1] == second.split()[-1]
+
+
+LABELS = ["same" if is_same_verb(first, second) else "other" for first, second in PAIRS]
 """Whether the verbs agree."""
 
-SCORES = [float(len(set(first.split()) & set(second.split()))) for first, second in PAIRS]
+
+def num_shared_words(first, second):
+    return len(set(first.split()) & set(second.split()))
+
+
+SCORES = [float(num_shared_words(first, second)) for first, second in PAIRS]
 """How many words they share: 1 to 3."""
 
 
 def tiny_encoder(size: int = 8) -> StandaloneEncoder:
     torch.manual_seed(0)
-    indexer = TextIndexer(
-        RuleSplitter(), {word: i for i, word in enumerate(WORDS) if i}, unknown=1, empty=1
-    )
+    known = {word: index for index, word in enumerate(WORDS) if index}
+    indexer = TextIndexer(RuleSplitter(), known, unknown=1, empty=1)
     settings = {
         "type": "pooled",
         "encoder": {"type": "pass_through", "input_size": size},

@@ -82,7 +82,11 @@ def serving(app, host="127.0.0.1", port=0):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uvicorn, "Server", Stoppable)
-        thread = threading.Thread(target=serve, args=(app, host, port, "server"), daemon=True)
+        thread = threading.Thread(
+            target=serve,
+            args=(app, host, port, "server"),
+            daemon=True,
+        )
         thread.start()
         try:
             while not (servers and servers[0].started):

@@ -66,101 +66,135 @@ async def after_the_first(model, batcher, *callers):
     return await asyncio.gather(*waiting, return_exceptions=True)
 
 
+def heard(*texts):
+    """Return the model's answers to these texts."""
+    return [{"heard": text} for text in texts]
+
+
+def busy(model, batcher, *callers):
+    """Return the answers or errors of callers who come while the model is busy."""
+    return asyncio.run(after_the_first(model, batcher, *callers))
+
+
 def test_what_comes_while_the_model_computes_is_the_next_batch():
     model = Model()
     batcher = model.batcher(batch_size=3)
-    answers = asyncio.run(
-        after_the_first(model, batcher, ask(batcher, "a", "b"), ask(batcher, "c", "d"))
-    )
-    assert answers == [[{"heard": "a"}, {"heard": "b"}], [{"heard": "c"}, {"heard": "d"}]]
+    first, second = busy(model, batcher, ask(batcher, "a", "b"), ask(batcher, "c", "d"))
+    assert first == heard("a", "b")
+    assert second == heard("c", "d")
     assert model.batches == [["first"], ["a", "b", "c"], ["d"]]
 
 
 def test_a_batch_costs_no_more_than_the_dearest_input():
     model = Model()
     batcher = model.batcher(max_words=20)
-    shapes = {"a": (1, 10), "b": (1, 10), "c": (1, 14), "d": (30, 2), "e": (1, 6), "dear": (1, 21)}
+    shapes = {
+        "a": (1, 10),
+        "b": (1, 10),
+        "c": (1, 14),
+        "d": (30, 2),
+        "e": (1, 6),
+        "dear": (1, 21),
+    }
     callers = [ask(batcher, name, shape=shape) for name, shape in shapes.items()]
-    *_, refused = asyncio.run(after_the_first(model, batcher, *callers))
+    *_, refused = busy(model, batcher, *callers)
     # Padded, c and d would be 30 texts of 14 words, and d and e 30 of 6.
     assert model.batches == [["first"], ["a", "b"], ["c"], ["d"], ["e"]]
-    assert (refused.status, str(refused)[:31]) == (413, "Input 1: the words of the longe")
+    assert refused.status == 413
+    assert str(refused).startswith("Input 1: the words of the longe")
 
 
 def test_an_input_that_fails_does_not_affect_the_others():
     model = Model()
     batcher = model.batcher()
-    callers = [ask(batcher, "a", "unreadable"), ask(batcher, "broken"), ask(batcher, "c", "nan")]
-    callers.append(ask(batcher, "b"))
-    unreadable, broken, nan, answered = asyncio.run(after_the_first(model, batcher, *callers))
-    assert (unreadable.status, str(unreadable)) == (400, "Input 2: this cannot be read")
-    assert (broken.status, str(broken)) == (500, "The model failed on input 1.")
-    assert (nan.status, str(nan)) == (500, "The model failed on input 2: not finite")
-    assert answered == [{"heard": "b"}]
+    unreadable, broken, not_finite, answered = busy(
+        model,
+        batcher,
+        ask(batcher, "a", "unreadable"),
+        ask(batcher, "broken"),
+        ask(batcher, "c", "nan"),
+        ask(batcher, "b"),
+    )
+    assert unreadable.status == 400
+    assert str(unreadable) == "Input 2: this cannot be read"
+    assert broken.status == 500
+    assert str(broken) == "The model failed on input 1."
+    assert not_finite.status == 500
+    assert str(not_finite) == "The model failed on input 2: not finite"
+    assert answered == heard("b")
 
 
 def test_nothing_is_predicted_for_those_who_left_or_ask_nothing():
     model = Model()
     batcher = model.batcher()
     left = asyncio.wait_for(ask(batcher, "left"), 0)
-    _, nothing, _ = asyncio.run(
-        after_the_first(model, batcher, left, ask(batcher), ask(batcher, "a"))
-    )
-    assert (nothing, model.batches) == ([], [["first"], ["a"]])
+    _, nothing, _ = busy(model, batcher, left, ask(batcher), ask(batcher, "a"))
+    assert nothing == []
+    assert model.batches == [["first"], ["a"]]
 
 
-@pytest.mark.parametrize(("texts", "weight", "size"), [("ab", 1, 1), ("a", 4, MAX_WAITING // 7)])
-def test_a_queue_is_limited_but_not_a_single_request(texts, weight, size):
-    """An expensive input counts as several."""
+HALF = MAX_WAITING // 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "weight", "size", "room"),
+    [
+        pytest.param("ab", 1, 1, 0, id="full"),
+        pytest.param("a", 4, MAX_WAITING // 7, MAX_WAITING - HALF, id="a dear input"),
+    ],
+)
+def test_a_queue_is_limited(texts, weight, size, room):
+    """An expensive input counts as several, and a request of any size is taken if none waits."""
     model = Model()
     whole = Batcher()
     batcher = partial(whole, Repeating(model))
     last = partial(whole, Repeating(model, weight))
-    callers = ask(batcher, *texts, size=MAX_WAITING // 2), ask(last, "c", size=size)
-    answer, refused = asyncio.run(after_the_first(model, batcher, *callers))
-    assert answer == [{"heard": text} for text in texts]
+    taken = ask(batcher, *texts, size=HALF)
+    answer, refused = busy(model, batcher, taken, ask(last, "c", size=size))
+    assert answer == heard(*texts)
     assert isinstance(refused, RequestError)
-    assert (refused.status, whole.num_waiting) == (503, 0)
-    room = 0 if len(texts) == 2 else MAX_WAITING - MAX_WAITING // 2
+    assert refused.status == 503
     assert f"There is room for {room:,} characters now" in str(refused)
+    assert whole.num_waiting == 0
 
 
 @pytest.mark.parametrize("num_large", [1, 20])
 def test_a_small_request_waits_for_one_batch_of_large_ones(num_large):
     """This holds for any number of them, and none waits for another one's end."""
     model = Model()
-    ask_for = model.batcher(batch_size=2)
-    callers = [
-        ask(ask_for, *(f"{name}{i}" for i in range(8)), size=SMALL_REQUEST)
-        for name in range(num_large)
-    ]
-    answers = asyncio.run(after_the_first(model, ask_for, *callers, ask(ask_for, "small")))
+    batcher = model.batcher(batch_size=2)
+    names = [str(number) for number in range(num_large)]
+    large = []
+    for name in names:
+        texts = [f"{name}{i}" for i in range(8)]
+        large.append(ask(batcher, *texts, size=SMALL_REQUEST))
+    answers = busy(model, batcher, *large, ask(batcher, "small"))
     assert [len(answer) for answer in answers] == [8] * num_large + [1]
     assert ["small"] in model.batches[:3]
-    owners = [batch[0][:-1] for batch in model.batches if batch[0][:-1].isdigit()]
-    assert owners == [str(name) for name in range(num_large)] * 4
+    owners = [batch[0][:-1] for batch in model.batches]
+    owners_of_large = [owner for owner in owners if owner.isdigit()]
+    assert owners_of_large == names * 4
 
 
 def test_large_requests_go_on_however_many_small_ones_come():
     model = Model()
-    ask_for = model.batcher(batch_size=1)
-    large = ask(ask_for, *"abcd", size=SMALL_REQUEST)
-    small = [ask(ask_for, str(number)) for number in range(50)]
-    asyncio.run(after_the_first(model, ask_for, large, *small))
+    batcher = model.batcher(batch_size=1)
+    large = ask(batcher, *"abcd", size=SMALL_REQUEST)
+    small = [ask(batcher, str(number)) for number in range(50)]
+    busy(model, batcher, large, *small)
     assert [model.batches.index([text]) for text in "abcd"] == [2, 5, 8, 11]
 
 
 def test_inputs_share_batches_in_the_order_of_their_lengths():
     model = Model()
-    whole = Batcher(batch_size=2)
-    texts = ["a " * 9, "b", "c " * 8, "d", "e " * 9]
-    inputs = [{"text": text} for text in texts]
-    names = ["-"] * 5
-    sizes = [200 * len(text) for text in texts]
+    batcher = model.batcher(batch_size=2)
+    a, b, c, d, e = ("a " * 9, "b", "c " * 8, "d", "e " * 9)
+    sizes = [200 * len(text) for text in (a, b, c, d, e)]
     model.may_end.set()
-    answers = asyncio.run(whole(Repeating(model), inputs, sizes, names))
-    assert answers == [{"heard": text} for text in texts]
-    assert model.batches == [["b", "d"], ["c " * 8, "a " * 9], ["e " * 9]]
+    inputs = [{"text": text} for text in (a, b, c, d, e)]
+    answers = asyncio.run(batcher(inputs, sizes, ["-"] * 5))
+    assert answers == heard(a, b, c, d, e)
+    assert model.batches == [[b, d], [c, a], [e]]
 
 
 class Slow(Repeating):
@@ -196,24 +230,27 @@ def test_a_turn_takes_as_long_as_it_should_or_twice_as_long_as_one_input(
     assert fewest <= max(sizes) <= most
 
 
+class Sleeping(Repeating):
+    """Needs a tenth of a second for a batch."""
+
+    def compute(self, batch):
+        time.sleep(0.1)
+        return super().compute(batch)
+
+
 def test_a_request_that_goes_on_is_not_given_up(monkeypatch):
-    """This is unlike a request of which nothing is computed."""
     monkeypatch.setattr(batcher, "STALLED_SECONDS", 0.5)
-
-    class Sleeping(Repeating):
-        def compute(self, batch):
-            time.sleep(0.1)
-            return super().compute(batch)
-
     model = Model()
-    job = Sleeping(model)
-    inputs = [{"text": text} for text in "abcdefgh"]
     model.may_end.set()
-    answers = asyncio.run(Batcher(batch_size=1)(job, inputs, [1] * 8, ["-"] * 8))
-    assert [answer["heard"] for answer in answers] == list("abcdefgh")
-    model.may_end.clear()
+    one_by_one = partial(Batcher(batch_size=1), Sleeping(model))
+    assert asyncio.run(ask(one_by_one, *"abcdefgh")) == heard(*"abcdefgh")
+
+
+def test_a_request_of_which_nothing_is_computed_is_given_up(monkeypatch):
+    monkeypatch.setattr(batcher, "STALLED_SECONDS", 0.5)
+    model = Model()
     with pytest.raises(RequestError, match="too busy") as refused:
-        asyncio.run(Batcher()(job, inputs[:1], [1], ["-"]))
+        asyncio.run(ask(model.batcher(), "a"))
     assert refused.value.status == 503
     model.may_end.set()
 
@@ -222,19 +259,21 @@ def test_a_request_that_is_left_is_not_computed_further():
     """The inputs of a started batch are computed; the others leave the queue."""
     model = Model()
     whole = Batcher(batch_size=2)
-
-    async def leave():
-        asked = asyncio.create_task(ask(partial(whole, Repeating(model)), *"abcdefgh"))
-        while not model.batches:
-            await asyncio.sleep(0.01)
-        asked.cancel()
-        await asyncio.wait([asked])
-        assert whole.num_waiting == 0
-        model.may_end.set()
-        return await ask(partial(whole, Repeating(model)), "last")
-
-    assert asyncio.run(leave()) == [{"heard": "last"}]
+    assert asyncio.run(leave_and_ask(model, whole)) == heard("last")
     assert model.batches == [["a", "b"], ["last"]]
+
+
+async def leave_and_ask(model, whole):
+    """Leave while the first batch is computed, and return the answer to the next request."""
+    batcher = partial(whole, Repeating(model))
+    asked = asyncio.create_task(ask(batcher, *"abcdefgh"))
+    while not model.batches:
+        await asyncio.sleep(0.01)
+    asked.cancel()
+    await asyncio.wait([asked])
+    assert whole.num_waiting == 0
+    model.may_end.set()
+    return await ask(batcher, "last")
 
 
 def test_jobs_do_not_share_a_batch_and_a_dear_one_weighs_more():
@@ -242,11 +281,18 @@ def test_jobs_do_not_share_a_batch_and_a_dear_one_weighs_more():
     whole = Batcher(max_words=20)
     batcher = partial(whole, Repeating(model))
     dear = partial(whole, Repeating(model, 4))
-    callers = [ask(batcher, "a"), ask(dear, "b", shape=(1, 10)), ask(dear, "c"), ask(batcher, "d")]
-    callers.append(ask(dear, "e", shape=(1, 11)))
-    *_, refused = asyncio.run(after_the_first(model, batcher, *callers))
+    *_, refused = busy(
+        model,
+        batcher,
+        ask(batcher, "a"),
+        ask(dear, "b", shape=(1, 10)),
+        ask(dear, "c"),
+        ask(batcher, "d"),
+        ask(dear, "e", shape=(1, 11)),
+    )
     assert model.batches == [["first"], ["a"], ["b"], ["c"], ["d"]]
-    assert (refused.status, "(text 1 x 11), 4 times are" in str(refused)) == (413, True)
+    assert refused.status == 413
+    assert "(text 1 x 11), 4 times are" in str(refused)
 
 
 @pytest.mark.parametrize("name", ["batch_size", "max_words"])

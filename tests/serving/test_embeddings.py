@@ -324,7 +324,11 @@ def test_a_ranking(http, unit_vectors):
 
 
 def test_the_best_document_without_its_text(http):
-    body = {**REVERSED_DOCUMENTS, "top_n": 1, "return_documents": False}
+    body = {
+        **REVERSED_DOCUMENTS,
+        "top_n": 1,
+        "return_documents": False,
+    }
     (row,) = http.post("/rerank", json=body).json()["results"]
     assert list(row) == ["index", "relevance_score"]
 
@@ -547,7 +551,13 @@ def test_a_saved_regressor(tmp_path):
     assert answers[0].items() >= RECORDS[0].items()
 
 
-@pytest.mark.parametrize(("kind", "targets"), [(PairClassifier, LABELS), (PairRegressor, SCORES)])
+@pytest.mark.parametrize(
+    ("kind", "targets"),
+    [
+        (PairClassifier, LABELS),
+        (PairRegressor, SCORES),
+    ],
+)
 def test_a_saved_estimator_embeds_and_refuses(tmp_path, kind, targets):
     estimator = kind(tiny_encoder(), l2=0.1).fit(PAIRS, targets)
     service = saved_service(estimator, tmp_path)
@@ -579,7 +589,11 @@ def classifier_of_order(names):
     return estimator.fit(frame(names, pairs), labels)
 
 
-NAMES = [("hypothesis", "premise"), ("answer", "question"), ("b", "a")]
+NAMES = [
+    ("hypothesis", "premise"),
+    ("answer", "question"),
+    ("b", "a"),
+]
 
 
 @pytest.mark.parametrize("names", NAMES)

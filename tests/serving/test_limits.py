@@ -98,7 +98,14 @@ def test_jobs_without_allennlp_are_measured_too(tmp_path):
 
 @pytest.mark.parametrize(
     ("seconds", "gibibytes", "expected"),
-    [(0, 0, 1000), (11, 0, 500), (400, 0, 125), (9, 3.9, 1000), (0, 4.1, 500), (0, 17, 250)],
+    [
+        (0, 0, 1000),
+        (11, 0, 500),
+        (400, 0, 125),
+        (9, 3.9, 1000),
+        (0, 4.1, 500),
+        (0, 17, 250),
+    ],
 )
 def test_the_limit_of_a_dear_model_is_lower(monkeypatch, seconds, gibibytes, expected):
     """The cost of a text of 1,000 words, which grows with the square of their number."""

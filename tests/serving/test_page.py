@@ -68,7 +68,12 @@ def test_examples_are_validation_pairs_of_each_label(small_archive, tmp_path):
     archive.config["validation_data_path"] = str(file)
     predictor = Predictor.from_archive(archive)
     assert validation_examples(archive, predictor) == []
-    pairs = [("A", "neutral"), ("B", "neutral"), ("long " * 300, "neutral"), ("C", "entailment")]
+    pairs = [
+        ("A", "neutral"),
+        ("B", "neutral"),
+        ("long " * 300, "neutral"),
+        ("C", "entailment"),
+    ]
     rows = [f"{text}\tA dog.\t{label}" for text, label in pairs]
     file.write_text("\n".join(["sentence1\tsentence2\tlabel", *rows]))
     examples = validation_examples(archive, predictor)
@@ -113,7 +118,13 @@ def test_an_ensemble_classifies(small_archive, tmp_path):
     assert (page["saliency"], page["search"]) == ([], "")
 
 
-@pytest.mark.parametrize(("language", "first"), [("de", "Ein Mann"), ("en", "A man")])
+@pytest.mark.parametrize(
+    ("language", "first"),
+    [
+        ("de", "Ein Mann"),
+        ("en", "A man"),
+    ],
+)
 def test_sentences_to_translate_are_in_the_source_language(untrained_predictor, language, first):
     predictor = untrained_predictor("encoder_decoder")
     predictor._dataset_reader._tokenizers["source"].language = language

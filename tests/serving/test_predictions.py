@@ -61,7 +61,11 @@ def test_an_inspection_has_trees_gates_and_marked_texts(untrained_predictor, sma
     shown = answer(service_of(predictor), "/inspect", PAIR)
     gates = collect_gates(predictor, [PAIR])
     assert [one["counts"] for one in shown["gates"]] == [one.counts for one in gates] != []
-    encoder = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3}
+    encoder = {
+        "type": "gumbel_tree_lstm",
+        "input_size": 4,
+        "hidden_size": 3,
+    }
     predictor = untrained_predictor("similarity_regressor", encoder=encoder)
     trees = answer(service_of(predictor), "/inspect", PAIR)["trees"]
     assert [one["title"] for one in trees] == ["Tree of the premise", "Tree of the hypothesis"]

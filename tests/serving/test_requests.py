@@ -32,7 +32,11 @@ def respond(*hosts, server="127.0.0.1", allowed_hosts=(), kind="http", headers=(
     async def receive():
         if not chunks:
             await asyncio.Event().wait()  # forever
-        return {"type": "http.request", "body": chunks.pop(0), "more_body": bool(chunks)}
+        return {
+            "type": "http.request",
+            "body": chunks.pop(0),
+            "more_body": bool(chunks),
+        }
 
     async def app(scope, receive, send):
         bodies.append((await receive())["body"])

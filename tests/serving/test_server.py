@@ -208,7 +208,11 @@ def test_only_a_request_that_has_begun_must_arrive_in_time(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("host", "others"), [("0.0.0.0", "and at this machine's other addresses "), ("localhost", "")]
+    ("host", "others"),
+    [
+        ("0.0.0.0", "and at this machine's other addresses "),
+        ("localhost", ""),
+    ],
 )
 def test_a_server_answers_at_the_address_that_it_prints(predictor, capsys, host, others):
     with serving(create_app(service_of(predictor), max_words=100), host) as port:

@@ -38,7 +38,12 @@ def make(projection_size=5):
 
 
 def test_trees_are_not_sampled_in_training():
-    tree = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": "lstm"}
+    tree = {
+        "type": "gumbel_tree_lstm",
+        "input_size": 4,
+        "hidden_size": 3,
+        "leaf": "lstm",
+    }
     encoder = StandaloneEncoder(make().indexer, WORDS, 4, tree).eval()
     expected = encoder.encode(SENTENCES * 5)
     assert numpy.array_equal(encoder.train().encode(SENTENCES * 5), expected)
@@ -55,7 +60,11 @@ def test_word_coverage_is_of_the_words_vectors():
     """Test batches of pairs, with unknown words, and no pairs."""
     encoder = make()
     encoder.indexer.max_length = 3
-    rows = {"a dog runs fast": [2, 3, 4], "dog": [3], "It runs": [1, 4]}
+    rows = {
+        "a dog runs fast": [2, 3, 4],
+        "dog": [3],
+        "It runs": [1, 4],
+    }
     pairs = [(first, second) for first in rows for second in rows]
     found = encoder.word_coverage(*zip(*pairs), batch_size=4)
     for row, pair in zip(found, pairs):
@@ -144,7 +153,12 @@ def test_words_that_are_shared_change_nothing(projection_size, most_words, monke
         expected = [encoder(torch.tensor([encoder.indexer.indices(text)])) for text in texts]
     for batch_size in (1, 4, 100):
         vectors = encoder.encode(texts, batch_size=batch_size)
-        numpy.testing.assert_allclose(vectors, torch.cat(expected), atol=1e-6, rtol=0)
+        numpy.testing.assert_allclose(
+            vectors,
+            torch.cat(expected),
+            atol=1e-6,
+            rtol=0,
+        )
 
 
 def test_words_are_shared_if_nothing_else_must_run():
@@ -153,7 +167,12 @@ def test_words_are_shared_if_nothing_else_must_run():
     expected = encoder.encode(SENTENCES)
     calls = []
     handle = encoder.encoder.encoder.register_forward_hook(lambda *_: calls.append(1))
-    numpy.testing.assert_allclose(encoder.encode(SENTENCES), expected, atol=1e-6, rtol=0)
+    numpy.testing.assert_allclose(
+        encoder.encode(SENTENCES),
+        expected,
+        atol=1e-6,
+        rtol=0,
+    )
     assert calls
     handle.remove()
     encoder.encoder.encoder.forward = lambda inputs, mask: torch.ones(*inputs.shape[:2], 6)

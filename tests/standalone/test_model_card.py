@@ -26,7 +26,11 @@ def test_nothing_from_users_leaves_its_block(tmp_path, label):
     (tmp_path / "inner").mkdir()
     for name in ("a.json", "inner/b"):
         (tmp_path / name).write_text(name)
-    facts = {"labels": [label, 1, True], label: 0.5, "unknown": None}
+    facts = {
+        "labels": [label, 1, True],
+        label: 0.5,
+        "unknown": None,
+    }
     write_model_card(tmp_path, "Title\n\nText.", "load()", Origin(SIMILARITY, facts))
     card = (tmp_path / "README.md").read_text("utf-8")
     del facts["unknown"]

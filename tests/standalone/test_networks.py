@@ -35,7 +35,11 @@ MASK = torch.tensor([[True] * 5, [True] * 2 + [False] * 3, [False] * 5])
 
 
 def pooled(encoder, pooling="max"):
-    return {"type": "pooled", "encoder": encoder, "pooling": pooling}
+    return {
+        "type": "pooled",
+        "encoder": encoder,
+        "pooling": pooling,
+    }
 
 
 def pooled_cas(**changes):

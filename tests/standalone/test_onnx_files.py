@@ -39,14 +39,28 @@ def encoder_of(splitter, network, words=WORDS, projection_size=None, **settings)
 
 
 def pooled(pooling=POOLINGS, **encoder):
-    return {"type": "pooled", "encoder": {"input_size": 4, **encoder}, "pooling": pooling}
+    return {
+        "type": "pooled",
+        "encoder": {"input_size": 4, **encoder},
+        "pooling": pooling,
+    }
 
 
-GRU = {"type": "gru", "hidden_size": 3, "num_layers": 1, "bias": True, "bidirectional": True}
+GRU = {
+    "type": "gru",
+    "hidden_size": 3,
+    "num_layers": 1,
+    "bias": True,
+    "bidirectional": True,
+}
 
 
 def recurrent(kind, bias=True, bidirectional=True, num_layers=2):
-    sizes = {"type": kind, "hidden_size": 3, "num_layers": num_layers}
+    sizes = {
+        "type": kind,
+        "hidden_size": 3,
+        "num_layers": num_layers,
+    }
     return pooled(bias=bias, bidirectional=bidirectional, **sizes)
 
 
@@ -118,7 +132,12 @@ def test_what_is_not_finite_is_not_written(tmp_path):
 
 def test_rounded_matrices_stay_small(tmp_path):
     words = [*WORDS, *(str(number) for number in range(100, 3000))]
-    encoder = encoder_of(WhitespaceSplitter(), recurrent("lstm"), words, projection_size=5)
+    encoder = encoder_of(
+        WhitespaceSplitter(),
+        recurrent("lstm"),
+        words,
+        projection_size=5,
+    )
     sizes = []
     for bits in ({}, {"int8": True}, {"int8": True, "int4_words": True}):
         folder = tmp_path / str(bits)
@@ -147,7 +166,13 @@ def test_the_documented_script_needs_no_torch(tmp_path):
         re.DOTALL | re.MULTILINE,
     )
     network = recurrent("lstm")
-    encoder = encoder_of(WordPieceSplitter(PIECES), network, PIECES, 5, max_length=4)
+    encoder = encoder_of(
+        WordPieceSplitter(PIECES),
+        network,
+        PIECES,
+        5,
+        max_length=4,
+    )
     write_onnx(encoder, tmp_path / "onnx")
     sentences = ["Naïve dogs!", "?", "unaffable un-affable dogs", "dog"]
     output = run_without(

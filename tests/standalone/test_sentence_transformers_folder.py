@@ -14,8 +14,18 @@ from tests.estimators.tiny_encoder import SENTENCES, tiny_encoder
 models = pytest.importorskip("sentence_transformers.models")
 
 ST = "sentence_transformers.models."
-BERT = {"idx": 0, "name": "0", "path": "", "type": f"{ST}Transformer"}
-POOLING = {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{ST}Pooling"}
+BERT = {
+    "idx": 0,
+    "name": "0",
+    "path": "",
+    "type": f"{ST}Transformer",
+}
+POOLING = {
+    "idx": 1,
+    "name": "1",
+    "path": "1_Pooling",
+    "type": f"{ST}Pooling",
+}
 CODE = """
 import os
 open(os.environ["EVIDENCE"], "w")

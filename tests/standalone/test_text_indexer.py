@@ -60,7 +60,12 @@ def test_unknown_and_spelled_words():
     """The encoder is for English, so that it reads other scripts at most letter by letter."""
     pieces = ["[PAD]", "[UNK]", "cost", "x", "##y", "10", "##€", "д", "##о", "##м", "он", "."]
     vocabulary = {piece: index for index, piece in enumerate(pieces)}
-    indexer = TextIndexer(WordPieceSplitter(pieces), vocabulary, unknown=1, empty=1)
+    indexer = TextIndexer(
+        WordPieceSplitter(pieces),
+        vocabulary,
+        unknown=1,
+        empty=1,
+    )
     expected = {
         "Costs? cost.": ["Costs?"],
         "cost 10€ xy": [],

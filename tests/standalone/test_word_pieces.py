@@ -68,7 +68,10 @@ def test_halves_of_surrogate_pairs_are_left_out():
 
 @pytest.mark.parametrize(
     ("pieces", "message"),
-    [(["[PAD]", "dog"], r"there is no '\[UNK\]'"), (["[UNK]", "\ud800"], "not valid Unicode")],
+    [
+        (["[PAD]", "dog"], r"there is no '\[UNK\]'"),
+        (["[UNK]", "\ud800"], "not valid Unicode"),
+    ],
 )
 def test_wrong_vocabularies(pieces, message):
     with pytest.raises(ValueError, match=message):
@@ -77,9 +80,19 @@ def test_wrong_vocabularies(pieces, message):
 
 def test_an_encoder_of_word_pieces_is_saved_and_loaded(tmp_path):
     known = {piece: index for index, piece in enumerate(PIECES)}
-    indexer = TextIndexer(WordPieceSplitter(PIECES), known, unknown=1, empty=2, max_length=4)
+    indexer = TextIndexer(
+        WordPieceSplitter(PIECES),
+        known,
+        unknown=1,
+        empty=2,
+        max_length=4,
+    )
     network = {"type": "pass_through", "input_size": 3}
-    settings = {"type": "pooled", "encoder": network, "pooling": "mean"}
+    settings = {
+        "type": "pooled",
+        "encoder": network,
+        "pooling": "mean",
+    }
     encoder = StandaloneEncoder(indexer, PIECES, 3, settings).eval()
     encoder.save(tmp_path)
     loaded = StandaloneEncoder.load(tmp_path)
