@@ -25,24 +25,44 @@ EXHAUSTIVE = {
 
 @pytest.fixture(scope="module")
 def vectors():
-    """600 vectors around 40 centers, no two alike."""
+    """Return 600 vectors around 40 centers, no two alike."""
     generator = numpy.random.default_rng(0)
     centers = generator.normal(size=(40, SIZE)) * 3
-    return (centers[numpy.arange(600) % 40] + generator.normal(size=(600, SIZE))).astype("f4")
+    distances = generator.normal(size=(600, SIZE))
+    nearest = centers[numpy.arange(600) % 40]
+    return (nearest + distances).astype("f4")
 
 
 @pytest.fixture(scope="module")
 def queries(vectors):
-    return vectors[::50] + numpy.random.default_rng(1).normal(size=(12, SIZE)).astype("f4")
+    distances = numpy.random.default_rng(1).normal(size=(12, SIZE))
+    return vectors[::50] + distances.astype("f4")
+
+
+def unit_length(vectors):
+    """Return the vectors with length 1, in float64."""
+    vectors = vectors.astype("f8")
+    return vectors / numpy.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
 def exact(vectors, queries, k):
-    """The largest cosines and their rows, in float64."""
-    both = queries.astype("f8"), vectors.astype("f8")
-    a, b = (x / numpy.linalg.norm(x, axis=1, keepdims=True) for x in both)
-    cosines = a @ b.T
+    """Return the largest cosines and their rows, in float64."""
+    cosines = unit_length(queries) @ unit_length(vectors).T
     rows = numpy.argsort(-cosines, axis=1)[:, :k]
     return numpy.take_along_axis(cosines, rows, axis=1), rows
+
+
+def build(vectors, name, rows=None, **settings):
+    """Return an index of a kind with these settings."""
+    return SentenceIndex.build(vectors, rows, index_kind=IndexKind(name, settings))
+
+
+def assert_alike(found, expected):
+    """The cosines and the positions are equal, up to rounding of the cosines."""
+    cosines, positions = found
+    expected_cosines, expected_positions = expected
+    numpy.testing.assert_array_equal(positions, expected_positions)
+    numpy.testing.assert_allclose(cosines, expected_cosines, atol=1e-6)
 
 
 @pytest.mark.parametrize("rows", [None, range(599, 99, -1)])
@@ -50,17 +70,19 @@ def exact(vectors, queries, k):
 def test_a_search_of_everything_is_exact(vectors, queries, monkeypatch, name, rows):
     """Chosen rows have their own positions."""
     monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 100)
+    chosen = vectors if rows is None else vectors[rows]
     index = SentenceIndex.build(vectors, rows, IndexKind(name, EXHAUSTIVE[name]))
-    assert (len(index), index.vector_size) == (500 if rows else 600, SIZE)
-    cosines, positions = index.search(queries, k=7)
-    expected_cosines, expected = exact(vectors if rows is None else vectors[rows], queries, 7)
-    numpy.testing.assert_array_equal(positions, expected)
-    numpy.testing.assert_allclose(cosines, expected_cosines, atol=1e-6)
+    assert len(index) == len(chosen)
+    assert index.vector_size == SIZE
+    assert_alike(index.search(queries, k=7), exact(chosen, queries, 7))
 
 
 @pytest.fixture(scope="module")
 def tied():
-    """400 distinct vectors with three components of 1 or -1, every fourth again, and zeros."""
+    """Return 400 distinct vectors with three components of 1 or -1, every fourth again, and zeros.
+
+    All lengths are equal or a multiple, except the zero vectors'.
+    """
     signs = numpy.array(list(itertools.product((-1, 1), repeat=3)), "f4")
     places = list(itertools.combinations(range(8), 3))[:50]
     vectors = numpy.zeros((50, 8, 8), "f4")
@@ -70,24 +92,40 @@ def tied():
     return numpy.concatenate([vectors, 3 * vectors[::4], -0.0 * vectors[:7]])
 
 
+@pytest.fixture(scope="module")
+def queries_of_ties():
+    queries = [
+        [2, 1, 1, 0, 0, 0, 0, 0],
+        [1, -1, 0, 0, 0, 0, 0, 3],
+    ]
+    return numpy.array(queries, "f4")
+
+
+def assert_ties_are_in_order(index, tied, queries):
+    """The places of many equal cosines are ascending, whichever number of them is wanted."""
+    cosines = queries @ numpy.sign(tied).T
+    expected = numpy.argsort(-cosines, axis=1, kind="stable")
+    for k in (1, 2, 3, 4, 10, 16, 17, 40, 100, 300, 507):
+        cosines, positions = index.search(queries, k)
+        numpy.testing.assert_array_equal(positions, expected[:, :k])
+        assert (numpy.diff(cosines) <= 0).all()
+        assert numpy.abs(cosines).max() <= 1
+
+
 @pytest.mark.parametrize("name", EXHAUSTIVE)
-def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, monkeypatch, name):
+def test_ties_are_in_order(tied, queries_of_ties, tmp_path, monkeypatch, name):
     """Report F12: FAISS orders ties in its own way, and chooses among ties with the last result."""
-    queries = numpy.array([[2, 1, 1, 0, 0, 0, 0, 0], [1, -1, 0, 0, 0, 0, 0, 3]], "f4")
     monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 90)
-    # All lengths are equal, except the zero vectors'.
-    expected = numpy.argsort(-(queries @ numpy.sign(tied).T), axis=1, kind="stable")
-    index = SentenceIndex.build(tied, index_kind=IndexKind(name, EXHAUSTIVE[name]))
+    kind = IndexKind(name, EXHAUSTIVE[name])
+    index = SentenceIndex.build(tied, index_kind=kind)
+    assert_ties_are_in_order(index, tied, queries_of_ties)
     index.save(tmp_path / "s.faiss")
+    loaded = SentenceIndex.load(tmp_path / "s.faiss", kind, tied)
+    assert_ties_are_in_order(loaded, tied, queries_of_ties)
     content = (tmp_path / "s.faiss").read_bytes()
     (tmp_path / "bare.faiss").write_bytes(without_digest(content))
-    files = tmp_path / "s.faiss", tmp_path / "bare.faiss"
-    for one in (index, *(SentenceIndex.load(file, index._kind, tied) for file in files)):
-        for k in (1, 2, 3, 4, 10, 16, 17, 40, 100, 300, 507):
-            cosines, positions = one.search(queries, k)
-            numpy.testing.assert_array_equal(positions, expected[:, :k])
-            assert (numpy.diff(cosines) <= 0).all()
-            assert numpy.abs(cosines).max() <= 1
+    of_earlier_versions = SentenceIndex.load(tmp_path / "bare.faiss", kind, tied)
+    assert_ties_are_in_order(of_earlier_versions, tied, queries_of_ties)
 
 
 @pytest.mark.parametrize(
@@ -101,37 +139,38 @@ def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, mon
 )
 def test_fewer_neighbors_are_the_beginning_of_more(vectors, queries, name, settings):
     """This also holds for an index that misses many, and finds others if asked for more."""
-    index = SentenceIndex.build(vectors, index_kind=IndexKind(name, settings))
-    cosines, positions = index.search(queries, 600)
+    index = build(vectors, name, **settings)
+    all_cosines, all_positions = index.search(queries, 600)
     for k in (*range(1, 20), 63, 64, 65, 255, 256, 257):
-        for few, many in zip(index.search(queries, k), (cosines, positions)):
-            numpy.testing.assert_array_equal(few, many[:, :k])
+        cosines, positions = index.search(queries, k)
+        numpy.testing.assert_array_equal(cosines, all_cosines[:, :k])
+        numpy.testing.assert_array_equal(positions, all_positions[:, :k])
 
 
 def test_equal_vectors_in_an_index_that_finds_few():
     """`nprobe` lists have fewer vectors than are asked for, and FAISS fills up with -1."""
     vectors = numpy.random.default_rng(0).normal(size=(400, 8)).astype("f4")
     vectors[300:] = vectors[:100]
-    kind = IndexKind("ivfpq", {"nlist": 8, "nprobe": 1, "code_size": 4})
-    cosines, rows = SentenceIndex.build(vectors, index_kind=kind).search(vectors[:5], k=400)
-    for query, found in enumerate(rows):
-        found = found[found >= 0]
+    unit = unit_length(vectors)
+    index = build(vectors, "ivfpq", nlist=8, nprobe=1, code_size=4)
+    cosines, rows = index.search(vectors[:5], k=400)
+    for query, near in enumerate(rows):
+        found = near[near >= 0]
         assert 2 <= len(found) < 400
         assert found[:2].tolist() == [query, query + 300]
-        unit = vectors / numpy.linalg.norm(vectors, axis=1, keepdims=True)
-        numpy.testing.assert_allclose(
-            cosines[query, : len(found)], unit[found] @ unit[query], atol=1e-5
-        )
+        expected = unit[found] @ unit[query]
+        numpy.testing.assert_allclose(cosines[query, : len(found)], expected, atol=1e-5)
 
 
 def test_equal_vectors_are_no_trap_in_a_graph():
     """Report F13."""
     vectors = numpy.random.default_rng(0).standard_normal((2000, 50)).astype("f4")
-    equal = numpy.concatenate([numpy.ones((2000, 50), "f4"), vectors])
-    index = SentenceIndex.build(equal, index_kind=IndexKind("hnsw"))
-    positions = index.search(vectors[:300], 1)[1][:, 0]
-    assert (positions == numpy.arange(2000, 2300)).mean() > 0.98
-    cosines, positions = index.search(numpy.ones((1, 50), "f4"), 2001)
+    ones = numpy.ones((2000, 50), "f4")
+    index = build(numpy.concatenate([ones, vectors]), "hnsw")
+    _, positions = index.search(vectors[:300], 1)
+    is_itself = positions[:, 0] == numpy.arange(2000, 2300)
+    assert is_itself.mean() > 0.98
+    cosines, positions = index.search(ones[:1], 2001)
     numpy.testing.assert_array_equal(positions[0, :2000], numpy.arange(2000))
     assert (cosines[0, :2000] == 1).all()
     assert positions[0, 2000] >= 2000
@@ -139,109 +178,170 @@ def test_equal_vectors_are_no_trap_in_a_graph():
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_the_default_settings_find_nearly_all(vectors, queries, name):
-    index = SentenceIndex.build(vectors, index_kind=IndexKind(name))
-    _, positions = index.search(queries, k=10)
+    _, positions = build(vectors, name).search(queries, k=10)
     _, expected = exact(vectors, queries, 10)
-    found = [len(set(a) & set(b)) for a, b in zip(positions.tolist(), expected.tolist())]
-    assert numpy.mean(found) > 9
+    num_found = [len(numpy.intersect1d(*pair)) for pair in zip(positions, expected)]
+    assert numpy.mean(num_found) > 9
+
+
+@pytest.fixture(scope="module")
+def grown(vectors):
+    """Return the vectors and more, some of which are equal to earlier ones."""
+    return numpy.concatenate([vectors, 2 * vectors[::7]])
 
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
-def test_a_saved_index_is_extended(vectors, queries, tmp_path, monkeypatch, name):
-    """Some of the new vectors are equal to earlier ones."""
-    grown = numpy.concatenate([vectors, 2 * vectors[::7]])
+def test_a_saved_index_is_extended(vectors, grown, queries, tmp_path, monkeypatch, name):
     rows = [*range(0, 500, 2), *range(len(grown))]
+    first = rows[:260]
     kind = IndexKind(name, EXHAUSTIVE[name])
-    SentenceIndex.build(vectors, rows[:260], index_kind=kind).save(tmp_path / "s.faiss")
-    loaded = SentenceIndex.load(tmp_path / "s.faiss", kind, vectors, rows[:260], mapped=False)
+    SentenceIndex.build(vectors, first, index_kind=kind).save(tmp_path / "s.faiss")
+    loaded = SentenceIndex.load(tmp_path / "s.faiss", kind, vectors, first, mapped=False)
     monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 50)
-    index = loaded.extended(grown, rows)
-    index.save(tmp_path / "s.faiss", replace=True)
+    extended = loaded.extended(grown, rows)
+    extended.save(tmp_path / "s.faiss", replace=True)
     again = SentenceIndex.load(tmp_path / "s.faiss", kind, grown, rows)
     built = SentenceIndex.build(grown, rows, index_kind=kind)
     expected = built.search(queries, 30)
-    for one in (index, again):
-        assert len(one) == len(rows)
-        for ours, theirs in zip(one.search(queries, 30), expected):
-            numpy.testing.assert_allclose(ours, theirs, atol=1e-6)
+    for index in (extended, again):
+        assert len(index) == len(rows)
+        assert_alike(index.search(queries, 30), expected)
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_a_mapped_index_is_not_extended(vectors, grown, tmp_path, name):
+    build(vectors, name, **EXHAUSTIVE[name]).save(tmp_path / "s.faiss")
+    mapped = SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors)
     with pytest.raises(ValueError, match="load it with mapped=False"):
-        again.extended(grown, rows)
-    changed = grown.copy()
+        mapped.extended(grown)
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_an_index_is_not_extended_by_other_vectors(grown, tmp_path, name):
+    build(grown, name, **EXHAUSTIVE[name]).save(tmp_path / "s.faiss")
+    loaded = SentenceIndex.load(tmp_path / "s.faiss", mapped=False)
+    changed = numpy.concatenate([grown, grown[:1]])
     changed[2] = changed[4]  # these were two vectors
     with pytest.raises(ValueError, match="the first vectors are not those that the index"):
-        again.load(tmp_path / "s.faiss", kind, mapped=False).extended(changed, rows)
+        loaded.extended(changed)
 
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_a_saved_index_is_mapped_and_finds_the_same(vectors, queries, tmp_path, name):
     path = tmp_path / "s.faiss"
-    index = SentenceIndex.build(vectors, index_kind=IndexKind(name, EXHAUSTIVE[name]))
+    kind = IndexKind(name, EXHAUSTIVE[name])
+    index = SentenceIndex.build(vectors, index_kind=kind)
     index.save(path)
-    # FAISS saves the settings, except for `refine_factor`.
-    for kind in [None, IndexKind(name, EXHAUSTIVE[name])][name == "ivfpq" :]:
-        loaded = SentenceIndex.load(path, kind, vectors)
-        for ours, theirs in zip(loaded.search(queries, 4), index.search(queries, 4)):
-            numpy.testing.assert_allclose(ours, theirs, atol=1e-6)
+    loaded = SentenceIndex.load(path, kind, vectors)
+    assert_alike(loaded.search(queries, 4), index.search(queries, 4))
     maps = Path("/proc/self/maps")
     if maps.exists():  # Linux
         assert str(path) in maps.read_text()
-    positions = list(range(0, 600, 20))
-    rounded = vectors[positions] * (1 + 1e-6 * numpy.sin(numpy.arange(SIZE, dtype="f4")))
-    assert loaded.holds(vectors[positions], positions).all()
-    assert loaded.holds(rounded, positions).all()
-    assert not loaded.holds(vectors[positions], [position + 1 for position in positions]).any()
+
+
+@pytest.mark.parametrize("name", ["flat", "hnsw", "ivf"])
+def test_an_index_is_saved_with_its_settings(vectors, queries, tmp_path, name):
+    """FAISS saves the settings, except for `refine_factor` of ivfpq."""
+    index = build(vectors, name, **EXHAUSTIVE[name])
+    index.save(tmp_path / "s.faiss")
+    loaded = SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors)
+    assert_alike(loaded.search(queries, 4), index.search(queries, 4))
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_an_index_knows_which_vectors_it_holds(vectors, tmp_path, name):
+    build(vectors, name, **EXHAUSTIVE[name]).save(tmp_path / "s.faiss")
+    index = SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors)
+    positions = numpy.arange(0, 600, 20)
+    own = vectors[positions]
+    errors = 1e-6 * numpy.sin(numpy.arange(SIZE, dtype="f4"))
+    assert index.holds(own, positions.tolist()).all()
+    assert index.holds(own * (1 + errors), positions.tolist()).all()
+    assert not index.holds(own, (positions + 1).tolist()).any()
 
 
 def without_digest(content):
-    """A file of earlier versions, which only FAISS checks."""
+    """Return a file of earlier versions, which only FAISS checks."""
     return content.partition(MARK)[0]
 
 
-@pytest.mark.parametrize("name", ["ivf", "ivfpq"])
-def test_numbers_of_vectors_that_do_not_exist_are_refused(vectors, tmp_path, name):
-    path = tmp_path / "s.faiss"
-    SentenceIndex.build(vectors, index_kind=IndexKind(name, {"nlist": 1})).save(path)
-    content = without_digest(path.read_bytes())
+@pytest.fixture
+def content_of_lists(vectors, tmp_path, request):
+    """Return the file of an index of one list, without its digest."""
+    build(vectors, request.param, nlist=1).save(tmp_path / "s.faiss")
+    return without_digest((tmp_path / "s.faiss").read_bytes())
+
+
+INVERTED = pytest.mark.parametrize("content_of_lists", ["ivf", "ivfpq"], indirect=True)
+
+
+@INVERTED
+def test_a_number_of_a_vector_that_does_not_exist_is_refused(content_of_lists, tmp_path):
     numbers = numpy.arange(600, dtype="i8")
-    wrong = numpy.where(numbers == 300, 10**6, numbers)
-    assert content.count(numbers.tobytes()) == 1
-    # After four bytes for the kind, and four for the vectors' size.
-    assert content[8:16] == (600).to_bytes(8, "little")
-    for changed in (
-        content.replace(numbers.tobytes(), wrong.tobytes()),
-        content[:8] + (1 << 50).to_bytes(8, "little") + content[16:],
-    ):
-        path.write_bytes(changed)
-        with pytest.raises(ValueError, match=r"s\.faiss is not an index .* damaged"):
-            SentenceIndex.load(path)
+    wrong = numbers.copy()
+    wrong[300] = 10**6
+    assert content_of_lists.count(numbers.tobytes()) == 1
+    changed = content_of_lists.replace(numbers.tobytes(), wrong.tobytes())
+    (tmp_path / "s.faiss").write_bytes(changed)
+    with pytest.raises(ValueError, match=r"s\.faiss is not an index .* damaged"):
+        SentenceIndex.load(tmp_path / "s.faiss")
+
+
+@INVERTED
+def test_a_wrong_count_of_vectors_is_refused(content_of_lists, tmp_path):
+    """The count follows four bytes for the kind, and four for the vectors' size."""
+    assert content_of_lists[8:16] == (600).to_bytes(8, "little")
+    wrong = (1 << 50).to_bytes(8, "little")
+    (tmp_path / "s.faiss").write_bytes(content_of_lists[:8] + wrong + content_of_lists[16:])
+    with pytest.raises(ValueError, match=r"s\.faiss is not an index .* damaged"):
+        SentenceIndex.load(tmp_path / "s.faiss")
 
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_any_damage_is_found(vectors, tmp_path, name):
     path = tmp_path / "s.faiss"
-    SentenceIndex.build(vectors, index_kind=IndexKind(name)).save(path, "0" * 64)
+    build(vectors, name).save(path, "0" * 64)
     content = path.read_bytes()
     for position in numpy.linspace(0, len(content) - 1, 40).astype(int):
-        changed = bytes([content[position] ^ 1])
-        for damaged in (content[:position] + changed + content[position + 1 :], content[:position]):
+        shortened = content[:position]
+        flipped = bytes([content[position] ^ 1])
+        changed = shortened + flipped + content[position + 1 :]
+        for damaged in (changed, shortened):
             path.write_bytes(damaged)
             with pytest.raises(ValueError, match=r"s\.faiss is not an index"):
                 SentenceIndex.load(path)
 
 
-def test_settings_that_are_too_small_unknown_or_too_large():
-    for name, setting, least in (("hnsw", "m", 2), ("ivf", "nprobe", 1), ("ivfpq", "code_size", 1)):
-        kept = IndexKind(name, {setting: numpy.int64(least)}).settings[setting]
-        assert (type(kept), kept) == (int, least)
-        for value in (least - 1, 2.5):
-            message = f"{setting} must be an integer of at least {least}.*; got {value}"
-            with pytest.raises(ValueError, match=message):
-                IndexKind(name, {setting: value})
+@pytest.mark.parametrize(
+    ("name", "setting", "least"),
+    [
+        ("hnsw", "m", 2),
+        ("ivf", "nprobe", 1),
+        ("ivfpq", "code_size", 1),
+    ],
+)
+def test_settings_that_are_too_small_or_not_whole(name, setting, least):
+    kept = IndexKind(name, {setting: numpy.int64(least)}).settings[setting]
+    assert type(kept) is int
+    assert kept == least
+    for value in (least - 1, 2.5):
+        message = f"{setting} must be an integer of at least {least}.*; got {value}"
+        with pytest.raises(ValueError, match=message):
+            IndexKind(name, {setting: value})
+
+
+def test_a_setting_that_the_kind_does_not_have():
     with pytest.raises(ValueError, match="hnsw: there is a superfluous setting 'nprobe'"):
         IndexKind("hnsw", {"nprobe": 3})
-    for name in ("hsnw", "", ["hnsw"]):
-        with pytest.raises(ValueError, match=r"\['flat', 'hnsw', 'ivf', 'ivfpq'\] as the"):
-            IndexKind(name)
+
+
+@pytest.mark.parametrize("name", ["hsnw", "", ["hnsw"]])
+def test_kinds_that_do_not_exist(name):
+    with pytest.raises(ValueError, match=r"\['flat', 'hnsw', 'ivf', 'ivfpq'\] as the"):
+        IndexKind(name)
+
+
+def test_a_setting_that_faiss_does_not_take():
     with pytest.raises(ValueError, match="FAISS cannot make HNSW1000000000000: "):
         IndexKind("hnsw", {"m": 10**12}).create(6, 50)
 
@@ -256,13 +356,12 @@ def test_the_number_of_vectors_decides(num_vectors, name):
 
 def test_the_settings_reach_the_graph(tmp_path):
     vectors = numpy.random.default_rng(0).normal(size=(50, 6)).astype("f4")
-    built = SentenceIndex.build(
-        vectors, index_kind=IndexKind("hnsw", {"m": 5, "ef_construction": 31, "ef_search": 17})
-    )
-    built.save(tmp_path / "s.faiss")
+    index = build(vectors, "hnsw", m=5, ef_construction=31, ef_search=17)
+    index.save(tmp_path / "s.faiss")
     saved = faiss.read_index(str(tmp_path / "s.faiss"))
     assert saved.hnsw.nb_neighbors(1) == 5
-    assert (saved.hnsw.efConstruction, saved.hnsw.efSearch) == (31, 17)
+    assert saved.hnsw.efConstruction == 31
+    assert saved.hnsw.efSearch == 17
     loaded = SentenceIndex.load(tmp_path / "s.faiss", IndexKind("hnsw", {"ef_search": 23}))
     assert loaded._index.hnsw.efSearch == 23
 
@@ -270,37 +369,48 @@ def test_the_settings_reach_the_graph(tmp_path):
 class TestOfInvertedLists:
     @pytest.fixture
     def vectors(self):
-        """Three directions, 30 vectors near each."""
+        """Return vectors in three directions, 30 near each."""
         centers = numpy.repeat(numpy.eye(3, 6, dtype="f4"), 30, axis=0)
-        return centers + 0.1 * numpy.random.default_rng(0).normal(size=(90, 6)).astype("f4")
+        noise = numpy.random.default_rng(0).normal(size=(90, 6)).astype("f4")
+        return centers + 0.1 * noise
 
-    def test_only_the_nearest_lists_are_searched(self, vectors, tmp_path):
-        index = SentenceIndex.build(vectors, index_kind=IndexKind("ivf", {"nlist": 3, "nprobe": 1}))
+    def test_only_the_nearest_lists_are_searched(self, vectors):
+        index = build(vectors, "ivf", nlist=3, nprobe=1)
         cosines, positions = index.search(vectors[:1], k=90)
         assert sorted(positions[0, :30]) == list(range(30))
         assert (positions[0, 30:] == -1).all()
         assert (cosines[0, :30] > 0.7).all()
-        index.save(tmp_path / "s.faiss")
-        _, found = SentenceIndex.load(tmp_path / "s.faiss").search(vectors[:1], 90)
-        assert (found >= 0).sum() == 30
-        loaded = SentenceIndex.load(tmp_path / "s.faiss", IndexKind("ivf", {"nprobe": 3}))
-        assert sorted(loaded.search(vectors[:1], k=90)[1][0]) == list(range(90))
+
+    def test_a_loaded_index_searches_as_many_lists_or_others(self, vectors, tmp_path):
+        build(vectors, "ivf", nlist=3, nprobe=1).save(tmp_path / "s.faiss")
+        _, positions = SentenceIndex.load(tmp_path / "s.faiss").search(vectors[:1], 90)
+        assert (positions >= 0).sum() == 30
+        of_all_lists = SentenceIndex.load(tmp_path / "s.faiss", IndexKind("ivf", {"nprobe": 3}))
+        _, positions = of_all_lists.search(vectors[:1], k=90)
+        assert sorted(positions[0]) == list(range(90))
 
     @pytest.mark.parametrize(
-        ("num_vectors", "num_lists"), [(1, 1), (100, 2), (24336, 624), (1_000_000, 4000)]
+        ("num_vectors", "num_lists"),
+        [
+            (1, 1),
+            (100, 2),
+            (24336, 624),
+            (1_000_000, 4000),
+        ],
     )
     def test_the_default_number_of_lists(self, num_vectors, num_lists):
         assert IndexKind("ivf").create(4, num_vectors).nlist == num_lists
 
     def test_more_lists_than_vectors(self, vectors):
         with pytest.raises(ValueError, match=r"nlist must be at most .* is 90; got 91"):
-            SentenceIndex.build(vectors, index_kind=IndexKind("ivf", {"nlist": 91}))
+            build(vectors, "ivf", nlist=91)
         with pytest.raises(ValueError, match=r"nlist must be at most .* is 0; got 1"):
-            SentenceIndex.build(vectors[:0], index_kind=IndexKind("ivf"))
+            build(vectors[:0], "ivf")
 
     def test_few_vectors_print_no_warning(self, vectors, capfd):
-        SentenceIndex.build(vectors, index_kind=IndexKind("ivf", {"nlist": 10}))
-        SentenceIndex.build(numpy.repeat(vectors, 3, axis=0)[:256], index_kind=IndexKind("ivfpq"))
+        build(vectors, "ivf", nlist=10)
+        repeated = numpy.repeat(vectors, 3, axis=0)
+        build(repeated[:256], "ivfpq")
         assert capfd.readouterr() == ("", "")
 
 
@@ -310,24 +420,25 @@ class TestOfCompressedVectors:
         return numpy.random.default_rng(0).normal(size=(400, 6)).astype("f4")
 
     def test_cosines_are_exact_with_the_vectors_and_approximate_without(self, vectors, tmp_path):
-        kind = IndexKind("ivfpq", {"nlist": 2, "nprobe": 2, "code_size": 2})
-        rows = list(range(399, -1, -1))
-        SentenceIndex.build(vectors, rows, index_kind=kind).save(tmp_path / "s.faiss")
-        exact = SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors, rows=rows)
+        rows = numpy.arange(399, -1, -1)
+        index = build(vectors, "ivfpq", rows.tolist(), nlist=2, nprobe=2, code_size=2)
+        index.save(tmp_path / "s.faiss")
+        exact = SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors, rows=rows.tolist())
         approximate = SentenceIndex.load(tmp_path / "s.faiss")
-        for index, tolerance, is_close in ((exact, 1e-6, True), (approximate, 1e-3, False)):
-            cosines, positions = index.search(vectors[:20], k=3)
-            found = vectors[numpy.array(rows)[positions]]
-            queries = vectors[:20, None]
-            lengths = numpy.linalg.norm(found, axis=2) * numpy.linalg.norm(queries, axis=2)
-            expected = (found * queries).sum(axis=2) / lengths
-            assert (numpy.abs(cosines - expected).max() < tolerance) == is_close
-            assert (numpy.diff(cosines, axis=1) <= 0).all()
+        assert self.largest_error(exact, vectors, rows) < 1e-6
+        assert self.largest_error(approximate, vectors, rows) >= 1e-3
+
+    def largest_error(self, index, vectors, rows):
+        """Return the largest error of a cosine in the order of the neighbors."""
+        queries = vectors[:20]
+        cosines, positions = index.search(queries, k=3)
+        assert (numpy.diff(cosines, axis=1) <= 0).all()
+        found = unit_length(vectors[rows[positions]])
+        expected = (found * unit_length(queries)[:, None]).sum(axis=2)
+        return numpy.abs(cosines - expected).max()
 
     def test_fewer_candidates_than_neighbors(self, vectors):
-        index = SentenceIndex.build(
-            vectors, index_kind=IndexKind("ivfpq", {"nlist": 40, "nprobe": 1})
-        )
+        index = build(vectors, "ivfpq", nlist=40, nprobe=1)
         cosines, positions = index.search(vectors[:2], k=400)
         num_found = (positions >= 0).sum(axis=1)
         assert (num_found < 100).all()
@@ -336,32 +447,39 @@ class TestOfCompressedVectors:
             assert (cosines[row, number:] == -numpy.inf).all()
             assert numpy.isfinite(cosines[row, :number]).all()
 
-    @pytest.mark.parametrize("rows", [None, range(799, -1, -1)])
+    @pytest.mark.parametrize("rows", [range(800), range(799, -1, -1)])
     def test_fewer_candidates_than_neighbors_among_equal_vectors(self, vectors, rows):
         """As many as there are, with the cosines of their own vectors."""
         twice = numpy.concatenate([vectors, vectors])
-        kind = IndexKind("ivfpq", {"nlist": 40, "nprobe": 1})
-        index = SentenceIndex.build(twice, rows, index_kind=kind)
+        unit = unit_length(twice[rows])
+        index = build(twice, "ivfpq", rows, nlist=40, nprobe=1)
         cosines, positions = index.search(vectors[:2], k=800)
-        found = [near[near >= 0] for near in positions]
-        given = twice if rows is None else twice[rows]
-        for query, near, expected in zip(vectors, found, cosines):
-            assert 2 <= len(near) < 200
-            lengths = numpy.linalg.norm(given[near], axis=1) * numpy.linalg.norm(query)
-            computed = given[near] @ query / lengths
-            numpy.testing.assert_allclose(computed, expected[: len(near)], atol=1e-5)
+        for query, near in enumerate(positions):
+            found = near[near >= 0]
+            assert 2 <= len(found) < 200
+            expected = unit[found] @ unit_length(vectors[query])
+            numpy.testing.assert_allclose(cosines[query, : len(found)], expected, atol=1e-5)
             # Equal vectors are found together.
-            assert sorted(near % 400)[::2] == sorted(near % 400)[1::2]
+            originals = sorted(found % 400)
+            assert originals[::2] == originals[1::2]
 
-    @pytest.mark.parametrize(("vector_size", "parts"), [(6, 6), (300, 60), (384, 64), (1200, 75)])
+    @pytest.mark.parametrize(
+        ("vector_size", "parts"),
+        [
+            (6, 6),
+            (300, 60),
+            (384, 64),
+            (1200, 75),
+        ],
+    )
     def test_the_default_code_size(self, vector_size, parts):
         codes = IndexKind("ivfpq").create(vector_size, 1000).pq
         assert codes.code_size == parts
 
     def test_what_does_not_suit_the_vectors(self, vectors):
         with pytest.raises(ValueError, match=r"code_size must divide .* is 6; got 4"):
-            SentenceIndex.build(vectors, index_kind=IndexKind("ivfpq", {"code_size": 4}))
+            build(vectors, "ivfpq", code_size=4)
         with pytest.raises(ValueError, match=r"256 codes .* got 255; choose the kind flat"):
-            SentenceIndex.build(vectors[:255], index_kind=IndexKind("ivfpq"))
+            build(vectors[:255], "ivfpq")
         with pytest.raises(ValueError, match="vectors of size 1021 into equal parts of"):
             IndexKind("ivfpq").create(1021, 1000)

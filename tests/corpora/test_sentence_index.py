@@ -16,17 +16,26 @@ def vectors():
     return numpy.random.default_rng(0).normal(size=(23, 5)).astype("f4") * 3
 
 
-def test_zero_vectors_have_the_cosine_zero(vectors, tmp_path):
+@pytest.fixture
+def with_zeros(vectors):
     vectors[2] = 0
-    index = SentenceIndex.build(vectors)
-    cosines, rows = index.search(vectors[:4], k=23)
+    return vectors
+
+
+def test_zero_vectors_have_the_cosine_zero(with_zeros):
+    cosines, rows = SentenceIndex.build(with_zeros).search(with_zeros[:4], k=23)
     assert cosines[0][rows[0] == 2] == 0
     assert (cosines[2] == 0).all()
     assert numpy.isfinite(cosines).all()
-    index.save(tmp_path / "s.faiss")
-    assert [path.name for path in tmp_path.iterdir()] == ["s.faiss"]
-    loaded = SentenceIndex.load(tmp_path / "s.faiss").search(vectors[:4], k=23)
-    numpy.testing.assert_array_equal(loaded, (cosines, rows))
+
+
+def test_a_saved_index_finds_the_same(with_zeros, tmp_path):
+    path = tmp_path / "s.faiss"
+    index = SentenceIndex.build(with_zeros)
+    index.save(path)
+    assert list(tmp_path.iterdir()) == [path]
+    found = SentenceIndex.load(path).search(with_zeros[:4], k=23)
+    numpy.testing.assert_array_equal(found, index.search(with_zeros[:4], k=23))
 
 
 def test_neither_huge_nor_tiny_vectors_lose_their_direction(vectors):
@@ -37,31 +46,39 @@ def test_neither_huge_nor_tiny_vectors_lose_their_direction(vectors):
 
 
 def test_no_more_neighbors_than_vectors(vectors):
-    assert SentenceIndex.build(vectors[:3]).search(vectors, k=9)[1].shape == (23, 3)
-    assert SentenceIndex.build(vectors[:0]).search(vectors, k=9)[1].shape == (23, 0)
-    assert SentenceIndex.build(vectors).search(vectors[:0], k=9)[1].shape == (0, 9)
+    for num_vectors, num_queries, num_neighbors in ((3, 23, 3), (0, 23, 0), (23, 0, 9)):
+        index = SentenceIndex.build(vectors[:num_vectors])
+        _, rows = index.search(vectors[:num_queries], k=9)
+        assert rows.shape == (num_queries, num_neighbors)
 
 
 def test_tensors_and_lists_are_vectors(vectors):
-    expected = SentenceIndex.build(vectors).search(vectors, k=numpy.int64(3))
+    _, expected = SentenceIndex.build(vectors).search(vectors, k=numpy.int64(3))
     for given in (torch.from_numpy(vectors), vectors.tolist()):
-        found = SentenceIndex.build(given).search(given, k=3)
-        numpy.testing.assert_array_equal(found[1], expected[1])
+        _, rows = SentenceIndex.build(given).search(given, k=3)
+        numpy.testing.assert_array_equal(rows, expected)
 
 
-def test_bad_input_is_named(vectors, monkeypatch):
-    index = SentenceIndex.build(vectors)
-    with pytest.raises(ValueError, match="at least 1; got 0"):
-        index.search(vectors, k=0)
-    with pytest.raises(ValueError, match=r"\(number, 5\), got the shape \(23, 4\)"):
-        index.search(vectors[:, :4], k=1)
+def test_vectors_of_another_shape_or_type_are_refused(vectors):
     with pytest.raises(ValueError, match=r"the shape \(5,\)"):
         SentenceIndex.build(vectors[0])
     with pytest.raises(ValueError, match="int64"):
         SentenceIndex.build(numpy.ones((2, 3), dtype="i8"))
+    index = SentenceIndex.build(vectors)
+    with pytest.raises(ValueError, match=r"\(number, 5\), got the shape \(23, 4\)"):
+        index.search(vectors[:, :4], k=1)
     for size in (4, 6):
         with pytest.raises(ValueError, match=r"\(number, 5\), got the shape \(30, "):
             index.extended(numpy.ones((30, size), "f4"))
+
+
+def test_zero_neighbors_are_refused(vectors):
+    with pytest.raises(ValueError, match="at least 1; got 0"):
+        SentenceIndex.build(vectors).search(vectors, k=0)
+
+
+def test_a_number_that_is_not_finite_is_named_by_its_row(vectors, monkeypatch):
+    index = SentenceIndex.build(vectors)
     vectors[9, 1] = numpy.nan
     with pytest.raises(ValueError, match=r"in row 9 \(counted from 0\) has"):
         index.search(vectors, k=1)
@@ -70,7 +87,7 @@ def test_bad_input_is_named(vectors, monkeypatch):
         SentenceIndex.build(vectors, rows=[3, 9, 4])
 
 
-def test_files_that_cannot_be_written_or_read(vectors, tmp_path):
+def test_files_that_cannot_be_written(vectors, tmp_path):
     index = SentenceIndex.build(vectors)
     (tmp_path / "s.faiss").write_text("mine")
     with pytest.raises(ValueError, match=r"s\.faiss exists already"):
@@ -78,6 +95,9 @@ def test_files_that_cannot_be_written_or_read(vectors, tmp_path):
     assert (tmp_path / "s.faiss").read_text() == "mine"
     with pytest.raises(ValueError, match="cannot be written"):
         index.save(tmp_path / "none" / "s.faiss")
+
+
+def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(ValueError, match="cannot be read"):
         SentenceIndex.load(tmp_path / "none" / "s.faiss")
     faiss.write_index(faiss.IndexFlatL2(5), str(tmp_path / "l2.faiss"))
@@ -85,15 +105,25 @@ def test_files_that_cannot_be_written_or_read(vectors, tmp_path):
         SentenceIndex.load(tmp_path / "l2.faiss")
 
 
+def stacked(*vectors):
+    return numpy.stack(vectors)
+
+
+def test_an_index_with_equal_vectors_is_extended():
+    x, y, z = numpy.eye(3, dtype=numpy.float32)
+    index = SentenceIndex.build(stacked(x, y, x)).extended(stacked(x, y, x, z, y))
+    _, found = index.search(stacked(y, z), 2)
+    assert found.tolist() == [[1, 4], [3, 0]]
+
+
+def test_an_index_is_not_extended_if_other_vectors_were_equal():
+    x, y, z = numpy.eye(3, dtype=numpy.float32)
+    index = SentenceIndex.build(stacked(x, y, x))
+    with pytest.raises(ValueError, match="the first vectors are not those"):
+        index.extended(stacked(x, x, y, z))
+
+
 def test_without_faiss_the_extra_is_named(vectors, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ValueError, match=r"\[search\]: pip install faiss-cpu"):
         SentenceIndex.build(vectors)
-
-
-def test_an_index_is_not_extended_where_other_vectors_were_equal():
-    x, y, z = numpy.eye(3, dtype=numpy.float32)
-    more = SentenceIndex.build(numpy.stack([x, y, x])).extended(numpy.stack([x, y, x, z, y]))
-    assert more.search(numpy.stack([y, z]), 2)[1].tolist() == [[1, 4], [3, 0]]
-    with pytest.raises(ValueError, match="the first vectors are not those"):
-        SentenceIndex.build(numpy.stack([x, y, x])).extended(numpy.stack([x, x, y, z]))

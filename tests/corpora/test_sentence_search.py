@@ -40,42 +40,65 @@ def rows_of(found):
     return [[neighbor.position for neighbor in neighbors] for neighbors in found]
 
 
+def make_search(encoder, corpus):
+    """Return a search of sentences, which are encoded first."""
+    return SentenceSearch(encoder, corpus, encoder.encode(corpus, show_progress_bar=False))
+
+
+REPEATED = (2, 5)
+
+
+BLANK = 4
+
+
 def test_distinct_neighbors_by_cosine(encoder, vectors):
     search = SentenceSearch(encoder, CORPUS, vectors)
     found = search.search(QUERIES, k=4)
     for query, neighbors in zip(encoder.encode(QUERIES), found):
         lengths = numpy.linalg.norm(vectors, axis=1) * numpy.linalg.norm(query)
         cosines = vectors @ query / lengths
-        rows = [row for row in numpy.argsort(-cosines, kind="stable") if row not in (2, 4, 5)][:4]
-        assert [neighbor.position for neighbor in neighbors] == rows
-        assert [neighbor.sentence for neighbor in neighbors] == [CORPUS[row] for row in rows]
-        numpy.testing.assert_allclose([n.cosine for n in neighbors], cosines[rows], atol=1e-5)
-        assert all(neighbor.label is None for neighbor in neighbors)
+        ranked = numpy.argsort(-cosines, kind="stable").tolist()
+        expected = [row for row in ranked if row not in (*REPEATED, BLANK)][:4]
+        assert [neighbor.position for neighbor in neighbors] == expected
+        assert [neighbor.sentence for neighbor in neighbors] == [CORPUS[row] for row in expected]
+        found_cosines = [neighbor.cosine for neighbor in neighbors]
+        numpy.testing.assert_allclose(found_cosines, cosines[expected], atol=1e-5)
+        assert [neighbor.label for neighbor in neighbors] == [None] * 4
     assert found[1][0].position == 0
     assert rows_of(search.search(QUERIES, k=99)) == rows_of(found)
     assert search.search([], k=3) == []
 
 
-def test_rescoring_is_the_predictors_prediction_of_the_pair(encoder, vectors, small_archive):
-    predictor = Predictor.from_archive(load_archive(small_archive), "sentence_pair")
+@pytest.fixture(scope="module")
+def predictor(small_archive):
+    return Predictor.from_archive(load_archive(small_archive), "sentence_pair")
+
+
+def test_rescoring_is_the_predictors_prediction_of_the_pair(encoder, vectors, predictor):
     found = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=3, rescore=True)
-    other = SentenceSearch(encoder, CORPUS, vectors, rescorer=predictor)
-    assert_alike(other.search(QUERIES, k=3, rescore=True), found)
     for query, neighbors in zip(QUERIES, found):
         for neighbor in neighbors:
             expected = predictor.predict(query, neighbor.sentence)
+            probabilities = expected["probs_by_label"]
             assert neighbor.label == expected["label"]
-            assert neighbor.probs_by_label == pytest.approx(expected["probs_by_label"], abs=1e-5)
+            assert neighbor.probs_by_label == pytest.approx(probabilities, abs=1e-5)
             backwards = predictor.predict(neighbor.sentence, query)["probs_by_label"]
             if neighbor.sentence != query:
                 assert backwards != pytest.approx(neighbor.probs_by_label, abs=1e-7)
 
 
+def test_a_predictor_of_the_same_model_rescores_alike(encoder, vectors, predictor):
+    expected = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=3, rescore=True)
+    search = SentenceSearch(encoder, CORPUS, vectors, rescorer=predictor)
+    assert_alike(search.search(QUERIES, k=3, rescore=True), expected)
+
+
 def assert_alike(found, expected):
     """The labels and probabilities of the same sentences are equal."""
-    for near, others in zip(found, expected):
-        assert [(n.position, n.label) for n in near] == [(n.position, n.label) for n in others]
-        for neighbor, same in zip(near, others):
+    assert rows_of(found) == rows_of(expected)
+    for neighbors, others in zip(found, expected):
+        for neighbor, same in zip(neighbors, others):
+            assert neighbor.label == same.label
             assert neighbor.probs_by_label == pytest.approx(same.probs_by_label, abs=1e-5)
 
 
@@ -86,10 +109,19 @@ def test_the_vectors_scale_and_type_do_not_matter_in_rescoring(encoder, vectors,
     assert_alike(scaled.search(QUERIES, k=3, rescore=True), expected)
 
 
+class Other:
+    """A model that does not match vectors."""
+
+    encode = print
+
+    def eval(self):
+        return self
+
+
 def test_rescoring_needs_a_model_that_matches_vectors(encoder):
-    other = type("Other", (), {"eval": lambda self: self, "encode": print})()
+    vector = numpy.zeros((1, 6))
     with pytest.raises(ConfigurationError, match=r"siamese_classifier or .* model is a Other"):
-        ArchiveEncoder(other, encoder._reader).match(numpy.zeros((1, 6)), numpy.zeros((1, 6)))
+        ArchiveEncoder(Other(), encoder._reader).match(vector, vector)
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +137,8 @@ def regressor(untrained_predictor):
 def assert_by_score(neighbors, predictor, query, rows):
     """The sentences of some rows, the one with the highest score for the query first."""
     scores = {row: predictor.predict(query, CORPUS[row])["score"] for row in rows}
-    best = sorted(rows, key=lambda row: -scores[row])[: len(neighbors)]
-    assert [neighbor.position for neighbor in neighbors] == best
+    ranked = sorted(rows, key=scores.get, reverse=True)
+    assert [neighbor.position for neighbor in neighbors] == ranked[: len(neighbors)]
     for neighbor in neighbors:
         assert neighbor.score == pytest.approx(scores[neighbor.position], abs=1e-4)
         assert neighbor.label is None
@@ -114,7 +146,7 @@ def assert_by_score(neighbors, predictor, query, rows):
 
 def test_a_score_determines_the_order(regressor):
     encoder = ArchiveEncoder(regressor._model, regressor._dataset_reader)
-    search = SentenceSearch(encoder, CORPUS, encoder.encode(CORPUS, show_progress_bar=False))
+    search = make_search(encoder, CORPUS)
     found = search.search(QUERIES, k=4, rescore=True)
     for query, neighbors in zip(QUERIES, found):
         assert len(neighbors) == 4
@@ -126,52 +158,64 @@ def test_another_model_rescores_more_candidates_than_are_returned(encoder, vecto
     search = SentenceSearch(encoder, CORPUS, vectors, rescorer=regressor)
     found = search.search(QUERIES, k=2, rescore=True, num_candidates=3)
     for query, neighbors in zip(QUERIES, found):
-        (nearest,) = search.search([query], k=3)
-        assert all(neighbor.score is None for neighbor in nearest)
+        (candidates,) = search.search([query], k=3)
+        assert [candidate.score for candidate in candidates] == [None] * 3
         assert len(neighbors) == 2
-        assert_by_score(neighbors, regressor, query, [neighbor.position for neighbor in nearest])
-        assert {one.cosine for one in neighbors} <= {one.cosine for one in nearest}
+        rows = [candidate.position for candidate in candidates]
+        assert_by_score(neighbors, regressor, query, rows)
+        cosines = {candidate.cosine for candidate in candidates}
+        assert {neighbor.cosine for neighbor in neighbors} <= cosines
 
 
-def test_a_rescorer_reads_pairs(encoder, vectors, untrained_predictor):
-    for name in ("attentive_ranker", "bcn"):
-        with pytest.raises(ValueError, match="must be a predictor of sentence pairs, not"):
-            SentenceSearch(encoder, CORPUS, vectors, rescorer=untrained_predictor(name))
+@pytest.mark.parametrize("name", ["attentive_ranker", "bcn"])
+def test_a_rescorer_reads_pairs(encoder, vectors, untrained_predictor, name):
+    predictor = untrained_predictor(name)
+    with pytest.raises(ValueError, match="must be a predictor of sentence pairs, not"):
+        SentenceSearch(encoder, CORPUS, vectors, rescorer=predictor)
 
 
-def test_what_does_not_belong_together_is_refused(encoder, vectors, tmp_path):
+def test_vectors_that_are_not_the_corpus_s_are_refused(encoder, vectors):
     with pytest.raises(ValueError, match=r"6 sentences, .* shape \(7, 6\)"):
         SentenceSearch(encoder, CORPUS[1:], vectors)
     with pytest.raises(ValueError, match="size is 4, but the model's is 6"):
         SentenceSearch(encoder, CORPUS, vectors[:, :4])
     with pytest.raises(ValueError, match=r"row 0 .*'Nobody is swimming\.'.* not the model"):
         SentenceSearch(encoder, CORPUS[::-1], vectors)
+
+
+def test_a_file_in_a_folder_that_does_not_exist_is_refused(encoder, vectors, tmp_path):
     with pytest.raises(ValueError, match=r"the folder of .*s\.faiss does not exist"):
         SentenceSearch(encoder, CORPUS, vectors, tmp_path / "none" / "s.faiss")
-    SentenceSearch(encoder, CORPUS[1:], vectors[1:].tolist(), tmp_path / "s.faiss")
+
+
+def test_an_index_of_another_corpus_is_refused(encoder, vectors, tmp_path):
+    path = tmp_path / "s.faiss"
+    SentenceSearch(encoder, CORPUS[1:], vectors[1:].tolist(), path)
     with pytest.raises(ValueError, match=r"s\.faiss was made from other .*name another"):
-        SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss")
+        SentenceSearch(encoder, CORPUS, vectors, path)
 
 
 def test_an_index_without_a_digest_is_compared_by_a_sample(encoder, vectors, tmp_path):
     """The form of earlier versions."""
-    SentenceSearch(encoder, CORPUS[1:], vectors[1:], tmp_path / "s.faiss")
-    content = (tmp_path / "s.faiss").read_bytes()
-    (tmp_path / "s.faiss").write_bytes(content[: -2 * ENDING_LENGTH])
-    SentenceSearch(encoder, CORPUS[1:], vectors[1:], tmp_path / "s.faiss")
+    path = tmp_path / "s.faiss"
+    SentenceSearch(encoder, CORPUS[1:], vectors[1:], path)
+    content = path.read_bytes()
+    path.write_bytes(content[: -2 * ENDING_LENGTH])
+    SentenceSearch(encoder, CORPUS[1:], vectors[1:], path)
     # Six sentences without the first: still four distinct ones, in another order.
     with pytest.raises(ValueError, match=r"row 0 .* is not the one in .*s\.faiss"):
-        SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss")
+        SentenceSearch(encoder, CORPUS, vectors, path)
     with pytest.raises(ValueError, match=r"s\.faiss has 4 vectors .* has 2 distinct"):
-        SentenceSearch(encoder, CORPUS[:2], vectors[:2], tmp_path / "s.faiss")
+        SentenceSearch(encoder, CORPUS[:2], vectors[:2], path)
 
 
 def test_vectors_may_differ_by_rounding_from_the_models(encoder, vectors):
     lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
-    signs = numpy.where(numpy.arange(6) % 2, 1, -1)  # of equal length, so that it changes little
-    SentenceSearch(encoder, CORPUS, (vectors + 5e-4 * lengths * signs).astype("f4"))
+    signs = numpy.array([1, -1, 1, -1, 1, -1])  # of equal length, so that it changes little
+    errors = (lengths * signs).astype("f4")
+    SentenceSearch(encoder, CORPUS, vectors + 5e-4 * errors)
     with pytest.raises(ValueError, match="is not the model's for this sentence"):
-        SentenceSearch(encoder, CORPUS, (vectors + 5e-3 * lengths * signs).astype("f4"))
+        SentenceSearch(encoder, CORPUS, vectors + 5e-3 * errors)
 
 
 def test_the_table_has_a_line_for_each_rank():
@@ -186,6 +230,9 @@ def test_the_table_has_a_line_for_each_rank():
         "2\tC.\t0.500\tyes 0.750",
         "3\tD.\t0.250\t4.500",
     ]
+
+
+def test_the_table_names_unknown_words():
     assert list(lines("A?", [], ["xyzzy", "Zz"], knows_no_word=True)) == [
         "#\tA?",
         "#\tNot in the model's vocabulary, and read as one unknown word: “xyzzy”, “Zz”.",
@@ -205,11 +252,13 @@ def test_the_sample_that_is_compared_is_not_warned_of(encoder, recwarn):
 
 
 def test_blank_sentences_are_not_found(encoder):
-    corpus = ["", "A man is asleep.", " \t", "Two dogs run."]
-    search = SentenceSearch(encoder, corpus, encoder.encode(corpus, show_progress_bar=False))
+    search = make_search(encoder, ["", "A man is asleep.", " \t", "Two dogs run."])
     assert rows_of(search.search(["Two dogs run."], k=9)) == [[3, 1]]
-    empty = SentenceSearch(encoder, [], encoder.encode([], show_progress_bar=False))
-    assert empty.search(QUERIES, k=3, rescore=True) == [[], []]
+
+
+def test_an_empty_corpus(encoder):
+    search = make_search(encoder, [])
+    assert search.search(QUERIES, k=3, rescore=True) == [[], []]
 
 
 @pytest.mark.parametrize("number", [1, 3, 4, 6])
@@ -218,28 +267,37 @@ def test_sentences_that_are_new_are_added_to_a_saved_index(
 ):
     path = tmp_path / "s.faiss"
     SentenceSearch(encoder, CORPUS[:number], vectors[:number], path)
-    search = SentenceSearch(encoder, CORPUS, vectors, path)
-    found = search.search(QUERIES, k=9)
-    assert found == SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=9)
+    extended = SentenceSearch(encoder, CORPUS, vectors, path)
     content = path.read_bytes()
+    expected = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=9)
+    assert extended.search(QUERIES, k=9) == expected
     monkeypatch.setattr(SentenceIndex, "build", None)
-    assert SentenceSearch(encoder, CORPUS, vectors, path).search(QUERIES, k=9) == found
+    again = SentenceSearch(encoder, CORPUS, vectors, path)
+    assert again.search(QUERIES, k=9) == expected
     assert path.read_bytes() == content
     assert capsys.readouterr() == ("", "")  # no progress is shown
-    assert [file.name for file in tmp_path.iterdir()] == ["s.faiss"]
-    # An index of more, of the last or of changed sentences is refused, and not modified.
-    for corpus, rows in ((CORPUS[:number], vectors[:number]), (CORPUS[1:], vectors[1:])):
-        with pytest.raises(ValueError, match="was made from other sentences"):
-            SentenceSearch(encoder, corpus, rows, path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("rows", [slice(0, 1), slice(0, 3), slice(0, 4), slice(0, 6), slice(1, 7)])
+def test_an_index_of_more_or_changed_sentences_is_refused(encoder, vectors, tmp_path, rows):
+    path = tmp_path / "s.faiss"
+    SentenceSearch(encoder, CORPUS, vectors, path)
+    content = path.read_bytes()
+    with pytest.raises(ValueError, match="was made from other sentences"):
+        SentenceSearch(encoder, CORPUS[rows], vectors[rows], path)
     assert path.read_bytes() == content
 
 
 def test_deleted_sentences_are_not_found(encoder, vectors):
-    everything = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=9)
+    found = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=9)
     deleted = {CORPUS[0], CORPUS[3]}
     search = SentenceSearch(encoder, CORPUS, vectors, deleted=deleted)
+    rest = [[one for one in neighbors if one.sentence not in deleted] for neighbors in found]
     for k in (1, 2, 9):
-        expected = [[one for one in near if one.sentence not in deleted][:k] for near in everything]
-        assert search.search(QUERIES, k) == expected
+        assert search.search(QUERIES, k) == [neighbors[:k] for neighbors in rest]
+
+
+def test_a_deleted_sentence_must_be_in_the_corpus(encoder, vectors):
     with pytest.raises(ValueError, match="the deleted sentence 'x' is not in the corpus"):
         SentenceSearch(encoder, CORPUS, vectors, deleted=["x"])

@@ -53,7 +53,53 @@ def test_features(first, second, shared, negations, numbers):
 )
 def test_decisive_words(text, negations, numbers, signs):
     found = decisive_words(text)
-    assert (found.negations, found.numbers, found.signs) == (negations, numbers, signs)
+    assert found.negations == negations
+    assert found.numbers == numbers
+    assert found.signs == signs
+
+
+FIRST = ["a cat sleeps", "a man"]
+
+
+SECOND = ["a man runs", "a man sees a dog"]
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return SentenceEncoder(tiny_encoder())
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return [compare_words(first, second) for first, second in zip(FIRST, SECOND)]
+
+
+def test_coverage_follows_if_the_encoder_has_vectors_of_words(encoder, compared):
+    assert num_features(encoder) == 16
+    features = word_features(FIRST, SECOND, "ordered", encoder)
+    numpy.testing.assert_allclose(features[:, :12], compared)
+    covered = encoder.network.word_coverage(FIRST, SECOND)
+    numpy.testing.assert_array_equal(features[:, 12:], covered)
+
+
+def test_other_encoders_have_no_coverage(compared):
+    other = SentenceEncoder(OtherEncoder())
+    assert num_features(other) == 12
+    numpy.testing.assert_allclose(word_features(FIRST, SECOND, "ordered", other), compared)
+
+
+def test_no_words_are_compared_without_an_order(encoder):
+    assert word_features(FIRST, SECOND, None, encoder) is None
+
+
+def test_unordered_features_do_not_see_the_order(encoder):
+    ordered = word_features(FIRST, SECOND, "ordered", encoder)
+    unordered = word_features(FIRST, SECOND, "unordered", encoder)
+    exchanged = word_features(SECOND, FIRST, "unordered", encoder)
+    numpy.testing.assert_allclose(unordered, exchanged, atol=1e-6)
+    for columns in (slice(12, 14), slice(14, 16)):
+        of_both_sides = numpy.sort(ordered[:, columns])
+        numpy.testing.assert_array_equal(unordered[:, columns], of_both_sides)
 
 
 def test_lengths():
@@ -72,25 +118,3 @@ def test_lengths():
 def test_content_words(first, second, shared):
     assert compare_words(first, second)[10:] == pytest.approx(shared)
     assert compare_words(second, first, False)[10:] == pytest.approx(sorted(shared))
-
-
-def test_coverage_follows_where_the_encoder_has_vectors_of_words():
-    first = ["a cat sleeps", "a man"]
-    second = ["a man runs", "a man sees a dog"]
-    encoder = SentenceEncoder(tiny_encoder())
-    other = SentenceEncoder(OtherEncoder())
-    compared = [compare_words(*pair) for pair in zip(first, second)]
-    numpy.testing.assert_allclose(word_features(first, second, "ordered", other), compared)
-    features = word_features(first, second, "ordered", encoder)
-    numpy.testing.assert_allclose(features[:, :12], compared)
-    covered = encoder.network.word_coverage(first, second)
-    numpy.testing.assert_array_equal(features[:, 12:], covered)
-    assert word_features(first, second, None, encoder) is None
-    assert [num_features(encoder), num_features(other)] == [16, 12]
-
-    unordered = word_features(first, second, "unordered", encoder)
-    exchanged = word_features(second, first, "unordered", encoder)
-    numpy.testing.assert_allclose(unordered, exchanged, atol=1e-6)
-    for column in (12, 14):
-        two = features[:, column : column + 2]
-        numpy.testing.assert_array_equal(unordered[:, column : column + 2], numpy.sort(two))
