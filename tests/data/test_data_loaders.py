@@ -15,12 +15,14 @@ LABELS = ["entailment", "neutral", "contradiction"]
 
 
 def write(path, ids, labeled=True):
-    pairs = [
-        {"sentence1": f"premise {i}", "sentence2": f"hypothesis {i} of {i}"}
-        | ({"gold_label": LABELS[i % 3]} if labeled else {})
-        for i in ids
-    ]
-    path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    """Write pairs with these numbers, and return the path."""
+    lines = []
+    for i in ids:
+        pair = {"sentence1": f"premise {i}", "sentence2": f"hypothesis {i} of {i}"}
+        if labeled:
+            pair["gold_label"] = LABELS[i % 3]
+        lines.append(json.dumps(pair) + "\n")
+    path.write_text("".join(lines))
     return str(path)
 
 
@@ -30,8 +32,9 @@ def data_path(tmp_path):
 
 
 def loader(data_path, **settings):
+    settings = {"batch_size": 3, **settings}
     reader = DatasetReader.by_name("sentence_pair")("snli")
-    made = SemiSupervisedDataLoader(reader, data_path, **({"batch_size": 3} | settings))
+    made = SemiSupervisedDataLoader(reader, data_path, **settings)
     made.index_with(Vocabulary.from_instances(made.iter_instances()))
     return made
 
@@ -43,13 +46,17 @@ def numbers(made, batch, field):
 
 
 def flat(batches):
-    return [*chain.from_iterable(batches)]
+    return list(chain.from_iterable(batches))
 
 
 def epoch(made):
-    batches = list(made)
-    fields = ("premise", "unlabeled_premise")
-    return tuple([numbers(made, batch, field) for batch in batches] for field in fields)
+    """Return the labeled and the unlabeled pairs of each batch of an epoch."""
+    labeled = []
+    unlabeled = []
+    for batch in made:
+        labeled.append(numbers(made, batch, "premise"))
+        unlabeled.append(numbers(made, batch, "unlabeled_premise"))
+    return labeled, unlabeled
 
 
 def test_one_file_is_split(data_path):
@@ -59,10 +66,11 @@ def test_one_file_is_split(data_path):
     assert [len(batch) for batch in labeled] == [3, 3, 1, 3, 3]
     assert [len(batch) for batch in unlabeled] == [3, 3, 3, 3, 1]
     first_pass = flat(labeled[:3])
+    second_pass = flat(labeled[3:])
     assert len(set(first_pass)) == 7
-    assert set(flat(labeled[3:])) < set(first_pass)
+    assert set(second_pass) < set(first_pass)
     # Every unlabeled pair occurs exactly once.
-    assert Counter(flat(unlabeled)) == Counter(set(range(20)) - set(first_pass))
+    assert sorted(first_pass + flat(unlabeled)) == list(range(20))
 
 
 def test_fields_and_labels(data_path):
@@ -76,10 +84,74 @@ def test_fields_and_labels(data_path):
         "unlabeled_premise",
         "unlabeled_hypothesis",
     }
-    labels = [made._vocab.get_token_from_index(i, "labels") for i in batch["label"].tolist()]
+    names = made._vocab.get_index_to_token_vocabulary("labels")
+    labels = [names[index] for index in batch["label"].tolist()]
     assert labels == [LABELS[i % 3] for i in numbers(made, batch, "premise")]
     assert batch["label"].shape == (3,)
     assert batch["unlabeled_hypothesis"]["tokens"]["tokens"].shape == (4, 4)
+
+
+def test_the_longer_set_makes_the_epoch(data_path):
+    made = loader(data_path, num_labeled=18)
+    assert len(made) == 6
+    assert len(loader(data_path, num_labeled=18, batch_size=1)) == 18
+    labeled, unlabeled = epoch(made)
+    assert len(set(flat(labeled))) == 18
+    ((_, largest_count),) = Counter(flat(unlabeled)).most_common(1)
+    assert largest_count == 6
+
+
+def test_the_labeled_set_makes_the_epoch(data_path):
+    """Three passes over the labeled pairs, while the pass over unlabeled ones continues."""
+    assert len(loader(data_path, num_labeled=18, epoch="labeled")) == 6
+    made = loader(data_path, num_labeled=7, epoch="labeled", seed=3)
+    assert len(made) == 3
+    orders = set()
+    seen = []
+    for _ in range(3):
+        labeled, unlabeled = epoch(made)
+        assert [len(batch) for batch in labeled] == [3, 3, 1]
+        assert len(set(flat(labeled))) == 7
+        assert len(unlabeled) == 3
+        orders.add(tuple(flat(labeled)))
+        seen += flat(unlabeled)
+    assert len(orders) == 3  # a new order each time
+    assert len(set(seen[:13])) == 13
+
+
+def labeled_pairs(data_path, seed, seed_of_process):
+    """Return the labeled pairs of an epoch in a process with another seed."""
+    random.seed(seed_of_process)
+    labeled, _ = epoch(loader(data_path, num_labeled=6, seed=seed))
+    return set(flat(labeled))
+
+
+def test_labeled_pairs_depend_only_on_the_seed(data_path):
+    chosen = labeled_pairs(data_path, seed=1, seed_of_process=0)
+    assert labeled_pairs(data_path, seed=1, seed_of_process=1) == chosen
+    assert labeled_pairs(data_path, seed=2, seed_of_process=2) != chosen
+
+
+def test_labeled_only(data_path):
+    expected = labeled_pairs(data_path, seed=1, seed_of_process=0)
+    made = loader(data_path, num_labeled=6, seed=1, labeled_only=True)
+    assert len(made) == 2
+    assert len(list(made.iter_instances())) == 6
+    found = []
+    for batch in made:
+        assert set(batch) == {"premise", "hypothesis", "label", "metadata"}
+        found += numbers(made, batch, "premise")
+    assert set(found) == expected
+
+
+def test_the_seed_of_the_configuration_is_the_default(data_path):
+    epochs = []
+    for seed_of_process in (1, 1, 2):
+        random.seed(seed_of_process)
+        epochs.append(epoch(loader(data_path, num_labeled=6)))
+    first, same, other = epochs
+    assert first == same
+    assert first != other
 
 
 def test_labels_of_unlabeled_pairs_are_unknown_to_the_vocabulary(tmp_path):
@@ -100,57 +172,22 @@ def test_two_files(tmp_path, data_path):
     assert sorted(flat(second)) == list(range(100, 107))
 
 
-def test_the_longer_or_the_labeled_set_makes_the_epoch(data_path):
-    made = loader(data_path, num_labeled=18)
-    labeled, unlabeled = epoch(made)
-    assert len(made) == 6 == len(loader(data_path, num_labeled=18, epoch="labeled"))
-    assert len(loader(data_path, num_labeled=18, batch_size=1)) == 18
-    assert len(set(flat(labeled))) == 18
-    assert Counter(flat(unlabeled)).most_common(1)[0][1] == 6
-    # Three passes over the labeled pairs, while the pass over unlabeled ones continues.
-    made = loader(data_path, num_labeled=7, epoch="labeled", seed=3)
-    assert len(made) == 3
-    epochs = [epoch(made) for _ in range(3)]
-    for labeled, unlabeled in epochs:
-        assert [len(batch) for batch in labeled] == [3, 3, 1]
-        assert (len(set(flat(labeled))), len(unlabeled)) == (7, 3)
-    assert len({tuple(flat(labeled)) for labeled, _ in epochs}) == 3  # a new order each time
-    first_pass = [i for _, unlabeled in epochs for i in flat(unlabeled)][:13]
-    assert len(set(first_pass)) == 13
-
-
-def test_labeled_pairs_depend_on_the_seed_alone(data_path):
-    chosen = []
-    for seed in (1, 1, 2):
-        random.seed(len(chosen))
-        chosen.append(set(flat(epoch(loader(data_path, num_labeled=6, seed=seed))[0])))
-    assert chosen[0] == chosen[1] != chosen[2]
-    only = loader(data_path, num_labeled=6, seed=1, labeled_only=True)
-    assert (len(only), len(list(only.iter_instances()))) == (2, 6)
-    batches = list(only)
-    assert {i for batch in batches for i in numbers(only, batch, "premise")} == chosen[0]
-    assert all(not name.startswith("unlabeled_") for batch in batches for name in batch)
-    epochs = []
-    for random_seed in (1, 1, 2):  # the configuration's seed, the default
-        random.seed(random_seed)
-        epochs.append(epoch(loader(data_path, num_labeled=6)))
-    assert epochs[0] == epochs[1] != epochs[2]
-
-
 def test_swapped_pairs_stay_on_their_side(data_path):
     made = loader(data_path, num_labeled=7, swap_pairs=True)
     assert len(made) == 9  # 26 unlabeled
-    pairs = Counter()
+    is_labeled = {"premise": {}, "hypothesis": {}}
     for instance in made.iter_instances():
-        first, second = (instance[name].tokens for name in ("premise", "hypothesis"))
-        assert {first[0].text, second[0].text} == {"premise", "hypothesis"}
-        assert first[1].text == second[1].text
-        pairs[first[0].text, int(first[1].text), "label" in instance.fields] += 1
+        first_side, first_number, *_ = instance["premise"].tokens
+        second_side, second_number, *_ = instance["hypothesis"].tokens
+        assert {first_side.text, second_side.text} == {"premise", "hypothesis"}
+        assert first_number.text == second_number.text
+        number = int(first_number.text)
+        assert number not in is_labeled[first_side.text]
+        is_labeled[first_side.text][number] = "label" in instance.fields
         if "label" in instance.fields:
-            assert instance["label"].label == LABELS[int(first[1].text) % 3]
-    originals = {pair[1:] for pair in pairs if pair[0] == "premise"}
-    assert len(originals) == 20
-    assert pairs == Counter((text, *one) for text in ("premise", "hypothesis") for one in originals)
+            assert instance["label"].label == LABELS[number % 3]
+    assert len(is_labeled["premise"]) == 20
+    assert is_labeled["hypothesis"] == is_labeled["premise"]
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ from allennlp.data import DataLoader, DatasetReader, Vocabulary
 from allennlp_sentmatch.data.data_loaders import SemiSupervisedDataLoader
 from allennlp_sentmatch.data.evaluation import evaluation_loader
 
-flat = chain.from_iterable
-
 BUCKETS = {"type": "bucket", "batch_size": 4, "drop_last": True}
 TOKENS = {"type": "max_tokens_sampler", "max_tokens": 20}
 
@@ -22,20 +20,32 @@ def load(file, settings):
     return loader
 
 
-def batches(loader):
-    return [[int(pair["premise"].split()[0]) for pair in batch["metadata"]] for batch in loader]
+def numbers(batch):
+    return [int(pair["premise"].split()[0]) for pair in batch["metadata"]]
 
 
 @pytest.fixture
 def file(write):
-    """Ten pairs, whose first sentences have from 2 to 11 words, the longest first."""
-    return write("".join(f"{i} {'word ' * (10 - i)}\tend\tyes\n" for i in range(10)))
+    """Write ten pairs, whose first sentences have from 2 to 11 words, the longest first."""
+    lines = []
+    for i in range(10):
+        words = "word " * (10 - i)
+        lines.append(f"{i} {words}\tend\tyes\n")
+    return write("".join(lines))
+
+
+WORKERS = {
+    "batch_size": 4,
+    "shuffle": True,
+    "drop_last": True,
+    "num_workers": 2,
+}
 
 
 @pytest.mark.parametrize(
     ("settings", "sizes"),
     [
-        ({"batch_size": 4, "shuffle": True, "drop_last": True, "num_workers": 2}, [4, 4, 2]),
+        (WORKERS, [4, 4, 2]),
         ({"batch_sampler": BUCKETS}, [4, 4, 2]),
         ({"batch_sampler": BUCKETS, "batch_size": 3}, [3, 3, 3, 1]),  # evaluate --batch-size 3
         ({"batch_sampler": BUCKETS, "max_instances_in_memory": 5}, [4, 1, 4, 1]),
@@ -53,16 +63,16 @@ def file(write):
 def test_every_example_once_in_order(file, settings, sizes):
     loader = load(file, settings)
     for _ in range(2):
-        read = batches(loader)
-        assert [len(batch) for batch in read] == sizes
-        assert [*flat(read)] == list(range(sum(sizes)))
+        batches = [numbers(batch) for batch in loader]
+        assert [len(batch) for batch in batches] == sizes
+        assert list(chain.from_iterable(batches)) == list(range(sum(sizes)))
+
+
+@DataLoader.register("tests_loader", exist_ok=True)
+class Other(SemiSupervisedDataLoader):
+    """Somebody's loader."""
 
 
 def test_other_loaders_are_as_configured(file):
-    @DataLoader.register("tests_loader", exist_ok=True)
-    class Other(SemiSupervisedDataLoader):
-        pass
-
-    assert isinstance(
-        load(file, {"type": "tests_loader", "batch_size": 2, "num_labeled": 4}), Other
-    )
+    settings = {"type": "tests_loader", "batch_size": 2, "num_labeled": 4}
+    assert isinstance(load(file, settings), Other)

@@ -1,5 +1,6 @@
 """Folds share out all examples, and keep examples with a common sentence together."""
 
+import numpy
 import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
@@ -9,16 +10,49 @@ from hypothesis import strategies as st
 from allennlp_sentmatch.data.folds import Folds, deal, groups_of, repeating_side, split_data_path
 
 
-def test_kept_and_dropped_folds_share_out_all_examples():
+@pytest.mark.parametrize("fold", range(10))
+def test_kept_and_dropped_folds_share_out_all_examples(fold):
     examples = list(range(23))
-    for fold in range(10):
-        held_out = list(Folds(10, keep=[fold]).select(examples))
-        rest = list(Folds(10, drop=[fold]).select(examples))
-        assert held_out == [i for i in examples if i % 10 == fold]
-        assert sorted(held_out + rest) == examples
-    # Several folds keep the order of the file.
+    held_out = list(Folds(10, keep=[fold]).select(examples))
+    rest = list(Folds(10, drop=[fold]).select(examples))
+    assert held_out == [i for i in examples if i % 10 == fold]
+    assert sorted(held_out + rest) == examples
+
+
+def test_several_folds_keep_the_order_of_the_file():
     assert "".join(Folds(4, keep=[3, 1]).select("abcdefghij")) == "bdfhj"
     assert "".join(Folds(4, drop=[3, 1]).select("abcdefghij")) == "acegi"
+
+
+FOLDS = {"number": 3, "keep": [1]}
+
+
+@pytest.mark.parametrize("path", ["a.tsv", {"neg": "a.neg", "pos": "a.pos"}])
+@pytest.mark.parametrize("make", [dict, Params])
+def test_a_data_path_with_folds(path, make):
+    data_path = make({"path": path, "folds": FOLDS})
+    for _ in range(2):  # a reader may read the same path again
+        inner, folds = split_data_path(data_path)
+        assert type(inner) is type(path)
+        assert inner == path
+        assert "".join(folds.select("abcdef")) == "be"
+
+
+@pytest.mark.parametrize(
+    "data_path",
+    [
+        "a.tsv",
+        {"neg": "a.neg", "pos": "a.pos"},
+        Params({"neg": "a.neg", "pos": "a.pos"}),
+    ],
+)
+def test_a_data_path_without_folds(data_path):
+    expected = data_path.as_dict() if isinstance(data_path, Params) else data_path
+    for _ in range(2):
+        inner, folds = split_data_path(data_path)
+        assert type(inner) is type(expected)
+        assert inner == expected
+        assert folds is None
 
 
 @pytest.mark.parametrize(
@@ -43,25 +77,11 @@ def test_impossible_settings_are_named(settings, message):
         Folds(**settings)
 
 
-@pytest.mark.parametrize("path", ["a.tsv", {"neg": "a.neg", "pos": "a.pos"}])
-@pytest.mark.parametrize("make", [dict, Params])
-@pytest.mark.parametrize(
-    ("folds", "selected"), [({"number": 3, "keep": [1]}, "be"), (None, "abcdef")]
-)
-def test_a_data_path(path, make, folds, selected):
-    data_path = {"path": path, "folds": folds} if folds else path
-    data_path = make(data_path) if isinstance(data_path, dict) else data_path
-    for _ in range(2):  # a reader may read the same path again
-        inner, found = split_data_path(data_path)
-        assert (type(inner), inner) == (type(path), path)
-        assert "".join(found.select("abcdef") if found else "abcdef") == selected
-
-
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ({"folds": {"number": 3, "keep": [1]}}, r"expected a data path with folds as .*got"),
-        ({"path": "a", "folds": {"number": 3, "keep": [1]}, "x": 1}, "with folds as"),
+        ({"folds": FOLDS}, r"expected a data path with folds as .*got"),
+        ({"path": "a", "folds": FOLDS, "x": 1}, "with folds as"),
         ({"path": "a", "folds": 3}, "with folds as"),
         ({"path": "a", "folds": {"number": 3, "kept": [1]}}, "kept"),
         ({"path": "a", "folds": {"keep": [1]}}, "number"),
@@ -73,10 +93,15 @@ def test_another_form_is_an_error(path, message):
 
 
 def folds_of(examples, number):
-    """The number of each example's fold."""
-    kept = [Folds(number, keep=[fold]).divide([examples]).kept[0] for fold in range(number)]
-    assert all(sum(column) == 1 for column in zip(*kept))
-    return [column.index(True) for column in zip(*kept)]
+    """Return the number of each example's fold. Each example is in one."""
+    folds = [[] for _ in examples]
+    for fold in range(number):
+        (is_kept,) = Folds(number, keep=[fold]).divide([examples]).kept
+        for i, flag in enumerate(is_kept):
+            if flag:
+                folds[i].append(fold)
+    assert [len(own) for own in folds] == [1] * len(examples)
+    return [fold for (fold,) in folds]
 
 
 def pairs(*texts):
@@ -84,8 +109,10 @@ def pairs(*texts):
 
 
 def test_without_repetitions_examples_are_dealt_by_lines():
-    assert folds_of([(str(i), f"{i}!") for i in range(23)], 10) == [i % 10 for i in range(23)]
-    assert folds_of([(str(i),) for i in range(7)], 3) == [0, 1, 2, 0, 1, 2, 0]
+    pairs_once = [(str(i), f"{i}!") for i in range(23)]
+    assert folds_of(pairs_once, 10) == [i % 10 for i in range(23)]
+    texts_once = [(str(i),) for i in range(7)]
+    assert folds_of(texts_once, 3) == [0, 1, 2, 0, 1, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -117,11 +144,12 @@ def test_one_sentence_in_all_pairs_cannot_be_held_out():
 def test_the_same_text_in_files_of_different_labels():
     """Each file is dealt into all folds, and a text is in one fold in all of them."""
     parts = [pairs("a", "b", "c", "d"), pairs("d", "e", "a", "f", "g", "h")]
-    division = Folds(2, keep=[0]).divide(parts)
-    kept = {x for part, flags in zip(parts, division.kept) for x, flag in zip(part, flags) if flag}
-    assert [sum(flags) for flags in division.kept] == [2, 3]
-    for part, flags in zip(parts, division.kept):
-        assert all((x in kept) == flag for x, flag in zip(part, flags))
+    first, second = Folds(2, keep=[0]).divide(parts).kept
+    assert sum(first) == 2
+    assert sum(second) == 3
+    is_kept = dict(zip(parts[0], first))
+    for text, flag in zip(parts[1], second):
+        assert is_kept.get(text, flag) == flag
 
 
 def test_a_billion_folds_take_no_more_memory_than_the_groups():
@@ -132,17 +160,22 @@ def test_a_billion_folds_take_no_more_memory_than_the_groups():
 
 def test_folds_of_groups_have_nearly_equal_sizes():
     sizes = [7, 1, 1, 3, 2, 2, 9, 1, 4]
-    (folds,) = deal([[group for group, size in enumerate(sizes) for _ in range(size)]], 3)
-    assert sorted(folds.count(fold) for fold in range(3)) == [10, 10, 10]
+    groups = numpy.repeat(numpy.arange(len(sizes)), sizes).tolist()
+    (folds,) = deal([groups], 3)
+    assert numpy.bincount(folds).tolist() == [10, 10, 10]
 
 
-@given(st.lists(st.tuples(*[st.sampled_from("abcdefghij")] * 2), max_size=30), st.integers(2, 5))
+SENTENCES = st.sampled_from("abcdefghij")
+
+
+@given(st.lists(st.tuples(SENTENCES, SENTENCES), max_size=30), st.integers(2, 5))
 def test_no_pair_has_a_pair_of_another_fold(examples, number):
     side = repeating_side(examples)
+    num_groups = len(set(groups_of(examples, side)))
     folds = folds_of(examples, number)
-    together = len(set(groups_of(examples, side))) > 1
     for first, fold in zip(examples, folds):
         for second, other in zip(examples, folds):
-            shares = side is not None and together and first[side] == second[side]
-            if set(first) == set(second) or shares:
+            if set(first) == set(second):
+                assert fold == other
+            if num_groups > 1 and side is not None and first[side] == second[side]:
                 assert fold == other

@@ -1,7 +1,8 @@
 """AllenNLP's readers of readers with this package's: limits, and the shares of processes."""
 
-import json
 from collections import Counter
+from collections.abc import Iterator
+from copy import deepcopy
 
 import pytest
 import torch
@@ -13,34 +14,42 @@ from allennlp.data.instance import Instance
 
 from allennlp_sentmatch.data.evaluation import evaluation_loader, whole
 
-PAIRS = {"type": "sentence_pair", "format": "table", "sentence1": 0, "sentence2": 1, "label": 2}
+PAIRS = {
+    "type": "sentence_pair",
+    "format": "table",
+    "sentence1": 0,
+    "sentence2": 1,
+    "label": 2,
+}
 LIMITED = {**PAIRS, "max_instances": 2}
 
 
 @pytest.fixture
 def files(write):
-    """Two files of five pairs, each of which begins with its number."""
+    """Write two files of five pairs, each of which begins with its number."""
     rows = [f"{number} a\tb\tyes\n" for number in range(10)]
     write("".join(rows[:5]), "shards/a.tsv")
     return write("".join(rows[5:]), "shards/b.tsv").parent
 
 
-def make(base, kind):
-    """A reader of readers over `base`."""
-    parts = {"sharded": {"base_reader": base}}
-    readers = {"readers": {"a": base, "b": base}}
-    settings = {"type": kind, **parts.get(kind, readers)}
-    return DatasetReader.from_params(Params(json.loads(json.dumps(settings))))
+def make(base, kind, **settings):
+    """Return a reader of readers over `base`."""
+    if kind == "sharded":
+        inner = {"base_reader": deepcopy(base)}
+    else:
+        inner = {"readers": {"a": deepcopy(base), "b": deepcopy(base)}}
+    return DatasetReader.from_params(Params({"type": kind, **inner, **settings}))
 
 
 def data_path(files, kind):
     if kind == "sharded":
         return str(files / "*.tsv")
-    return {name: str(files / f"{name}.tsv") for name in "ab"}
+    return {"a": str(files / "a.tsv"), "b": str(files / "b.tsv")}
 
 
 def numbers(examples):
-    return [int(example.fields["metadata"].metadata["premise"].split()[0]) for example in examples]
+    premises = [example.fields["metadata"].metadata["premise"] for example in examples]
+    return [int(premise.split()[0]) for premise in premises]
 
 
 @pytest.mark.parametrize("kind", ["sharded", "interleaving"])
@@ -53,23 +62,23 @@ def test_limits_within_are_removed(files, kind):
 
 
 def test_limits_within_a_reader_within_a_reader(files):
-    inner = {"type": "sharded", "base_reader": LIMITED}
-    reader = whole(make({**inner, "max_instances": 3}, "interleaving"))
-    path = {name: str(files / f"{name}*") for name in "ab"}
+    sharded = {"type": "sharded", "base_reader": LIMITED, "max_instances": 3}
+    reader = whole(make(sharded, "interleaving"))
+    path = {"a": str(files / "a*"), "b": str(files / "b*")}
     assert sorted(numbers(reader.read(path))) == list(range(10))
-
-
-SCHEDULER = {"type": "roundrobin", "batch_size": 4, "drop_last": True}
 
 
 def test_every_example_of_all_tasks(files):
     """Examples that the training's loader leaves out are included, in the files' order."""
-    settings = {"type": "multitask", "scheduler": SCHEDULER}
+    scheduler = {"type": "roundrobin", "batch_size": 4, "drop_last": True}
+    settings = {"type": "multitask", "scheduler": scheduler}
     reader = whole(make(LIMITED, "multitask"))
     loader = evaluation_loader(Params(settings), reader, data_path(files, "multitask"))
     loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
-    read = [pair["premise"].split()[0] for batch in loader for pair in batch["metadata"]]
-    assert read == ["0", "5", "1", "6", "2", "7", "3", "8", "4", "9"]
+    found = []
+    for batch in loader:
+        found += [int(pair["premise"].split()[0]) for pair in batch["metadata"]]
+    assert found == [0, 5, 1, 6, 2, 7, 3, 8, 4, 9]
 
 
 @pytest.mark.parametrize("kind", ["sharded", "interleaving"])
@@ -102,22 +111,26 @@ def test_workers_share_all_examples(files, kind):
 
 def test_workers_of_a_loader(files):
     settings = {"batch_size": 3, "num_workers": 2, "quiet": True}
-    loader = DataLoader.from_params(
-        Params(settings), reader=make(PAIRS, "interleaving"), data_path=data_path(files, "b")
-    )
+    reader = make(PAIRS, "interleaving")
+    path = data_path(files, "interleaving")
+    loader = DataLoader.from_params(Params(settings), reader=reader, data_path=path)
     assert sorted(numbers(loader.iter_instances())) == list(range(10))
 
 
+@DatasetReader.register("tests_readers_in_a_list", exist_ok=True)
+class Several(DatasetReader):
+    """Somebody's reader of readers."""
+
+    def __init__(self, parts: list[DatasetReader]) -> None:
+        super().__init__(max_instances=7)
+        self.parts = parts
+
+    def _read(self, file_path: str) -> Iterator[Instance]:
+        for part in self.parts:
+            yield from part.read(file_path)
+
+
 def test_readers_in_a_list_of_a_reader_elsewhere(files):
-    @DatasetReader.register("tests_readers_in_a_list", exist_ok=True)
-    class Several(DatasetReader):
-        def __init__(self, parts: list[DatasetReader]) -> None:
-            super().__init__(max_instances=7)
-            self.parts = parts
-
-        def _read(self, file_path: str) -> list[Instance]:
-            return [one for part in self.parts for one in part.read(file_path)]
-
     reader = Several([make(LIMITED, "sharded"), make(LIMITED, "sharded")])
     path = data_path(files, "sharded")
     assert len(numbers(reader.read(path))) == 7
