@@ -32,30 +32,37 @@ def gru_step(x: Tensor, h: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor, b_h
 
 
 def lstm_step(x: Tensor, h: Tensor, c: Tensor, w_ih: Tensor, w_hh: Tensor, bias: Tensor):
-    """h and c of `torch.nn.LSTM`."""
+    """Return h and c of `torch.nn.LSTM`."""
     i, f, g, o = (w_ih @ x + w_hh @ h + bias).chunk(4)
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
     return torch.sigmoid(o) * torch.tanh(c), c
 
 
+def read_direction(network: torch.nn.RNNBase, sentence: Tensor, suffix: str) -> Tensor:
+    """Return the states (N, 2 or 1, H) of a direction that reads a sentence from left to right."""
+    w_ih = getattr(network, f"weight_ih_l0{suffix}")
+    w_hh = getattr(network, f"weight_hh_l0{suffix}")
+    b_ih = getattr(network, f"bias_ih_l0{suffix}")
+    b_hh = getattr(network, f"bias_hh_l0{suffix}")
+    h = sentence.new_zeros(network.hidden_size)
+    c = sentence.new_zeros(network.hidden_size)
+    states = []
+    for x in sentence:
+        if isinstance(network, torch.nn.LSTM):
+            h, c = lstm_step(x, h, c, w_ih, w_hh, b_ih + b_hh)
+            states.append(torch.stack([h, c]))
+        else:
+            h = gru_step(x, h, w_ih, w_hh, b_ih, b_hh)
+            states.append(h.unsqueeze(0))
+    return torch.stack(states)
+
+
 def read_network(network: torch.nn.RNNBase, sentence: Tensor) -> Tensor:
-    """The states (N, S, 2 or 1, H) of S directions of a one-layer LSTM (h and c) or GRU."""
-    directions = []
-    for suffix in ("", "_reverse")[: 1 + network.bidirectional]:
-        w_ih, w_hh, b_ih, b_hh = (
-            getattr(network, f"{name}_l0{suffix}")
-            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        )
-        h = c = sentence.new_zeros(network.hidden_size)
-        states = []
-        for x in sentence.flip(0) if suffix else sentence:
-            if isinstance(network, torch.nn.LSTM):
-                h, c = lstm_step(x, h, c, w_ih, w_hh, b_ih + b_hh)
-                states.append(torch.stack([h, c]))
-            else:
-                h = gru_step(x, h, w_ih, w_hh, b_ih, b_hh)
-                states.append(h.unsqueeze(0))
-        directions.append(torch.stack(states[::-1] if suffix else states))
+    """Return the states (N, S, 2 or 1, H) of S directions of a one-layer LSTM (h, c) or GRU."""
+    directions = [read_direction(network, sentence, "")]
+    if network.bidirectional:
+        from_right_to_left = read_direction(network, sentence.flip(0), "_reverse")
+        directions.append(from_right_to_left.flip(0))
     return torch.stack(directions, 1)
 
 
@@ -64,7 +71,7 @@ def assert_same(actual: Tensor, expected: Tensor) -> None:
 
 
 def additive_attention(vector: Tensor, keys: list[Tensor], values: Tensor) -> tuple[Tensor, Tensor]:
-    """sum_j a_j x_j and a = softmax_j(v . tanh(k_j)), zero without any j."""
+    """Return sum_j a_j x_j and a = softmax_j(v . tanh(k_j)), zero without any j."""
     if not keys:
         return values.new_zeros(values.size(1)), values.new_zeros(0)
     a = softmax([vector @ torch.tanh(key) for key in keys])
@@ -78,8 +85,13 @@ def batch(
     seed: int = 1,
     padding: Optional[float] = None,
 ) -> tuple[Tensor, Tensor]:
-    """Random tokens (B, num_tokens, size) and their mask; `padding` is by default random, too."""
+    """Return random tokens (B, num_tokens, size) and their mask.
+
+    `padding` is by default random, too.
+    """
     generator = torch.Generator().manual_seed(seed)
     inputs = torch.randn(len(lengths), num_tokens, size, dtype=torch.float64, generator=generator)
     mask = torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
-    return inputs if padding is None else inputs.masked_fill(~mask.unsqueeze(-1), padding), mask
+    if padding is not None:
+        inputs = inputs.masked_fill(~mask.unsqueeze(-1), padding)
+    return inputs, mask

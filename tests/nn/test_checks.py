@@ -32,29 +32,57 @@ OTHERS = {"num_labels": 2, "has_states": True, "decoder": nn.LSTMDecoder(5, 6), 
 MAY_BE_ZERO = [(nn.MLPClassifier, "num_layers"), (nn.ConditionalLanguageModel, "num_labels")]
 
 
+def modules() -> list[type]:
+    """Return the modules that the room exports, without abstract ones."""
+    exported = [*vars(nn).values(), *vars(matching).values()]
+    found = []
+    for kind in exported:
+        is_module = inspect.isclass(kind) and issubclass(kind, torch.nn.Module)
+        if is_module and not inspect.isabstract(kind) and kind not in found:
+            found.append(kind)
+    return found
+
+
+def valid_settings(kind: type) -> dict[str, Any]:
+    """Return a value for each size, dropout and other argument without a default."""
+    settings = {}
+    for name in inspect.signature(kind).parameters:
+        if name.endswith("dropout"):
+            settings[name] = 0.0
+        elif re.search("_size$|^num_|rank", name):
+            settings[name] = 4
+        if name in OTHERS:
+            settings[name] = OTHERS[name]
+    return settings
+
+
 def sizes_and_dropouts() -> Iterator[tuple[type, dict[str, Any], str]]:
-    """Each module with valid settings, and the name of one of its sizes or dropouts."""
-    kinds = [x for x in (*vars(nn).values(), *vars(matching).values()) if inspect.isclass(x)]
-    for kind in dict.fromkeys(x for x in kinds if issubclass(x, torch.nn.Module)):
-        names = list(inspect.signature(kind).parameters)
-        numbers = [x for x in names if re.search("_size$|^num_|rank|dropout$", x)]
-        settings = {x: 0.0 if x.endswith("dropout") else 4 for x in numbers}
-        settings.update((x, OTHERS[x]) for x in names if x in OTHERS)
-        if not inspect.isabstract(kind):
-            yield from ((kind, settings, x) for x in numbers if (kind, x) not in MAY_BE_ZERO)
+    """Yield each module with valid settings, and the name of one of its sizes or dropouts."""
+    for kind in modules():
+        settings = valid_settings(kind)
+        for name in settings:
+            is_number = re.search("_size$|^num_|rank|dropout$", name)
+            if is_number and (kind, name) not in MAY_BE_ZERO:
+                yield kind, settings, name
 
 
 @pytest.mark.parametrize(("kind", "settings", "name"), list(sizes_and_dropouts()))
 def test_every_size_and_dropout_is_checked(kind, settings, name):
     kind(**settings)
-    for value in (1.0, -0.1) if name.endswith("dropout") else (0, -2):
+    impossible = (1.0, -0.1) if name.endswith("dropout") else (0, -2)
+    for value in impossible:
         wrong = {**settings, name: value}
         with pytest.raises(ValueError, match=f"^{name} must be .* of at least .*; got {value}"):
             kind(**wrong)
 
 
 IMPOSSIBLE = [
-    *((nn.CellAwareLSTM, "vertical_weight", x) for x in (0.0, 1, 1.5, [0.5], True, "learned")),
+    (nn.CellAwareLSTM, "vertical_weight", 0.0),
+    (nn.CellAwareLSTM, "vertical_weight", 1),
+    (nn.CellAwareLSTM, "vertical_weight", 1.5),
+    (nn.CellAwareLSTM, "vertical_weight", [0.5]),
+    (nn.CellAwareLSTM, "vertical_weight", True),
+    (nn.CellAwareLSTM, "vertical_weight", "learned"),
     (nn.CellAwareLSTM, "vertical_gate", "cell"),
     (nn.CellAwareLSTMDecoder, "vertical_weight", 1.5),
     (nn.SuffixBiLSTM, "combination", "sum"),
@@ -73,30 +101,28 @@ IMPOSSIBLE = [
 ]
 
 
+@pytest.mark.parametrize("value", [0, -1, 6.0, "6", None, True])
+def test_the_first_number_that_is_not_positive_is_named(value):
+    check_positive(first=1, second=300)
+    message = rf"^second must be an integer of at least 1; got {value!r}$"
+    with pytest.raises(ValueError, match=message):
+        check_positive(first=1, second=value, third=-1)
+
+
+@pytest.mark.parametrize("value", [1, -0.1, math.nan, "0.5", None, True])
+def test_the_first_number_that_is_no_fraction_is_named(value):
+    check_fraction(first=0, second=0.999)
+    message = rf"^second must be a number of at least 0 and below 1; got {value!r}$"
+    with pytest.raises(ValueError, match=message):
+        check_fraction(first=0, second=value, third=-1)
+
+
 @pytest.mark.parametrize(("kind", "setting", "value"), IMPOSSIBLE)
 def test_other_impossible_settings_are_named(kind, setting, value):
     sizes = {} if kind is nn.DistillationLoss else {"input_size": 4, "hidden_size": 3}
     wrong = {**sizes, setting: value}
     with pytest.raises(ValueError, match=f"{setting}.* must .*{re.escape(str(value))}"):
         kind(**wrong)
-
-
-OF_A_SIZE = "an integer of at least 1"
-OF_A_FRACTION = "a number of at least 0 and below 1"
-
-
-@pytest.mark.parametrize(
-    ("check", "good", "value", "message"),
-    [
-        *((check_positive, (1, 300), x, OF_A_SIZE) for x in (0, -1, 6.0, "6", None, True)),
-        *((check_fraction, (0, 0.999), x, OF_A_FRACTION) for x in (1, -0.1, math.nan)),
-        *((check_fraction, (0, 0.999), x, OF_A_FRACTION) for x in ("0.5", None, True)),
-    ],
-)
-def test_the_first_wrong_number_is_named(check, good, value, message):
-    check(first=good[0], second=good[1])
-    with pytest.raises(ValueError, match=rf"^second must be {message}; got {value!r}$"):
-        check(first=good[0], second=value, third=-1)
 
 
 HUGE = 10**400  # above all floats
@@ -140,14 +166,29 @@ def test_a_kind_accepts_what_its_form_says(kind, form, good, wrong):
             kind.check("name", value)
 
 
-def test_errors_are_short_whatever_the_value_is():
+def nested_list(depth: int) -> list[Any]:
     nested: list[Any] = []
-    for _ in range(100_000):
+    for _ in range(depth):
         nested = [nested]
-    for value in (nested, "x" * 10**6, [1] * 10**6, dict.fromkeys(range(10**5)), HUGE, [10**5000]):
-        with pytest.raises(ValueError, match=r"^name must be true or false; got ") as error:
-            TRUTH.check("name", value)
-        assert len(str(error.value)) < 200
+    return nested
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        nested_list(100_000),
+        "x" * 10**6,
+        [1] * 10**6,
+        dict.fromkeys(range(10**5)),
+        HUGE,
+        [10**5000],
+    ],
+    ids=["nested", "string", "list", "dict", "huge", "list of a huge number"],
+)
+def test_errors_are_short_whatever_the_value_is(value):
+    with pytest.raises(ValueError, match=r"^name must be true or false; got ") as error:
+        TRUTH.check("name", value)
+    assert len(str(error.value)) < 200
 
 
 def test_a_table_of_kinds():

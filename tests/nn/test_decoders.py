@@ -1,5 +1,7 @@
 """Decoders against their equations, one step at a time."""
 
+from unittest import mock
+
 import pytest
 import torch
 from torch import nn
@@ -27,13 +29,15 @@ both_decoders = pytest.mark.parametrize("kind", [LSTMDecoder, CellAwareLSTMDecod
 
 
 def make(kind=CellAwareLSTMDecoder, **settings):
+    """Return a decoder, inputs of six steps, and a first state, for four sentences."""
     torch.manual_seed(0)
     decoder = kind(3, 5, **settings).double()
     for name, parameter in decoder.named_parameters():
         if "logit" in name:
             nn.init.normal_(parameter)
-    state = DecoderState(*torch.randn(2, 4, decoder.num_layers, 5, dtype=torch.double))
-    return decoder, torch.randn(4, 6, 3, dtype=torch.double), state
+    hidden, cell = torch.randn(2, 4, decoder.num_layers, 5, dtype=torch.double)
+    inputs = torch.randn(4, 6, 3, dtype=torch.double)
+    return decoder, inputs, DecoderState(hidden, cell)
 
 
 @pytest.mark.parametrize("settings", VARIANTS)
@@ -42,38 +46,46 @@ def test_outputs_follow_the_equations(settings):
     outputs, _ = decoder(inputs, state)
     for sentence, output, h, c in zip(inputs, outputs, *state):
         layers = read_as_in_the_paper(decoder.lstm, sentence, start=list(zip(h, c)))
-        assert_same(output, torch.stack([step["h"] for step in layers[-1]]))
+        expected = torch.stack([step["h"] for step in layers[-1]])
+        assert_same(output, expected)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(
-    ("kind", "settings", "num_steps"),
-    [
-        *((CellAwareLSTMDecoder, settings, steps) for settings in VARIANTS for steps in (0, 1, 6)),
-        *((LSTMDecoder, {"num_layers": number}, 6) for number in (1, 3)),
-    ],
-)
-def test_all_steps_are_one_step_at_a_time(kind, settings, num_steps, backend):
-    """test_every_recurrence.py tests the gradients."""
-    decoder, inputs, state = make(kind, **settings)
+def check_steps(decoder, inputs, state, backend):
+    """All steps are one step at a time. test_every_recurrence.py tests the gradients."""
     with run_by(backend):
-        outputs, last = decoder(inputs[:, :num_steps], state)
-    assert outputs.shape == (4, num_steps, 5)
-    for step in range(num_steps):
+        outputs, last = decoder(inputs, state)
+    assert outputs.shape == (4, inputs.size(1), 5)
+    for step in range(inputs.size(1)):
         output, state = decoder.step(inputs[:, step], state)
         assert_same(outputs[:, step], output)
     torch.testing.assert_close(last, state, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("settings", VARIANTS)
+@pytest.mark.parametrize("num_steps", [0, 1, 6])
+def test_steps_of_cas_lstm(settings, num_steps, backend):
+    decoder, inputs, state = make(CellAwareLSTMDecoder, **settings)
+    check_steps(decoder, inputs[:, :num_steps], state, backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("num_layers", [1, 3])
+def test_steps_of_lstm(num_layers, backend):
+    decoder, inputs, state = make(LSTMDecoder, num_layers=num_layers)
+    check_steps(decoder, inputs, state, backend)
+
+
 @both_decoders
-def test_dropout_is_on_hidden_states_between_layers_only(kind):
-    for num_layers in (1, 2):
-        decoder, inputs, state = make(kind, num_layers=num_layers)
-        decoder.lstm.dropout = 0.5
-        _, after = decoder.train().step(inputs[:, 0], state)
-        _, without = decoder.eval().step(inputs[:, 0], state)
-        assert_same(after.hidden[:, 0], without.hidden[:, 0])
-        assert num_layers == 1 or not torch.allclose(after.hidden[:, 1], without.hidden[:, 1])
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_dropout_is_on_hidden_states_between_layers_only(kind, num_layers):
+    decoder, inputs, state = make(kind, num_layers=num_layers)
+    decoder.lstm.dropout = 0.5
+    _, after = decoder.train().step(inputs[:, 0], state)
+    _, without = decoder.eval().step(inputs[:, 0], state)
+    assert_same(after.hidden[:, 0], without.hidden[:, 0])
+    if num_layers == 2:
+        assert not torch.allclose(after.hidden[:, 1], without.hidden[:, 1])
 
 
 @both_decoders
@@ -84,7 +96,8 @@ def test_states_keep_their_precision_under_autocast(kind):
         state = DecoderState(bridge(torch.randn(2, 2, 3)), bridge(torch.randn(2, 2, 3)))
         output, after = decoder.step(torch.randn(2, 3).bfloat16(), state)
     assert state.hidden.dtype == torch.bfloat16
-    assert output.dtype == after.cell.dtype == torch.float32
+    assert output.dtype == torch.float32
+    assert after.cell.dtype == torch.float32
 
 
 def test_a_bridge_of_equal_sizes_passes_the_states_on():
@@ -96,20 +109,29 @@ def test_a_bridge_of_equal_sizes_passes_the_states_on():
     assert not list(bridge.parameters())
 
 
-@pytest.mark.parametrize("has_states", [True, False])
-def test_a_bridge_of_other_sizes_has_a_linear_layer_for_each_state(has_states):
-    """Without states, the last output initializes every layer."""
+@pytest.fixture
+def random_seed():
     torch.manual_seed(0)
-    bridge = StateBridge(4, 3, 2, has_states)
-    states = torch.randn(2, 5, 2, 4)
+
+
+def test_a_bridge_of_other_sizes_has_a_linear_layer_for_each_state(random_seed):
+    bridge = StateBridge(4, 3, 2, has_states=True)
+    hidden, cell = torch.randn(2, 5, 2, 4)
+    start = bridge(torch.randn(5, 4), (hidden, cell))
+    for layer in range(2):
+        expected_hidden = bridge.hidden[layer](hidden[:, layer])
+        expected_cell = bridge.cell[layer](cell[:, layer])
+        torch.testing.assert_close(start.hidden[:, layer], expected_hidden)
+        torch.testing.assert_close(start.cell[:, layer], expected_cell)
+
+
+def test_without_states_the_last_output_initializes_every_layer(random_seed):
+    bridge = StateBridge(4, 3, 2, has_states=False)
     last = torch.randn(5, 4)
-    start = bridge(last, (states[0], states[1]) if has_states else None)
-    for k in range(2):
-        h, c = states[:, :, k] if has_states else (last, last)
-        hidden = h @ bridge.hidden[k].weight.T + bridge.hidden[k].bias
-        cell = c @ bridge.cell[k].weight.T + bridge.cell[k].bias
-        torch.testing.assert_close(start.hidden[:, k], hidden if has_states else hidden.tanh())
-        torch.testing.assert_close(start.cell[:, k], cell)
+    start = bridge(last, None)
+    for layer in range(2):
+        torch.testing.assert_close(start.hidden[:, layer], bridge.hidden[layer](last).tanh())
+        torch.testing.assert_close(start.cell[:, layer], bridge.cell[layer](last))
 
 
 B = 3
@@ -134,11 +156,12 @@ class Bilinear(nn.Module):
 
 
 def attentional(input_feeding=True, dropout=0.0):
-    """A decoder, its inputs, first state and encoder's outputs, and the source's mask."""
+    """Return a decoder, its inputs, first state and encoder's outputs, and the source's mask."""
     torch.manual_seed(0)
     layers = LSTMDecoder(D + A * input_feeding, H)
     decoder = AttentionalDecoder(layers, Bilinear(), E, A, dropout, input_feeding).double().eval()
-    state = decoder.initial_state(DecoderState(*torch.randn(2, B, 2, H, dtype=torch.double)))
+    hidden, cell = torch.randn(2, B, 2, H, dtype=torch.double)
+    state = decoder.initial_state(DecoderState(hidden, cell))
     embedded = torch.randn(B, T, D, dtype=torch.double)
     encoder_outputs = torch.randn(B, S, E, dtype=torch.double)
     mask = torch.arange(S) < torch.tensor([[5], [3], [1]])
@@ -157,9 +180,9 @@ def test_attentional_decoding_one_sentence_at_a_time(input_feeding):
         a = torch.zeros(A, dtype=torch.double)
         for j in range(T):
             x = torch.cat([embedded[b, j], a]) if input_feeding else embedded[b, j]
-            h, layers = decoder.decoder.step(x.unsqueeze(0), layers)
-            w = torch.softmax(s @ W_a.T @ h[0], 0)
-            a = torch.tanh(W_o @ torch.cat([w @ s, h[0]]))
+            (h,), layers = decoder.decoder.step(x.unsqueeze(0), layers)
+            w = torch.softmax(s @ W_a.T @ h, 0)
+            a = torch.tanh(W_o @ torch.cat([w @ s, h]))
             assert_same(vectors[b, j], a)
             assert_same(weights[b, j, : len(s)], w)
             assert weights[b, j, len(s) :].eq(0).all()
@@ -169,11 +192,11 @@ def test_dropout_acts_on_what_is_fed_back():
     decoder, embedded, state, encoder_outputs, mask = attentional(dropout=0.5)
     decoder.train()
     _, after = decoder.step(embedded[:, 0], state, encoder_outputs, mask)
-    fed = []
-    step = decoder.decoder.step
-    decoder.decoder.step = lambda inputs, layers: fed.append(inputs) or step(inputs, layers)
+    step = mock.Mock(wraps=decoder.decoder.step)
+    decoder.decoder.step = step
     decoder.step(embedded[:, 1], after, encoder_outputs, mask)
-    torch.testing.assert_close(fed[0][:, D:], after.attentional, rtol=0, atol=0)
+    inputs = step.call_args.args[0]
+    torch.testing.assert_close(inputs[:, D:], after.attentional, rtol=0, atol=0)
     assert after.attentional.eq(0).any()
 
 
@@ -185,5 +208,6 @@ def test_a_target_without_steps_is_refused(input_feeding):
 
 
 def test_a_bridge_needs_its_states():
+    bridge = StateBridge(4, 4, 2, has_states=True)
     with pytest.raises(ValueError, match=r"states are missing.* has_states=False"):
-        StateBridge(4, 4, 2, has_states=True)(torch.zeros(3, 4))
+        bridge(torch.zeros(3, 4))

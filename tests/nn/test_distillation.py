@@ -23,29 +23,57 @@ def teacher():
     return batch([B], B, E, seed=1)[0][0]
 
 
+def dot(x, y):
+    return sum(a * b for a, b in zip(x, y))
+
+
 def cosine(x, y):
-    dot = sum(a * b for a, b in zip(x, y))
-    return dot / math.sqrt(sum(a * a for a in x) * sum(b * b for b in y))
+    return dot(x, y) / math.sqrt(dot(x, x) * dot(y, y))
 
 
-@pytest.mark.parametrize("weights", [(), (0, 1, 0), (0, 0, 1), (0.5, 2, 3)])
+def cosine_term(s, t):
+    return sum(1 - cosine(x, y) for x, y in zip(s, t)) / B
+
+
+def squared_term(s, t):
+    total = 0
+    for x, y in zip(s, t):
+        total += sum((a - b) ** 2 for a, b in zip(x, y))
+    return total / B
+
+
+def similarity_term(s, t):
+    differences = []
+    for i in range(B):
+        for j in range(B):
+            if i != j:
+                differences.append(cosine(s[i], s[j]) - cosine(t[i], t[j]))
+    return dot(differences, differences) / len(differences)
+
+
+@pytest.mark.parametrize("weights", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.5, 2, 3)])
 def test_the_terms_by_hand(student, teacher, weights):
     s = student.tolist()
     t = teacher.tolist()
-    pairs = [(i, j) for i in range(B) for j in range(B) if i != j]
-    terms = (
-        sum(1 - cosine(x, y) for x, y in zip(s, t)) / B,
-        sum((a - b) ** 2 for x, y in zip(s, t) for a, b in zip(x, y)) / B,
-        sum((cosine(s[i], s[j]) - cosine(t[i], t[j])) ** 2 for i, j in pairs) / len(pairs),
-    )
-    expected = sum(weight * term for weight, term in zip(weights or (1, 0, 0), terms))
-    assert DistillationLoss(*weights)(student, teacher).item() == pytest.approx(expected, abs=1e-12)
+    terms = [cosine_term(s, t), squared_term(s, t), similarity_term(s, t)]
+    loss = DistillationLoss(*weights)(student, teacher)
+    assert loss.item() == pytest.approx(dot(weights, terms), abs=1e-12)
+
+
+def test_the_default_is_the_cosine(student, teacher):
+    expected = cosine_term(student.tolist(), teacher.tolist())
+    assert DistillationLoss()(student, teacher).item() == pytest.approx(expected, abs=1e-12)
 
 
 def test_similarity_of_vectors_of_different_widths(student, teacher):
-    wider = torch.cat([teacher, torch.zeros(B, 2, dtype=torch.float64)], dim=1)
-    torch.testing.assert_close(similarity_loss(student, wider), similarity_loss(student, teacher))
-    DistillationLoss(0, 0, 1)(student, wider)
+    zeros = torch.zeros(B, 2, dtype=torch.float64)
+    wider = torch.cat([teacher, zeros], dim=1)
+    expected = similarity_loss(student, teacher)
+    torch.testing.assert_close(similarity_loss(student, wider), expected)
+    torch.testing.assert_close(DistillationLoss(0, 0, 1)(student, wider), expected)
+
+
+def test_vectors_that_cannot_be_compared(student, teacher):
     with pytest.raises(ValueError, match="of one width, got"):
         DistillationLoss()(student, teacher[:, :1])
     with pytest.raises(ValueError, match="as many sentences"):
@@ -68,7 +96,8 @@ def test_half_precision_is_computed_in_float32(student, teacher):
     teacher = teacher.bfloat16()
     loss = DistillationLoss(1, 1, 1)(student, teacher)
     assert loss.dtype == torch.float32
-    torch.testing.assert_close(loss, DistillationLoss(1, 1, 1)(student.float(), teacher.float()))
+    expected = DistillationLoss(1, 1, 1)(student.float(), teacher.float())
+    torch.testing.assert_close(loss, expected)
 
 
 def test_one_weight_is_above_0():

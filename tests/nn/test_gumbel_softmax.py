@@ -6,6 +6,8 @@ from scipy import stats
 
 from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise, straight_through_gumbel_softmax
 
+INFINITY = float("inf")
+
 
 def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
@@ -32,9 +34,13 @@ def test_noise_is_finite_and_at_least_float32(dtype: torch.dtype):
     assert noise.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
 
 
+def random(*shape: int, seed: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.randn(*shape, dtype=dtype, generator=generator(seed))
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
 def test_a_sample_is_exactly_one_hot(dtype: torch.dtype):
-    logits = (10 * torch.randn(100, 7, generator=generator(1))).to(dtype)
+    logits = (10 * random(100, 7, seed=1)).to(dtype)
     mask = torch.rand(100, 7, generator=generator(2)) < 0.8
     mask[:, 3] = True
     sample = straight_through_gumbel_softmax(logits, mask, 0.5, generator())
@@ -46,36 +52,48 @@ def test_a_sample_is_exactly_one_hot(dtype: torch.dtype):
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 def test_the_gradient_is_that_of_the_relaxation(temperature: float):
-    logits = torch.randn(6, 5, dtype=torch.float64, generator=generator(1), requires_grad=True)
+    logits = random(6, 5, seed=1, dtype=torch.float64).requires_grad_()
+    upstream = random(6, 5, seed=2, dtype=torch.float64)
     mask = torch.ones(6, 5, dtype=torch.bool)
     mask[2, 3:] = False
     mask[4, [0, 2]] = False
-    upstream = torch.randn(6, 5, dtype=torch.float64, generator=generator(2))
-
     sample = straight_through_gumbel_softmax(logits, mask, temperature, generator(3))
     (gradient,) = torch.autograd.grad(sample, logits, upstream)
-
     noise = gumbel_noise(logits, generator(3))
-    for row in range(6):
-        weights = ((logits[row] + noise[row]) / temperature).exp()[mask[row]]
+    for row, is_candidate in enumerate(mask):
+        scores = (logits[row] + noise[row]) / temperature
+        weights = scores[is_candidate].exp()
         relaxed = weights / weights.sum()  # (3.8)
-        assert sample[row, mask[row]].argmax() == relaxed.argmax()
-        (expected,) = torch.autograd.grad(relaxed, logits, upstream[row, mask[row]])
+        assert sample[row, is_candidate].argmax() == relaxed.argmax()
+        (expected,) = torch.autograd.grad(relaxed, logits, upstream[row, is_candidate])
         torch.testing.assert_close(gradient[row], expected[row], atol=1e-12, rtol=1e-12)
 
 
-@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
+@pytest.mark.parametrize("garbage", [float("nan"), INFINITY, 1e30])
 def test_masked_logits_have_no_effect(garbage: float):
-    logits = torch.randn(3, 4, generator=generator(1))
+    logits = random(3, 4, seed=1)
     mask = torch.tensor([[True, True, False, False], [True, True, True, True], [False] * 4])
-    clean = straight_through_gumbel_softmax(logits, mask, 1.0, generator())
+    expected = straight_through_gumbel_softmax(logits, mask, 1.0, generator())
     spoiled = logits.masked_fill(~mask, garbage).requires_grad_()
     sample = straight_through_gumbel_softmax(spoiled, mask, 1.0, generator())
-    assert torch.equal(sample, clean)
-    (gradient,) = torch.autograd.grad(sample, spoiled, torch.randn(3, 4, generator=generator(2)))
+    assert torch.equal(sample, expected)
+    (gradient,) = torch.autograd.grad(sample, spoiled, random(3, 4, seed=2))
     assert gradient.isfinite().all()
     assert not gradient[~mask].any()
     assert gradient[:2].any(1).all()
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan")])
+def test_impossible_temperatures(temperature: float):
+    logits = torch.zeros(1, 2)
+    with pytest.raises(ValueError, match="temperature must be a number above 0"):
+        straight_through_gumbel_softmax(logits, logits == 0, temperature)
+
+
+def test_a_mask_of_another_shape():
+    mask = torch.ones(2, dtype=torch.bool)
+    with pytest.raises(ValueError, match=r"\(1, 2\), got \(2\,\)"):
+        straight_through_gumbel_softmax(torch.zeros(1, 2), mask, 1.0)
 
 
 def test_no_candidates_at_all():
@@ -83,37 +101,22 @@ def test_no_candidates_at_all():
     assert straight_through_gumbel_softmax(nothing, nothing > 0).shape == (2, 0)
 
 
-@pytest.mark.parametrize(
-    ("shape", "temperature", "message"),
-    [
-        *(((1, 2), x, "temperature must be a number above 0") for x in (0.0, -1.0, float("nan"))),
-        ((2,), 1.0, r"\(1, 2\), got \(2\,\)"),
-    ],
-)
-def test_impossible_arguments(shape: tuple[int, ...], temperature: float, message: str):
-    with pytest.raises(ValueError, match=message):
-        straight_through_gumbel_softmax(torch.zeros(1, 2), torch.ones(shape) > 0, temperature)
-
-
-INFINITY = float("inf")
-
-
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
 @pytest.mark.parametrize(
-    ("logits", "mask", "choice"),
+    ("logits", "mask", "expected"),
     [
-        ([5.0, -INFINITY], [False, True], 1),
-        ([5.0, -INFINITY, -INFINITY], [False, True, True], 1),
-        ([-INFINITY, -INFINITY], [True, True], 0),
-        ([-INFINITY, 2.0], [True, True], 1),
-        ([2.0, INFINITY], [True, True], 1),
-        ([INFINITY, 2.0], [False, True], 1),
+        ([5.0, -INFINITY], [False, True], [0, 1]),
+        ([5.0, -INFINITY, -INFINITY], [False, True, True], [0, 1, 0]),
+        ([-INFINITY, -INFINITY], [True, True], [1, 0]),
+        ([-INFINITY, 2.0], [True, True], [0, 1]),
+        ([2.0, INFINITY], [True, True], [0, 1]),
+        ([INFINITY, 2.0], [False, True], [0, 1]),
     ],
 )
-def test_infinite_logits(logits, mask, choice, dtype, temperature):
+def test_infinite_logits(logits, mask, expected, dtype, temperature):
     scores = torch.tensor(logits, dtype=dtype, requires_grad=True)
     sample = straight_through_gumbel_softmax(scores, torch.tensor(mask), temperature)
-    assert sample.tolist() == [float(k == choice) for k in range(len(logits))]
+    assert sample.tolist() == expected
     sample.square().sum().backward()
     assert scores.grad.isfinite().all()

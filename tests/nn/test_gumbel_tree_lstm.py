@@ -1,7 +1,5 @@
 """The Gumbel Tree-LSTM against the equations of the thesis, one sentence and node at a time."""
 
-import itertools
-
 import pytest
 import torch
 
@@ -34,37 +32,43 @@ def leaves_as_in_the_paper(model: GumbelTreeLSTM, sentence: torch.Tensor) -> lis
 
 
 def parent(model: GumbelTreeLSTM, left: Node, right: Node) -> Node:
-    weight = model.composition.weight
-    bias = model.composition.bias
-    *gates, g = (weight @ torch.cat([left[0], right[0]]) + bias).chunk(5)
+    h_l, c_l = left
+    h_r, c_r = right
+    products = model.composition.weight @ torch.cat([h_l, h_r])
+    *gates, g = (products + model.composition.bias).chunk(5)
     i, f_l, f_r, o = (gate.sigmoid() for gate in gates)  # (3.1)
-    c = f_l * left[1] + f_r * right[1] + i * g.tanh()  # (3.2)
+    c = f_l * c_l + f_r * c_r + i * g.tanh()  # (3.2)
     return o * c.tanh(), c  # (3.3)
+
+
+def merged(r: torch.Tensor, candidate: torch.Tensor, y_bar: torch.Tensor) -> torch.Tensor:
+    """Return the states of the next layer (M_{t+1}, H), given the choice y_bar (M_{t+1},)."""
+    m_l = 1 - y_bar.cumsum(0)  # (3.18)
+    m_r = torch.cat([y_bar.new_zeros(1), y_bar[:-1].cumsum(0)])  # (3.19)
+    return m_l[:, None] * r[:-1] + m_r[:, None] * r[1:] + y_bar[:, None] * candidate  # (3.14)
 
 
 def compose_as_in_the_paper(
     model: GumbelTreeLSTM, nodes: list[Node], noise: list[torch.Tensor]
 ) -> tuple[Node, list[int]]:
     """Equations 3.14-3.24, with `noise[t]` the Gumbel noise of layer t: greedily, if it is zero."""
-    hs, cs = (torch.stack(part) for part in zip(*nodes))  # (M_t, H)
     merges = []
     for g in noise[: len(nodes) - 1]:
-        M = hs.size(0) - 1  # the paper's M_{t+1}
-        pairs = [parent(model, (hs[j], cs[j]), (hs[j + 1], cs[j + 1])) for j in range(M)]
-        candidate_h, candidate_c = (torch.stack(part) for part in zip(*pairs))
+        pairs = [parent(model, left, right) for left, right in zip(nodes, nodes[1:])]
+        M = len(pairs)  # the paper's M_{t+1}
+        candidate_h = torch.stack([h for h, _ in pairs])
+        candidate_c = torch.stack([c for _, c in pairs])
         logits = candidate_h @ model.query + g[:M]
         y = (logits / model.temperature).softmax(0)  # (3.8)
         y_st = torch.zeros_like(y)
         y_st[logits.argmax()] = 1.0  # (3.21)
         merges.append(int(logits.argmax()))
         y_bar = (y_st - y).detach() + y  # (3.24)
-        m_l = 1 - y_bar.cumsum(0)  # (3.18)
-        m_r = torch.cat([y_bar.new_zeros(1), y_bar[:-1].cumsum(0)])  # (3.19)
-        hs, cs = (
-            m_l[:, None] * r[:-1] + m_r[:, None] * r[1:] + y_bar[:, None] * candidate  # (3.14)
-            for r, candidate in ((hs, candidate_h), (cs, candidate_c))
-        )
-    return (hs[0], cs[0]), merges
+        hs = merged(torch.stack([h for h, _ in nodes]), candidate_h, y_bar)
+        cs = merged(torch.stack([c for _, c in nodes]), candidate_c, y_bar)
+        nodes = list(zip(hs, cs))
+    (root,) = nodes
+    return root, merges
 
 
 @pytest.fixture
@@ -73,47 +77,68 @@ def noise(monkeypatch: pytest.MonkeyPatch) -> torch.Tensor:
     generator = torch.Generator().manual_seed(5)
     uniform = torch.rand(len(LENGTHS), T, T, dtype=torch.float64, generator=generator)
     noise = -(-uniform.log()).log()  # (3.22)
-    monkeypatch.setattr(
-        gumbel_softmax,
-        "gumbel_noise",
-        lambda logits: torch.cat([noise[:, k, : T - 1 - k] for k in range(T - 1)], 1),
-    )
+    of_layers = [noise[:, layer, : T - 1 - layer] for layer in range(T - 1)]
+    joined = torch.cat(of_layers, 1)
+    monkeypatch.setattr(gumbel_softmax, "gumbel_noise", lambda logits: joined)
     return noise
+
+
+def encode_as_in_the_paper(
+    model: GumbelTreeLSTM, sentence: torch.Tensor, noise: torch.Tensor
+) -> tuple[Node, list[int]]:
+    """Return the root and the merges; zeros for an empty sentence."""
+    if len(sentence) == 0:
+        zeros = torch.zeros(model.output_size, dtype=torch.float64)
+        return (zeros, zeros), []
+    leaves = leaves_as_in_the_paper(model, sentence)
+    return compose_as_in_the_paper(model, leaves, list(noise))
 
 
 @by_both_backends
 @pytest.mark.parametrize(("training", "temperature"), [(False, 1.0), (True, 1.0), (True, 0.3)])
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_equations(leaf: str, training: bool, temperature: float, noise: torch.Tensor):
-    """In training also gradients; the scores' gradients flow through the copy masks, too."""
     model = make(leaf, temperature).train(training)
     inputs, mask = batch(LENGTHS, T, D, seed=1)
-    inputs.requires_grad_()
-    upstream = torch.randn(2, len(LENGTHS), model.output_size, dtype=torch.float64)
     composition = model.compose(inputs, mask)
     assert_same(model(inputs, mask), composition.hidden)
-    expected_loss = torch.zeros((), dtype=torch.float64)
     trees = set()
     for row, length in enumerate(LENGTHS):
-        h = c = torch.zeros(model.output_size, dtype=torch.float64)
-        merges: list[int] = []
-        if length:
-            leaves = leaves_as_in_the_paper(model, inputs[row, :length])
-            (h, c), merges = compose_as_in_the_paper(model, leaves, list(noise[row] * training))
+        own_noise = noise[row] * training
+        (h, c), merges = encode_as_in_the_paper(model, inputs[row, :length], own_noise)
         assert_same(composition.hidden[row], h)
         assert_same(composition.cell[row], c)
-        assert composition.merges[row].tolist() == merges + [-1] * (T - 1 - len(merges))
-        expected_loss = expected_loss + upstream[0, row] @ h + upstream[1, row] @ c
+        padding = [-1] * (T - 1 - len(merges))
+        assert composition.merges[row].tolist() == merges + padding
         trees.add(tuple(merges))
-    assert len(trees) == 5  # trees that differ from left-to-right ones
-    assert max(map(max, filter(None, trees))) > 0
-    if training:
-        variables = [inputs, *model.parameters()]
-        loss = (upstream[0] * composition.hidden + upstream[1] * composition.cell).sum()
-        gradients = torch.autograd.grad(loss, variables)
-        for gradient, expected in zip(gradients, torch.autograd.grad(expected_loss, variables)):
-            assert_same(gradient, expected)
-        assert gradients[[name for name, _ in model.named_parameters()].index("query") + 1].all()
+    assert len(trees) == 5
+    positions = [position for tree in trees for position in tree]
+    assert max(positions) > 0  # trees that differ from left-to-right ones
+
+
+@by_both_backends
+@pytest.mark.parametrize("temperature", [1.0, 0.3])
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_gradients(leaf: str, temperature: float, noise: torch.Tensor):
+    """The scores' gradients flow through the copy masks, too."""
+    model = make(leaf, temperature).train()
+    inputs, mask = batch(LENGTHS, T, D, seed=1)
+    inputs.requires_grad_()
+    variables = [inputs, *model.parameters()]
+    shape = (len(LENGTHS), model.output_size)
+    weight_of_h = torch.randn(shape, dtype=torch.float64)
+    weight_of_c = torch.randn(shape, dtype=torch.float64)
+    expected_loss = torch.zeros((), dtype=torch.float64)
+    for row, length in enumerate(LENGTHS):
+        (h, c), _ = encode_as_in_the_paper(model, inputs[row, :length], noise[row])
+        expected_loss = expected_loss + weight_of_h[row] @ h + weight_of_c[row] @ c
+    composition = model.compose(inputs, mask)
+    loss = (weight_of_h * composition.hidden + weight_of_c * composition.cell).sum()
+    gradients = torch.autograd.grad(loss, variables)
+    for gradient, expected in zip(gradients, torch.autograd.grad(expected_loss, variables)):
+        assert_same(gradient, expected)
+    names = ["inputs", *(name for name, _ in model.named_parameters())]
+    assert gradients[names.index("query")].all()
 
 
 @by_both_backends
@@ -123,12 +148,13 @@ def test_a_left_branching_tree_is_a_recurrence_from_left_to_right(training: bool
     inputs, mask = batch(LENGTHS, T, D, seed=1)
     merges = torch.zeros(len(LENGTHS), T - 1, dtype=torch.long)
     composition = model.compose(inputs, mask, merges)
+    zeros = torch.zeros(H, dtype=torch.float64)
     for row, length in enumerate(LENGTHS):
-        state = (torch.zeros(H).double(), torch.zeros(H).double())
+        h, c = (zeros, zeros)
         for position, leaf in enumerate(leaves_as_in_the_paper(model, inputs[row, :length])):
-            state = parent(model, state, leaf) if position else leaf
-        assert_same(composition.hidden[row], state[0])
-        assert_same(composition.cell[row], state[1])
+            h, c = parent(model, (h, c), leaf) if position else leaf
+        assert_same(composition.hidden[row], h)
+        assert_same(composition.cell[row], c)
     assert torch.equal(composition.merges, merges.masked_fill(~mask[:, 1:], -1))
 
 
@@ -138,32 +164,47 @@ def test_a_left_branching_tree_is_a_recurrence_from_left_to_right(training: bool
 def test_batches_of_at_most_one_step(steps: int, leaf: str):
     model = make(leaf)
     inputs, mask = batch(LENGTHS, T, D, seed=1)
-    hidden, cell, merges = model.compose(inputs[:, :steps], mask[:, :steps])
-    assert hidden.shape == cell.shape == (len(LENGTHS), model.output_size)
+    mask = mask[:, :steps]
+    hidden, cell, merges = model.compose(inputs[:, :steps], mask)
+    assert hidden.shape == (len(LENGTHS), model.output_size)
+    assert cell.shape == (len(LENGTHS), model.output_size)
     assert merges.shape == (len(LENGTHS), 0)
     assert merges.dtype == torch.long
-    assert hidden.any(1).tolist() == mask[:, :steps].any(1).tolist()
+    assert hidden.any(1).tolist() == mask.any(1).tolist()
 
 
-def test_repeated_words_have_one_tree():
-    """Pairs of equal words are equally good; the choice must not depend on rounding."""
+REPEATED_WORDS = 13
+
+
+SIZES = (37, 5)
+"""At these sizes, the choice would depend on rounding, on the CPUs tested."""
+
+
+@pytest.fixture(scope="module")
+def repeated() -> tuple[GumbelTreeLSTM, torch.Tensor]:
+    """Return a model and a sentence of one word."""
     torch.manual_seed(0)
-    input_size = 37
-    hidden_size = 5  # at these sizes it would, on the CPUs tested
-    model = GumbelTreeLSTM(input_size, hidden_size, "affine").eval()
+    model = GumbelTreeLSTM(*SIZES, "affine").eval()
     torch.nn.init.normal_(model.query)
-    length = 13
-    sentence = torch.randn(1, 1, input_size).expand(1, length, input_size)
-    expected = model.compose(sentence, torch.ones(1, length).bool())
-    for others, padding, fast in itertools.product([0, 3, 20], [0, 1, 6], [True, False]):
-        inputs = torch.randn(1 + others, length + padding, input_size)
-        mask = torch.ones(1 + others, length + padding).bool()
-        inputs[0, :length] = sentence[0]
-        mask[0, length:] = False
-        with use_backend(None if fast else "naive"):
-            actual = model.compose(inputs, mask)
-        assert torch.equal(actual.merges[:1, : length - 1], expected.merges)
-        torch.testing.assert_close(actual.hidden[:1], expected.hidden, atol=1e-5, rtol=0)
+    word = torch.randn(1, 1, SIZES[0])
+    return model, word.expand(1, REPEATED_WORDS, SIZES[0])
+
+
+@pytest.mark.parametrize("num_others", [0, 3, 20])
+@pytest.mark.parametrize("padding", [0, 1, 6])
+@pytest.mark.parametrize("backend", [None, "naive"])
+def test_repeated_words_have_one_tree(repeated, num_others: int, padding: int, backend: str):
+    """Pairs of equal words are equally good; the choice must not depend on rounding."""
+    model, sentence = repeated
+    expected = model.compose(sentence, torch.ones(1, REPEATED_WORDS).bool())
+    inputs = torch.randn(1 + num_others, REPEATED_WORDS + padding, SIZES[0])
+    mask = torch.ones(inputs.shape[:2]).bool()
+    inputs[0, :REPEATED_WORDS] = sentence[0]
+    mask[0, REPEATED_WORDS:] = False
+    with use_backend(backend):
+        actual = model.compose(inputs, mask)
+    assert torch.equal(actual.merges[:1, : REPEATED_WORDS - 1], expected.merges)
+    torch.testing.assert_close(actual.hidden[:1], expected.hidden, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(
@@ -209,14 +250,25 @@ def test_impossible_merges(merges: list[list[int]], message: str):
         make().compose(torch.randn(2, 3, D).double(), mask, torch.tensor(merges))
 
 
-def test_possible_merges():
-    mask = torch.tensor([[True, True, True], [True, True, False], [False] * 3])
-    check_merges(torch.tensor([[1, 0], [0, -1], [-1, 7]]), mask)
-    for num_tokens in (0, 1):
-        check_merges(torch.empty(3, 0, dtype=torch.long), mask[:, :num_tokens])
-    check_merges(torch.full((3, 2), 9, device="meta"), mask)  # their values cannot be read
+THREE_SENTENCES = torch.tensor([[True, True, True], [True, True, False], [False, False, False]])
+
+
+@pytest.mark.parametrize(
+    ("merges", "mask"),
+    [
+        (torch.tensor([[1, 0], [0, -1], [-1, 7]]), THREE_SENTENCES),
+        (torch.empty(3, 0, dtype=torch.long), THREE_SENTENCES[:, :0]),
+        (torch.empty(3, 0, dtype=torch.long), THREE_SENTENCES[:, :1]),
+        (torch.full((3, 2), 9, device="meta"), THREE_SENTENCES),  # their values cannot be read
+    ],
+)
+def test_possible_merges(merges: torch.Tensor, mask: torch.Tensor):
+    check_merges(merges, mask)
+
+
+def test_merges_of_another_number_of_steps():
     with pytest.raises(ValueError, match="shape"):
-        check_merges(torch.full((3, 3), 9), mask)
+        check_merges(torch.full((3, 3), 9), THREE_SENTENCES)
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.float32])

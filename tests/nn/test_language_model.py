@@ -5,7 +5,7 @@ import math
 import numpy
 import pytest
 import torch
-from scipy.special import expit
+from scipy.special import expit, log_softmax
 
 from allennlp_sentmatch.nn import (
     ConditionalLanguageModel,
@@ -39,15 +39,61 @@ def reference_log_probs(module, words, prefix, latent, label):
     w_ih = state["decoder.weight_ih_l0"]
     w_hh = state["decoder.weight_hh_l0"]
     bias = state["decoder.bias_ih_l0"] + state["decoder.bias_hh_l0"]
-    hidden = cell = numpy.zeros(words.shape[1])
+    condition = latent.numpy()
+    if label is not None:
+        embedded_label = state["label_embedding.weight"][label]
+        condition = numpy.concatenate([embedded_label, condition])
+    hidden = numpy.zeros(words.shape[1])
+    cell = numpy.zeros(words.shape[1])
     for word in [START, *prefix]:
-        condition = [] if label is None else [state["label_embedding.weight"][label]]
-        v = numpy.concatenate([words[word], *condition, latent])
+        v = numpy.concatenate([words[word], condition])
         i, f, g, o = numpy.split(w_ih @ v + w_hh @ hidden + bias, 4)
         cell = expit(f) * cell + expit(i) * numpy.tanh(g)
         hidden = expit(o) * numpy.tanh(cell)
     logits = words.numpy() @ hidden + state["output_bias"]
-    return logits - numpy.log(numpy.exp(logits).sum())
+    return log_softmax(logits)
+
+
+SENTENCES = [[A, B, A, A], [B, B], []]
+
+
+LABELS = torch.tensor([1, 0, 1])
+
+
+@pytest.mark.parametrize("num_labels", [0, 2])
+def test_the_log_likelihood_agrees_with_the_equations(num_labels):
+    module, words = generator(num_labels)
+    latent = torch.randn(3, 2, dtype=torch.float64)
+    labels = LABELS if num_labels else None
+    tokens = torch.tensor([[A, B, A, A], [B, B, 0, 0], [0, 0, 0, 0]])
+    inputs, targets, mask = teacher_forcing(tokens, tokens >= A, START, END)
+    actual = module.log_likelihood(words[inputs], targets, mask, latent, labels, words)
+    for row, sentence in enumerate(SENTENCES):
+        label = int(LABELS[row]) if num_labels else None
+        expected = 0.0
+        for position, word in enumerate([*sentence, END]):
+            prefix = sentence[:position]
+            log_probs = reference_log_probs(module, words, prefix, latent[row], label)
+            expected += log_probs[word]
+        assert actual[row].item() == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("num_labels", [0, 2])
+@pytest.mark.parametrize(("sentence", "label"), zip(SENTENCES, LABELS.tolist()))
+def test_steps_agree_with_the_equations(num_labels, sentence, label):
+    module, words = generator(num_labels)
+    latent = torch.randn(1, 2, dtype=torch.float64)
+    labels = None
+    if num_labels == 0:
+        label = None
+    else:
+        labels = torch.tensor([label])
+    hidden = module.initial_state(latent)
+    for position, word in enumerate([START, *sentence]):
+        logits, hidden = module.step(words[[word]], hidden, latent, labels, words)
+        found = logits[0].log_softmax(-1).detach()
+        expected = reference_log_probs(module, words, sentence[:position], latent[0], label)
+        numpy.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 def test_masks_are_bool_and_right_padded():
@@ -59,36 +105,6 @@ def test_masks_are_bool_and_right_padded():
             append_end(torch.ones(1, 2, 3), mask, torch.zeros(3))
 
 
-@pytest.mark.parametrize("num_labels", [0, 2])
-def test_log_likelihood_and_steps_agree_with_the_equations(num_labels):
-    module, words = generator(num_labels)
-    tokens = torch.tensor([[A, B, A, A], [B, B, 0, 0], [0, 0, 0, 0]])
-    latent = torch.randn(3, 2, dtype=torch.float64)
-    labels = torch.tensor([1, 0, 1]) if num_labels else None
-    inputs, targets, mask = teacher_forcing(tokens, tokens >= A, START, END)
-    actual = module.log_likelihood(words[inputs], targets, mask, latent, labels, words)
-    for row, sentence in enumerate([[A, B, A, A], [B, B], []]):
-        label = int(labels[row]) if num_labels else None
-        expected = 0.0
-        hidden = module.initial_state(latent[row : row + 1])
-        for position, word in enumerate([*sentence, END]):
-            log_probs = reference_log_probs(
-                module, words, sentence[:position], latent[row].numpy(), label
-            )
-            expected += log_probs[word]
-            logits, hidden = module.step(
-                words[[START, *sentence][position]].unsqueeze(0),
-                hidden,
-                latent[row : row + 1],
-                labels[row : row + 1] if num_labels else None,
-                words,
-            )
-            numpy.testing.assert_allclose(
-                logits.log_softmax(-1)[0].detach(), log_probs, rtol=1e-9, atol=1e-9
-            )
-        assert actual[row].item() == pytest.approx(expected, rel=1e-9)
-
-
 @pytest.fixture
 def parts():
     module, words = generator()
@@ -98,9 +114,9 @@ def parts():
 
 
 def generate(parts, **settings):
+    """Return sentences by the parts, without padding or <s> in them."""
     module, words, latent, labels = parts
-    allowed = torch.tensor([False, False, True, True, True])
-    defaults = {"temperature": 1.0, "max_length": 7}
+    settings = {"temperature": 1.0, "max_length": 7, **settings}
     return generate_relaxed(
         module,
         latent,
@@ -108,55 +124,66 @@ def generate(parts, **settings):
         words,
         start_index=START,
         end_index=END,
-        allowed_words=allowed,
-        **(defaults | settings),
+        allowed_words=torch.tensor([False, False, True, True, True]),
+        **settings,
     )
+
+
+def nearest_words(embedded, words):
+    """Return the indices of the nearest words, and the distances from them."""
+    distances = torch.cdist(embedded.flatten(0, 1), words).view(*embedded.shape[:2], 5)
+    nearest = distances.min(-1)
+    return nearest.indices, nearest.values
 
 
 def test_straight_through_words_are_words(parts):
     sentence = generate(parts, straight_through=True)
-    batch_size, length, _ = sentence.embedded.shape
-    assert sentence.mask.shape == (batch_size, length)
-    distances = torch.cdist(sentence.embedded.flatten(0, 1), parts[1]).view(batch_size, length, 5)
-    nearest = distances.argmin(-1)
-    assert distances.min(-1).values.max() < 1e-9
+    assert sentence.mask.shape == sentence.embedded.shape[:2]
+    nearest, distances = nearest_words(sentence.embedded, parts[1])
+    assert distances.max() < 1e-9
     # Neither padding nor <s> is generated, and </s> only outside the sentence.
     assert set(nearest[sentence.mask].tolist()) == {A, B}
-    ended = nearest == END
-    assert not (ended & sentence.mask).any()
+    is_end = nearest == END
+    assert not (is_end & sentence.mask).any()
     # After the first </s> nothing belongs to the sentence; before it, everything.
-    assert torch.equal(sentence.mask, ended.long().cumsum(1) == 0)
+    assert torch.equal(sentence.mask, is_end.long().cumsum(1) == 0)
 
 
-def test_relaxed_words_are_convex_combinations_of_allowed_words(parts):
+def test_words_of_a_high_temperature_are_means_of_the_allowed_ones(parts):
+    """The two true words are allowed at first, then </s> too."""
     torch.manual_seed(1)
-    hot = generate(parts, temperature=1e6).embedded
-    # At an infinite temperature the sample is uniform over the allowed words: at first the two
-    # true words, then </s> too.
-    expected = parts[1][[END, A, B]].mean(0).repeat(*hot.shape[:2], 1)
-    expected[:, 0] = parts[1][[A, B]].mean(0)
-    torch.testing.assert_close(hot, expected, rtol=1e-4, atol=1e-4)
+    embedded = generate(parts, temperature=1e6).embedded
+    words = parts[1]
+    expected = words[[END, A, B]].mean(0).repeat(*embedded.shape[:2], 1)
+    expected[:, 0] = words[[A, B]].mean(0)
+    torch.testing.assert_close(embedded, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_words_of_a_low_temperature_are_words(parts):
     torch.manual_seed(1)
-    cold = generate(parts, temperature=1e-6).embedded
-    assert torch.cdist(cold.flatten(0, 1), parts[1]).min(-1).values.max() < 1e-6
+    embedded = generate(parts, temperature=1e-6).embedded
+    _, distances = nearest_words(embedded, parts[1])
+    assert distances.max() < 1e-6
 
 
 @pytest.mark.parametrize("settings", [{"straight_through": True}, {"temperature": 1e-6}])
 def test_first_words_follow_the_generators_distribution(parts, settings):
     module, words, latent, labels = parts
     torch.nn.init.normal_(module.output_bias, std=2)  # equally likely words would hide a wrong sign
+    latent = latent[:1]
+    labels = labels[:1]
+    start = words[[START]]
+    logits, _ = module.step(start, module.initial_state(latent), latent, labels, words)
+    probabilities = logits[0, [END, A, B]].softmax(-1).tolist()
     torch.manual_seed(2)
     n = 6000
-    many = (module, words, latent[:1].expand(n, -1), labels[:1].expand(n))
-    sentence = generate(many, lengths=torch.ones(n, dtype=torch.long), **settings)
-    logits, _ = module.step(
-        words[[START]], module.initial_state(latent[:1]), latent[:1], labels[:1], words
-    )
-    probs = logits[0, [END, A, B]].softmax(-1)
-    nearest = torch.cdist(sentence.embedded[:, 0], words).argmin(-1)
-    for word, prob in zip((END, A, B), probs.tolist()):
-        error = (nearest == word).double().mean().item() - prob
-        assert abs(error) < 5 * (prob * (1 - prob) / n) ** 0.5
+    many = (module, words, latent.expand(n, -1), labels.expand(n))
+    sentences = generate(many, lengths=torch.ones(n, dtype=torch.long), **settings)
+    nearest, _ = nearest_words(sentences.embedded[:, :1], words)
+    for word, probability in zip((END, A, B), probabilities):
+        share = (nearest == word).double().mean().item()
+        standard_error = (probability * (1 - probability) / n) ** 0.5
+        assert abs(share - probability) < 5 * standard_error
 
 
 @pytest.mark.parametrize("straight_through", [False, True])
@@ -168,41 +195,42 @@ def test_gradient_reaches_the_generator(parts, straight_through):
         assert parameter.grad.abs().sum() > 0, name
 
 
-def test_a_sentence_has_at_least_one_word(parts):
+@pytest.fixture
+def parts_that_end(parts):
+    """Return a language model for which the end is the most probable word by far."""
     with torch.no_grad():
         parts[0].output_bias.copy_(torch.tensor([0.0, 0.0, 1e6, 0.0, 0.0]))
-    sentence = generate(parts, straight_through=True)
+    return parts
+
+
+def test_a_sentence_has_at_least_one_word(parts_that_end):
+    sentence = generate(parts_that_end, straight_through=True)
     assert sentence.mask.tolist() == [[True]] * 6
-    assert set(torch.cdist(sentence.embedded[:, 0], parts[1]).argmin(-1).tolist()) <= {A, B}
+    nearest, _ = nearest_words(sentence.embedded[:, :1], parts_that_end[1])
+    assert set(nearest.flatten().tolist()) <= {A, B}
 
 
-def test_lengths_are_as_given_and_the_end_is_a_word(parts):
-    with torch.no_grad():
-        parts[0].output_bias.copy_(torch.tensor([0.0, 0.0, 1e6, 0.0, 0.0]))
+def test_lengths_are_as_given_and_the_end_is_a_word(parts_that_end):
     lengths = torch.tensor([3, 1, 2, 3, 3, 9])
-    sentence = generate(parts, lengths=lengths, max_length=1)
+    sentence = generate(parts_that_end, lengths=lengths, max_length=1)
     assert sentence.mask.sum(1).equal(lengths)
     assert sentence.mask.equal(torch.arange(9) < lengths.unsqueeze(1))
-    torch.testing.assert_close(sentence.embedded, parts[1][END].expand(6, 9, 3))
+    end = parts_that_end[1][END]
+    torch.testing.assert_close(sentence.embedded, end.expand(6, 9, 3))
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: ConditionalLanguageModel(4, 3, 2, num_labels=-1),
-            "num_labels must be an integer of at least 0",
-        ),
-        (
-            lambda: generator()[0].step(torch.zeros(1, 3), None, torch.zeros(1, 2), None, None),
-            r"labels are missing.* num_labels is 2",
-        ),
-        (
-            lambda: generate((*generator(), torch.zeros(1, 2), None), max_length=0),
-            "max_length must be an integer of at least 1; got 0",
-        ),
-    ],
-)
-def test_impossible_settings_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_a_negative_number_of_labels():
+    with pytest.raises(ValueError, match="num_labels must be an integer of at least 0"):
+        ConditionalLanguageModel(4, 3, 2, num_labels=-1)
+
+
+def test_missing_labels():
+    module, _ = generator()
+    with pytest.raises(ValueError, match=r"labels are missing.* num_labels is 2"):
+        module.step(torch.zeros(1, 3), None, torch.zeros(1, 2), None, None)
+
+
+def test_sentences_without_words():
+    module, words = generator()
+    with pytest.raises(ValueError, match="max_length must be an integer of at least 1; got 0"):
+        generate((module, words, torch.zeros(1, 2), None), max_length=0)

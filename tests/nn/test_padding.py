@@ -11,13 +11,18 @@ from allennlp_sentmatch.nn.padding import check_padded
 MASK = torch.tensor([[True, True, False], [True, False, False], [False, False, False]])
 
 
+def random_batch(num_sentences, length):
+    """Return inputs without padding, and their mask."""
+    inputs = torch.randn(num_sentences, length, 3)
+    return inputs, torch.ones(num_sentences, length, dtype=torch.bool)
+
+
 @pytest.mark.parametrize(("first_length", "second_length"), [(2, 4), (4, 2), (3, 3), (0, 2)])
 def test_first_batch_first_and_padded_on_the_right(first_length, second_length):
-    first = torch.randn(2, first_length, 3), torch.ones(2, first_length, dtype=torch.bool)
-    second = torch.randn(1, second_length, 3), torch.ones(1, second_length, dtype=torch.bool)
+    first = random_batch(2, first_length)
+    second = random_batch(1, second_length)
     inputs, mask = stack_padded(first, second)
-    length = max(first_length, second_length)
-    assert inputs.shape == (3, length, 3)
+    assert inputs.shape == (3, max(first_length, second_length), 3)
     assert mask.dtype == torch.bool
     assert mask.sum(dim=1).tolist() == [first_length, first_length, second_length]
     assert torch.equal(inputs[:2, :first_length], first[0])
@@ -25,29 +30,58 @@ def test_first_batch_first_and_padded_on_the_right(first_length, second_length):
     assert not inputs[~mask].any()
 
 
-def test_right_padded_batches_pass():
-    for mask in (MASK, MASK[:, :0], MASK[:0], MASK[:, :1], torch.ones_like(MASK)):
-        inputs = torch.randn(*mask.shape, 4)
-        assert [*map(id, check_padded(inputs, mask, 4, torch.float32))] == [id(inputs), id(mask)]
+@pytest.mark.parametrize(
+    "mask",
+    [
+        MASK,
+        MASK[:, :0],
+        MASK[:0],
+        MASK[:, :1],
+        torch.ones_like(MASK),
+    ],
+)
+def test_right_padded_batches_pass(mask):
+    inputs = torch.randn(*mask.shape, 4)
+    checked_inputs, checked_mask = check_padded(inputs, mask, 4, torch.float32)
+    assert checked_inputs is inputs
+    assert checked_mask is mask
 
 
-@pytest.mark.parametrize("row", [[False, True, True], [True, False, True], [False, False, True]])
-def test_a_mask_with_a_token_after_padding(row):
+@pytest.mark.parametrize(
+    ("row", "token"),
+    [
+        ([False, True, True], 1),
+        ([True, False, True], 2),
+        ([False, False, True], 2),
+    ],
+)
+def test_a_mask_with_a_token_after_padding(row, token):
     mask = torch.cat([MASK, torch.tensor([row])])
-    token = max(t for t in (1, 2) if row[t] and not row[t - 1])
-    with pytest.raises(ValueError, match=f"right-padded, but token {token} of sentence 3 follows"):
+    message = f"right-padded, but token {token} of sentence 3 follows"
+    with pytest.raises(ValueError, match=message):
         check_padded(torch.randn(4, 3, 2), mask, 2, torch.float32)
-    with pytest.raises(ValueError, match=f"right-padded, but token {token} of sentence 3 follows"):
+    with pytest.raises(ValueError, match=message):
         order_by_length(mask)
 
 
-def test_autocast_converts_inputs_but_not_float64():
+@pytest.mark.parametrize(
+    ("given", "dtype"),
+    [
+        (torch.bfloat16, torch.float32),
+        (torch.float32, torch.float64),
+    ],
+)
+def test_autocast_converts_inputs(given, dtype):
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        for given, dtype in ((torch.bfloat16, torch.float32), (torch.float32, torch.float64)):
-            inputs, _ = check_padded(torch.zeros(3, 3, 2, dtype=given), MASK, 2, dtype)
-            assert inputs.dtype == dtype
-        with pytest.raises(TypeError, match=r"got torch.float64"):
-            check_padded(torch.zeros(3, 3, 2).double(), MASK, 2, torch.float32)
+        inputs, _ = check_padded(torch.zeros(3, 3, 2, dtype=given), MASK, 2, dtype)
+    assert inputs.dtype == dtype
+
+
+def test_autocast_does_not_convert_float64():
+    inputs = torch.zeros(3, 3, 2, dtype=torch.float64)
+    autocast = torch.autocast("cpu", dtype=torch.bfloat16)
+    with autocast, pytest.raises(TypeError, match=r"got torch.float64"):
+        check_padded(inputs, MASK, 2, torch.float32)
 
 
 def test_the_mask_is_not_read_where_that_would_wait():
@@ -58,11 +92,14 @@ def test_the_mask_is_not_read_where_that_would_wait():
 INPUTS = torch.zeros(3, 3, 2)
 
 
+PACKED = pack_sequence(list(INPUTS))
+
+
 @pytest.mark.parametrize(
     ("inputs", "mask", "error", "message"),
     [
         (INPUTS, MASK.long(), TypeError, r"names must be bool, .* torch.int64; .*names.bool\(\)"),
-        (pack_sequence([*INPUTS]), MASK, TypeError, "name must be .* tensor, got a PackedSeq"),
+        (PACKED, MASK, TypeError, "name must be .* tensor, got a PackedSeq"),
         (INPUTS, MASK.tolist(), TypeError, "names must be a padded tensor, got a list"),
         (INPUTS.long(), MASK, TypeError, r"name must be floating .*int64; .* name.to\(torch.float"),
         (INPUTS.double(), MASK, TypeError, r"float32, got torch.float64; call name.to\(.*float32"),
@@ -73,8 +110,9 @@ INPUTS = torch.zeros(3, 3, 2)
         (INPUTS, MASK[0], ValueError, r"names must have .* name, \(3, 3\), got \(3,\)"),
     ],
 )
-def test_wrong_arguments_are_named(inputs, mask, error, message):
-    for names in (("inputs", "mask"), ("passage", "passage_mask")):
-        expected = message.replace("names", names[1]).replace("name", names[0])
-        with pytest.raises(error, match=expected):
-            check_padded(inputs, mask, 2, torch.float32, names)
+@pytest.mark.parametrize("names", [("inputs", "mask"), ("passage", "passage_mask")])
+def test_wrong_arguments_are_named(inputs, mask, error, message, names):
+    name_of_inputs, name_of_mask = names
+    expected = message.replace("names", name_of_mask).replace("name", name_of_inputs)
+    with pytest.raises(error, match=expected):
+        check_padded(inputs, mask, 2, torch.float32, names)

@@ -11,20 +11,26 @@ INPUTS, MASK = batch(LENGTHS, 5, 6, seed=0)
 
 
 def attention(module, steps):
+    """Return the weighted sum of the steps, and the weights."""
     keys = [module.attention_projection(h) for h in steps]
     return additive_attention(module.attention_vector, keys, steps)
 
 
-DEFINITIONS = {
-    "max": lambda module, steps: torch.stack([column.max() for column in steps.T]),
-    "min": lambda module, steps: torch.stack([column.min() for column in steps.T]),
-    "mean": lambda module, steps: sum(steps) / len(steps),
-    "last": lambda module, steps: steps[-1],
-    "attention": lambda module, steps: attention(module, steps)[0],
-}
+def pooled_by_definition(pooling, module, steps):
+    """Return the vector of a sentence (T, D)."""
+    if pooling == "max":
+        return torch.stack([column.max() for column in steps.T])
+    if pooling == "min":
+        return torch.stack([column.min() for column in steps.T])
+    if pooling == "mean":
+        return sum(steps) / len(steps)
+    if pooling == "last":
+        return steps[-1]
+    expected, _ = attention(module, steps)
+    return expected
 
 
-@pytest.mark.parametrize("pooling", DEFINITIONS)
+@pytest.mark.parametrize("pooling", ["max", "min", "mean", "last", "attention"])
 def test_follows_its_definition(pooling):
     module = Pooling(6, pooling).double()
     pooled = module(INPUTS, MASK)
@@ -32,7 +38,8 @@ def test_follows_its_definition(pooling):
     for sentence, length in enumerate(LENGTHS):
         expected = torch.zeros(6, dtype=torch.float64)
         if length:
-            expected = DEFINITIONS[pooling](module, INPUTS[sentence, :length])
+            steps = INPUTS[sentence, :length]
+            expected = pooled_by_definition(pooling, module, steps)
         assert_same(pooled[sentence], expected)
 
 
@@ -40,8 +47,9 @@ def test_last_takes_each_direction_where_it_ends():
     pooled = Pooling(6, "last", bidirectional=True)(INPUTS, MASK)
     for sentence, length in enumerate(LENGTHS):
         if length:
-            expected = [*INPUTS[sentence, length - 1, :3], *INPUTS[sentence, 0, 3:]]
-            assert pooled[sentence].tolist() == [value.item() for value in expected]
+            forward = INPUTS[sentence, length - 1, :3]
+            backward = INPUTS[sentence, 0, 3:]
+            assert torch.equal(pooled[sentence], torch.cat([forward, backward]))
     assert not pooled[2].any()
 
 
@@ -88,38 +96,55 @@ def test_equations_of_attentive_pooling():
         Q = first[pair, first_mask[pair]]
         A = second[pair, second_mask[pair]]
         G = torch.stack([torch.stack([(q @ pooling.weight @ a).tanh() for a in A]) for q in Q])
-        for vectors, best, pooled, attention in [
-            (Q, G.max(dim=1).values, result.first, result.first_attention),
-            (A, G.max(dim=0).values, result.second, result.second_attention),
-        ]:
-            sigma = softmax(list(best))
-            expected = sum(weight * vector for weight, vector in zip(sigma, vectors))
-            assert_same(pooled[pair], expected)
-            assert_same(attention[pair, : len(sigma)], sigma)
-            assert (attention[pair, len(sigma) :] == 0).all()
+        best_of_first = G.max(dim=1).values
+        best_of_second = G.max(dim=0).values
+        check_side(Q, best_of_first, result.first[pair], result.first_attention[pair])
+        check_side(A, best_of_second, result.second[pair], result.second_attention[pair])
+
+
+def check_side(vectors, best, pooled, attention):
+    """The best scores of a sentence's vectors (T, D) are its attention, and weight its vector."""
+    sigma = softmax(list(best))
+    expected = sum(weight * vector for weight, vector in zip(sigma, vectors))
+    assert_same(pooled, expected)
+    assert_same(attention[: len(sigma)], sigma)
+    assert (attention[len(sigma) :] == 0).all()
 
 
 @pytest.mark.parametrize("padding", [0, 2])
-@pytest.mark.parametrize("lengths", [(0, 4), (3, 0), (0, 0)])
-def test_a_sentence_paired_with_an_empty_one_is_pooled_to_its_mean(lengths, padding):
-    texts = [batch([length] * 2, length + padding, 5, seed=length) for length in lengths]
-    result = AttentivePooling(5).double()(*texts[0], *texts[1])
-    results = (result.first, result.first_attention), (result.second, result.second_attention)
-    for length, (inputs, _), (vectors, attention) in zip(lengths, texts, results):
-        expected = inputs[:, :length].mean(1) if length else torch.zeros(2, 5).double()
-        assert_same(vectors, expected)
-        assert attention.shape == inputs.shape[:2]
+@pytest.mark.parametrize(("first_length", "second_length"), [(0, 4), (3, 0), (0, 0)])
+def test_a_sentence_paired_with_an_empty_one_is_pooled_to_its_mean(
+    first_length, second_length, padding
+):
+    first, first_mask = batch([first_length] * 2, first_length + padding, 5, seed=first_length)
+    second, second_mask = batch([second_length] * 2, second_length + padding, 5, seed=second_length)
+    result = AttentivePooling(5).double()(first, first_mask, second, second_mask)
+    assert_same(result.first, mean_of(first[:, :first_length]))
+    assert_same(result.second, mean_of(second[:, :second_length]))
+    assert result.first_attention.shape == first.shape[:2]
+    assert result.second_attention.shape == second.shape[:2]
+
+
+def mean_of(inputs):
+    """Return the means of the tokens (B, D), zero if there are none."""
+    if inputs.size(1) == 0:
+        return torch.zeros(2, 5, dtype=torch.float64)
+    return inputs.mean(1)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("input_size", "settings", "message"),
     [
-        (lambda: Pooling(6, ["max", "sum"]), r"pooling must be one of max, mean, .*; got 'sum'"),
-        (lambda: Pooling(6, []), "pooling must name at least one"),
-        (lambda: Pooling(5, "last", bidirectional=True), "input_size must be even .* 'last'.* 5"),
-        (lambda: Pooling(6)(INPUTS, MASK, return_attention=True), "needs the pooling 'attention'"),
+        (6, {"pooling": ["max", "sum"]}, r"pooling must be one of max, mean, .*; got 'sum'"),
+        (6, {"pooling": []}, "pooling must name at least one"),
+        (5, {"pooling": "last", "bidirectional": True}, "input_size must be even .* 'last'.* 5"),
     ],
 )
-def test_impossible_settings_are_named(call, message):
+def test_impossible_settings_are_named(input_size, settings, message):
     with pytest.raises(ValueError, match=message):
-        call()
+        Pooling(input_size, **settings)
+
+
+def test_weights_of_other_poolings_are_refused():
+    with pytest.raises(ValueError, match="needs the pooling 'attention'"):
+        Pooling(6)(INPUTS, MASK, return_attention=True)

@@ -1,5 +1,8 @@
 """Answer pairs, and ranking measures against scikit-learn."""
 
+from collections import defaultdict
+from typing import NamedTuple
+
 import pytest
 import torch
 
@@ -12,31 +15,45 @@ from allennlp_sentmatch.nn.ranking import (
 )
 
 
+class Questions(NamedTuple):
+    """Scores of answers, which of them are relevant, and which exist (questions, answers)."""
+
+    scores: torch.Tensor
+    relevant: torch.Tensor
+    mask: torch.Tensor
+
+
 def questions():
-    """Twenty questions of 1 to 9 candidates, some without a relevant or an irrelevant one."""
+    """Return twenty questions of 1 to 9 candidates, some with only one kind of them."""
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(20, 9, generator=generator, dtype=torch.float64)
     relevant = torch.rand(20, 9, generator=generator) < 0.3
     relevant[0] = False
     relevant[1] = True
     mask = torch.arange(9) < torch.randint(1, 10, (20, 1), generator=generator)
-    return scores, relevant, mask
+    return Questions(scores, relevant, mask)
 
 
-def by_question(*tensors):
-    *values, mask = tensors
-    for row, length in enumerate(mask.sum(1).tolist()):
-        yield [value[row, :length].tolist() for value in values]
+def expected_measures(scores, relevant):
+    """Return average precision, by scikit-learn, and the reciprocal rank of a question."""
+    if not any(relevant):
+        return 0, 0
+    metrics = pytest.importorskip("sklearn.metrics")
+    by_rank = sorted(zip(scores, relevant), reverse=True)
+    first = [is_relevant for _, is_relevant in by_rank].index(True)
+    return metrics.average_precision_score(relevant, scores), 1 / (1 + first)
 
 
 def test_average_precision_is_scikit_learn_s_and_the_reciprocal_rank_that_of_the_first_one():
-    average_precision_score = pytest.importorskip("sklearn.metrics").average_precision_score
     scores, relevant, mask = questions()
-    measured = average_precision(scores, relevant, mask), reciprocal_rank(scores, relevant, mask)
-    for ap, rr, (s, r) in zip(*measured, by_question(scores, relevant, mask)):
-        assert ap.item() == pytest.approx(average_precision_score(r, s) if any(r) else 0, abs=1e-12)
-        ranked = [is_relevant for _, is_relevant in sorted(zip(s, r), reverse=True)]
-        assert rr.item() == (1 / (1 + ranked.index(True)) if any(r) else 0)
+    precisions = average_precision(scores, relevant, mask)
+    reciprocal_ranks = reciprocal_rank(scores, relevant, mask)
+    for row, exists in enumerate(mask):
+        own_scores = scores[row, exists].tolist()
+        own_relevant = relevant[row, exists].tolist()
+        expected_precision, expected_rank = expected_measures(own_scores, own_relevant)
+        assert precisions[row].item() == pytest.approx(expected_precision, abs=1e-12)
+        assert reciprocal_ranks[row].item() == expected_rank
 
 
 def test_a_tie_is_won_by_the_later_candidate():
@@ -52,12 +69,12 @@ def test_masked_candidates_come_last_whatever_their_scores():
     assert reciprocal_rank(scores, ~mask, mask).tolist() == [0.0, 0.0]
 
 
-def test_questions_without_candidates():
+@pytest.mark.parametrize("measure", [average_precision, reciprocal_rank])
+def test_questions_without_candidates(measure):
     nothing = torch.zeros(2, 0)
-    for measure in (average_precision, reciprocal_rank):
-        measured = measure(nothing, nothing.bool(), nothing.bool())
-        assert measured.dtype == torch.float64
-        assert measured.tolist() == [0.0, 0.0]
+    measured = measure(nothing, nothing.bool(), nothing.bool())
+    assert measured.dtype == torch.float64
+    assert measured.tolist() == [0.0, 0.0]
 
 
 LABELS = torch.tensor(
@@ -68,7 +85,12 @@ LABELS = torch.tensor(
         [0, 1, -1, -1, -1, -1],
     ]
 )
-ALL = {(0, p, n) for p in (0, 3) for n in (1, 2, 4, 5)} | {(3, 1, 0)}
+WRONG = [1, 2, 4, 5]
+"""The wrong answers to the first question."""
+
+
+ALL = {(0, right, wrong) for right in (0, 3) for wrong in WRONG} | {(3, 1, 0)}
+"""The question, the right and the wrong answer of each pair."""
 
 
 def as_tuples(pairs):
@@ -88,39 +110,62 @@ def test_wrong_answers_are_drawn_evenly_without_replacement():
     torch.manual_seed(0)
     labels = torch.tensor([[1, 0, 0, 0, 0, -1]]).expand(4000, 6)
     pairs = answer_pairs(labels, num_negatives=2)
-    assert len(set(as_tuples(pairs))) == len(pairs.question) == 2 * 4000
+    assert len(pairs.question) == 2 * 4000
+    assert len(set(as_tuples(pairs))) == 2 * 4000
     assert pairs.question.bincount().eq(2).all()
     counts = pairs.negative.bincount(minlength=6)
     assert counts[[0, 5]].tolist() == [0, 0]
-    assert (counts[1:5] - 2000).abs().max() < 5 * (4000 * 0.25) ** 0.5
+    distances = (counts[1:5] - 2000).abs()
+    assert distances.max() < 5 * (4000 * 0.25) ** 0.5
+
+
+def test_if_there_are_fewer_wrong_answers_all_are_taken():
     assert set(as_tuples(answer_pairs(LABELS, num_negatives=9))) == ALL
 
 
-def test_no_pairs():
-    for labels in (torch.tensor([[0, 0], [1, -1]]), torch.empty(0, 3, dtype=torch.long)):
-        assert all(len(tensor) == 0 for tensor in answer_pairs(labels, 6))
+@pytest.mark.parametrize("labels", [torch.tensor([[0, 0], [1, -1]]), torch.zeros(0, 3).long()])
+def test_no_pairs(labels):
+    for tensor in answer_pairs(labels, 6):
+        assert len(tensor) == 0
 
 
-@pytest.mark.parametrize("margin", [0.1, 2.0])
-def test_the_loss_of_all_pairs_and_of_the_hardest_ones(margin):
-    scores = questions()[0][:4, :6].requires_grad_()
-    rows = scores.tolist()
-    hinges = {
-        right: [
-            max(0.0, margin - rows[q][right[1]] + rows[q][n]) for q, p, n in ALL if (q, p) == right
-        ]
-        for right in [(0, 0), (0, 3), (3, 1)]
-    }
-    pairs = answer_pairs(LABELS)
-    everything = ranking_loss(scores, pairs, margin, hardest=False)
-    assert everything.item() == pytest.approx(sum(map(sum, hinges.values())) / 9, rel=1e-12)
-    hardest = ranking_loss(scores, pairs, margin, hardest=True)
-    assert hardest.item() == pytest.approx(sum(map(max, hinges.values())) / 3, rel=1e-12)
-    hardest.backward()
-    wrong = max((1, 2, 4, 5), key=lambda n: rows[0][n])
-    others = [n for n in (1, 2, 4, 5) if n != wrong]
+margins = pytest.mark.parametrize("margin", [0.1, 2.0])
+
+
+def hinges_of(scores, margin):
+    """Return the losses of the wrong answers for each right answer."""
+    hinges = defaultdict(list)
+    for question, right, wrong in ALL:
+        difference = scores[question, right] - scores[question, wrong]
+        hinges[question, right].append(max(0.0, margin - difference.item()))
+    return list(hinges.values())
+
+
+@margins
+def test_the_loss_of_all_pairs(margin):
+    scores = questions().scores[:4, :6]
+    hinges = [hinge for own in hinges_of(scores, margin) for hinge in own]
+    loss = ranking_loss(scores, answer_pairs(LABELS), margin, hardest=False)
+    assert loss.item() == pytest.approx(sum(hinges) / 9, rel=1e-12)
+
+
+@margins
+def test_the_loss_of_the_hardest_pairs(margin):
+    scores = questions().scores[:4, :6].requires_grad_()
+    hardest_hinges = [max(own) for own in hinges_of(scores, margin)]
+    loss = ranking_loss(scores, answer_pairs(LABELS), margin, hardest=True)
+    assert loss.item() == pytest.approx(sum(hardest_hinges) / 3, rel=1e-12)
+    loss.backward()
+    first = scores[0].tolist()
+    hardest = max(WRONG, key=lambda answer: first[answer])
+    others = [answer for answer in WRONG if answer != hardest]
     assert scores.grad[0, others].tolist() == [0, 0, 0]
-    active = sum(rows[0][right] - margin < rows[0][wrong] for right in (0, 3))
-    assert scores.grad[0, wrong].item() == pytest.approx(active / 3)
+    num_active = sum(first[right] - first[hardest] < margin for right in (0, 3))
+    assert scores.grad[0, hardest].item() == pytest.approx(num_active / 3)
+
+
+@pytest.mark.parametrize("hardest", [True, False])
+def test_the_loss_of_no_pairs(hardest):
+    scores = questions().scores[:4, :6]
     nothing = answer_pairs(torch.full((4, 6), -1))
-    assert [ranking_loss(scores, nothing, 0.1, h).item() for h in (True, False)] == [0, 0]
+    assert ranking_loss(scores, nothing, 0.1, hardest).item() == 0

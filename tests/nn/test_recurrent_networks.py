@@ -1,6 +1,7 @@
 """torch's recurrent networks over padded batches, compared with single sentences."""
 
 from functools import partial
+from unittest import mock
 
 import pytest
 import torch
@@ -37,24 +38,28 @@ def backend(request, monkeypatch):
 def make(kind, num_layers: int = 1, bidirectional: bool = True, **settings):
     torch.manual_seed(0)
     network = kind(
-        D, H, num_layers, batch_first=True, bidirectional=bidirectional, **settings
-    ).double()
+        D,
+        H,
+        num_layers,
+        batch_first=True,
+        bidirectional=bidirectional,
+        **settings,
+    )
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter)
-    return network
+    return network.double()
 
 
 def record_calls(name, monkeypatch):
-    """A list with an item for each later call of a function of `recurrent_networks`."""
-    calls = []
-    function = getattr(recurrent_networks, name)
-
-    def record(*arguments):
-        calls.append(name)
-        return function(*arguments)
-
+    """Return a mock that records the later calls of a function of `recurrent_networks`."""
+    record = mock.Mock(wraps=getattr(recurrent_networks, name))
     monkeypatch.setattr(recurrent_networks, name, record)
-    return calls
+    return record
+
+
+def outputs_of(network, inputs, mask):
+    (outputs,) = run_networks([network], inputs, mask)
+    return outputs
 
 
 @KINDS
@@ -66,58 +71,70 @@ def test_each_sentence_is_read_as_if_alone(kind, num_layers, bidirectional, leng
     network = make(kind, num_layers, bidirectional, bias=num_layers > 1)
     inputs, mask = batch(lengths, 6)
     spoiled = inputs.masked_fill(~mask.unsqueeze(-1), float("nan")).requires_grad_()
-    (outputs,) = run_networks([network], spoiled, mask)
-    sums = torch.zeros((), dtype=torch.float64)
+    outputs = outputs_of(network, spoiled, mask)
+    expected_loss = torch.zeros((), dtype=torch.float64)
     for row, length in enumerate(lengths):
         assert not outputs[row, length:].any()
         if length:
-            expected, _ = network(inputs[row : row + 1, :length])
-            torch.testing.assert_close(outputs[row, :length], expected[0], atol=1e-12, rtol=1e-12)
-            sums = sums + expected.square().sum()
-    variables = list(network.parameters())
-    actual = torch.autograd.grad(outputs.square().sum(), [spoiled, *variables])
-    torch.testing.assert_close(
-        list(actual[1:]), list(torch.autograd.grad(sums, variables)), atol=1e-9, rtol=1e-9
-    )
-    assert not actual[0][~mask].any()
+            (expected,), _ = network(inputs[row : row + 1, :length])
+            torch.testing.assert_close(outputs[row, :length], expected, atol=1e-12, rtol=1e-12)
+            expected_loss = expected_loss + expected.square().sum()
+    parameters = list(network.parameters())
+    loss = outputs.square().sum()
+    of_inputs, *of_parameters = torch.autograd.grad(loss, [spoiled, *parameters])
+    expected_of_parameters = list(torch.autograd.grad(expected_loss, parameters))
+    torch.testing.assert_close(of_parameters, expected_of_parameters, atol=1e-9, rtol=1e-9)
+    assert not of_inputs[~mask].any()
 
 
 @KINDS
+@pytest.mark.parametrize("num_layers", [1, 2])
 @every_backend
-def test_dropout_is_between_the_layers_and_in_training_only(kind, backend):
+def test_dropout_is_between_the_layers_and_in_training_only(kind, num_layers, backend):
     inputs, mask = batch(LENGTHS, 6)
-    for num_layers in (1, 2):
-        network = make(kind, num_layers)
-        (expected,) = run_networks([network], inputs, mask)
-        network.dropout = 0.5
-        (dropped,) = run_networks([network], inputs, mask)
-        assert torch.allclose(dropped, expected) == (num_layers == 1)
-        torch.testing.assert_close(run_networks([network.eval()], inputs, mask)[0], expected)
-        network.train()
-    if kind is torch.nn.LSTM:
-        dropped, last, _ = lstm_final_states(network, inputs, mask)
-        expected, expected_last, _ = lstm_final_states(network.eval(), inputs, mask)
-        torch.testing.assert_close(last[:, 0], expected_last[:, 0])
-        assert not torch.allclose(dropped, expected)
+    network = make(kind, num_layers)
+    expected = outputs_of(network, inputs, mask)
+    network.dropout = 0.5
+    dropped = outputs_of(network, inputs, mask)
+    assert torch.allclose(dropped, expected) == (num_layers == 1)
+    torch.testing.assert_close(outputs_of(network.eval(), inputs, mask), expected)
+
+
+@every_backend
+def test_last_states_are_not_dropped(backend):
+    inputs, mask = batch(LENGTHS, 6)
+    network = make(torch.nn.LSTM, num_layers=2)
+    network.dropout = 0.5
+    dropped, last, _ = lstm_final_states(network, inputs, mask)
+    expected, expected_last, _ = lstm_final_states(network.eval(), inputs, mask)
+    torch.testing.assert_close(last[:, 0], expected_last[:, 0])
+    assert not torch.allclose(dropped, expected)
 
 
 @KINDS
 @pytest.mark.parametrize("hidden_size", [H, 256])
+@pytest.mark.parametrize(
+    ("lengths", "is_packed"),
+    [
+        ([20, 1, 0, 3], True),
+        ([20, 20, 19, 20], False),
+    ],
+)
 @pytest.mark.parametrize("backend", ["naive"], indirect=True)
-def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size, backend, monkeypatch):
+def test_padding_is_packed_away_only_without_gradients(
+    kind, hidden_size, lengths, is_packed, backend, monkeypatch
+):
     """A batch of mostly padding is packed; one of mostly tokens, and one in training, are not."""
     packed = record_calls("_run_packed", monkeypatch)
     network = kind(D, hidden_size, batch_first=True, bidirectional=True)
-    for lengths, saves in [([20, 1, 0, 3], True), ([20, 20, 19, 20], False)]:
-        inputs, mask = batch(lengths, 20)
-        inputs = inputs.float()
-        (expected,) = run_networks([network], inputs, mask)
-        assert not packed
-        with torch.no_grad():
-            (outputs,) = run_networks([network], inputs, mask)
-        torch.testing.assert_close(outputs, expected, atol=1e-5, rtol=0)
-        assert bool(packed) == saves
-        packed.clear()
+    inputs, mask = batch(lengths, 20)
+    inputs = inputs.float()
+    expected = outputs_of(network, inputs, mask)
+    assert not packed.called
+    with torch.no_grad():
+        outputs = outputs_of(network, inputs, mask)
+    torch.testing.assert_close(outputs, expected, atol=1e-5, rtol=0)
+    assert packed.called == is_packed
 
 
 @NEEDS_COMPILED
@@ -138,7 +155,7 @@ def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size, backe
         (torch.nn.LSTM, MKLProducts, LENGTHS, True, "naive", False),
     ],
 )
-def test_the_compiled_steps_run_where_they_are_faster(
+def test_the_compiled_steps_run_if_they_are_faster(
     kind, products, lengths, trained, backend, expected, monkeypatch
 ):
     name = "gru_recurrence" if kind is torch.nn.GRU else "lstm_recurrence"
@@ -148,7 +165,7 @@ def test_the_compiled_steps_run_where_they_are_faster(
     inputs, mask = batch(lengths, 6)
     with torch.set_grad_enabled(trained), use_backend(backend):
         run_networks([network], inputs.float(), mask)
-    assert bool(compiled) == expected
+    assert compiled.called == expected
 
 
 @pytest.mark.parametrize("form", ["own", "packed"])
@@ -164,17 +181,21 @@ def test_last_states_are_torch_s(bidirectional, started, form, monkeypatch):
     if not started:
         states.zero_()
     spoiled = inputs.masked_fill(~mask.unsqueeze(-1), float("nan"))
-    outputs, *last = lstm_final_states(lstm, spoiled, mask, tuple(states) if started else None)
+    initial = tuple(states) if started else None
+    outputs, hidden, cell = lstm_final_states(lstm, spoiled, mask, initial)
     assert not outputs[~mask].any()
     for row, length in enumerate(LENGTHS):
-        if not length:
-            assert torch.equal(torch.stack([x[row] for x in last]), states[:, row])
+        before_h, before_c = states[:, row]
+        if length == 0:
+            assert torch.equal(hidden[row], before_h)
+            assert torch.equal(cell[row], before_c)
             continue
-        before = states[:, row].reshape(2, -1, 1, H)  # (layers * directions, 1, H) each
-        expected, expected_last = lstm(inputs[row : row + 1, :length], (before[0], before[1]))
-        torch.testing.assert_close(outputs[row, :length], expected[0])
-        for actual, of_each in zip(last, expected_last):
-            torch.testing.assert_close(actual[row], of_each[:, 0].reshape(3, -1))
+        # torch has the shape (layers * directions, 1, H).
+        start = (before_h.reshape(-1, 1, H), before_c.reshape(-1, 1, H))
+        (expected,), (last_h, last_c) = lstm(inputs[row : row + 1, :length], start)
+        torch.testing.assert_close(outputs[row, :length], expected)
+        torch.testing.assert_close(hidden[row], last_h.reshape(3, -1))
+        torch.testing.assert_close(cell[row], last_c.reshape(3, -1))
 
 
 @pytest.mark.parametrize("lengths", [[6, 6], [6, 1, 1]])
@@ -183,5 +204,6 @@ def test_a_hook_that_looks_changes_no_decision(lengths):
     network = make(torch.nn.LSTM).float()
     inputs, mask = batch(lengths, 6)
     before = resolve_network(network, inputs.float(), mask)
+    assert before != "packed"
     network.register_forward_hook(lambda *_: None)
-    assert resolve_network(network, inputs.float(), mask) == before != "packed"
+    assert resolve_network(network, inputs.float(), mask) == before

@@ -34,15 +34,21 @@ def make(layer: Callable[..., torch.nn.Module], *sizes: object) -> torch.nn.Modu
     return normal(layer(*sizes))
 
 
+def weights_of(model: GatedMatching, suffix: str) -> dict[str, Tensor]:
+    """Return the parameters of a direction by their names without its suffix."""
+    weights = {}
+    for name, parameter in model.named_parameters():
+        if name.endswith("_reverse") == (suffix == "_reverse"):
+            weights[name[: len(name) - len(suffix)]] = parameter
+    return weights
+
+
 def match_as_in_the_paper(
     model: GatedMatching, passage: Tensor, question: Tensor, suffix: str
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """v^P and a for each token of a passage (T, P), read from left to right."""
-    weights = {
-        name[: len(name) - len(suffix)]: parameter
-        for name, parameter in model.named_parameters()
-        if name.endswith("_reverse") == bool(suffix)
-    }
+    """Return v^P and a for each token of a passage (T, P), read from left to right."""
+    weights = weights_of(model, suffix)
+    gru = [weights[name] for name in GRU]
     v = torch.zeros(H, dtype=torch.float64)
     states = []
     attention = []
@@ -52,29 +58,41 @@ def match_as_in_the_paper(
         c, a = additive_attention(weights["attention_vector"], keys, question)  # (4)
         both = torch.cat([u_P, c])
         g = torch.sigmoid(weights["gate"] @ both)  # (6)
-        v = gru_step(g * both, v, *(weights[name] for name in GRU))  # (5)
+        v = gru_step(g * both, v, *gru)  # (5)
         states.append(v)
         attention.append(a)
     return states, attention
 
 
-def test_gated_matching():
-    model = make(GatedMatching, P, Q, H)
+def read_both_ways(
+    model: GatedMatching, passage: Tensor, question: Tensor, bidirectional: bool
+) -> list[tuple[list[Tensor], list[Tensor]]]:
+    """Return v^P and a of each direction, in the passage's order."""
+    directions = [match_as_in_the_paper(model, passage, question, "")]
+    if bidirectional:
+        states, attention = match_as_in_the_paper(model, passage.flip(0), question, "_reverse")
+        directions.append((states[::-1], attention[::-1]))
+    return directions
+
+
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_gated_matching(bidirectional: bool):
+    model = make(GatedMatching, P, Q, H, A, bidirectional)
     results, attention = model(*PAIRS)
-    assert results.shape == (6, 6, model.output_size) == (6, 6, 2 * H)
+    assert model.output_size == H * (1 + bidirectional)
+    assert results.shape == (6, 6, model.output_size)
     for row, (T, M) in enumerate(zip(PASSAGE_LENGTHS, QUESTION_LENGTHS)):
         passage = PASSAGES[row, :T]
         question = QUESTIONS[row, :M]
-        forward = match_as_in_the_paper(model, passage, question, "")
-        reverse = match_as_in_the_paper(model, passage.flip(0), question, "_reverse")
-        backward = tuple(list(reversed(steps)) for steps in reverse)
-        for direction, (states, weights) in enumerate([forward, backward]):
-            block = results[row, :, direction * H : (direction + 1) * H]
+        directions = read_both_ways(model, passage, question, bidirectional)
+        for direction, (states, weights) in enumerate(directions):
+            found = results[row, :, direction * H : (direction + 1) * H]
+            found_weights = attention[direction][row]
             for t, (state, weight) in enumerate(zip(states, weights)):
-                assert_same(block[t], state)
-                assert_same(attention[direction][row, t, :M], weight)
-            assert not attention[direction][row, T:].any()
-            assert not attention[direction][row, :, M:].any()
+                assert_same(found[t], state)
+                assert_same(found_weights[t, :M], weight)
+            assert not found_weights[T:].any()
+            assert not found_weights[:, M:].any()
         assert not results[row, T:].any()
 
 
@@ -85,7 +103,8 @@ def test_gated_self_matching():
         passage = PASSAGES[row, :T]
         inputs = []
         for t, v_t in enumerate(passage):
-            keys = [model.attention_key @ v_j + model.attention_query @ v_t for v_j in passage]
+            query = model.attention_query @ v_t
+            keys = [model.attention_key @ v_j + query for v_j in passage]
             c, a = additive_attention(model.attention_vector, keys, passage)  # (8)
             both = torch.cat([v_t, c])
             inputs.append(torch.sigmoid(model.gate @ both) * both)
@@ -93,7 +112,8 @@ def test_gated_self_matching():
         assert not attention[row, T:].any()
         assert not attention[row, :, T:].any()
         if T:
-            assert_same(results[row, :T], model.gru(torch.stack(inputs)[None])[0][0])  # (7)
+            (expected,), _ = model.gru(torch.stack(inputs)[None])  # (7)
+            assert_same(results[row, :T], expected)
         assert not results[row, T:].any()
 
 
@@ -127,25 +147,28 @@ def test_question_pooling():
 
 @pytest.mark.parametrize(("passage_length", "question_length"), [(0, 2), (2, 0), (0, 0)])
 def test_matching_without_tokens(passage_length: int, question_length: int):
-    passage = batch([0, 0], passage_length, P, seed=1)
-    results, attention = make(GatedMatching, P, Q, H)(
-        *passage, *batch([0, 0], question_length, Q, seed=2)
-    )
+    model = make(GatedMatching, P, Q, H, A)
+    passages, passage_mask = batch([0, 0], passage_length, P, seed=1)
+    questions, question_mask = batch([0, 0], question_length, Q, seed=2)
+    results, attention = model(passages, passage_mask, questions, question_mask)
     assert results.shape == (2, passage_length, 2 * H)
-    assert [x.shape for x in attention] == [(2, passage_length, question_length)] * 2
-    assert not any(x.any() for x in (results, *attention))
+    assert not results.any()
+    assert len(attention) == 2
+    for weights in attention:
+        assert weights.shape == (2, passage_length, question_length)
+        assert not weights.any()
 
 
 @pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot export loops")
 @pytest.mark.slow  # `torch.compile` records it in tests/nn/ops/test_every_recurrence.py
 def test_matching_exported_for_any_length():
-    model = normal(GatedMatching(P, Q, H)).eval()
-    sizes = [torch.export.Dim(name) for name in ("batch_size", "num_tokens", "num_words")]
-    passage, question = ({0: sizes[0], 1: size} for size in sizes[1:])
+    model = normal(GatedMatching(P, Q, H, A, bidirectional=False)).eval()
+    batch_size = torch.export.Dim("batch_size")
+    passage = {0: batch_size, 1: torch.export.Dim("num_tokens")}
+    question = {0: batch_size, 1: torch.export.Dim("num_words")}
+    shapes = (passage, passage, question, question)
     with torch.no_grad():
-        program = torch.export.export(
-            model, PAIRS, dynamic_shapes=(passage, passage, question, question)
-        ).module()
+        program = torch.export.export(model, PAIRS, dynamic_shapes=shapes).module()
         for lengths, others in (([3], [2]), ([1], [1]), ([2, 3], [0, 0])):
             example = (*batch(lengths, 4, P, seed=1), *batch(others, 3, Q, seed=2))
             assert_same(program(*example)[0], model(*example)[0])

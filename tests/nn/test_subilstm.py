@@ -13,14 +13,16 @@ COMBINATIONS = ["max", "mean", "concat", "gate"]
 
 
 def encode(cell, kind, x):
-    """The last hidden state, (H), of an LSTM or GRU that reads the tokens x one at a time."""
+    """Return the last hidden state, (H), of an LSTM or GRU that reads the tokens x one by one."""
     weights = (cell.weight_ih_l0, cell.weight_hh_l0, cell.bias_l0)
-    h = c = x.new_zeros(cell.hidden_size)
+    no_bias = torch.zeros_like(cell.bias_l0)
+    h = x.new_zeros(cell.hidden_size)
+    c = x.new_zeros(cell.hidden_size)
     for x_t in x:
         if kind == "lstm":
             h, c = lstm_step(x_t, h, c, *weights)
         else:
-            h = gru_step(x_t, h, *weights, torch.zeros_like(cell.bias_l0))
+            h = gru_step(x_t, h, *weights, no_bias)
     return h
 
 
@@ -36,7 +38,7 @@ def combine(encoder, p, s, gate):
 
 
 def output_at(encoder, x, i):
-    """H_i of equations 1-6 for the sentence x (n, D), i counted from 0."""
+    """Return H_i of equations 1-6 for the sentence x (n, D), i counted from 0."""
     n = len(x)
     k = encoder.max_context or len(x)
     prefix = x[max(0, i - k + 1) : i + 1]
@@ -47,10 +49,9 @@ def output_at(encoder, x, i):
     s = encode(forward_suffix, encoder.cell, suffix)  # (2)
     p_reverse = encode(reverse_prefix, encoder.cell, prefix.flip(0))  # (3)
     s_reverse = encode(encoder.reverse_cell, encoder.cell, suffix.flip(0))  # (4)
-    both = (("forward_gate", p, s), ("reverse_gate", p_reverse, s_reverse))
-    return torch.cat(
-        [combine(encoder, *x, getattr(encoder, gate, None)) for gate, *x in both]
-    )  # (5)
+    forward = combine(encoder, p, s, getattr(encoder, "forward_gate", None))
+    reverse = combine(encoder, p_reverse, s_reverse, getattr(encoder, "reverse_gate", None))
+    return torch.cat([forward, reverse])  # (5)
 
 
 @pytest.mark.usefixtures("both_backends")
@@ -76,20 +77,24 @@ def test_training_draws_contexts_up_to_the_largest_one(tied):
     torch.manual_seed(0)
     encoder = SuffixBiLSTM(3, 4, tied, max_context=3, random_context=True).double()
     inputs = torch.randn(1, 5, 3, dtype=torch.float64)
+    sentence = inputs[0]
     expected = {}
     for context in (1, 2, 3):
         encoder.max_context = context
-        expected[context] = torch.stack([output_at(encoder, inputs[0], i) for i in range(5)])
+        outputs = [output_at(encoder, sentence, i) for i in range(5)]
+        expected[context] = torch.stack(outputs)
     encoder.max_context = 3
     drawn = set()
     for _ in range(30):
-        outputs = encoder(inputs)[0]
-        drawn |= {k for k in expected if torch.allclose(outputs, expected[k], atol=1e-10)}
-        assert any(torch.allclose(outputs, each, atol=1e-10) for each in expected.values())
+        (outputs,) = encoder(inputs)
+        equal = [k for k in expected if torch.allclose(outputs, expected[k], atol=1e-10)]
+        assert equal
+        drawn.update(equal)
     assert drawn == {1, 2, 3}
     encoder.eval()
     for _ in range(5):
-        assert_same(encoder(inputs)[0], expected[3])
+        (outputs,) = encoder(inputs)
+        assert_same(outputs, expected[3])
 
 
 def test_a_random_context_needs_the_largest_one():
@@ -110,13 +115,11 @@ def test_multiplies_what_it_needs_and_no_more(tied, max_context, monkeypatch):
     recurrent = [rows for rows, shape in products if shape[-1] == 5]
     assert len(recurrent) <= num_cells * T
     window = max_context or T
-    read = sum(min(t, window - 1) for t in range(T))  # with a state from an earlier token
+    num_steps = sum(min(t, window - 1) for t in range(T))  # with a state from an earlier token
     if not tied:  # the prefixes' own cell: windows that are full at the end
-        last_start = T - window
-        read += sum(
-            1 for t in range(T) for start in range(t) if t - start < window and start <= last_start
-        )
-    assert sum(recurrent) == 2 * 3 * read  # two directions, three sentences
+        for start in range(T - window + 1):
+            num_steps += len(range(start + 1, min(T, start + window)))
+    assert sum(recurrent) == 2 * 3 * num_steps  # two directions, three sentences
 
 
 @pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot record its operations")

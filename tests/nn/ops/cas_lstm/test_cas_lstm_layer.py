@@ -17,8 +17,9 @@ pytestmark = NEEDS_COMPILED
 
 
 def tables(gates, sizes):
-    """The gates of an LSTM without recurrent weights."""
-    S, N, H = *gates.shape[:2], gates.size(-1) // 4
+    """Return the tables of an LSTM without recurrent weights, of gates (S, N, 4 H)."""
+    S, N, _ = gates.shape
+    H = gates.size(-1) // 4
     hidden, cell = gates.new_full((2, S, N, H), float("nan"))
     weight = gates.new_zeros(4 * H, H)
     parameters = LayerParameters([weight] * S, [weight] * S, weight[:, 0], 1.0, None, None)
@@ -27,20 +28,35 @@ def tables(gates, sizes):
     return LayerTables(packing, x, parameters, gates, hidden, cell)
 
 
+def step(input_gate, candidate):
+    """Return the states after a step without a previous state; the other gates are open."""
+    is_open = torch.full_like(input_gate, OPEN)
+    gates = torch.cat([input_gate, is_open, candidate, is_open], -1)  # i, f, g, o
+    layer = tables(gates, [gates.size(1)])
+    STEPS["cpu"].forward(Backend("cpu"), layer)
+    return layer
+
+
+OPEN = 40.0
+"""An argument whose sigmoid and tanh are 1."""
+
+
+EDGES = [0.0, 1e-30, 88.0, 89.0, 104.0, 708.0, 710.0, 746.0, 1e30, float("inf")]
+"""Arguments at which exponentials begin to overflow or vanish."""
+
+
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 3e-7), (torch.float64, 1e-15)])
 @pytest.mark.parametrize("H", [1, 7, 64])  # remainders for vectors of any width
 def test_the_activations_are_torch_s(dtype, tolerance, H):
-    """A step without a previous state, over all arguments that matter and beyond."""
-    edges = [0.0, 1e-30, 88.0, 89.0, 104.0, 708.0, 710.0, 746.0, 1e30, float("inf")]
-    x = torch.cat([torch.linspace(-40, 40, 8001), torch.tensor(edges), -torch.tensor(edges)])
-    x = torch.nn.functional.pad(x.to(dtype), (0, -len(x) % H)).view(1, -1, H)
-    one = torch.full_like(x, 40)
-    layer = tables(torch.cat([x, one, one, one], -1), [x.size(1)])  # i, f, g, o
-    STEPS["cpu"].forward(Backend("cpu"), layer)
+    """Test all arguments that matter, and beyond."""
+    edges = torch.tensor(EDGES)
+    x = torch.cat([torch.linspace(-40, 40, 8001), edges, -edges]).to(dtype)
+    x = torch.nn.functional.pad(x, (0, -len(x) % H)).view(1, -1, H)
+    is_open = torch.full_like(x, OPEN)
+    layer = step(input_gate=x, candidate=is_open)
     torch.testing.assert_close(layer.cell, x.sigmoid(), rtol=0, atol=tolerance)
     torch.testing.assert_close(layer.hidden, x.sigmoid().tanh(), rtol=0, atol=tolerance)
-    layer = tables(torch.cat([one, one, x, one], -1), [x.size(1)])
-    STEPS["cpu"].forward(Backend("cpu"), layer)
+    layer = step(input_gate=is_open, candidate=x)
     torch.testing.assert_close(layer.cell, x.tanh(), rtol=0, atol=tolerance)
 
 

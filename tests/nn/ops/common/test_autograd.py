@@ -27,28 +27,42 @@ def backward(power, arguments, kept, gradients, needed):
     assert not is_autocast_enabled("cpu")
     assert needed == ((True, False), [False, False])
     (x, _), numbers = arguments
-    y = writable(kept[0])
-    by_y, by_product = (0 if x is None else x for x in gradients)
-    return (y.mul_(power * (by_y + by_product * numbers[0])), x), numbers
+    by_y, by_product = (0 if gradient is None else gradient for gradient in gradients)
+    upstream = by_y + by_product * numbers[0]
+    quotient = writable(kept[0])
+    return (quotient.mul_(power * upstream), x), numbers
 
 
 def apply(x):
     return differentiable(forward, backward, (3,), ((x, None), [2.0, torch.tensor(0.0)]))
 
 
-def test_a_function_has_the_derivative_that_it_is_given():
-    x = torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True)
+@pytest.fixture
+def x():
+    return torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True)
+
+
+def test_a_function_has_the_derivative_that_it_is_given(x):
     with torch.autocast("cpu", dtype=torch.bfloat16):  # neither pass receives it
         cube, double = apply(x)
         for outputs, factor in ((cube, 1), (double, 2), (cube + double, 3)):
             for _ in range(2):
                 (gradient,) = torch.autograd.grad(outputs.sum(), x, retain_graph=True)
                 torch.testing.assert_close(gradient, 3 * factor * x.detach() ** 2)
+
+
+def test_the_derivative_has_no_derivative(x):
+    cube, _ = apply(x)
     with pytest.raises(RuntimeError, match="no derivative itself"):
         torch.autograd.grad(cube.sum(), x, create_graph=True)
+
+
+def test_without_gradients_there_is_no_graph(x):
     with torch.no_grad():
-        assert not apply(x)[0].requires_grad
-    assert not apply(x.detach())[0].requires_grad
+        cube, _ = apply(x)
+    assert not cube.requires_grad
+    cube, _ = apply(x.detach())
+    assert not cube.requires_grad
 
 
 @pytest.mark.parametrize("encoder_class", ENCODERS)
@@ -56,12 +70,18 @@ def test_no_encoder_hands_out_a_gradient_without_its_graph(encoder_class):
     encoder = encoder_class(3, 4).eval()
     inputs = torch.randn(2, 5, 3, requires_grad=True)
     mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
+
+    def sums(x):
+        return encoder(x, mask).sum(-1)
+
     with pytest.raises(RuntimeError, match=r"use_backend\(\"naive\"\)"):
-        torch.autograd.grad(encoder(inputs, mask).sum(), inputs, create_graph=True)
+        torch.autograd.grad(sums(inputs).sum(), inputs, create_graph=True)
     with pytest.raises(RuntimeError, match=r"use_backend\(\"naive\"\)"):
-        jacobian(lambda x: encoder(x, mask).sum(-1), inputs, vectorize=True)
+        jacobian(sums, inputs, vectorize=True)
     with use_backend("naive"), torch.backends.mkldnn.flags(enabled=False):
-        jacobian(lambda x: encoder(x, mask).sum(-1), inputs, vectorize=True)
-        (gradient,) = torch.autograd.grad(encoder(inputs, mask).sum(), inputs, create_graph=True)
+        jacobian(sums, inputs, vectorize=True)
+        (gradient,) = torch.autograd.grad(sums(inputs).sum(), inputs, create_graph=True)
     gradient.square().sum().backward()
-    assert all(p.grad is not None for n, p in encoder.named_parameters() if "weight_hh" in n)
+    for name, parameter in encoder.named_parameters():
+        if "weight_hh" in name:
+            assert parameter.grad is not None

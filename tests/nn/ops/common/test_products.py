@@ -23,30 +23,45 @@ CASES = [
 ]
 
 
+WIDE = torch.randn(5, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+"""A matrix whose slices have gaps between their rows."""
+
+
+def random(*shape):
+    return torch.randn(*shape, dtype=torch.float64)
+
+
 @pytest.mark.parametrize(("products", "dtype", "tolerance"), CASES)
-def test_products_of_all_layouts(products, dtype, tolerance):
-    """Rows, slices of rows and transposed matrices, against sums written out in float64."""
-    torch.manual_seed(0)
-    wide = torch.randn(5, 7, dtype=dtype)
-    biases = [torch.randn(4, dtype=dtype), wide[:4, 1], wide[0, :1].expand(4)]
-    for x, weight in [
-        (torch.randn(5, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype)),
-        (wide[:, 2:5], torch.randn(4, 3, dtype=dtype)),
-        (torch.randn(3, 5, dtype=dtype).t(), torch.randn(3, 4, dtype=dtype).t()),
-        (torch.randn(0, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype)),
-        (torch.randn(1, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype)),
-    ]:
-        y = torch.randn(len(x), 2, dtype=dtype)
-        expected = (x.double().unsqueeze(1) * weight.double()).sum(-1)
-        column_product = (x.double().unsqueeze(2) * y.double().unsqueeze(1)).sum(0)
-        for actual, value in [
-            (products.linear(x, weight), expected),
-            (products.linear(x, products.prepacked(weight)), expected),
-            *((products.linear(x, weight, b), expected + b.double()) for b in biases),
-            (products.product_over_rows(x, y), column_product),
-        ]:
-            assert actual.dtype == dtype
-            torch.testing.assert_close(actual.double(), value, rtol=0, atol=tolerance)
+@pytest.mark.parametrize(
+    ("x", "weight"),
+    [
+        pytest.param(random(5, 3), random(4, 3), id="rows"),
+        pytest.param(WIDE[:, 2:5], random(4, 3), id="slices of rows"),
+        pytest.param(random(3, 5).t(), random(3, 4).t(), id="transposed"),
+        pytest.param(random(0, 3), random(4, 3), id="no rows"),
+        pytest.param(random(1, 3), random(4, 3), id="one row"),
+    ],
+)
+def test_products_of_all_layouts(products, dtype, tolerance, x, weight):
+    """Compare with sums written out in float64."""
+    wide = WIDE.to(dtype)
+    x = x.to(dtype)
+    weight = weight.to(dtype)
+    expected = (x.double().unsqueeze(1) * weight.double()).sum(-1)
+    assert_close(products.linear(x, weight), expected, dtype, tolerance)
+    prepacked = products.prepacked(weight)
+    assert_close(products.linear(x, prepacked), expected, dtype, tolerance)
+    for bias in (torch.randn(4, dtype=dtype), wide[:4, 1], wide[0, :1].expand(4)):
+        with_bias = expected + bias.double()
+        assert_close(products.linear(x, weight, bias), with_bias, dtype, tolerance)
+    y = torch.randn(len(x), 2, dtype=dtype)
+    expected = (x.double().unsqueeze(2) * y.double().unsqueeze(1)).sum(0)
+    assert_close(products.product_over_rows(x, y), expected, dtype, tolerance)
+
+
+def assert_close(actual, expected, dtype, tolerance):
+    assert actual.dtype == dtype
+    torch.testing.assert_close(actual.double(), expected, rtol=0, atol=tolerance)
 
 
 def chosen(dtype=torch.float32):
