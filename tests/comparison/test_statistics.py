@@ -32,33 +32,52 @@ def test_the_bootstrap_is_paired():
     assert interval(items + 0.1, items) == pytest.approx((0.1, 0.1))
 
 
+def with_true(predicted, true):
+    """Return scores with the true ones, (..., items, 2)."""
+    return numpy.stack([predicted, true], axis=-1)
+
+
 def test_the_interval_of_correlations():
     """Fisher's transformation: the standard error of artanh(r) is 1 / sqrt(n - 3)."""
     generator = numpy.random.default_rng(0)
     true = generator.normal(size=(1, 400))
     predicted = 0.8 * true + 0.6 * generator.normal(size=(2, 400))  # two seeds
-    higher = numpy.stack([predicted, true.repeat(2, axis=0)], axis=-1)  # (2, 400, 2)
-    r = pearsonr(predicted[0], true[0])[0]
-    assert figure_of(higher) == pytest.approx([r, pearsonr(predicted[1], true[0])[0]], abs=1e-12)
+    r_of_first, _ = pearsonr(predicted[0], true[0])
+    r_of_second, _ = pearsonr(predicted[1], true[0])
+    higher = with_true(predicted, true.repeat(2, axis=0))
+    assert figure_of(higher) == pytest.approx([r_of_first, r_of_second], abs=1e-12)
     # The lower row predicts its true scores, so that only the higher row determines the interval.
-    lower = numpy.stack([true, true], axis=-1)  # (1, 400, 2)
-    low, high = interval(higher[:1], lower)
+    low, high = interval(higher[:1], with_true(true, true))
     error = 1.96 / math.sqrt(397)
-    assert low == pytest.approx(math.tanh(math.atanh(r) - error) - 1, abs=0.015)
-    assert high == pytest.approx(math.tanh(math.atanh(r) + error) - 1, abs=0.015)
+    expected_low = math.tanh(math.atanh(r_of_first) - error) - 1
+    expected_high = math.tanh(math.atanh(r_of_first) + error) - 1
+    assert low == pytest.approx(expected_low, abs=0.015)
+    assert high == pytest.approx(expected_high, abs=0.015)
+
+
+TRUE = [0.7, 0.2, 0.4]
+
+
+EXACT = with_true(TRUE, TRUE)
+
+
+EQUAL = with_true([0.1, 0.1, 0.1], TRUE)
+"""The same score for all items."""
 
 
 def test_a_correlation_of_equal_scores_is_0_as_in_the_metric():
-    true = [0.7, 0.2, 0.4]
-    equal = numpy.stack([[0.1, 0.1, 0.1], true], axis=-1)
-    assert figure_of(equal) == 0
-    assert figure_of(equal[:, ::-1]) == 0
-    # A ninth of the resamples of three items has one of them only.
-    higher = numpy.stack([true, true], axis=-1)
-    found = compare(higher[None], equal[None])
-    assert (found.difference, found.low, found.high) == pytest.approx((1, 0, 1))
+    assert figure_of(EQUAL) == 0
+    assert figure_of(EQUAL[:, ::-1]) == 0
+
+
+def test_the_comparison_with_equal_scores():
+    """A ninth of the resamples of three items has only one of them."""
+    found = compare(EXACT[None], EQUAL[None])
+    assert found.difference == pytest.approx(1)
+    assert found.low == pytest.approx(0)
+    assert found.high == pytest.approx(1)
     assert found.p == pytest.approx(2 / 9, abs=0.02)
-    assert compare(higher[None, :1], equal[None, :1]).p == 1
+    assert compare(EXACT[None, :1], EQUAL[None, :1]).p == 1
 
 
 def test_right_and_wrong_answers_of_two_models_are_compared_by_mcnemar():
@@ -66,7 +85,8 @@ def test_right_and_wrong_answers_of_two_models_are_compared_by_mcnemar():
     higher = digits("1" * 12 + "0" * 3 + "1" * 50 + "0" * 35)
     lower = digits("0" * 12 + "1" * 3 + "1" * 50 + "0" * 35)
     found = compare(higher, lower)
-    assert (found.p, found.test) == (pytest.approx(binomtest(12, 15).pvalue), "McNemar")
+    assert found.test == "McNemar"
+    assert found.p == pytest.approx(binomtest(12, 15).pvalue)
     assert found.difference == pytest.approx(0.09)
     assert found.seeds_to_decide is None
     assert compare(higher, higher).p == 1
@@ -76,35 +96,49 @@ def test_correlations_of_two_models():
     """A model that predicts better than another, and a copy of a model."""
     generator = numpy.random.default_rng(1)
     true = generator.normal(size=100)
-    runs = [true + noise * generator.normal(size=100) for noise in (0.5, 3.0)]
-    better, worse = (numpy.stack([run, true], axis=-1)[None] for run in runs)
+    better = with_true(true + 0.5 * generator.normal(size=100), true)[None]
+    worse = with_true(true + 3.0 * generator.normal(size=100), true)[None]
     found = compare(better, worse)
     assert found.test == "bootstrap"
     assert found.p < 0.001
     assert compare(better, better).p == 1
 
 
+def p_of_normal_distribution(difference, standard_error):
+    return 2 * norm.sf(abs(difference) / standard_error)
+
+
 def test_average_precisions_of_two_models_by_the_normal_distribution():
     """Two single runs whose scores are neither right nor wrong answers."""
     generator = numpy.random.default_rng(2)
     higher = generator.random((1, 500, 1))
-    lower = (higher + generator.normal(0.01, 0.2, size=(1, 500, 1))).clip(0.001, 0.999)
+    noise = generator.normal(0.01, 0.2, size=(1, 500, 1))
+    lower = (higher + noise).clip(0.001, 0.999)
     found = compare(higher, lower)
-    error = math.sqrt((higher - lower).var() / 500)
+    standard_error = math.sqrt((higher - lower).var() / 500)
+    expected = p_of_normal_distribution(found.difference, standard_error)
     assert found.test == "bootstrap"
-    assert found.p == pytest.approx(2 * norm.sf(abs(found.difference) / error), abs=0.02)
+    assert found.p == pytest.approx(expected, abs=0.02)
+
+
+def three_seeds_alike(share, generator):
+    """Return right answers with this probability, (3, 2000, 1)."""
+    is_right = generator.random((1, 2000, 1)) < share
+    return is_right.astype(float).repeat(3, axis=0)
 
 
 def test_p_of_several_runs_fits_the_normal_distribution():
     """Three seeds that are alike: the standard error is over the items."""
     generator = numpy.random.default_rng(0)
-    higher = (generator.random((1, 2000, 1)) < 0.82).astype(float).repeat(3, axis=0)
-    lower = (generator.random((1, 2000, 1)) < 0.80).astype(float).repeat(3, axis=0)
+    higher = three_seeds_alike(0.82, generator)
+    lower = three_seeds_alike(0.80, generator)
     found = compare(higher, lower)
-    error = math.sqrt((higher - lower)[0].var() / 2000)
+    standard_error = math.sqrt((higher - lower)[0].var() / 2000)
+    expected = p_of_normal_distribution(found.difference, standard_error)
     assert found.test == "bootstrap"
-    assert found.p == pytest.approx(2 * norm.sf(abs(found.difference) / error), abs=0.02)
-    assert found.smallest == pytest.approx((norm.ppf(0.975) + norm.ppf(0.8)) * error, rel=0.05)
+    assert found.p == pytest.approx(expected, abs=0.02)
+    num_errors = norm.ppf(0.975) + norm.ppf(0.8)
+    assert found.smallest == pytest.approx(num_errors * standard_error, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -136,10 +170,17 @@ def runs() -> numpy.ndarray:
     return (generator.random((2, 30, 400, 1)) < probabilities).astype(float)
 
 
+OF_ITEMS = 0.09
+"""The variance of the items' probabilities of a right answer."""
+
+
+OF_ANSWERS = 0.16 + 0.25
+"""The variances of an answer by chance, p (1 - p), for X and for Y."""
+
+
 def test_the_smallest_difference_follows_from_the_variances_of_items_and_seeds(runs):
-    """An answer by chance has p (1 - p), .16 for X and .25 for Y, for the items and the seeds."""
-    of_items = (0.09 + (0.16 + 0.25) / 30) / 400
-    of_seeds = (2 * 0.02**2 + (0.16 + 0.25) / 400) / 30
+    of_items = (OF_ITEMS + OF_ANSWERS / 30) / 400
+    of_seeds = (2 * 0.02**2 + OF_ANSWERS / 400) / 30
     smallest = compare(runs[0], runs[1], resamples=2000).smallest
     assert smallest == pytest.approx(2.8 * math.sqrt(of_items + of_seeds), rel=0.1)
 
@@ -148,8 +189,8 @@ def test_more_seeds_leave_the_variance_of_the_items(runs):
     _, over_items = resampled(runs[0], runs[1], 2000)
     difference = over_items[0].mean(axis=0) - over_items[1].mean(axis=0)
     constant, of_answers = parted(over_items, difference.var())
-    assert constant == pytest.approx(0.09 / 400, rel=0.2)
-    assert of_answers == pytest.approx((0.16 + 0.25) / 400, rel=0.2)
+    assert constant == pytest.approx(OF_ITEMS / 400, rel=0.2)
+    assert of_answers == pytest.approx(OF_ANSWERS / 400, rel=0.2)
 
 
 def test_holm():

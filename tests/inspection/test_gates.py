@@ -1,6 +1,7 @@
 """The histograms of figure 4.4 and of cells, against the paper's equations token by token."""
 
 import re
+from typing import NamedTuple
 
 import numpy
 import pytest
@@ -18,103 +19,170 @@ from allennlp_sentmatch.nn import CellAwareLSTM
 SENTENCES = [{"sentence": "who was it ?"}, {"sentence": "where"}, {"sentence": "when and how ?"}]
 
 
+CAS_LSTM = {
+    "type": "cas_lstm",
+    "input_size": 4,
+    "hidden_size": 3,
+}
+
+
+def pooled(**settings):
+    encoder = {**CAS_LSTM, **settings}
+    return {"type": "pooled", "encoder": encoder, "pooling": "max"}
+
+
 @pytest.fixture
 def predictor(untrained_predictor):
-    encoder = {"type": "cas_lstm", "input_size": 4, "hidden_size": 3, "num_layers": 3}
-    encoder["bidirectional"] = True
-    pooled = {"type": "pooled", "encoder": encoder, "pooling": "max"}
-    predictor = untrained_predictor("sentence_classifier", encoder=pooled)
+    """Return a predictor with larger parameters, so that the gates differ."""
+    encoder = pooled(num_layers=3, bidirectional=True)
+    predictor = untrained_predictor("sentence_classifier", encoder=encoder)
     for parameter in predictor._model.parameters():
-        parameter.data.mul_(4)  # so that the gates differ
+        parameter.data.mul_(4)
     return predictor
 
 
-def gates_of(stack, embedded, suffix):
-    """Output and vertical gates (eqs 3 and 9) and the cells (eq. 12) of each layer for one
-    sentence's (T, D), by loops."""
+class Steps(NamedTuple):
+    """What a layer computes at each step of a sentence; the lowest has no vertical gates."""
+
+    hidden: list
+    output_gates: list
+    vertical_gates: list
+    cells: list
+
+
+def read_layer(stack, layer, suffix, inputs, lower_cells):
+    """Return the steps of a layer for one sentence, by loops: eqs 3, 9 and 12."""
+    W = getattr(stack, f"weight_ih_l{layer}{suffix}")
+    U = getattr(stack, f"weight_hh_l{layer}{suffix}")
+    b = getattr(stack, f"bias_l{layer}{suffix}")
+    h = torch.zeros(3)
+    c = torch.zeros(3)
+    steps = Steps([], [], [], [])
+    for t, x in enumerate(inputs):
+        blocks = (W @ x + U @ h + b).split(3)
+        i, f, o = (torch.sigmoid(blocks[k]) for k in (0, 1, 3))
+        g = blocks[2].tanh()
+        if layer == 0:
+            c = i * g + f * c
+        else:
+            v = torch.sigmoid(blocks[4])
+            c = i * g + 0.5 * f * c + 0.5 * v * lower_cells[t]
+            steps.vertical_gates.append(v)
+        h = o * c.tanh()
+        steps.hidden.append(h)
+        steps.output_gates.append(o)
+        steps.cells.append(c)
+    return steps
+
+
+def read_layers(stack, embedded, suffix):
+    """Return the steps of each layer for one sentence's vectors (T, D)."""
+    layers = []
     inputs = embedded
     lower_cells = None
-    outputs = []
-    verticals = []
-    all_cells = []
     for layer in range(stack.num_layers):
-        names = ("weight_ih", "weight_hh", "bias")
-        W, U, b = (getattr(stack, f"{name}_l{layer}{suffix}") for name in names)
-        h = c = torch.zeros(3)
-        hidden = []
-        cells = []
-        o_steps = []
-        v_steps = []
-        for t, x in enumerate(inputs):
-            blocks = (W @ x + U @ h + b).split(3)
-            i, f, o = (torch.sigmoid(blocks[k]) for k in (0, 1, 3))
-            if layer == 0:
-                c = i * blocks[2].tanh() + f * c
-            else:
-                v_steps.append(torch.sigmoid(blocks[4]))
-                c = i * blocks[2].tanh() + 0.5 * f * c + 0.5 * v_steps[-1] * lower_cells[t]
-            h = o * c.tanh()
-            for steps, value in ((hidden, h), (cells, c), (o_steps, o)):
-                steps.append(value)
-        inputs = hidden
-        lower_cells = cells
-        outputs.append(o_steps)
-        verticals.append(v_steps)
-        all_cells.append(cells)
-    return outputs, verticals, all_cells
+        steps = read_layer(stack, layer, suffix, inputs, lower_cells)
+        layers.append(steps)
+        inputs = steps.hidden
+        lower_cells = steps.cells
+    return layers
+
+
+def add_values(values, layers):
+    """Add the gates, their ranges and differences, and the cells of a sentence."""
+    for number, layer in enumerate(layers, start=1):
+        values[number, "cell"] += torch.stack(layer.cells).flatten().tolist()
+    for number, (lower, layer) in enumerate(zip(layers, layers[1:]), start=2):
+        for v, o in zip(layer.vertical_gates, lower.output_gates):
+            values[number, "gate"] += v.tolist()
+            values[number, "range"].append((v.max() - v.min()).item())
+            values[number, "difference"] += (v - o).abs().tolist()
+
+
+HISTOGRAMS = [
+    (1, "cell"),
+    (2, "gate"),
+    (2, "range"),
+    (2, "difference"),
+    (2, "cell"),
+    (3, "gate"),
+    (3, "range"),
+    (3, "difference"),
+    (3, "cell"),
+]
+"""The layer, from 1, and the quantity of each."""
 
 
 @torch.no_grad()
 def test_the_histograms_are_those_of_the_equations(predictor):
     model = predictor._model
-    (stack,) = (m for m in model.modules() if isinstance(m, CellAwareLSTM))
-    values = {(1, "cell"): []}
-    values |= {(n, name): [] for n in (2, 3) for name in ("gate", "range", "difference", "cell")}
+    (stack,) = (module for module in model.modules() if isinstance(module, CellAwareLSTM))
+    (embedding,) = model._text_field_embedder._token_embedders.values()
+    values = {key: [] for key in HISTOGRAMS}
     for sentence in SENTENCES:
         instance = predictor._json_to_instance(sentence)
         ids = [model.vocab.get_token_index(str(token)) for token in instance["tokens"]]
-        (embedding,) = model._text_field_embedder._token_embedders.values()
         embedded = embedding.weight[ids]
-        for suffix, x in (("", embedded), ("_reverse", embedded.flip(0))):
-            outputs, verticals, cells = gates_of(stack, x, suffix)
-            for layer in (1, 2, 3):
-                values[layer, "cell"] += torch.stack(cells[layer - 1]).flatten().tolist()
-            for layer in (2, 3):
-                for v, o in zip(verticals[layer - 1], outputs[layer - 2]):
-                    values[layer, "gate"] += v.tolist()
-                    values[layer, "range"].append((v.max() - v.min()).item())
-                    values[layer, "difference"] += (v - o).abs().tolist()
+        add_values(values, read_layers(stack, embedded, ""))
+        add_values(values, read_layers(stack, embedded.flip(0), "_reverse"))
     histograms = collect_gates(predictor, SENTENCES, batch_size=2)
-    assert [(h.layer, h.quantity) for h in histograms] == list(values)
+    assert [(found.layer, found.quantity) for found in histograms] == HISTOGRAMS
     for histogram in histograms:
-        expected = values[histogram.layer, histogram.quantity]
-        limits = (-3, 3) if histogram.quantity == "cell" else (0, 1)
-        counts = numpy.histogram(numpy.clip(expected, *limits), bins=50, range=limits)[0]
-        # Rounding may move a value at the edge of two bins to either side.
-        assert numpy.abs(counts - histogram.counts).sum() <= 2
-        assert sum(histogram.counts) == len(expected)
-        assert histogram.mean == pytest.approx(numpy.mean(expected), abs=1e-6)
-        assert histogram.standard_deviation == pytest.approx(numpy.std(expected), abs=1e-6)
-        extremes = min(expected), max(expected)
-        assert (histogram.minimum, histogram.maximum) == pytest.approx(extremes, abs=1e-6)
+        check_histogram(histogram, values[histogram.layer, histogram.quantity])
 
 
-def test_a_model_of_pairs_reads_sentences(untrained_predictor, tmp_path):
-    encoder = {"type": "cas_lstm", "input_size": 4, "hidden_size": 3}
-    pooled = {"type": "pooled", "encoder": encoder, "pooling": "max"}
-    pairs = untrained_predictor("similarity_regressor", encoder=pooled)
-    (histogram, *_) = collect_gates(pairs, SENTENCES)
-    assert sum(histogram.counts) == 3 * sum(len(x["sentence"].split()) for x in SENTENCES)
-    first = SENTENCES[0]["sentence"]
-    second = SENTENCES[2]["sentence"]
-    pair = {"premise": first, "hypothesis": second}
-    expected = collect_gates(pairs, [pair])
-    assert collect_gates(pairs, [SENTENCES[0], SENTENCES[2]])[0].counts == expected[0].counts
-    mixed = collect_gates(pairs, [SENTENCES[0], pair, SENTENCES[2]])
-    assert mixed[0].counts == [2 * count for count in expected[0].counts]
-    assert [*draw_into_folder(tmp_path / "drawn", {"": pairs}, [SENTENCES[0], pair])] == []
-    drawn = {file.name for file in (tmp_path / "drawn").glob("*.*l")}
+def check_histogram(histogram, values):
+    limits = (-3, 3) if histogram.quantity == "cell" else (0, 1)
+    counts, _ = numpy.histogram(numpy.clip(values, *limits), bins=50, range=limits)
+    # Rounding may move a value at the edge of two bins to either side.
+    assert numpy.abs(counts - histogram.counts).sum() <= 2
+    assert sum(histogram.counts) == len(values)
+    assert histogram.mean == pytest.approx(numpy.mean(values), abs=1e-6)
+    assert histogram.standard_deviation == pytest.approx(numpy.std(values), abs=1e-6)
+    assert histogram.minimum == pytest.approx(min(values), abs=1e-6)
+    assert histogram.maximum == pytest.approx(max(values), abs=1e-6)
+
+
+@pytest.fixture
+def predictor_of_pairs(untrained_predictor):
+    return untrained_predictor("similarity_regressor", encoder=pooled())
+
+
+FIRST = SENTENCES[0]
+
+
+LAST = SENTENCES[2]
+
+
+PAIR = {"premise": FIRST["sentence"], "hypothesis": LAST["sentence"]}
+
+
+def test_a_model_of_pairs_reads_sentences(predictor_of_pairs):
+    num_words = sum(len(one["sentence"].split()) for one in SENTENCES)
+    of_sentences = collect_gates(predictor_of_pairs, SENTENCES)
+    assert sum(of_sentences[0].counts) == 3 * num_words
+    expected = collect_gates(predictor_of_pairs, [PAIR])[0].counts
+    assert collect_gates(predictor_of_pairs, [FIRST, LAST])[0].counts == expected
+    mixed = collect_gates(predictor_of_pairs, [FIRST, PAIR, LAST])
+    assert mixed[0].counts == [2 * count for count in expected]
+
+
+def test_a_sentence_among_pairs_has_no_saliency(predictor_of_pairs, tmp_path):
+    folder = tmp_path / "drawn"
+    assert list(draw_into_folder(folder, {"": predictor_of_pairs}, [FIRST, PAIR])) == []
+    drawn = {file.name for file in folder.glob("*.*l")}
     assert drawn == {"0002_saliency_simple_gradients.html"}
+
+
+def test_the_picture_of_cells_names_their_extremes(predictor):
+    pytest.importorskip("seaborn")
+    histograms = collect_gates(predictor, SENTENCES)
+    picture = draw_gates("Memory cells", histograms, ["cell"]).content
+    cells = [histogram for histogram in histograms if histogram.quantity == "cell"]
+    assert len(cells) == 3
+    for histogram in cells:
+        extremes = f"{histogram.minimum:.2f} to {histogram.maximum:.2f}"
+        assert f">layer {histogram.layer}: {extremes}<" in picture
 
 
 def test_what_has_no_gates_is_refused(untrained_predictor, predictor):
@@ -127,19 +195,16 @@ def test_what_has_no_gates_is_refused(untrained_predictor, predictor):
 
 
 def test_the_picture_has_a_histogram_for_each(predictor):
+    """The layers are side by side, and the quantities below each other."""
     pytest.importorskip("seaborn")
-    histograms = collect_gates(predictor, SENTENCES)
-    cells = draw_gates("Memory cells", histograms, ["cell"]).content
-    extremes = [(x.layer, x.minimum, x.maximum) for x in histograms if x.quantity == "cell"]
-    for layer, minimum, maximum in extremes:
-        assert f">layer {layer}: {minimum:.2f} to {maximum:.2f}<" in cells
-    assert len(extremes) == 3
-    svg = draw_gates("Gates", histograms).content
-    found = re.findall(r'<text[^>]*x="([\d.]+)"[^>]*y="([\d.]+)"[^>]*>layer (\d): ', svg)
-    assert [layer for *_, layer in found] == ["2", "3"] * 3
-    lefts, heights = numpy.array([[float(x), float(y)] for x, y, _ in found]).T.reshape(2, 3, 2)
-    assert numpy.ptp(heights, axis=1) == pytest.approx(0)  # the layers are side by side
+    picture = draw_gates("Gates", collect_gates(predictor, SENTENCES)).content
+    titles = re.findall(r'<text[^>]*x="([\d.]+)"[^>]*y="([\d.]+)"[^>]*>layer (\d): ', picture)
+    assert [layer for *_, layer in titles] == ["2", "3"] * 3
+    lefts = numpy.array([float(x) for x, _, _ in titles]).reshape(3, 2)
+    heights = numpy.array([float(y) for _, y, _ in titles]).reshape(3, 2)
+    assert numpy.ptp(heights, axis=1) == pytest.approx(0)
     assert (numpy.diff(heights, axis=0) > 0).all()
     assert (numpy.diff(lefts) > 0).all()
     # One layer's histograms fit a page of 400 pixels.
-    assert float(re.search(r'width="([\d.]+)pt"', svg)[1]) * 4 / 3 / 2 <= 400
+    points = float(re.search(r'width="([\d.]+)pt"', picture)[1])
+    assert points * 4 / 3 / 2 <= 400

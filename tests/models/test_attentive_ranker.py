@@ -28,17 +28,37 @@ def tokens(ids: torch.Tensor) -> dict[str, Any]:
 
 
 def inputs(rows: Any = slice(None), **others: Any) -> dict[str, Any]:
-    texts = {"question": tokens(QUESTION[rows]), "candidates": tokens(CANDIDATES[rows])}
-    return {**texts, "labels": LABELS[rows], **others}
+    return {
+        "question": tokens(QUESTION[rows]),
+        "candidates": tokens(CANDIDATES[rows]),
+        "labels": LABELS[rows],
+        **others,
+    }
+
+
+NUM_CANDIDATES = [3, 2, 1]
+"""The candidates of each question."""
+
+
+ENCODER = {
+    "type": "lstm",
+    "input_size": 4,
+    "hidden_size": 3,
+    "bidirectional": True,
+}
 
 
 def ranker(vocab: Vocabulary, **changes: Any) -> AttentiveRanker:
-    encoder = {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True}
-    return construct(vocab, "attentive_ranker", **({"encoder": encoder} | changes)).double()
+    settings = {"encoder": ENCODER, **changes}
+    return construct(vocab, "attentive_ranker", **settings).double()
 
 
 def cosine(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return a @ b / (a @ a).sqrt() / (b @ b).sqrt()
+
+
+def scores_of(model: AttentiveRanker, **changes: Any) -> torch.Tensor:
+    return model(**inputs(**changes))["scores"]
 
 
 def test_shows_attention_over_question_and_candidates():
@@ -47,13 +67,15 @@ def test_shows_attention_over_question_and_candidates():
         {"question": "how do bees make honey", "candidates": ["They dry the nectar .", "bees"]},
         {"question": "what", "candidates": ["slate", "the slate is grey", "man " * 5000]},
     ]
-    for texts, output in zip(requests, predictor.predict_batch_json(requests)):
-        words = len(texts["question"].split())
-        candidates = [len(candidate.split()) for candidate in texts["candidates"]]
-        assert [len(row) for row in output["question_attention"]] == [words] * len(candidates)
-        assert [len(row) for row in output["candidate_attention"]] == candidates
-        for row in (*output["question_attention"], *output["candidate_attention"]):
-            assert sum(row) == pytest.approx(1.0, abs=1e-5)
+    for request, output in zip(requests, predictor.predict_batch_json(requests)):
+        num_words = len(request["question"].split())
+        lengths = [len(candidate.split()) for candidate in request["candidates"]]
+        over_question = output["question_attention"]
+        over_candidates = output["candidate_attention"]
+        assert [len(weights) for weights in over_question] == [num_words] * len(lengths)
+        assert [len(weights) for weights in over_candidates] == lengths
+        for weights in over_question + over_candidates:
+            assert sum(weights) == pytest.approx(1.0, abs=1e-5)
 
 
 def test_training_reads_only_the_candidates_that_are_compared():
@@ -64,60 +86,80 @@ def test_training_reads_only_the_candidates_that_are_compared():
     model._encoder.register_forward_hook(lambda _, args, __: read.append(len(args[0])))
     model.train()(**tensors)
     model.eval()(**tensors)
-    questions = 3
-    candidates = int((tensors["labels"] >= 0).sum())
-    assert read[0] < read[1] == questions + candidates
+    in_training, in_evaluation = read
+    num_candidates = int((tensors["labels"] >= 0).sum())
+    assert in_evaluation == 3 + num_candidates
+    assert in_training < in_evaluation
+
+
+def states(model: AttentiveRanker, ids: torch.Tensor) -> torch.Tensor:
+    """Return the encoder's outputs for a text without its padding."""
+    ids = ids[None, ids > 0]
+    vectors = model._text_field_embedder.token_embedder_tokens(ids)
+    (outputs,) = model._encoder(vectors, torch.ones_like(ids, dtype=torch.bool))
+    return outputs
+
+
+def attentive_score(
+    model: AttentiveRanker, question: torch.Tensor, candidate: torch.Tensor
+) -> torch.Tensor:
+    """Return the score of dos Santos et al. 2016, section 4, of two texts."""
+    Q = states(model, question)
+    A = states(model, candidate)
+    G = (Q @ model._pooling.weight @ A.T).tanh()
+    sigma_q = G.max(dim=1).values.softmax(0)
+    sigma_a = G.max(dim=0).values.softmax(0)
+    return cosine(sigma_q @ Q, sigma_a @ A)
 
 
 def test_scores_with_attentive_pooling(vocab):
-    """dos Santos et al. 2016, section 4, one pair at a time."""
     model = ranker(vocab)
-    output = model(**inputs())
-    embedding = model._text_field_embedder.token_embedder_tokens
-
-    def encode(ids: torch.Tensor) -> torch.Tensor:
-        ids = ids[None, ids > 0]
-        return model._encoder(embedding(ids), torch.ones_like(ids, dtype=torch.bool))[0]
-
+    scores = scores_of(model)
     for row, column in itertools.product(range(3), range(3)):
-        score = output["scores"][row, column]
+        score = scores[row, column]
         if LABELS[row, column] < 0:
             assert score == -torch.inf
             continue
-        question = encode(QUESTION[row])
-        candidate = encode(CANDIDATES[row, column])
-        scores = (question @ model._pooling.weight @ candidate.T).tanh()
-        sigma_q = scores.max(dim=1).values.softmax(0)
-        sigma_a = scores.max(dim=0).values.softmax(0)
-        expected = cosine(sigma_q @ question, sigma_a @ candidate)
+        expected = attentive_score(model, QUESTION[row], CANDIDATES[row, column])
         torch.testing.assert_close(score, expected, atol=1e-9, rtol=0)
 
 
 @pytest.mark.parametrize("pooling", ["max", ["mean", "last"]])
 def test_scores_with_plain_pooling(vocab, pooling):
     model = ranker(vocab, pooling=pooling)
-    scores = model(**inputs())["scores"]
-    assert "question_attention" not in model(**inputs())
-    for row, count in enumerate([3, 2, 1]):
-        question = model.encode(tokens(QUESTION[row : row + 1]))[0]
+    output = model(**inputs())
+    assert "question_attention" not in output
+    for row, count in enumerate(NUM_CANDIDATES):
+        (question,) = model.encode(tokens(QUESTION[row : row + 1]))
         candidates = model.encode(tokens(CANDIDATES[row, :count]))
         expected = torch.stack([cosine(question, candidate) for candidate in candidates])
-        torch.testing.assert_close(scores[row, :count], expected, atol=1e-9, rtol=0)
+        torch.testing.assert_close(output["scores"][row, :count], expected, atol=1e-9, rtol=0)
 
 
-@pytest.mark.parametrize("hardest", [False, True])
+def hinge(margin: float, right: torch.Tensor, wrong: torch.Tensor) -> torch.Tensor:
+    return (margin - right + wrong).clamp(min=0)
+
+
 @pytest.mark.parametrize("margin", [0.1, 1.5])
-def test_loss_is_the_mean_hinge_of_the_pairs(vocab, margin, hardest):
-    """The loss of all pairs (RCRN section 4.2), or of each right answer and the wrong one with the
-    highest score (dos Santos et al. 2016). The third question has no pair.
-    """
-    output = ranker(vocab, margin=margin, hardest_negative=hardest)(**inputs())
-    scores = output["scores"]
-    wrong = [scores[0, 1:3], scores[1, 1:2]]
-    if hardest:
-        wrong = [x.max().view(1) for x in wrong]
-    hinges = torch.cat([(margin - right + x).clamp(min=0) for right, x in zip(scores[:, 0], wrong)])
-    torch.testing.assert_close(output["loss"], hinges.mean(), atol=1e-9, rtol=0)
+def test_loss_is_the_mean_hinge_of_all_pairs(vocab, margin):
+    """RCRN, section 4.2. The third question has no pair."""
+    output = ranker(vocab, margin=margin)(**inputs())
+    s = output["scores"]
+    of_first = hinge(margin, s[0, 0], s[0, 1:3])
+    of_second = hinge(margin, s[1, 0], s[1, 1:2])
+    expected = torch.cat([of_first, of_second]).mean()
+    torch.testing.assert_close(output["loss"], expected, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("margin", [0.1, 1.5])
+def test_loss_is_the_mean_hinge_of_the_hardest_pairs(vocab, margin):
+    """The wrong answer with the highest score counts (dos Santos et al. 2016)."""
+    output = ranker(vocab, margin=margin, hardest_negative=True)(**inputs())
+    s = output["scores"]
+    of_first = hinge(margin, s[0, 0], s[0, 1:3].max())
+    of_second = hinge(margin, s[1, 0], s[1, 1])
+    expected = (of_first + of_second) / 2
+    torch.testing.assert_close(output["loss"], expected, atol=1e-9, rtol=0)
 
 
 def test_sampled_wrong_answers_make_up_the_loss_of_training(vocab):
@@ -127,8 +169,9 @@ def test_sampled_wrong_answers_make_up_the_loss_of_training(vocab):
         output = model(**inputs())
         s = output["scores"]
         (wrong,) = (column for column in (1, 2) if torch.isfinite(s[0, column]))
-        expected = ((1.5 - s[0, 0] + s[0, wrong]) + (1.5 - s[1, 0] + s[1, 1])) / 2
-        torch.testing.assert_close(output["loss"], expected)
+        of_first = 1.5 - s[0, 0] + s[0, wrong]
+        of_second = 1.5 - s[1, 0] + s[1, 1]
+        torch.testing.assert_close(output["loss"], (of_first + of_second) / 2)
         seen.add(wrong)
     assert seen == {1, 2}
 
@@ -141,19 +184,24 @@ def test_a_batch_without_a_pair_still_uses_every_parameter(vocab):
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
     assert model.get_metrics() == {}
-    assert all(map(math.isnan, model.eval().get_metrics().values()))  # training does not count
+    for value in model.eval().get_metrics().values():  # training does not count
+        assert math.isnan(value)
 
 
 def test_metrics_are_of_what_evaluation_ranked(vocab):
+    """With one right answer, the average precision is the reciprocal rank."""
     model = ranker(vocab, questions="clean")
-    output = model(**inputs())
-    ranks = [
-        1 + sum(bool(score > row[0]) for score in row[1:count])
-        for row, count in zip(output["scores"], (3, 2))
-    ]
-    expected = sum(1 / rank for rank in ranks) / 2
-    # With one right answer, the average precision is the reciprocal rank.
+    scores = scores_of(model)
+    reciprocal_ranks = []
+    for row, count in ((0, 3), (1, 2)):
+        num_better = int((scores[row, 1:count] > scores[row, 0]).sum())
+        reciprocal_ranks.append(1 / (1 + num_better))
+    expected = sum(reciprocal_ranks) / 2
     assert model.get_metrics(reset=True) == pytest.approx({"map": expected, "mrr": expected})
+
+
+def test_without_a_question_that_counts_there_are_no_metrics(vocab):
+    model = ranker(vocab, questions="clean")
     model(**inputs(slice(2, 3)))
     with pytest.raises(ConfigurationError, match=r"no question counts in map and mrr .*clean"):
         model.get_metrics(reset=True)
@@ -165,7 +213,7 @@ def test_labels_of_what_is_not_a_candidate_do_not_count(vocab):
     model = ranker(vocab, margin=1.5)
     torch.testing.assert_close(model(**inputs(labels=labels))["loss"], model(**inputs())["loss"])
     # Training would sample and read them.
-    scores = model.train()(**inputs(labels=labels))["scores"]
+    scores = scores_of(model.train(), labels=labels)
     assert torch.isfinite(scores).sum(dim=1).tolist() == [3, 2, 0]
 
 
@@ -173,18 +221,19 @@ def test_a_candidate_without_tokens_before_others_scores_nothing(vocab):
     candidates = CANDIDATES.clone()
     candidates[0, 1] = 0
     model = ranker(vocab)
-    before = model(**inputs())["scores"]
-    after = model(**inputs(candidates=tokens(candidates)))["scores"]
+    before = scores_of(model)
+    after = scores_of(model, candidates=tokens(candidates))
     assert after[0, 1] == 0
     torch.testing.assert_close(after[0, [0, 2]], before[0, [0, 2]])
 
 
-def test_without_metadata_the_ranking_has_positions_only(vocab):
+def test_without_metadata_the_ranking_has_only_positions(vocab):
     model = ranker(vocab)
     output = model.make_output_human_readable(model(**inputs()))
-    assert [len(scores) for scores in output["scores"]] == [3, 2, 1]
-    for ranking, count in zip(output["ranking"], (3, 2, 1)):
-        assert sorted(candidate["position"] for candidate in ranking) == [*range(count)]
+    assert [len(scores) for scores in output["scores"]] == NUM_CANDIDATES
+    for ranking, count in zip(output["ranking"], NUM_CANDIDATES):
+        positions = [candidate["position"] for candidate in ranking]
+        assert sorted(positions) == list(range(count))
         assert ranking[0].keys() == {"position", "score"}
 
 
@@ -195,24 +244,32 @@ def test_weights_of_shared_words_are_added_to_the_cosine(vocab, pooling):
         model._shared_words.weight.copy_(torch.tensor([1.0, -2.0, 0.5, 3.0]))
     plain = ranker(vocab, pooling=pooling)
     plain.load_state_dict(model.state_dict(), strict=False)
-    added = model(**inputs())["scores"] - plain(**inputs())["scores"]
+    added = scores_of(model) - scores_of(plain)
     vectors = model._text_field_embedder.token_embedder_tokens.weight
-    weights = torch.nn.functional.softplus(
-        vectors @ model._shared_words.weight + model._shared_words.bias
-    )
-    unknown = vocab.get_token_index(vocab._oov_token)
-    for row, candidate in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0)]:
-        shared = set(QUESTION[row].tolist()) & set(CANDIDATES[row, candidate].tolist())
-        expected = sum(weights[word] for word in shared - {0, unknown})
-        assert added[row, candidate].item() == pytest.approx(float(expected), abs=1e-9)
+    logits = vectors @ model._shared_words.weight + model._shared_words.bias
+    weights = torch.nn.functional.softplus(logits)
+    without_weight = {0, vocab.get_token_index(vocab._oov_token)}
+    for row, count in enumerate(NUM_CANDIDATES):
+        words = set(QUESTION[row].tolist()) - without_weight
+        for column in range(count):
+            shared = words & set(CANDIDATES[row, column].tolist())
+            expected = sum(weights[word].item() for word in shared)
+            assert added[row, column].item() == pytest.approx(expected, abs=1e-9)
 
 
 def test_shared_words_by_another_name_of_the_indexer(vocab):
     embedder = {"token_embedders": {"words": {"type": "embedding", "embedding_dim": 4}}}
-    model = ranker(vocab, shared_words=True, margin=1.0)
     renamed = ranker(vocab, shared_words=True, text_field_embedder=embedder)
-    texts = {name: {"words": inputs()[name]["tokens"]} for name in ("question", "candidates")}
-    torch.testing.assert_close(renamed(**texts)["scores"], model(**inputs())["scores"])
+    output = renamed(
+        question={"words": inputs()["question"]["tokens"]},
+        candidates={"words": inputs()["candidates"]["tokens"]},
+    )
+    expected = scores_of(ranker(vocab, shared_words=True))
+    torch.testing.assert_close(output["scores"], expected)
+
+
+def test_shared_words_are_learned(vocab):
+    model = ranker(vocab, shared_words=True, margin=1.0)
     model(**inputs())["loss"].backward()
     assert model._shared_words.weight.grad.any()
     assert model._shared_words.bias.grad.any()

@@ -79,7 +79,7 @@ def test_the_log_likelihood_agrees_with_the_equations(num_labels):
 
 
 @pytest.mark.parametrize("num_labels", [0, 2])
-@pytest.mark.parametrize(("sentence", "label"), zip(SENTENCES, LABELS.tolist()))
+@pytest.mark.parametrize(("sentence", "label"), list(zip(SENTENCES, LABELS.tolist())))
 def test_steps_agree_with_the_equations(num_labels, sentence, label):
     module, words = generator(num_labels)
     latent = torch.randn(1, 2, dtype=torch.float64)

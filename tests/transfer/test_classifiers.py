@@ -17,54 +17,59 @@ from allennlp_sentmatch.transfer.classifiers import (
 
 
 @pytest.mark.parametrize("num_classes", [2, 3])
-def test_the_gradient_of_the_objective_vanishes(num_classes):
+@pytest.mark.parametrize("l2", L2_PENALTIES)
+def test_the_gradient_of_the_objective_vanishes(num_classes, l2):
     """Features have various scales, labels are noisy, and examples have different weights."""
     random = numpy.random.default_rng(1)
     labels = random.integers(num_classes, size=200)
     centers = random.normal(size=(num_classes, 4))
-    features = (centers[labels] + random.normal(size=(200, 4))) * [1, 10, 0.01, 3] + [0, 5, 1, -2]
+    scattered = centers[labels] + random.normal(size=(200, 4))
+    features = scattered * [1, 10, 0.01, 3] + [0, 5, 1, -2]
     weights = random.uniform(0.1, 2, size=len(labels))
     standardized = (features - features.mean(axis=0)) / features.std(axis=0)
-    for l2 in L2_PENALTIES:
-        classifier = fit_pipeline(features, labels, l2, weights)
-        errors = classifier.predict_proba(features) - numpy.eye(num_classes)[labels]
-        # Shape: (C, D)
-        gradient = (errors * weights[:, None]).T @ standardized / weights.sum()
-        own = classifier[-1].coef_
-        if len(own) == 1:  # the second of two classes
-            gradient = gradient[1:]
-        numpy.testing.assert_allclose(gradient + l2 * own, 0, atol=5e-4)
-        numpy.testing.assert_allclose((errors * weights[:, None]).sum(axis=0), 0, atol=0.1)
+    classifier = fit_pipeline(features, labels, l2, weights)
+    errors = classifier.predict_proba(features) - numpy.eye(num_classes)[labels]
+    weighted_errors = errors * weights[:, None]
+    gradient = weighted_errors.T @ standardized / weights.sum()  # (C, D)
+    own = classifier[-1].coef_
+    if len(own) == 1:  # the second of two classes
+        gradient = gradient[1:]
+    numpy.testing.assert_allclose(gradient + l2 * own, 0, atol=5e-4)
+    numpy.testing.assert_allclose(weighted_errors.sum(axis=0), 0, atol=0.1)
 
 
 @pytest.mark.parametrize("value", [0.1, 1e6])
 def test_a_constant_feature_changes_nothing(examples, value):
     features, labels = examples
     features = features.astype("f4")
-    wider = numpy.concatenate([features, numpy.full((len(features), 1), value, "f4")], axis=1)
-    one, other = (fit_pipeline(columns, labels, 0.01) for columns in (features, wider))
-    numpy.testing.assert_allclose(
-        one.predict_proba(features), other.predict_proba(wider), atol=0.01
-    )
-    assert one[-1].coef_.dtype == numpy.float32
+    constant = numpy.full((len(features), 1), value, "f4")
+    wider = numpy.concatenate([features, constant], axis=1)
+    expected = fit_pipeline(features, labels, 0.01).predict_proba(features)
+    with_constant = fit_pipeline(wider, labels, 0.01)
+    numpy.testing.assert_allclose(with_constant.predict_proba(wider), expected, atol=0.01)
+    assert with_constant[-1].coef_.dtype == numpy.float32
+
+
+def grade_distribution(score):
+    """Return y - floor(y) at the grade floor(y) + 1, and the rest at floor(y); from 0 to 5."""
+    distribution = numpy.zeros(6)
+    low = int(score)
+    distribution[low] = low - score + 1
+    if score > low:
+        distribution[low + 1] = score - low
+    return distribution
 
 
 def test_scores_minimize_the_kl_divergence():
     """For the same features in all examples, the minimum is at the mean of the distributions."""
     scores = numpy.array([0.0, 0.5, 2.75, 5.0, 3.25])
-    distributions = numpy.zeros((5, 6))  # y - floor(y) at floor(y) + 1, and the rest at floor(y)
-    for row, score in zip(distributions, scores):
-        low = int(score)
-        row[low] = low - score + 1
-        if score > low:
-            row[low + 1] = score - low
+    expected = numpy.mean([grade_distribution(score) for score in scores], axis=0)
     regressor = GradeRegressor(0, 5, l2=0.001).fit(numpy.ones((5, 2)), scores)
-    found = regressor.pipeline_.predict_proba(numpy.ones((1, 2)))[0]
-    numpy.testing.assert_allclose(
-        found, distributions.mean(axis=0)[regressor.pipeline_.classes_], atol=2e-3
-    )
+    one = numpy.ones((1, 2))
     assert regressor.pipeline_.classes_.tolist() == [0, 1, 2, 3, 4, 5]
-    numpy.testing.assert_allclose(regressor.predict(numpy.ones((1, 2))), scores.mean(), atol=5e-3)
+    (found,) = regressor.pipeline_.predict_proba(one)
+    numpy.testing.assert_allclose(found, expected, atol=2e-3)
+    numpy.testing.assert_allclose(regressor.predict(one), scores.mean(), atol=5e-3)
 
 
 @pytest.mark.parametrize("score", [0.9, 5.1])
@@ -83,11 +88,12 @@ def examples():
 
 
 def best_over_folds(features, labels, folds):
-    """The penalty with the best mean accuracy over pairs of training and validation rows."""
-    means = [
-        cross_val_score(LabelClassifier(l2), features, labels, cv=folds) for l2 in L2_PENALTIES
-    ]
-    return L2_PENALTIES[numpy.argmax(numpy.mean(means, axis=1))]
+    """Return the penalty with the best mean accuracy over training and validation rows."""
+    means = []
+    for l2 in L2_PENALTIES:
+        accuracies = cross_val_score(LabelClassifier(l2), features, labels, cv=folds)
+        means.append(accuracies.mean())
+    return L2_PENALTIES[numpy.argmax(means)]
 
 
 def test_nested_cross_validation_is_two_nested_loops(examples):
@@ -97,9 +103,9 @@ def test_nested_cross_validation_is_two_nested_loops(examples):
     folds = [test for _, test in splitter.split(features, labels)]
     for test, l2 in zip(folds, chosen):
         others = [fold for fold in folds if fold is not test]
-        pairs = [(numpy.setdiff1d(numpy.concatenate(others), fold), fold) for fold in others]
-        assert l2 == best_over_folds(features, labels, pairs)
         train = numpy.sort(numpy.concatenate(others))
+        inner_folds = [(numpy.setdiff1d(train, fold), fold) for fold in others]
+        assert l2 == best_over_folds(features, labels, inner_folds)
         classifier = LabelClassifier(l2).fit(features[train], labels[train])
         assert (predicted[test] == classifier.predict(features[test])).all()
     assert len(set(chosen)) > 1, "the data should make a difference between folds"
@@ -108,27 +114,31 @@ def test_nested_cross_validation_is_two_nested_loops(examples):
 def test_cross_validation_on_the_training_data(examples):
     features, labels = examples
     train = features[:60], labels[:60]
-    predicted, chosen = predict_with_best_penalty(
-        LabelClassifier(), train, None, features[60:], 5, 7
-    )
-    best = best_over_folds(*train, StratifiedKFold(5, shuffle=True, random_state=7))
+    tested = features[60:]
+    predicted, chosen = predict_with_best_penalty(LabelClassifier(), train, None, tested, 5, 7)
+    folds = StratifiedKFold(5, shuffle=True, random_state=7)
+    best = best_over_folds(*train, folds)
     assert chosen == [best]
-    assert (predicted == LabelClassifier(best).fit(*train).predict(features[60:])).all()
+    expected = LabelClassifier(best).fit(*train).predict(tested)
+    assert (predicted == expected).all()
 
 
 def test_validation_data_choose(examples):
     features, labels = examples
     train = features[:40], labels[:40]
+    validated = features[40:60]
+    tested = features[60:]
     classifiers = [LabelClassifier(l2).fit(*train) for l2 in L2_PENALTIES]
     for target in classifiers:
         # The labels are those that one of the classifiers predicts, which is then the best.
-        wanted = target.predict(features[40:60])
-        best = [(one.predict(features[40:60]) == wanted).all() for one in classifiers].index(True)
+        wanted = target.predict(validated)
+        is_best = [(one.predict(validated) == wanted).all() for one in classifiers]
+        best = is_best.index(True)
         predicted, chosen = predict_with_best_penalty(
-            LabelClassifier(), train, (features[40:60], wanted), features[60:]
+            LabelClassifier(), train, (validated, wanted), tested
         )
         assert chosen == [L2_PENALTIES[best]]
-        assert (predicted == classifiers[best].predict(features[60:])).all()
+        assert (predicted == classifiers[best].predict(tested)).all()
 
 
 @pytest.mark.parametrize(
