@@ -25,7 +25,8 @@ class Derived(Base):
 
 def test_settings_that_are_handed_on_to_the_base_class():
     made = Derived.from_params(Params({"width": 3, "names": ["b"], "depth": 2}))
-    assert (made.settings, made.depth) == ((3, {"b"}), 2)
+    assert made.settings == (3, {"b"})
+    assert made.depth == 2
     assert list(inspect.signature(Derived).parameters) == ["width", "depth", "names"]
     for name in ("hidden", "settings", "nams"):
         message = f"Extra parameters passed to Derived: {{'{name}': 1}}"

@@ -14,11 +14,14 @@ from allennlp_sentmatch.installation import Change, InstallationError, check_env
 
 @pytest.fixture
 def versions(monkeypatch):
-    """The versions that seem to be installed; `None`: not installed."""
+    """Return the versions that seem to be installed; `None`: not installed."""
     pretended = {"torch": "2.13.0", "torchvision": None}
     real = installation.installed_version
-    pretend = lambda name: pretended[name] if name in pretended else real(name)  # noqa: E731
-    monkeypatch.setattr(installation, "installed_version", pretend)
+
+    def installed_version(name):
+        return pretended[name] if name in pretended else real(name)
+
+    monkeypatch.setattr(installation, "installed_version", installed_version)
     return pretended
 
 

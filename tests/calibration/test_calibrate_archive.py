@@ -165,7 +165,8 @@ def test_the_files(calibrated):
 def test_the_threshold_does_what_the_report_says(calibrated):
     folder, report = calibrated
     (chosen,) = report.thresholds  # with three labels, there is no label for F1
-    assert (chosen.aim, chosen.positive_label) == ("precision", "neutral")
+    assert chosen.aim == "precision"
+    assert chosen.positive_label == "neutral"
     assert chosen.wanted_precision == 0.7
     assert chosen.calibration.precision >= 0.7
     archive = load_archive(folder / "model.tar.gz")

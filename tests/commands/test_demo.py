@@ -20,7 +20,9 @@ def served(monkeypatch):
 def test_serves_this_machine_alone_and_a_corpus_of_its_own(allennlp, small_archive, served):
     allennlp("demo", small_archive)
     ((service, batch_size, allowed_hosts, _, address),) = served
-    assert (batch_size, allowed_hosts, address) == (32, [], ("127.0.0.1", 7860, "page"))
+    assert batch_size == 32
+    assert allowed_hosts == []
+    assert address == ("127.0.0.1", 7860, "page")
     assert "pooled cas_lstm · heuristic" in service.page["description"]
     assert f"Searches {len(CORPUS)} sentences" in service.page["search"]
 

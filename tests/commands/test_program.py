@@ -63,14 +63,16 @@ def test_own_subcommands_print_results_and_progress_alone(small_archive, tmp_pat
     vectors = tmp_path / "v.npy"
     sentences.write_text("A man is asleep.\n")
     result = run("encode", small_archive, sentences, vectors)
-    assert (result.returncode, result.stdout) == (0, "")
+    assert result.returncode == 0
+    assert result.stdout == ""
     lines = [line for line in result.stderr.splitlines() if line]
     (warning,) = (line for line in lines if not line.startswith("encoding: "))
     assert f"{small_archive} is a classifier, whose vectors serve to tell labels apart" in warning
 
     pytest.importorskip("faiss")
     result = run("search", small_archive, sentences, vectors, "--query", "A man.")
-    assert (result.returncode, result.stderr) == (0, "")
+    assert result.returncode == 0
+    assert result.stderr == ""
     assert result.stdout.startswith("#\tA man.\n1\tA man is asleep.\t")
 
 

@@ -33,7 +33,8 @@ def test_serves_this_machine_alone_with_the_model_s_predictor(allennlp, small_ar
     allennlp("serve", small_archive)
     ((predictor, batch_size, *others),) = served
     assert type(predictor) is SentencePairPredictor
-    assert (batch_size, others) == (32, [[], 500, "127.0.0.1", 8000])
+    assert batch_size == 32
+    assert others == [[], 500, "127.0.0.1", 8000]
 
 
 def test_sigterm_ends_it_while_the_archive_is_loaded(allennlp, small_archive, monkeypatch):

@@ -55,7 +55,8 @@ def test_a_model_in_training_is_evaluated(small_archive):
     model._encoder.eval()
     numpy.testing.assert_array_equal(encoder.encode(SENTENCES), expected)
     assert encoder.match(expected[:1], expected[1:2]) == [prediction]
-    assert (model.training, model._encoder.training) == (True, False)
+    assert model.training
+    assert not model._encoder.training
 
 
 def test_a_ranker_encodes_with_the_reader_of_questions_and_answers():

@@ -72,7 +72,8 @@ def opacities(html):
 def test_the_text_is_as_it_was_written_and_the_span_is_marked():
     weights = [0.0, 0.1, 0.4, 0.2, 0.1, 0.1, 0.1]
     drawing = draw_marked_text(MarkedText("Answer", TEXT, OFFSETS, weights, (2, 4)))
-    assert (drawing.title, drawing.media_type) == ("Answer", HTML)
+    assert drawing.title == "Answer"
+    assert drawing.media_type == HTML
     assert "<b>" not in drawing.content
     without_spans = re.sub(r"</?(span|p)\b[^>]*>", "", drawing.content)
     without_styles = re.sub(r' style="[^"]*"', "", without_spans)

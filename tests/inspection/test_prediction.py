@@ -61,8 +61,10 @@ def test_the_axes_of_a_pair_have_the_words_of_the_right_sentence(untrained_predi
     predictor = untrained_predictor("esim")
     draw_attention_of(predictor, predictor.predict_json(PAIR))
     (_, _, rows, columns), (_, _, other_rows, other_columns) = drawn
-    assert (rows, columns) == (PAIR["premise"].split(), PAIR["hypothesis"].split())
-    assert (other_rows, other_columns) == (columns, rows)
+    assert rows == PAIR["premise"].split()
+    assert columns == PAIR["hypothesis"].split()
+    assert other_rows == columns
+    assert other_columns == rows
 
 
 def test_the_pictures_of_an_answer(untrained_predictor):

@@ -77,7 +77,9 @@ def test_the_trees_are_those_of_predictions(tree_predictor):
     output = tree_predictor.predict_json(pair)
     for name, tree in (("premise", trees[0]), ("hypothesis", trees[2])):
         nested = output[f"{name}_tree"].replace("(", "( ").replace(")", " )")
-        words, starts, brackets = 0, [], set()
+        words = 0
+        starts = []
+        brackets = set()
         for part in nested.split():
             if part == "(":
                 starts.append(words)
@@ -90,7 +92,10 @@ def test_the_trees_are_those_of_predictions(tree_predictor):
 
 def test_the_word_for_padding_is_an_unknown_word(tree_predictor):
     """As in predictions; vocabularies take it for padding."""
-    sentences = [["A", word, "sleeps", "now"] for word in ("@@PADDING@@", "@@UNKNOWN@@")]
+    sentences = [
+        ["A", word, "sleeps", "now"]
+        for word in ("        PADDING        ", "        UNKNOWN        ")
+    ]
     first, second = chosen_trees(tree_predictor, sentences)
     assert first == second
 

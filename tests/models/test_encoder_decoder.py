@@ -23,7 +23,8 @@ class TestEncoderDecoder:
     def _set_up(self, monkeypatch, repository):
         monkeypatch.chdir(repository)
         self.sample = sample("encoder_decoder")
-        self.vocab, self.instances = self.sample.vocab, self.sample.instances
+        self.vocab = self.sample.vocab
+        self.instances = self.sample.instances
         self.model = self.sample.model()
 
     def _draw_parameters(self, seed=0):

@@ -30,7 +30,8 @@ class TestVAESiameseClassifier:
     @pytest.fixture(autouse=True)
     def _set_up(self):
         self.sample = sample("vae_siamese")
-        self.vocab, self.model = self.sample.vocab, self.sample.model()
+        self.vocab = self.sample.vocab
+        self.model = self.sample.model()
 
     def auto_encoding_loss(self, tokens):
         """Eq. 6.1 at the mean of q(z | x), word by word, and z, for one row of indices."""

@@ -81,7 +81,8 @@ def test_holds_the_module_of_its_settings(base, name, module_class, settings):
     module = component._bilinear if base is Matcher else component.module
     assert described(module) == described(module_class(**settings))
     if base in (Seq2SeqEncoder, Seq2VecEncoder):
-        assert (component.get_input_dim(), component.get_output_dim()) == (4, module.output_size)
+        assert component.get_input_dim() == 4
+        assert component.get_output_dim() == module.output_size
         outputs = component.eval()(INPUTS, MASK)
         torch.testing.assert_close(outputs, module(INPUTS, MASK))
         torch.testing.assert_close(component(INPUTS), module(INPUTS))

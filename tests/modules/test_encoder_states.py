@@ -24,7 +24,8 @@ def test_last_states_are_those_of_each_sentence_alone(kind, bidirectional):
     assert num_layers_with_states(encoder) == 2
     outputs, last_output, states = encode_with_states(encoder, INPUTS, MASK)
     torch.testing.assert_close(outputs, encoder(INPUTS, MASK))
-    assert states.hidden.shape == states.cell.shape == (3, 2, 8 if bidirectional else 4)
+    assert states.hidden.shape == (3, 2, 8 if bidirectional else 4)
+    assert states.cell.shape == (3, 2, 8 if bidirectional else 4)
     torch.testing.assert_close(states.hidden[:, 1], last_output)  # the top layer's
     for b, length in enumerate(MASK.sum(1).tolist()):
         alone = [x[b : b + 1, :length] for x in (INPUTS, MASK)]

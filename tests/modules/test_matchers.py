@@ -45,7 +45,8 @@ def test_highway_s_equations(hidden_size):
     matcher = make(type="highway", hidden_size=hidden_size)
     a, b = torch.randn(2, 4, 3)
     features = matcher(a, b)
-    assert features.shape == (4, hidden_size or 12) == (4, matcher.get_output_dim())
+    assert features.shape == (4, matcher.get_output_dim())
+    assert matcher.get_output_dim() == (hidden_size or 12)
     for row in range(4):
         x = torch.cat([a[row], b[row], a[row] - b[row], a[row] * b[row]])
         if hidden_size is not None:

@@ -65,7 +65,8 @@ def test_impossible_inputs_and_masks_are_named(encoder, inputs, mask, error, mes
 def test_stacked_rnn_is_allennlp_s_encoder(cell, settings):
     encoder = build(**(RCRN | settings | {"type": "stacked_rnn", "cell": cell})).eval()
     theirs = build(**(RCRN | settings | {"type": cell})).eval()
-    assert encoder.module.network.dropout == theirs._module.dropout == settings.get("dropout", 0)
+    assert encoder.module.network.dropout == settings.get("dropout", 0)
+    assert theirs._module.dropout == settings.get("dropout", 0)
     encoder.module.network.load_state_dict(theirs._module.state_dict())
     torch.testing.assert_close(encoder(INPUTS, MASK), theirs(INPUTS, MASK), atol=1e-5, rtol=0)
     for name in ("get_input_dim", "get_output_dim", "is_bidirectional"):

@@ -36,7 +36,8 @@ def test_pools_the_encoder_s_outputs_as_allennlp_does(bidirectional):
         masked_mean(steps, MASK.unsqueeze(-1), dim=1),
     ]
     torch.testing.assert_close(encoder(INPUTS, MASK), torch.cat(expected, -1))
-    assert (encoder.get_input_dim(), encoder.get_output_dim()) == (4, 3 * steps.size(2))
+    assert encoder.get_input_dim() == 4
+    assert encoder.get_output_dim() == 3 * steps.size(2)
 
 
 def test_attention_is_its_own_and_can_be_had():

@@ -150,7 +150,8 @@ def test_a_left_branching_tree_is_a_recurrence_from_left_to_right(training: bool
     composition = model.compose(inputs, mask, merges)
     zeros = torch.zeros(H, dtype=torch.float64)
     for row, length in enumerate(LENGTHS):
-        h, c = (zeros, zeros)
+        h = zeros
+        c = zeros
         for position, leaf in enumerate(leaves_as_in_the_paper(model, inputs[row, :length])):
             h, c = parent(model, (h, c), leaf) if position else leaf
         assert_same(composition.hidden[row], h)

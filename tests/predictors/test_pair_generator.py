@@ -59,7 +59,8 @@ def test_a_batch(generator):
     assert generator.predict_batch_json([]) == []
     for json_dict, output in zip(inputs, generator.predict_batch_json(inputs)):
         alone = generator.predict_json(json_dict)
-        assert output["source"] == alone["source"] == json_dict["source"]
+        assert output["source"] == json_dict["source"]
+        assert alone["source"] == json_dict["source"]
         assert output["sentences"].keys() == alone["sentences"].keys()
         for label, beams in output["sentences"].items():
             assert [b["tokens"] for b in beams] == [b["tokens"] for b in alone["sentences"][label]]

@@ -36,6 +36,7 @@ def test_parts(repository, folder):
     # the 23rd and the 46th of 48 pairs validate
     assert lines("valid.de") == ["Über uns", "Ein Hund ."]
     assert lines("valid.en") == ["About us", "A dog ."]
-    assert len(lines("train.de")) == len(lines("train.en")) == 46
+    assert len(lines("train.de")) == 46
+    assert len(lines("train.en")) == 46
     assert lines("test.en")[0] == "TED.dev2010's en & co"
     assert len(lines("test.de")) == 5

@@ -188,13 +188,16 @@ def test_large_requests_go_on_however_many_small_ones_come():
 def test_inputs_share_batches_in_the_order_of_their_lengths():
     model = Model()
     batcher = model.batcher(batch_size=2)
-    a, b, c, d, e = ("a " * 9, "b", "c " * 8, "d", "e " * 9)
-    sizes = [200 * len(text) for text in (a, b, c, d, e)]
+    a = "a " * 9
+    c = "c " * 8
+    e = "e " * 9
+    texts = [a, "b", c, "d", e]
+    sizes = [200 * len(text) for text in texts]
     model.may_end.set()
-    inputs = [{"text": text} for text in (a, b, c, d, e)]
+    inputs = [{"text": text} for text in texts]
     answers = asyncio.run(batcher(inputs, sizes, ["-"] * 5))
-    assert answers == heard(a, b, c, d, e)
-    assert model.batches == [[b, d], [c, a], [e]]
+    assert answers == heard(*texts)
+    assert model.batches == [["b", "d"], [c, a], [e]]
 
 
 class Slow(Repeating):

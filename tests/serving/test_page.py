@@ -52,7 +52,8 @@ def served_with_page(predictor, corpus=None):
 def test_the_task_of_each_predictor(untrained_predictor, name, title, verb):
     predictor = untrained_predictor(name)
     page = served_with_page(predictor).page
-    assert (page["title"], page["verb"]) == (title, verb)
+    assert page["title"] == title
+    assert page["verb"] == verb
     assert page["scale"] == ([0, 5] if name == "similarity_regressor" else [])
     assert page["generates"] == (name == "cs_lvm")
     assert bool(page["saliency"]) == (title in ("Sentence pairs", "Sentences"))
@@ -81,7 +82,8 @@ def test_examples_are_validation_pairs_of_each_label(small_archive, tmp_path):
     parts = parts_of(archive)
     page = with_page(service_of(predictor), predictor, parts, examples).page
     assert page["examples"] == examples
-    assert (page["name"], page["title"]) == ("siamese_classifier", "Sentence pairs")
+    assert page["name"] == "siamese_classifier"
+    assert page["title"] == "Sentence pairs"
     assert page["description"] == " · ".join(parts[1:])
     file.write_text("a\tb\n")
     assert validation_examples(archive, predictor) == []
@@ -106,7 +108,8 @@ def test_the_page_of_another_predictor_shows_its_texts(untrained_predictor):
 
     predictor = untrained_predictor("rnet")
     task = task_of(Other(predictor._model, predictor._dataset_reader))
-    assert (task.title, [one.label for one in task.inputs]) == ("Other", ["Story", "Ending"])
+    assert task.title == "Other"
+    assert [one.label for one in task.inputs] == ["Story", "Ending"]
 
 
 def test_an_ensemble_classifies(small_archive, tmp_path):
@@ -115,7 +118,8 @@ def test_an_ensemble_classifies(small_archive, tmp_path):
     file = ensemble_archives([str(small_archive)], str(tmp_path / "ensemble.tar.gz"))
     page = served_with_page(Predictor.from_archive(load_archive(file))).page
     assert [text_input["name"] for text_input in page["inputs"]] == ["premise", "hypothesis"]
-    assert (page["saliency"], page["search"]) == ([], "")
+    assert page["saliency"] == []
+    assert page["search"] == ""
 
 
 @pytest.mark.parametrize(

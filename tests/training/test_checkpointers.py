@@ -44,7 +44,10 @@ def test_saves_and_keeps_the_most_recent(tmp_path):
     assert loaded.model_state == {"weight": torch.tensor(1.5)}
     assert loaded.trainer_state["value"] == 1.5
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        f"{kind}_state_e{epochs}_b0.th" for kind in ("model", "training") for epochs in (2, 3)
+        "model_state_e2_b0.th",
+        "model_state_e3_b0.th",
+        "training_state_e2_b0.th",
+        "training_state_e3_b0.th",
     ]
 
 

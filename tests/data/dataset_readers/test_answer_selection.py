@@ -88,7 +88,9 @@ def test_every_row_of_the_published_data(
     instances = read(file.partition("/")[0], shared_data / file)
     found = [set(labels(instance)) for instance in instances]
     counts = Counter(label for instance in instances for label in labels(instance))
-    assert (len(instances), sum(counts.values()), counts[1]) == (questions, pairs, right)
+    assert len(instances) == questions
+    assert sum(counts.values()) == pairs
+    assert counts[1] == right
     assert sum(1 in labels for labels in found) == answered
     assert sum(labels == {0, 1} for labels in found) == mixed
 

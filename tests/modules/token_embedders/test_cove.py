@@ -50,7 +50,8 @@ def test_word_vectors_and_the_outputs_of_the_lstm(vocab, weights, mt_lstm):
     embedder = cove(vocab, pretrained_file=str(weights))
     tokens = torch.tensor([[2, 3, 4, 2], [4, 2, 0, 0], [3, 0, 0, 0]])
     vectors = embedder(tokens)
-    assert vectors.shape == (3, 4, 900) == (3, 4, embedder.get_output_dim())
+    assert vectors.shape == (3, 4, embedder.get_output_dim())
+    assert embedder.get_output_dim() == 900
     for row, length in enumerate([4, 2, 1]):
         words = embedder.embedding.weight[tokens[row, :length]]
         expected, _ = mt_lstm(words[None])

@@ -64,7 +64,8 @@ def test_vectors_of_words_are_the_means_of_their_pieces_states(folder):
     tensors = tensors_of(folder)
     embedder = embedder_of(folder)
     vectors = embedder(tensors)
-    assert vectors.shape == (5, 3, 8) == (5, 3, embedder.get_output_dim())
+    assert vectors.shape == (5, 3, embedder.get_output_dim())
+    assert embedder.get_output_dim() == 8
     assert get_text_field_mask(tensors).sum(1).tolist() == [len(text) for text in TEXTS]
     encoder = StandaloneEncoder.load(folder)
     for row, words, counts in zip(vectors, TEXTS, COUNTS):
@@ -83,7 +84,8 @@ def test_vectors_of_sentences_are_those_of_the_encoder_alone(folder):
     embedder = embedder_of(folder, whole_sentence=True)
     vectors = embedder(tensors)
     expected = StandaloneEncoder.load(folder).encode(" ".join(words) for words in texts)
-    assert vectors.size(2) == embedder.get_output_dim() == 5
+    assert vectors.size(2) == 5
+    assert embedder.get_output_dim() == 5
     for row, words, vector in zip(vectors, texts, torch.from_numpy(expected)):
         torch.testing.assert_close(row[: len(words)], vector.expand(len(words), -1))
         assert not row[len(words) :].any()

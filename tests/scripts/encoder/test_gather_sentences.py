@@ -81,7 +81,9 @@ def test_all_of_it(small, capsys):
     gather_sentences.main()
     lines = small.read_text().splitlines()
     report = json.loads(small.with_name("sources.json").read_text())
-    assert len({key(line) for line in lines}) == len(lines) == report["sentences"] == 120
+    assert len({key(line) for line in lines}) == 120
+    assert len(lines) == 120
+    assert report["sentences"] == 120
     assert key(CAPTION.format("man")) not in map(key, lines)
     assert report["overlap_with_test_sets"] == 0
     assert report["left_out_as_test_sentences"]["SNLI dev"] == 1

@@ -58,7 +58,9 @@ def run(tmp_path, monkeypatch):
 def test_cosines_of_the_first_block_are_the_means_of_the_teachers(run):
     """Its four vectors lie in four directions, which keep their products."""
     vectors, pieces = run("whole")
-    assert (vectors.shape, pieces.shape, vectors.dtype) == ((10, 4), (2, 4), numpy.float16)
+    assert vectors.shape == (10, 4)
+    assert pieces.shape == (2, 4)
+    assert vectors.dtype == numpy.float16
     own = [
         Teacher(teacher_vectors.Path(name), "cpu").encode(SENTENCES[:4]) for name in ("one", "two")
     ]

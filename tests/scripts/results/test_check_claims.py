@@ -110,7 +110,8 @@ def test_seeds_that_are_outdated_do_not_count(tmp_path: Path):
     results["rows"][1]["outdated"] = {"3": "another optimizer"}
     (tmp_path / "sick.json").write_text(json.dumps(results))
     (record,) = check_claims.check(path)
-    assert (record["seeds"], record["lower"]) == ("0, 1, 2", "50.0 ± 0.0")
+    assert record["seeds"] == "0, 1, 2"
+    assert record["lower"] == "50.0 ± 0.0"
     results["rows"][1]["outdated"] = dict.fromkeys("0123", "another optimizer")
     (tmp_path / "sick.json").write_text(json.dumps(results))
     (record,) = check_claims.check(path)

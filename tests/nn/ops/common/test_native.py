@@ -84,6 +84,9 @@ def test_tables_are_checked_and_stay_in_memory():
     assert rows.at(1, 2) == table[1, 2].data_ptr()
     assert native.Rows.of(None, like).at(1, 2) == 0
     step = GatedStep(like, x=table, n=7)
-    assert (step.x, step.n, step.left) == (table.data_ptr(), 7, None)
+    assert step.x == table.data_ptr()
+    assert step.n == 7
+    assert step.left is None
     step.set(x=None, left=table)
-    assert (step.x, step.left) == (None, table.data_ptr())
+    assert step.x is None
+    assert step.left == table.data_ptr()

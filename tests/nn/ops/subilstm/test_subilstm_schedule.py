@@ -25,7 +25,8 @@ def test_memory_grows_less_than_the_arithmetic():
 def test_the_parts_of_a_step_have_each_suffix_once(suffixes, max_rows):
     rows = []
     for part in Step(t=9, first=2, suffixes=suffixes, sentences=3, offset=10).split(max_rows):
-        assert (part.t, part.sentences) == (9, 3)
+        assert part.t == 9
+        assert part.sentences == 3
         assert part.num_rows <= max(3, max_rows or 100)
         rows += [(part.first + i, part.offset + 3 * i) for i in range(part.suffixes)]
     assert rows == [(2 + i, 10 + 3 * i) for i in range(suffixes)]
