@@ -55,7 +55,13 @@ def run_allennlp(
 ) -> "CompletedProcess[str]":
     """Run the program `allennlp`."""
     program = str(Path(sys.executable).with_name("allennlp"))
-    return run_python(RUN_ALLENNLP, *arguments, program=program, cwd=cwd, environment=environment)
+    return run_python(
+        RUN_ALLENNLP,
+        *arguments,
+        program=program,
+        cwd=cwd,
+        environment=environment,
+    )
 
 
 def _installed() -> list[str]:

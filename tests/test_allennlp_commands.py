@@ -99,7 +99,11 @@ def test_commands_that_read_the_data(allennlp, tmp_path, command, made, validati
     """There may be no validation data, or fewer than the training's loader wants."""
     pytest.importorskip("matplotlib")
     words = command.replace("CONFIG", CONFIG).replace("OUT", str(tmp_path / "out")).split()
-    loader = {"type": "semi_supervised", "num_labeled": 200, "labeled_only": True}
+    loader = {
+        "type": "semi_supervised",
+        "num_labeled": 200,
+        "labeled_only": True,
+    }
     changes = {f"data_loader.{name}": value for name, value in loader.items()}
     paths = {"test_data_path": None, "validation_data_path": validation}
     paths["validation_data_loader"] = None

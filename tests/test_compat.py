@@ -15,13 +15,23 @@ from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 @pytest.fixture
 def quick_start(fixtures):
     """A reader of forty pairs, and their file."""
-    reader = SentencePairReader("table", sentence1=0, sentence2=1, label=2, max_instances=40)
+    reader = SentencePairReader(
+        "table",
+        sentence1=0,
+        sentence2=1,
+        label=2,
+        max_instances=40,
+    )
     return reader, str(fixtures / "quick_start" / "test.tsv")
 
 
 @pytest.mark.parametrize(
     ("start_method", "max_instances_in_memory"),
-    [("fork", None), ("fork", 10), ("forkserver", 10)],  # with 10 they make batches, too
+    [
+        ("fork", None),
+        ("fork", 10),
+        ("forkserver", 10),
+    ],  # with 10 they make batches, too
 )
 def test_workers_of_either_start_method_read_the_data(
     quick_start, start_method, max_instances_in_memory
@@ -43,7 +53,12 @@ def test_workers_of_either_start_method_read_the_data(
 
 def test_a_worker_shuffles_by_the_seed(quick_start):
     workers = {"num_workers": 1, "max_instances_in_memory": 40}
-    loader = MultiProcessDataLoader(*quick_start, batch_size=8, shuffle=True, **workers)
+    loader = MultiProcessDataLoader(
+        *quick_start,
+        batch_size=8,
+        shuffle=True,
+        **workers,
+    )
     loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
     orders = []
     for seed in (1, 1, 2):
@@ -52,15 +67,33 @@ def test_a_worker_shuffles_by_the_seed(quick_start):
     assert orders[0] == orders[1] != orders[2]
 
 
-@pytest.mark.parametrize("lazy", [{}, {"max_instances_in_memory": 400}])  # instances, batches
+@pytest.mark.parametrize(
+    "lazy",
+    [
+        {},
+        {"max_instances_in_memory": 400},
+    ],
+)  # instances, batches
 def test_workers_hand_over_more_tensors_than_there_may_be_open_files(write, lazy):
     """A score is a tensor, and a batch has several."""
     file = write("".join(f"a\tb\t{i / 100}\n" for i in range(400)))
-    reader = SentencePairReader("table", sentence1=0, sentence2=1, label=None, score=2)
+    reader = SentencePairReader(
+        "table",
+        sentence1=0,
+        sentence2=1,
+        label=None,
+        score=2,
+    )
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
     try:
-        loader = MultiProcessDataLoader(reader, str(file), batch_size=2, num_workers=1, **lazy)
+        loader = MultiProcessDataLoader(
+            reader,
+            str(file),
+            batch_size=2,
+            num_workers=1,
+            **lazy,
+        )
         loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
         batches = list(loader)
     finally:

@@ -196,9 +196,18 @@ def lines_to_copy() -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def small_encoder(tmp_path_factory):
     """Instead of the encoder in the package, which has 54 MB, one with states of the same size."""
-    lstm = {"type": "lstm", "input_size": 8, "hidden_size": 256, "num_layers": 1}
+    lstm = {
+        "type": "lstm",
+        "input_size": 8,
+        "hidden_size": 256,
+        "num_layers": 1,
+    }
     lstm |= {"bias": True, "bidirectional": True}
-    settings = {"type": "pooled", "encoder": lstm, "pooling": ["mean"]}
+    settings = {
+        "type": "pooled",
+        "encoder": lstm,
+        "pooling": ["mean"],
+    }
     folder = tmp_path_factory.mktemp("small_encoder") / "encoder"
     StandaloneEncoder(tiny_encoder().indexer, WORDS, 8, settings).eval().save(folder)
     with pytest.MonkeyPatch.context() as patch:
@@ -221,7 +230,16 @@ def with_lines() -> dict[tuple[str, str], dict]:
 @pytest.mark.usefixtures("small_encoder")
 @pytest.mark.parametrize(("kind", "line"), lines_to_copy())
 def test_the_lines_of_components_make_models_that_train(kind, line):
-    model, instances = model_and_instances(with_lines()[kind, line])
+    source = blocks(COMPONENTS, "jsonnet")[0]
+    edited, number = re.subn(
+        REPLACED[kind],
+        f"{line}\n",
+        source,
+        flags=re.DOTALL | re.MULTILINE,
+    )
+    assert number == 1
+    (configuration,) = evaluated_together([edited])
+    model, instances = model_and_instances(configuration)
     batch = Batch(instances)
     batch.index_instances(model.vocab)
     model(**batch.as_tensor_dict())["loss"].backward()
@@ -327,7 +345,12 @@ def test_prose_fits_100_columns():
     long = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        text = re.sub(r"<!-- table .*?<!-- end of table -->", "", text, flags=re.DOTALL)
+        text = re.sub(
+            r"<!-- table .*?<!-- end of table -->",
+            "",
+            text,
+            flags=re.DOTALL,
+        )
         text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.DOTALL | re.MULTILINE)
         lines = [line for line in text.splitlines() if not line.startswith("|")]
         long += [(page.name, line) for line in lines if len(line) > 100 and " " in line.strip()]

@@ -119,7 +119,11 @@ def test_limits_of_a_reader_in_a_reader(allennlp, edited, pairs, tmp_path, secti
     archive = edited({})
     config = json.loads((archive / "config.json").read_text())
     base = {**config["dataset_reader"], "max_instances": 2}
-    config[section] = {"type": "sharded", "base_reader": base, "max_instances": 3}
+    config[section] = {
+        "type": "sharded",
+        "base_reader": base,
+        "max_instances": 3,
+    }
     config["data_loader"] = {"batch_size": 4, "batches_per_epoch": 1}
     (archive / "config.json").write_text(json.dumps(config))
     shards = f"{pairs.parent}/pa*.tsv"
@@ -151,8 +155,16 @@ def train(pairs, tmp_path):
             overrides[f"{part}_data_path"] = str(pairs)
         path = REPOSITORY / "training_config/quick_start.jsonnet"
         config = Params.from_file(path, {**overrides, "evaluate_on_test": True}).params
-        columns = {"sentence1": "sentence1", "sentence2": "sentence2", "label": "label"}
-        config["dataset_reader"] = {"type": "sentence_pair", "format": "table", **columns}
+        columns = {
+            "sentence1": "sentence1",
+            "sentence2": "sentence2",
+            "label": "label",
+        }
+        config["dataset_reader"] = {
+            "type": "sentence_pair",
+            "format": "table",
+            **columns,
+        }
         for name, section in sections.items():
             base = config["dataset_reader"] if "reader" in name else {}
             config[name] = {**base, **section} if isinstance(section, dict) else section
@@ -232,7 +244,13 @@ def test_weights_that_are_not_numbers(allennlp, edited, pairs, tmp_path, command
         allennlp(command, archive, *arguments[command])
 
 
-@pytest.mark.parametrize("limit", [{}, {"max_instances_in_memory": 50}])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        {},
+        {"max_instances_in_memory": 50},
+    ],
+)
 @pytest.mark.parametrize("in_buckets", [False, True])
 def test_data_of_which_drop_last_leaves_no_batch_are_refused(pairs, limit, in_buckets):
     reader = SentencePairReader("table")
@@ -250,7 +268,13 @@ def test_data_of_which_drop_last_leaves_no_batch_are_refused(pairs, limit, in_bu
         load(NUMBER + 1)
 
 
-@pytest.mark.parametrize("limit", [{}, {"max_instances_in_memory": 50}])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        {},
+        {"max_instances_in_memory": 50},
+    ],
+)
 def test_data_without_an_example_are_refused(limit):
     class Reader(DatasetReader):
         def _read(self, file_path):

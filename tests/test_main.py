@@ -38,7 +38,13 @@ def run(*arguments: object) -> None:
 def test_describing_the_commands_imports_no_library():
     """Each of them takes more than a second to import."""
     program = [sys.executable, "-c", HELP]
-    result = subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        program,
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert result.stdout.splitlines()[-1] == "[]"
     for command in COMMANDS:
         assert f"usage: sentmatch {command.name} " in result.stdout

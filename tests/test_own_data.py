@@ -118,8 +118,12 @@ def test_english_starts_from_the_encoder_in_the_package():
 
 def test_answers_in_a_language_without_spaces_are_found(write):
     answer = "老磨坊下面"
-    row = {"question": "狐狸住在哪里？", "passage": f"狐狸住在{answer}。", "answers": [answer]}
-    settings = evaluated("tokenizer='character'")["own_questions"]["dataset_reader"]
+    row = {
+        "question": "狐狸住在哪里？",
+        "passage": f"狐狸住在{answer}。",
+        "answers": [answer],
+    }
+    settings = evaluated("own_questions", tokenizer="'character'")["dataset_reader"]
     reader = DatasetReader.from_params(Params(settings))
     (instance,) = reader.read(write(json.dumps(row), "zh.jsonl"))
     assert instance["span_start"].sequence_index == 4

@@ -74,7 +74,11 @@ def wheel(tmp_path_factory) -> Path:
     compiler.write_text(QUICK_COMPILER)
     compiler.chmod(0o755)
     build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder)]
-    environment = {**os.environ, "CC": str(compiler), "CXX": str(compiler)}
+    environment = {
+        **os.environ,
+        "CC": str(compiler),
+        "CXX": str(compiler),
+    }
     subprocess.run(
         [*build, str(REPOSITORY)], stdout=subprocess.DEVNULL, env=environment, check=True
     )

@@ -84,7 +84,11 @@ def test_the_best_weights_where_validations_are_left_out(tmp_path):
 @pytest.mark.parametrize("kind", ["gradient_descent", "bfloat16"])
 def test_a_misspelt_setting_of_the_trainer_is_refused(kind):
     loader = SimpleDataLoader([], batch_size=1)
-    parts = {"model": torch.nn.Linear(1, 1), "data_loader": loader, "serialization_dir": None}
+    parts = {
+        "model": torch.nn.Linear(1, 1),
+        "data_loader": loader,
+        "serialization_dir": None,
+    }
     assert Trainer.from_params(Params({"type": kind, "num_epochs": 3}), **parts)
     message = "^the trainer .* has no setting 'num_epoch': did you mean 'num_epochs'"
     with pytest.raises(ConfigurationError, match=message):

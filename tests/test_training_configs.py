@@ -220,7 +220,13 @@ def test_every_published_size_is_the_size_of_a_configuration():
     assert names <= set(map(name_of, CONFIGURATION_PATHS))
 
 
-@pytest.mark.parametrize(("name", "size"), [("lstm", 256), ("cas_lstm_247d", 247)])
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("lstm", 256),
+        ("cas_lstm_247d", 247),
+    ],
+)
 def test_translation_models_are_of_the_published_size(name: str, size: int):
     """8.2M, with all embeddings and the sizes of fairseq's vocabularies for IWSLT 2014, which it
     makes of 10,000 joint merges: 8,848 German and 6,632 English subwords. The listed size lacks
@@ -335,7 +341,12 @@ def test_whole_matrices_are_orthogonal():
     assert len(weights) == 3
     for weight in weights:
         identity = torch.eye(weight.size(1))
-        torch.testing.assert_close(weight.T @ weight, identity, rtol=0, atol=1e-5)
+        torch.testing.assert_close(
+            weight.T @ weight,
+            identity,
+            rtol=0,
+            atol=1e-5,
+        )
 
 
 TRANSFORMER = "_text_field_embedder.token_embedder_tokens.transformer_model."

@@ -36,7 +36,12 @@ def test_pairs_for_a_transformer_that_does_not_number_sentences(tmp_path):
     folder = str(tmp_path)
     own = DistilBertTokenizerFast(str(VOCABULARY))
     own.save_pretrained(folder)
-    sizes = {"dim": 8, "n_layers": 1, "n_heads": 2, "hidden_dim": 8}
+    sizes = {
+        "dim": 8,
+        "n_layers": 1,
+        "n_heads": 2,
+        "hidden_dim": 8,
+    }
     model = DistilBertModel(DistilBertConfig(vocab_size=len(own), **sizes)).eval()
     model.save_pretrained(folder)
     tokenizer = PretrainedTransformerTokenizer(folder, add_special_tokens=False)
@@ -119,7 +124,14 @@ def test_weights_with_the_numbers_of_positions_load(tiny_bert, kind):
 
 
 @BOTH_KINDS
-@pytest.mark.parametrize("others", [[], ["a"], ["a man sleeps unhappily ."]])
+@pytest.mark.parametrize(
+    "others",
+    [
+        [],
+        ["a"],
+        ["a man sleeps unhappily ."],
+    ],
+)
 def test_a_transformer_with_max_length_reads_a_text_without_word_pieces(tiny_bert, kind, others):
     settings = {"max_length": 5}
     texts = ["\u200b", *others]  # a space of no width

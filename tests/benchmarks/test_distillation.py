@@ -81,7 +81,12 @@ def test_variants_of_an_encoder(tmp_path):
 
 
 def record(name, speed, mean, megabytes=10):
-    return {"encoder": name, distillation.SPEED: speed, "mean": mean, "megabytes": megabytes}
+    return {
+        "encoder": name,
+        distillation.SPEED: speed,
+        "mean": mean,
+        "megabytes": megabytes,
+    }
 
 
 def test_labels_touch_nothing(tmp_path, monkeypatch):

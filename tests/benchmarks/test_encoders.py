@@ -61,7 +61,12 @@ def test_a_wrong_kernel_is_not_measured(tmp_path, monkeypatch):
 
 def test_what_is_expected_to_take_too_long_is_left_out():
     lstmn = next(case for case in cases.CASES if case.name == "lstmn")
-    shorter = {"num_tokens": 2, "forward_ms": 9000, "training_ms": 11_000, "naive_forward_ms": 9000}
+    shorter = {
+        "num_tokens": 2,
+        "forward_ms": 9000,
+        "training_ms": 11_000,
+        "naive_forward_ms": 9000,
+    }
     for longest, measured in ((40, {"forward_ratio", "naive_forward_ratio"}), (10, set())):
         record = encoders.measure(lstmn, 4, 2, torch.device("cpu"), 0, longest, shorter)
         ratios = {name for name in record if name.endswith("_ratio")}

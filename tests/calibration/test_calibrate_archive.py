@@ -188,7 +188,12 @@ def binary(tmp_path_factory):
     pairs.write_text("".join(line for line in lines if not line.endswith("contradiction\n")))
     data = {"train_data_path": str(pairs), "validation_data_path": str(pairs)}
     seeds = {f"{name}_seed": 3 for name in ("random", "numpy", "pytorch")}  # predicts both labels
-    overrides = {**SMALL_QUICK_START, **LARGE_WEIGHTS, **data, **seeds}
+    overrides = {
+        **SMALL_QUICK_START,
+        **LARGE_WEIGHTS,
+        **data,
+        **seeds,
+    }
     overrides["model.positive_label"] = "entailment"
     config = str(REPOSITORY / "training_config" / "quick_start.jsonnet")
     train_model_from_file(config, folder / "model", json.dumps(overrides))
@@ -199,7 +204,12 @@ def binary(tmp_path_factory):
 def test_the_thresholds_of_two_labels(binary, tmp_path):
     """The positive label is the model's own."""
     archive_file, data = binary
-    report = calibrate_archive(archive_file, data, tmp_path / "out", precision=0.8)
+    report = calibrate_archive(
+        archive_file,
+        data,
+        tmp_path / "out",
+        precision=0.8,
+    )
     f1, precision = report.thresholds
     assert (f1.aim, f1.positive_label, precision.positive_label) == ("f1", *["entailment"] * 2)
     assert sum(f1.threshold.values()) == pytest.approx(1)
@@ -237,7 +247,12 @@ def test_a_model_without_probabilities_of_labels(tmp_path, monkeypatch, untraine
 )
 def test_bad_settings(small_archive, drawn, tmp_path, settings, message):
     with pytest.raises(ConfigurationError, match=message):
-        calibrate_archive(small_archive, drawn[0], tmp_path / "out", **settings)
+        calibrate_archive(
+            small_archive,
+            drawn[0],
+            tmp_path / "out",
+            **settings,
+        )
     assert not (tmp_path / "out").exists()
     with pytest.raises(ConfigurationError, match="exists already"):
         calibrate_archive(small_archive, drawn[0], tmp_path)
@@ -281,7 +296,14 @@ def test_data_that_were_seen_before_are_noticed(
     assert warning is None or re.search(warning, messages[0])
 
 
-@pytest.mark.parametrize(("num_lines", "is_noticed"), [(1, False), (8, True), (None, True)])
+@pytest.mark.parametrize(
+    ("num_lines", "is_noticed"),
+    [
+        (1, False),
+        (8, True),
+        (None, True),
+    ],
+)
 def test_a_copy_of_training_examples_is_noticed(
     small_archive, few_drawn, tmp_path, caplog, monkeypatch, num_lines, is_noticed
 ):
@@ -304,7 +326,11 @@ numbers = st.one_of(
     st.sampled_from([1e20, -1e20, 3e38, -3e38, 1e-40]),
     st.floats(),
 )
-rows = st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=9)
+rows = st.lists(
+    st.tuples(numbers, numbers, numbers),
+    min_size=1,
+    max_size=9,
+)
 drawn_folds = st.fixed_dictionaries(
     {"number": st.one_of(st.integers(-1, 12), values)},
     optional={"keep": st.lists(st.integers(-1, 9)), "drop": st.lists(st.integers(-1, 9))},

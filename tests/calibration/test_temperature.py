@@ -32,7 +32,11 @@ def test_one_margin_has_a_closed_form(margin, num_right):
 def test_it_minimizes_the_cross_entropy(seed):
     logits, labels = overconfident(seed)
     log_temperature = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    optimizer = torch.optim.LBFGS([log_temperature], max_iter=100, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS(
+        [log_temperature],
+        max_iter=100,
+        line_search_fn="strong_wolfe",
+    )
 
     def loss():
         optimizer.zero_grad()
@@ -56,7 +60,14 @@ def test_it_is_proportional_to_the_logits():
         )
 
 
-@pytest.mark.parametrize("logits", [(0.5, 0.2, 0.1), (0.0, 0.0, 0.0), (1e20, 1.0, -1e20)])
+@pytest.mark.parametrize(
+    "logits",
+    [
+        (0.5, 0.2, 0.1),
+        (0.0, 0.0, 0.0),
+        (1e20, 1.0, -1e20),
+    ],
+)
 def test_one_pair_with_each_label_is_refused(logits):
     """Only at infinite temperature are its probabilities the labels' frequencies."""
     for repeats in (1, 3):
@@ -114,7 +125,12 @@ def test_every_classifier_has_logits(untrained_predictor, fixtures, name, file):
     outputs = predictor._model.forward_on_instances(instances)
     predictor._model.get_metrics(reset=True)
     predictor._model.temperature.fill_(4.0)
-    logits, labels = predict_logits(predictor._model, predictor._dataset_reader, data, batch_size=3)
+    logits, labels = predict_logits(
+        predictor._model,
+        predictor._dataset_reader,
+        data,
+        batch_size=3,
+    )
     assert predictor._model._accuracy.total_count == 0
     expected = numpy.stack([output["label_logits"] for output in outputs])
     assert logits == pytest.approx(expected, abs=1e-5)

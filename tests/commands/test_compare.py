@@ -33,7 +33,13 @@ def called(monkeypatch):
 
     def compare_archives(*arguments):
         calls.append(arguments)
-        single = {**REPORT, "lower": ["c"], "p": 0.0312, "test": "McNemar", "p_holm": 0.0624}
+        single = {
+            **REPORT,
+            "lower": ["c"],
+            "p": 0.0312,
+            "test": "McNemar",
+            "p_holm": 0.0624,
+        }
         return [REPORT, {**single, "seeds_to_decide": None}]
 
     monkeypatch.setattr(comparison, "compare_archives", compare_archives)

@@ -40,7 +40,11 @@ def test_searches_the_sentences_of_a_file(allennlp, small_archive, served, tmp_p
 
 @pytest.mark.parametrize(
     ("arguments", "shown"),
-    [([], True), (["--host", "0.0.0.0"], False), (["--allowed-host", "demo.example"], False)],
+    [
+        ([], True),
+        (["--host", "0.0.0.0"], False),
+        (["--allowed-host", "demo.example"], False),
+    ],
 )
 def test_only_this_machine_sees_validation_data(
     allennlp, small_archive, served, monkeypatch, arguments, shown

@@ -10,7 +10,11 @@ from tests.conftest import train_quick_start
 pytest.importorskip("seaborn")
 pytest.importorskip("svgling")
 
-TREE = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3}
+TREE = {
+    "type": "gumbel_tree_lstm",
+    "input_size": 4,
+    "hidden_size": 3,
+}
 PAIR = {"premise": "A kitten is moving a rose.", "hypothesis": "A cat is moving a flower."}
 
 

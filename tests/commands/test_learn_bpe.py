@@ -10,7 +10,13 @@ from allennlp_sentmatch.data.tokenizers import BpeTokenizer
 TEXTS = [word for x in ("de", "en") for word in ("--text", x, f"fixtures/data/parallel.{x}")]
 
 
-@pytest.mark.parametrize(("option", "size"), [("--merges", 60), ("--vocabulary-size", 120)])
+@pytest.mark.parametrize(
+    ("option", "size"),
+    [
+        ("--merges", 60),
+        ("--vocabulary-size", 120),
+    ],
+)
 def test_a_joint_encoding_of_two_languages(allennlp, tmp_path, capsys, option, size):
     output = tmp_path / "folder" / "bpe.json"
     allennlp("learn-bpe", output, *TEXTS, "--lowercase", option, size)

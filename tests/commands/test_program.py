@@ -226,7 +226,12 @@ class TestMistake:
 
     def test_of_a_folder_of_another_training(self, tmp_path):
         folder = tmp_path / "out"
-        create_serialization_dir(Params({}), folder, recover=False, force=False)
+        create_serialization_dir(
+            Params({}),
+            folder,
+            recover=False,
+            force=False,
+        )
 
         def sentence(recover: bool, **settings: int) -> str:
             arguments = (Params(settings), folder, recover, False)
@@ -250,7 +255,10 @@ class TestMistake:
 
     @pytest.mark.parametrize(
         ("error", "sentence"),
-        [(KeyboardInterrupt(), "stopped by Ctrl-C"), (SigTermReceived(), "stopped by SIGTERM")],
+        [
+            (KeyboardInterrupt(), "stopped by Ctrl-C"),
+            (SigTermReceived(), "stopped by SIGTERM"),
+        ],
     )
     def test_of_a_signal(self, error, sentence, capsys, monkeypatch):
         monkeypatch.setattr(sys, "argv", ["allennlp", "train", "config.json"])

@@ -87,7 +87,10 @@ def test_impossible_settings_are_sentences(allennlp, small_archive):
 
 @pytest.mark.parametrize(
     ("model", "served"),
-    [("archive", "SiameseClassifier of allennlp_sentmatch: /predict, /inspect, "), ("package", "")],
+    [
+        ("archive", "SiameseClassifier of allennlp_sentmatch: /predict, /inspect, "),
+        ("package", ""),
+    ],
 )
 def test_it_says_what_it_serves_without_the_program_of_allennlp(
     small_archive, monkeypatch, capsys, model, served

@@ -137,7 +137,10 @@ def test_a_model_of_sentence_transformers(report, tiny_bert, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("option", "value", "message"),
-    [("--batch-size", 0, "at least 1; got 0"), ("--output-file", "no/where.json", "no/where.json")],
+    [
+        ("--batch-size", 0, "at least 1; got 0"),
+        ("--output-file", "no/where.json", "no/where.json"),
+    ],
 )
 def test_mistakes_show_at_once(allennlp, folder, small_archive, option, value, message):
     with pytest.raises(ConfigurationError, match=message):
@@ -147,7 +150,11 @@ def test_mistakes_show_at_once(allennlp, folder, small_archive, option, value, m
 def test_own_tasks_alone_and_beside_the_ten(report, write, tmp_path, capsys):
     rows = "".join(f"{word} {i}\t{word}\n" for i in range(6) for word in ("good", "bad"))
     train = write("sentence\tlabel\n" + rows, "own.tsv")
-    task = {"train": str(train), "text": "sentence", "name": "mine"}
+    task = {
+        "train": str(train),
+        "text": "sentence",
+        "name": "mine",
+    }
     encoder = ["--word-vectors", write("good 1 0\nbad 0 1\n", "vectors.txt")]
     again = ["--own-task", write(json.dumps({**task, "name": "again"}), "task.json")]
     both = [*encoder, "--own-task", json.dumps(task), *again]

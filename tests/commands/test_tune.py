@@ -56,7 +56,12 @@ class StandIn:
         self.calls.append(num_trials)
         if num_trials == 13:
             raise KeyboardInterrupt
-        trial = {"number": 4, "values": {"a": 1, "b": "c"}, "state": "complete", "value": 0.25}
+        trial = {
+            "number": 4,
+            "values": {"a": 1, "b": "c"},
+            "state": "complete",
+            "value": 0.25,
+        }
         on_trial({**trial, "state": "failed", "value": None, "reason": "no words"})
         return {"best": {**trial, "best_epoch": 2, "epochs": 3}}
 

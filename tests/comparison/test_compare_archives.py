@@ -18,7 +18,12 @@ from allennlp_sentmatch.models import (
 
 # The package has a function with the module's name.
 module = import_module("allennlp_sentmatch.comparison.compare_archives")
-MODELS = {"c": ClassificationModel, "r": AttentiveRanker, "s": ScoreModel, "q": RNet}
+MODELS = {
+    "c": ClassificationModel,
+    "r": AttentiveRanker,
+    "s": ScoreModel,
+    "q": RNet,
+}
 
 
 @pytest.fixture

@@ -19,7 +19,11 @@ def in_repository(monkeypatch):
 
 def train(name: str, folder: Path, test_data: object, **settings: object) -> tuple[Path, dict]:
     """A trained archive of a configuration in fixtures/models, and its metrics on test data."""
-    overrides = {"test_data_path": str(test_data), "evaluate_on_test": True, **settings}
+    overrides = {
+        "test_data_path": str(test_data),
+        "evaluate_on_test": True,
+        **settings,
+    }
     path = f"fixtures/models/{name}.jsonnet"
     train_model_from_file(path, folder / "out", overrides=json.dumps(overrides))
     return folder / "out/model.tar.gz", json.loads((folder / "out/metrics.json").read_text())

@@ -46,7 +46,11 @@ def vectors_of(sentences):
 def encode(encoder, output, *corpora, **settings):
     """Encode `SENTENCES`, or a corpus that may be another one when it is read again."""
     rest = iter(corpora) if len(corpora) > 1 else repeat(*(corpora or [SENTENCES]))
-    settings = {"block_size": 7, "show_progress_bar": False, **settings}
+    settings = {
+        "block_size": 7,
+        "show_progress_bar": False,
+        **settings,
+    }
     encode_corpus(encoder, lambda: iter(next(rest)), output, **settings)
 
 
@@ -78,7 +82,12 @@ def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path, capsys):
     check_sentences(SENTENCES, tmp_path / "v.npy")
     with pytest.raises(ValueError, match=r"v\.npy was made from other sentences"):
         check_sentences(SENTENCES[::-1], tmp_path / "v.npy")
-    encode(FakeEncoder(), tmp_path / "empty.npy", [], show_progress_bar=True)
+    encode(
+        FakeEncoder(),
+        tmp_path / "empty.npy",
+        [],
+        show_progress_bar=True,
+    )
     assert_encoded(tmp_path / "empty.npy", [])
     assert "encoding" in capsys.readouterr().err
 
@@ -102,7 +111,11 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
         ([], {"block_size": 8}, "'block_size'"),
         ([], {"block_size": 0}, "block_size must be an integer of at least 1; got 0"),
         ([SENTENCES, SENTENCES[:-1]], {}, "were changed while .* delete the folder"),
-        ([SENTENCES, [*SENTENCES[:30], "?", *SENTENCES[31:]]], {}, "were changed while"),
+        (
+            [SENTENCES, [*SENTENCES[:30], "?", *SENTENCES[31:]]],
+            {},
+            "were changed while",
+        ),
     ],
 )
 def test_a_run_is_not_resumed_with_other_settings(tmp_path, corpora, settings, message):
@@ -275,7 +288,12 @@ def test_a_setting_with_a_long_name_is_shortened(folder, tmp_path):
     (folder / "settings.json").write_text(json.dumps({**settings, "[" * 9999: 1}))
     with pytest.raises(ConfigurationError) as raised, configuration_errors():
         encode(FakeEncoder(), tmp_path / "v.npy")
-    check_sentence(raised.value, "another setting of '[[[", "delete the folder", most_bytes=1000)
+    check_sentence(
+        raised.value,
+        "another setting of '[[[",
+        "delete the folder",
+        most_bytes=1000,
+    )
 
 
 def test_a_run_that_died_while_it_wrote_its_settings(tmp_path):
@@ -303,7 +321,12 @@ def test_a_damaged_page_of_the_database(tmp_path):
 
     many = [f"{number}" for number in range(90_000)]
     with pytest.raises(ValueError, match=r"seen\.sqlite cannot be .* the same command"):
-        encode(FakeEncoder(damage), tmp_path / "v.npy", many, block_size=8192)
+        encode(
+            FakeEncoder(damage),
+            tmp_path / "v.npy",
+            many,
+            block_size=8192,
+        )
     second = FakeEncoder()
     encode(second, tmp_path / "v.npy", many, block_size=8192)
     assert len(second.encoded) < 90_000 - 8192
@@ -475,6 +498,15 @@ def test_the_corpus_is_read_twice(tmp_path):
         return iter(SENTENCES[:number])
 
     for number in (20, 20, len(SENTENCES)):
-        sizes = {"block_size": 8, "show_progress_bar": False, "append": True}
-        encode_corpus(FakeEncoder(), partial(read, number), tmp_path / "v.npy", **sizes)
+        sizes = {
+            "block_size": 8,
+            "show_progress_bar": False,
+            "append": True,
+        }
+        encode_corpus(
+            FakeEncoder(),
+            partial(read, number),
+            tmp_path / "v.npy",
+            **sizes,
+        )
     assert readings == [20, 20, 20, 20, len(SENTENCES), len(SENTENCES)]

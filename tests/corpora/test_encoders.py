@@ -36,7 +36,13 @@ def test_a_corpus_is_encoded_with_anything_that_has_encode(tmp_path, make_encode
     encoder = make_encoder()
     corpus = [f"sentence {i % 9} of {i % 7}" for i in range(50)]
     file = tmp_path / "vectors.npy"
-    encode_corpus(encoder, lambda: iter(corpus), file, block_size=16, show_progress_bar=False)
+    encode_corpus(
+        encoder,
+        lambda: iter(corpus),
+        file,
+        block_size=16,
+        show_progress_bar=False,
+    )
     expected = SentenceEncoder(encoder).encode_document(corpus)
     numpy.testing.assert_allclose(numpy.load(file), expected, atol=1e-6)
 
@@ -79,7 +85,14 @@ def test_a_folder_is_loaded(tiny_folder):
     assert load_encoder(tiny_folder).vector_size == tiny_encoder().vector_size
 
 
-@pytest.mark.parametrize("setting", [{"cuda_device": 0}, {"overrides": "{}"}, {"trust": True}])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"cuda_device": 0},
+        {"overrides": "{}"},
+        {"trust": True},
+    ],
+)
 def test_settings_of_archives_are_refused(tiny_folder, setting):
     with pytest.raises(ValueError, match=r"tiny is not an archive .* settings of archives"):
         load_encoder(tiny_folder, **setting)
@@ -105,7 +118,13 @@ def test_a_fingerprint_is_of_one_model_with_one_setting(tmp_path):
     assert len(fingerprints) == 4
 
 
-@pytest.mark.parametrize(("dtype", "is_rounded"), [("float32", False), ("bfloat16", True)])
+@pytest.mark.parametrize(
+    ("dtype", "is_rounded"),
+    [
+        ("float32", False),
+        ("bfloat16", True),
+    ],
+)
 def test_a_model_computes_in_the_format_that_is_asked_for(tiny_folder, dtype, is_rounded):
     vectors = load_encoder(tiny_folder, dtype=dtype).encode(SENTENCES)
     expected = SentenceEncoder(tiny_folder, dtype=dtype).encode(SENTENCES)

@@ -348,7 +348,12 @@ def test_a_setting_that_faiss_does_not_take():
 
 @pytest.mark.parametrize(
     ("num_vectors", "name"),
-    [(200_000, "flat"), (200_001, "hnsw"), (2_000_000, "hnsw"), (2_000_001, "ivfpq")],
+    [
+        (200_000, "flat"),
+        (200_001, "hnsw"),
+        (2_000_000, "hnsw"),
+        (2_000_001, "ivfpq"),
+    ],
 )
 def test_the_number_of_vectors_decides(num_vectors, name):
     assert default_kind(num_vectors).name == name
@@ -421,9 +426,20 @@ class TestOfCompressedVectors:
 
     def test_cosines_are_exact_with_the_vectors_and_approximate_without(self, vectors, tmp_path):
         rows = numpy.arange(399, -1, -1)
-        index = build(vectors, "ivfpq", rows.tolist(), nlist=2, nprobe=2, code_size=2)
+        index = build(
+            vectors,
+            "ivfpq",
+            rows.tolist(),
+            nlist=2,
+            nprobe=2,
+            code_size=2,
+        )
         index.save(tmp_path / "s.faiss")
-        exact = SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors, rows=rows.tolist())
+        exact = SentenceIndex.load(
+            tmp_path / "s.faiss",
+            vectors=vectors,
+            rows=rows.tolist(),
+        )
         approximate = SentenceIndex.load(tmp_path / "s.faiss")
         assert self.largest_error(exact, vectors, rows) < 1e-6
         assert self.largest_error(approximate, vectors, rows) >= 1e-3

@@ -20,7 +20,11 @@ WORDS = ["a", "man", "is", "asleep", "two", "dogs", "run", "in", "the", "park"]
 SENTENCES = [" ".join(WORDS[i % 7 : i % 7 + 1 + i % 5]) + " ." * (i % 3) for i in range(60)] + [""]
 SENTENCES += SENTENCES[:50]  # so that some blocks contain nothing new
 
-SIZES = {"batch_size": 4, "block_size": 20, "show_progress_bar": False}
+SIZES = {
+    "batch_size": 4,
+    "block_size": 20,
+    "show_progress_bar": False,
+}
 
 
 def encoded(encoder, file, sentences=SENTENCES, sizes=SIZES):
@@ -53,7 +57,11 @@ def test_a_node_is_killed(small_archive, tmp_path):
     from ray.cluster_utils import Cluster
 
     sentences = [f"{sentence} {i // 3}" for i, sentence in enumerate(SENTENCES * 90)]
-    sizes = {"batch_size": 1, "block_size": 30, "show_progress_bar": False}
+    sizes = {
+        "batch_size": 1,
+        "block_size": 30,
+        "show_progress_bar": False,
+    }
     digests = tmp_path / "ray.npy.partial" / "digests"
     options = {"num_cpus": 1, "object_store_memory": 10**8}
     cluster = Cluster(initialize_head=True, connect=True, head_node_args=options)
@@ -283,7 +291,13 @@ def test_the_cluster(
     if variable is not None:
         monkeypatch.setenv("RAY_ADDRESS", variable)
     for _ in range(2):  # Ray is running when the second encoder needs it
-        RayEncoder(small_archive, device, address, num_workers=3, num_threads=2)
+        RayEncoder(
+            small_archive,
+            device,
+            address,
+            num_workers=3,
+            num_threads=2,
+        )
     quiet = {"log_to_driver": False, "include_dashboard": False}
     assert ray.starts == [(started, {**quiet, **options})]
     assert ray.options == {"num_cpus": 2, "max_retries": -1, **gpu}

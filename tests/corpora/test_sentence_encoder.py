@@ -161,7 +161,12 @@ def test_int8(shipped):
 )
 def test_the_processor_decides(shipped, is_fast, shares_words, expected, monkeypatch, caplog):
     known = {"avx512_bf16": is_fast}
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: known, raising=False)
+    monkeypatch.setattr(
+        torch.cpu,
+        "get_capabilities",
+        lambda: known,
+        raising=False,
+    )
     monkeypatch.setattr(Pooled, "shares_words", shares_words)
     caplog.set_level("INFO")
     assert SentenceEncoder(shipped, dtype="auto").dtype == expected
@@ -302,11 +307,26 @@ NAN = float("nan")
         (lambda e: e.search(" ", ["x"]), "the query is blank"),
         (lambda e: e.search("x", ["x"], k=0), "k must be an integer of at least 1; got 0"),
         (lambda e: e.search("x", ["x"], k=1.5), "k must be an integer"),
-        (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["x"])), r"2 sentences.*\(1, 2\)"),
-        (lambda e: e.search("x", ["x", "y"], vectors=[[3, 4], [1, NAN]]), "in row 1 has a comp"),
-        (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["y", "x"])), "row 0 is not the enc"),
-        (lambda e: e.search("x", ["x"] * 99 + ["y"], vectors=[[3, 4]] * 100), "in row 99 is not"),
-        (lambda e: e.search("x", ["x"], vectors=[["a", "b"]]), "vectors must be an array of num"),
+        (
+            lambda e: e.search("x", ["x", "y"], vectors=e.encode(["x"])),
+            r"2 sentences.*\(1, 2\)",
+        ),
+        (
+            lambda e: e.search("x", ["x", "y"], vectors=[[3, 4], [1, NAN]]),
+            "in row 1 has a comp",
+        ),
+        (
+            lambda e: e.search("x", ["x", "y"], vectors=e.encode(["y", "x"])),
+            "row 0 is not the enc",
+        ),
+        (
+            lambda e: e.search("x", ["x"] * 99 + ["y"], vectors=[[3, 4]] * 100),
+            "in row 99 is not",
+        ),
+        (
+            lambda e: e.search("x", ["x"], vectors=[["a", "b"]]),
+            "vectors must be an array of num",
+        ),
     ],
 )
 def test_bad_arguments_are_refused(table, call, message):
@@ -397,7 +417,13 @@ def test_copies_that_are_sent_to_another_process(shipped):
     numpy.testing.assert_array_equal(again.encode(SENTENCES), shipped.encode(SENTENCES))
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-6), (torch.bfloat16, 0.03)])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"),
+    [
+        (torch.float64, 1e-6),
+        (torch.bfloat16, 0.03),
+    ],
+)
 def test_networks_of_another_type_give_vectors_of_float32(shipped, dtype, tolerance):
     network = copy.deepcopy(shipped.network).to(dtype)
     vectors = SentenceEncoder(network).encode(SENTENCES)

@@ -165,7 +165,12 @@ def test_labels_of_unlabeled_pairs_are_unknown_to_the_vocabulary(tmp_path):
 
 def test_two_files(tmp_path, data_path):
     unlabeled = write(tmp_path / "unlabeled.jsonl", range(100, 107), labeled=False)
-    made = loader(data_path, unlabeled_data_path=unlabeled, batch_size=5, unlabeled_batch_size=2)
+    made = loader(
+        data_path,
+        unlabeled_data_path=unlabeled,
+        batch_size=5,
+        unlabeled_batch_size=2,
+    )
     assert len(made) == 4  # both have four batches
     first, second = epoch(made)
     assert sorted(flat(first)) == list(range(20))

@@ -9,13 +9,26 @@ from allennlp.data import DataLoader, DatasetReader, Vocabulary
 from allennlp_sentmatch.data.data_loaders import SemiSupervisedDataLoader
 from allennlp_sentmatch.data.evaluation import evaluation_loader
 
-BUCKETS = {"type": "bucket", "batch_size": 4, "drop_last": True}
+BUCKETS = {
+    "type": "bucket",
+    "batch_size": 4,
+    "drop_last": True,
+}
 TOKENS = {"type": "max_tokens_sampler", "max_tokens": 20}
 
 
 def load(file, settings):
-    reader = DatasetReader.by_name("sentence_pair")("table", sentence1=0, sentence2=1, label=2)
-    loader = evaluation_loader(Params(settings), reader=reader, data_path=str(file))
+    reader = DatasetReader.by_name("sentence_pair")(
+        "table",
+        sentence1=0,
+        sentence2=1,
+        label=2,
+    )
+    loader = evaluation_loader(
+        Params(settings),
+        reader=reader,
+        data_path=str(file),
+    )
     loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
     return loader
 
@@ -74,5 +87,9 @@ class Other(SemiSupervisedDataLoader):
 
 
 def test_other_loaders_are_as_configured(file):
-    settings = {"type": "tests_loader", "batch_size": 2, "num_labeled": 4}
+    settings = {
+        "type": "tests_loader",
+        "batch_size": 2,
+        "num_labeled": 4,
+    }
     assert isinstance(load(file, settings), Other)

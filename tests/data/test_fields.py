@@ -51,7 +51,14 @@ def test_a_namespace_with_an_unknown_token_takes_it():
     assert ours.as_tensor({}).item() == 1
 
 
-@pytest.mark.parametrize("arguments", [("yes",), ("yes", "my_labels"), (1, "labels", True)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("yes",),
+        ("yes", "my_labels"),
+        (1, "labels", True),
+    ],
+)
 def test_as_allennlps_it_is_counted_indexed_and_shown(arguments):
     theirs = fields.LabelField(*arguments)
     ours = LabelField(*arguments, source=SOURCE)

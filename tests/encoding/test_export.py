@@ -58,7 +58,12 @@ HIGHWAY = {"type": "highway", "input_size": 4}
 def make(encoder, words=WORDS, **settings):
     torch.manual_seed(0)
     embedder = {"text_field_embedder": {"token_embedders": {"tokens": words}}}
-    params = {"type": "distilled_encoder", "encoder": encoder, **embedder, **settings}
+    params = {
+        "type": "distilled_encoder",
+        "encoder": encoder,
+        **embedder,
+        **settings,
+    }
     # A copy, since AllenNLP consumes its input.
     model = Model.from_params(Params(deepcopy(params)), vocab=VOCAB)
     with torch.no_grad():  # larger parameters make differences visible
@@ -114,14 +119,28 @@ def word_piece_encoder(folder):
     """Save a small encoder of word pieces. Return the settings of an embedder of its vectors."""
     torch.manual_seed(0)
     known = {piece: index for index, piece in enumerate(PIECES)}
-    indexer = TextIndexer(WordPieceSplitter(PIECES), known, unknown=1, empty=1, max_length=4)
+    indexer = TextIndexer(
+        WordPieceSplitter(PIECES),
+        known,
+        unknown=1,
+        empty=1,
+        max_length=4,
+    )
     network = {"type": "pooled", "encoder": {"type": "pass_through", "input_size": 4}}
     StandaloneEncoder(indexer, PIECES, 4, {**network, "pooling": "mean"}).save(folder)
-    return {"type": "exported_encoder", "folder": str(folder), "trainable": True}
+    return {
+        "type": "exported_encoder",
+        "folder": str(folder),
+        "trainable": True,
+    }
 
 
 def sentence_classifier(words):
-    encoder = {"type": "bag_of_embeddings", "embedding_dim": 4, "averaged": True}
+    encoder = {
+        "type": "bag_of_embeddings",
+        "embedding_dim": 4,
+        "averaged": True,
+    }
     embedder = {"token_embedders": {"tokens": words}}
     params = {
         "type": "sentence_classifier",
@@ -135,7 +154,11 @@ def sentence_classifier(words):
 
 def reader_of_pieces(folder, **settings):
     indexer = {"type": "exported_encoder", "folder": str(folder)}
-    params = {"tokenizer": "whitespace", "token_indexers": {"tokens": indexer}, **settings}
+    params = {
+        "tokenizer": "whitespace",
+        "token_indexers": {"tokens": indexer},
+        **settings,
+    }
     return SentenceVectorsReader.from_params(Params(params))
 
 

@@ -67,7 +67,11 @@ def test_equal_texts_in_any_order_are_one_group(texts, expected):
 )
 def test_texts_that_an_encoder_hardly_distinguishes_are_one_group(text):
     """They differ in punctuation, accents and invisible characters; other words or emoji count."""
-    pairs = [(text, "Who pays?"), ("How do I pay?", "Who pays"), ("How do I say?", "Who pays?")]
+    pairs = [
+        (text, "Who pays?"),
+        ("How do I pay?", "Who pays"),
+        ("How do I say?", "Who pays?"),
+    ]
     assert group_equal(pairs).tolist() == [0, 0, 1]
     assert group_equal([("\U0001f44d",), ("\U0001f44e",)]).tolist() == [0, 1]
 

@@ -97,6 +97,10 @@ def test_digests_that_are_none_are_refused(tmp_path, digests, message):
 
 
 def test_a_header_may_have_any_text(tmp_path):
-    header = {"a": "0" * 64, "b": ["é\n", {"c": "0" * 99}], "d": None}
+    header = {
+        "a": "0" * 64,
+        "b": ["é\n", {"c": "0" * 99}],
+        "d": None,
+    }
     write_header(tmp_path / "h.json", header, [])
     assert read_header(tmp_path / "h.json") == header

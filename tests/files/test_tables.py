@@ -29,14 +29,22 @@ def found(rows):
         ),
         ("1\t2\t3\n", {"columns": ("x", "y")}, [(1, {"x": "1", "y": "2"})]),
         # By position
-        ("a b\nc\n", {"delimiter": " ", "columns": ()}, [(1, {0: "a", 1: "b"}), (2, {0: "c"})]),
+        (
+            "a b\nc\n",
+            {"delimiter": " ", "columns": ()},
+            [(1, {0: "a", 1: "b"}), (2, {0: "c"})],
+        ),
         # A row of empty cells is a row.
         *(
             ("x\ty\n\t\n\n3\t4\n", settings, [(2, {"x": "", "y": ""}), (4, {"x": "3", "y": "4"})])
             for settings in ({}, {"quoted": True})
         ),
         # Blank lines around the rows of one column
-        ('\nx\n1\n""\n\n\n', {"quoted": True}, [(3, {"x": "1"}), (4, {"x": ""})]),
+        (
+            '\nx\n1\n""\n\n\n',
+            {"quoted": True},
+            [(3, {"x": "1"}), (4, {"x": ""})],
+        ),
         # Columns without a name
         ("x\t\t\n1\t\t\n", {}, [(2, {"x": "1", "": ""})]),
     ],
@@ -86,10 +94,19 @@ def test_forms_of_a_users_table(write, content, settings):
 @pytest.mark.parametrize("delimiter", ["\t", ";"])
 def test_the_log_or_an_error_names_the_setting_for_quotes(write, caplog, quoting, delimiter):
     """Tables as written by the module csv, and so by pandas."""
-    rows = [['He said "hi" to me.', "yes"], ["She said nothing.", "no"], ["a, b", "no"]]
+    rows = [
+        ['He said "hi" to me.', "yes"],
+        ["She said nothing.", "no"],
+        ["a, b", "no"],
+    ]
     for broken in ([], [f"1{delimiter}2", "yes"], ['a "b"\nc', "yes"]):
         stream = io.StringIO(newline="")
-        writer = csv.writer(stream, delimiter=delimiter, quoting=quoting, lineterminator="\n")
+        writer = csv.writer(
+            stream,
+            delimiter=delimiter,
+            quoting=quoting,
+            lineterminator="\n",
+        )
         table = [*rows, broken] if broken else rows
         writer.writerows([["x", "y"], *table])
         path = write(stream.getvalue())

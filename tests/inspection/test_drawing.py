@@ -15,7 +15,15 @@ pytest.importorskip("seaborn")
 pytest.importorskip("svgling")
 
 TEXT = 'A <b> fox\n"slept" .'
-OFFSETS = [(0, 1), (2, 5), (6, 9), (10, 11), (11, 16), (16, 17), (18, 19)]
+OFFSETS = [
+    (0, 1),
+    (2, 5),
+    (6, 9),
+    (10, 11),
+    (11, 16),
+    (16, 17),
+    (18, 19),
+]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,11 @@ from allennlp_sentmatch.inspection import (
 )
 from allennlp_sentmatch.nn import CellAwareLSTM
 
-SENTENCES = [{"sentence": "who was it ?"}, {"sentence": "where"}, {"sentence": "when and how ?"}]
+SENTENCES = [
+    {"sentence": "who was it ?"},
+    {"sentence": "where"},
+    {"sentence": "when and how ?"},
+]
 
 
 CAS_LSTM = {
@@ -28,7 +32,11 @@ CAS_LSTM = {
 
 def pooled(**settings):
     encoder = {**CAS_LSTM, **settings}
-    return {"type": "pooled", "encoder": encoder, "pooling": "max"}
+    return {
+        "type": "pooled",
+        "encoder": encoder,
+        "pooling": "max",
+    }
 
 
 @pytest.fixture

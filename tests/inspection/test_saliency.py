@@ -169,7 +169,11 @@ def test_the_word_pieces_of_a_transformer_are_shown_as_words(tiny_bert, kind, ma
 
 def test_word_pieces_beside_other_vectors_have_the_saliency_of_words(tiny_bert):
     pieces = {"type": "pretrained_transformer_mismatched", "model_name": tiny_bert}
-    words = {"type": "embedding", "num_embeddings": 9, "embedding_dim": 2}
+    words = {
+        "type": "embedding",
+        "num_embeddings": 9,
+        "embedding_dim": 2,
+    }
     predictor = predictor_of_pairs(
         {"tokens": dict(pieces), "words": {"type": "single_id"}},
         {"tokens": dict(pieces), "words": words},
@@ -185,7 +189,13 @@ def test_the_word_pieces_of_an_exported_encoder_are_shown_as_words(tmp_path, who
     pieces = VOCABULARY.read_text().split()
     known = {piece: index for index, piece in enumerate(pieces)}
     indexer = TextIndexer(WordPieceSplitter(pieces), known, unknown=1, empty=1)
-    lstm = {"type": "lstm", "input_size": 3, "hidden_size": 4, "num_layers": 1, "bias": True}
+    lstm = {
+        "type": "lstm",
+        "input_size": 3,
+        "hidden_size": 4,
+        "num_layers": 1,
+        "bias": True,
+    }
     settings = {
         "type": "pooled",
         "encoder": {**lstm, "bidirectional": True},

@@ -62,14 +62,22 @@ def test_other_forms(parses, text: str, message: str):
 def tree_predictor(tmp_path_factory):
     """A Gumbel Tree-LSTM, whose query scores pairs by their words' first dimension."""
     folder = tmp_path_factory.mktemp("trees") / "out"
-    encoder = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3}
+    encoder = {
+        "type": "gumbel_tree_lstm",
+        "input_size": 4,
+        "hidden_size": 3,
+    }
     train_quick_start(folder, encoder)
     return Predictor.from_archive(load_archive(folder / "model.tar.gz"))
 
 
 def test_the_trees_are_those_of_predictions(tree_predictor):
     """In batches by length, in the order of the sentences, with the parses' own words."""
-    sentences = [["A", "cat", "is", "n't", "here", "."], ["Dogs"], ["A", "cat", "sleeps", "now"]]
+    sentences = [
+        ["A", "cat", "is", "n't", "here", "."],
+        ["Dogs"],
+        ["A", "cat", "sleeps", "now"],
+    ]
     trees = chosen_trees(tree_predictor, sentences)
     assert [len(tree) for tree in trees] == [5, 0, 3]
     assert all((0, len(words)) in tree for words, tree in zip(sentences, trees) if len(words) > 1)

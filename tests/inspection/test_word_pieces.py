@@ -17,7 +17,12 @@ def piece(text, idx=None, idx_end=None):
 
 
 def test_pieces_become_words_without_special_tokens():
-    tokens = [piece("[CLS]"), piece("un", 0, 2), piece("##happy", 2, 7), piece("!", 7, 8)]
+    tokens = [
+        piece("[CLS]"),
+        piece("un", 0, 2),
+        piece("##happy", 2, 7),
+        piece("!", 7, 8),
+    ]
     tokens += [piece("dogs", 9, 13), piece("[SEP]")]
     words, values = join_word_pieces(tokens, [1.0, 2.0, -0.5, 4.0, 5.0, 6.0])
     assert words == ["unhappy", "!", "dogs"]
@@ -26,12 +31,20 @@ def test_pieces_become_words_without_special_tokens():
 
 def test_other_ways_to_write_a_space():
     for space in "▁Ġ":
-        tokens = [piece("un", 0, 2), piece("happy", 2, 7), piece(f"{space}dogs", 8, 12)]
+        tokens = [
+            piece("un", 0, 2),
+            piece("happy", 2, 7),
+            piece(f"{space}dogs", 8, 12),
+        ]
         assert join_word_pieces(tokens, [1.0, 2.0, 4.0]) == (["unhappy", "dogs"], [3.0, 4.0])
 
 
 def test_words_stay_as_they_are():
-    tokens = [Token("##a", 0, 3), Token("b", 3, 4), Token("[CLS]")]
+    tokens = [
+        Token("##a", 0, 3),
+        Token("b", 3, 4),
+        Token("[CLS]"),
+    ]
     assert join_word_pieces(tokens, [1.0, 2.0, 3.0]) == (["##a", "b", "[CLS]"], [1.0, 2.0, 3.0])
 
 
@@ -46,7 +59,12 @@ def test_values_of_pieces_are_added_by_word():
 
 def test_sums_over_the_words_attended_to_and_means_over_those_that_attend():
     """Two words of two subwords each, and a last row of the end symbol."""
-    weights = [[0.1, 0.2, 0.7], [0.5, 0.4, 0.1], [0.0, 0.25, 0.75], [0.25, 0.25, 0.5]]
+    weights = [
+        [0.1, 0.2, 0.7],
+        [0.5, 0.4, 0.1],
+        [0.0, 0.25, 0.75],
+        [0.25, 0.25, 0.5],
+    ]
     rows = ["ska", "tes</w>", "￭.</w>", "@end@"]  # with the mark of a missing space
     columns = ["Schlitt", "schuh</w>", ".</w>"]
     joined = join_subwords(AttentionMap("Alignment", weights, rows, columns))

@@ -26,7 +26,11 @@ EMBEDDER = {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim":
 def construct(vocab: Vocabulary, type: str, **settings: Any) -> Model:
     """A model over word vectors of size 4, unless `settings` has another embedder."""
     torch.manual_seed(0)
-    params = {"type": type, "text_field_embedder": EMBEDDER, **settings}
+    params = {
+        "type": type,
+        "text_field_embedder": EMBEDDER,
+        **settings,
+    }
     return Model.from_params(Params(copy.deepcopy(params)), vocab=vocab).eval()
 
 

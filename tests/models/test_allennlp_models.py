@@ -10,7 +10,12 @@ from tests.models.samples import TWO_SENTENCES, construct
 pytest.importorskip("allennlp_models.pair_classification")
 pytest.importorskip("allennlp_models.classification")
 
-LSTM = {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True}
+LSTM = {
+    "type": "lstm",
+    "input_size": 4,
+    "hidden_size": 3,
+    "bidirectional": True,
+}
 COMPOSITION = {**LSTM, "input_size": 5, "hidden_size": 2}
 RELU = {"num_layers": 1, "activations": "relu"}
 LINEAR = {"num_layers": 1, "activations": "linear"}
@@ -43,7 +48,11 @@ def test_esim(vocab: Vocabulary):
         output_feedforward={**RELU, "input_dim": 16, "hidden_dims": 7, "dropout": 0.5},
         output_logit={**LINEAR, "input_dim": 7, "hidden_dims": 3},
     )
-    classifier = {"hidden_size": 7, "batch_norm": False, "dropout": 0.5}
+    classifier = {
+        "hidden_size": 7,
+        "batch_norm": False,
+        "dropout": 0.5,
+    }
     ours = construct(vocab, "sentmatch_esim", **settings, classifier=classifier)
     renamed = {
         "_output_feedforward._linear_layers.0": "_classifier.hidden_layers.0.0",
@@ -89,7 +98,11 @@ def test_bcn(vocab: Vocabulary):
         "embedding_dropout": 0.25,
         "integrator_dropout": 0.1,
     }
-    maxout = {"output_dims": [4, 2, 3], "pool_sizes": [4, 2, 1], "dropout": [0.2, 0.3, 0.0]}
+    maxout = {
+        "output_dims": [4, 2, 3],
+        "pool_sizes": [4, 2, 1],
+        "dropout": [0.2, 0.3, 0.0],
+    }
     theirs = construct(
         vocab,
         "bcn",

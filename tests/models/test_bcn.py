@@ -15,7 +15,12 @@ def test_the_attention_of_a_very_long_sentence_is_left_out():
 
 def test_takes_other_encoders_and_layers(vocab):
     """The output layer of allennlp-models' published configuration pools the logits too."""
-    sizes = {"input_dim": 16, "num_layers": 3, "output_dims": [8, 4, 3], "pool_sizes": 4}
+    sizes = {
+        "input_dim": 16,
+        "num_layers": 3,
+        "output_dims": [8, 4, 3],
+        "pool_sizes": 4,
+    }
     model = construct(
         vocab,
         "sentmatch_bcn",

@@ -23,21 +23,40 @@ def test_f1_of_both_labels_of_a_binary_task_whatever_their_order(labels):
     model = ClassificationModel(vocabulary(*labels))
     count(model, predicted=list("11100"), gold=list("10010"))
     # "1": one true positive, two false positives, one false negative; "0": one, one and two.
-    expected = {"accuracy": 0.4, "f1_1": 2 / 5, "f1_0": 2 / 5, "f1_macro": 2 / 5}
+    expected = {
+        "accuracy": 0.4,
+        "f1_1": 2 / 5,
+        "f1_0": 2 / 5,
+        "f1_macro": 2 / 5,
+    }
     assert model.get_metrics() == pytest.approx(expected)
     count(model, predicted=["1", "1"], gold=["1", "1"])
     # "1": three true positives, two false positives, one false negative.
-    expected = {"accuracy": 4 / 7, "f1_1": 6 / 9, "f1_0": 2 / 5, "f1_macro": (6 / 9 + 2 / 5) / 2}
+    expected = {
+        "accuracy": 4 / 7,
+        "f1_1": 6 / 9,
+        "f1_0": 2 / 5,
+        "f1_macro": (6 / 9 + 2 / 5) / 2,
+    }
     assert model.get_metrics(reset=True) == pytest.approx(expected)
     count(model, predicted=["0"], gold=["0"])
-    expected = {"accuracy": 1, "f1_1": 0, "f1_0": 1, "f1_macro": 0.5}
+    expected = {
+        "accuracy": 1,
+        "f1_1": 0,
+        "f1_0": 1,
+        "f1_macro": 0.5,
+    }
     assert model.get_metrics() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("others", [("no",), ("no", "maybe")])
 def test_f1_of_the_positive_label_alone(others):
     model = ClassificationModel(vocabulary(*others, "yes"), positive_label="yes")
-    count(model, predicted=["yes", "yes", "no"], gold=["yes", "no", "no"])
+    count(
+        model,
+        predicted=["yes", "yes", "no"],
+        gold=["yes", "no", "no"],
+    )
     assert model.get_metrics() == pytest.approx({"accuracy": 2 / 3, "f1_yes": 2 / 3})
     assert model.labels == [*others, "yes"]
 

@@ -275,7 +275,11 @@ class TestCrossSentenceLatentVariableModel:
             assert loss.item() == pytest.approx(expected, rel=1e-5)
 
     def test_untied_encoders(self):
-        lstm = {"type": "lstm", "input_size": 4, "hidden_size": 3}
+        lstm = {
+            "type": "lstm",
+            "input_size": 4,
+            "hidden_size": 3,
+        }
         model = self.sample.construct(posterior_encoder=lstm).train()
         batch = self.sample.training_batch()
         model(**batch)["loss"].backward()

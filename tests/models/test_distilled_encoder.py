@@ -51,10 +51,17 @@ def test_a_sentence_encoder_and_a_predictor_of_texts(model):
 
 @pytest.mark.parametrize(
     ("settings", "size", "what"),
-    [({}, 3, "the encoder's output"), ({"projection_size": 6}, 6, "projection_size")],
+    [
+        ({}, 3, "the encoder's output"),
+        ({"projection_size": 6}, 6, "projection_size"),
+    ],
 )
 def test_the_vectors_have_the_teachers_dimension(vocab, settings, size, what):
-    encoder = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3}
+    encoder = {
+        "type": "gumbel_tree_lstm",
+        "input_size": 4,
+        "hidden_size": 3,
+    }
     model = construct(vocab, "distilled_encoder", encoder=encoder, **settings)
     assert model(TOKENS, torch.ones(2, size))["vector"].shape == (2, size)
     with pytest.raises(ConfigurationError, match=f"5 dimensions, but {what} is {size}"):

@@ -72,7 +72,12 @@ class TestEncoderDecoder:
             found = output["predictions"][0].tolist()
             assert found == [[*tokens, end, end][:3] for tokens in ranking]
             expected = torch.tensor([scores[tokens] for tokens in ranking])
-            torch.testing.assert_close(output["scores"][0], expected, rtol=1e-4, atol=1e-4)
+            torch.testing.assert_close(
+                output["scores"][0],
+                expected,
+                rtol=1e-4,
+                atol=1e-4,
+            )
             best.add(ranking[0])
         assert len(best) > 2
 
@@ -123,7 +128,11 @@ class TestEncoderDecoder:
         torch.testing.assert_close(attention.sum(1), torch.ones(len(attention)))
 
     def test_translations_and_bleu_are_detokenized(self):
-        tokenizer = {"type": "bpe", "file": "fixtures/data/bpe.json", "lowercase": True}
+        tokenizer = {
+            "type": "bpe",
+            "file": "fixtures/data/bpe.json",
+            "lowercase": True,
+        }
         reader = DatasetReader.by_name("parallel_text")(
             Tokenizer.from_params(Params({**tokenizer, "language": "de"})),
             Tokenizer.from_params(Params({**tokenizer, "language": "en"})),

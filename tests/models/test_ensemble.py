@@ -19,8 +19,16 @@ from tests.models.samples import EMBEDDER, TWO_SENTENCES, sample
 PAIR = {"premise": "A woman waits for the bus .", "hypothesis": "She waits ."}
 
 BOE = {"type": "boe", "embedding_dim": 4}
-LSTM = {"type": "lstm", "input_size": 4, "hidden_size": 3}
-INTEGRATOR = {"type": "lstm", "input_size": 9, "hidden_size": 2}
+LSTM = {
+    "type": "lstm",
+    "input_size": 4,
+    "hidden_size": 3,
+}
+INTEGRATOR = {
+    "type": "lstm",
+    "input_size": 9,
+    "hidden_size": 2,
+}
 MEMBERS = [
     {"text_field_embedder": EMBEDDER, **settings}
     for settings in (
@@ -80,7 +88,11 @@ def test_certain_members_do_not_make_an_infinite_loss(vocab):
 def test_impossible_members(vocab):
     with pytest.raises(ConfigurationError, match="at least one model"):
         make(vocab, [])
-    other = {"type": "basic_classifier", "seq2vec_encoder": BOE, "text_field_embedder": EMBEDDER}
+    other = {
+        "type": "basic_classifier",
+        "seq2vec_encoder": BOE,
+        "text_field_embedder": EMBEDDER,
+    }
     with pytest.raises(ConfigurationError, match="member 1 is a BasicClassifier"):
         make(vocab, [MEMBERS[0], other])
 
@@ -103,7 +115,11 @@ def test_an_archive_asks_for_no_pretrained_vectors_again(vocab, tmp_path):
 def members(tmp_path_factory) -> list[Path]:
     """Two models with different weights, and one with another encoder."""
     folder = tmp_path_factory.mktemp("members")
-    subilstm = {"type": "subilstm", "input_size": 4, "hidden_size": 2}
+    subilstm = {
+        "type": "subilstm",
+        "input_size": 4,
+        "hidden_size": 2,
+    }
     return [
         sample("esim").save(folder / "1", seed=1),
         sample("esim").save(folder / "2", seed=2),

@@ -6,18 +6,36 @@ from allennlp.models import Model
 
 from tests.models.samples import TWO_SENTENCES, construct
 
-ENCODER = {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True}
-INFERENCE_ENCODER = {"type": "lstm", "input_size": 5, "hidden_size": 2, "bidirectional": True}
+ENCODER = {
+    "type": "lstm",
+    "input_size": 4,
+    "hidden_size": 3,
+    "bidirectional": True,
+}
+INFERENCE_ENCODER = {
+    "type": "lstm",
+    "input_size": 5,
+    "hidden_size": 2,
+    "bidirectional": True,
+}
 
 
 def esim(vocab: Vocabulary, **settings) -> Model:
-    settings = {"encoder": ENCODER, "inference_encoder": INFERENCE_ENCODER, **settings}
+    settings = {
+        "encoder": ENCODER,
+        "inference_encoder": INFERENCE_ENCODER,
+        **settings,
+    }
     return construct(vocab, "sentmatch_esim", **settings)
 
 
 def test_dropout_before_both_encoders(vocab):
     """In training, the same dimensions are dropped from every token of a sentence."""
-    projection = {"num_layers": 1, "hidden_dims": 5, "activations": "linear"}
+    projection = {
+        "num_layers": 1,
+        "hidden_dims": 5,
+        "activations": "linear",
+    }
     model = esim(vocab, projection_feedforward=projection)
     read = []
     for encoder in (model._encoder, model._inference_encoder):

@@ -136,7 +136,12 @@ def test_trains_is_saved_and_loads_on_a_cpu_and_a_gpu(name, tmp_path, monkeypatc
 
     on_cpu = loaded_scores(-1)
     request.getfixturevalue("simulated_gpu")
-    torch.testing.assert_close(loaded_scores(0), on_cpu, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        loaded_scores(0),
+        on_cpu,
+        atol=1e-5,
+        rtol=1e-5,
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -188,7 +193,12 @@ def test_an_instance_has_the_same_scores_in_every_batch(name, padding, models):
     instances = sample(name).instances
     for instance, expected in zip(instances, scores(name, models[name], instances, padding)):
         (alone,) = scores(name, models[name], [instance])
-        torch.testing.assert_close(alone, expected[: len(alone)], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(
+            alone,
+            expected[: len(alone)],
+            atol=1e-5,
+            rtol=1e-5,
+        )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -267,7 +277,11 @@ def test_attention_has_no_padding(name, models):
 
 
 @pytest.mark.parametrize(
-    ("name", "extra"), [("encoder_decoder", "translation"), ("rnet", "reading-comprehension")]
+    ("name", "extra"),
+    [
+        ("encoder_decoder", "translation"),
+        ("rnet", "reading-comprehension"),
+    ],
 )
 def test_training_but_not_prediction_needs_the_extra(name, extra, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
@@ -299,7 +313,12 @@ def test_an_empty_text_among_others(name, models):
                 indexed[0] = 0
         after = models[name](**tensors)[key]
     assert not after.isnan().any()
-    torch.testing.assert_close(before[1:], after[1:], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        before[1:],
+        after[1:],
+        atol=1e-5,
+        rtol=1e-5,
+    )
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -329,14 +348,29 @@ def test_settings_of_all_classifiers(name):
 
 
 def lstm(input_size: int, hidden_size: int = 3) -> dict[str, Any]:
-    return {"type": "lstm", "input_size": input_size, "hidden_size": hidden_size}
+    return {
+        "type": "lstm",
+        "input_size": input_size,
+        "hidden_size": hidden_size,
+    }
 
 
 def layer(hidden_dims: int, **settings: Any) -> dict[str, Any]:
-    return {"num_layers": 1, "hidden_dims": hidden_dims, "activations": "relu", **settings}
+    return {
+        "num_layers": 1,
+        "hidden_dims": hidden_dims,
+        "activations": "relu",
+        **settings,
+    }
 
 
-MAXOUT = {"input_dim": 15, "num_layers": 1, "output_dims": 6, "pool_sizes": 4, "dropout": 0.0}
+MAXOUT = {
+    "input_dim": 15,
+    "num_layers": 1,
+    "output_dims": 6,
+    "pool_sizes": 4,
+    "dropout": 0.0,
+}
 NOT_ONE_EMBEDDING = [
     {"tokens": {"type": "embedding", "embedding_dim": 7, "projection_dim": 4}},
     {"tokens": {"type": "pass_through", "hidden_dim": 4}},

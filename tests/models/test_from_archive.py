@@ -25,8 +25,16 @@ def train(write, tmp_path):
 
     def train(folder, data, parent=None, **options):
         config = copy.deepcopy(sample("esim").config)
-        columns = {"sentence1": "text_a", "sentence2": "text_b", "label": "same"}
-        config["dataset_reader"] = {"type": "sentence_pair", "format": "table", **columns}
+        columns = {
+            "sentence1": "text_a",
+            "sentence2": "text_b",
+            "label": "same",
+        }
+        config["dataset_reader"] = {
+            "type": "sentence_pair",
+            "format": "table",
+            **columns,
+        }
         config["train_data_path"] = config["validation_data_path"] = str(tmp_path / data)
         if parent is not None:
             archive = str(tmp_path / parent / "model.tar.gz")

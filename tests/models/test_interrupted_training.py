@@ -30,7 +30,11 @@ class Signal(TrainerCallback):
 def train(folder, num_epochs=3, recover=False, name="out", **trainer):
     """As training lowers the loss, the last epoch is the best."""
     config = configuration(folder, None)
-    config["trainer"].update(num_epochs=num_epochs, callbacks=["tests_signal"], **trainer)
+    config["trainer"].update(
+        num_epochs=num_epochs,
+        callbacks=["tests_signal"],
+        **trainer,
+    )
     config["test_data_path"] = config["validation_data_path"]
     config["evaluate_on_test"] = True
     out = folder / name
@@ -67,7 +71,14 @@ def interrupt(*args):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("settings", [{}, {"moving_average": {"type": "exponential"}}], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"moving_average": {"type": "exponential"}},
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("num_epochs", [1, 2])
 def test_while_a_checkpoint_is_written(tmp_path, monkeypatch, num_epochs, settings):
     """Then `best.th` is from the epoch before, or missing."""

@@ -41,7 +41,11 @@ INPUTS = {
 def configuration(name, folder, kind, model=None, max_length=None, **settings):
     """One of fixtures/models/ with a transformer instead of its word embeddings."""
     config = Params.from_file(REPOSITORY / "fixtures" / "models" / f"{name}.jsonnet").as_dict()
-    transformer = {"type": kind, "model_name": folder, "max_length": max_length}
+    transformer = {
+        "type": kind,
+        "model_name": folder,
+        "max_length": max_length,
+    }
     config["dataset_reader"]["token_indexers"] = {"tokens": dict(transformer)}
     if kind == WORD_PIECES:
         config["dataset_reader"]["tokenizer"] = {"type": kind, "model_name": folder}
@@ -134,7 +138,11 @@ def test_the_mean_of_a_frozen_transformer_is_that_of_the_transformers_library(ti
     one = Sample("esim", siamese(tiny_bert, WORD_PIECES, train_parameters=False))
     sentences = ["A man sleeps.", "is", "The dog is unhappily running in the garden, 2 by 2."]
     vectors = ArchiveEncoder(one.construct(), one.reader).encode(sentences, show_progress_bar=False)
-    inputs = AutoTokenizer.from_pretrained(tiny_bert)(sentences, padding=True, return_tensors="pt")
+    inputs = AutoTokenizer.from_pretrained(tiny_bert)(
+        sentences,
+        padding=True,
+        return_tensors="pt",
+    )
     with torch.no_grad():
         transformer = AutoModel.from_pretrained(tiny_bert).eval()
         outputs = transformer(**inputs).last_hidden_state  # (3, T, D)

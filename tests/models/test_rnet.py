@@ -28,7 +28,12 @@ EXAMPLES = [
     ("who runs in the garden ?", "the dog and a man run , and a woman sleeps", ["a man"]),
 ]
 LONG = "the dog and a man run , and a woman drinks cold tea in the old garden ."
-ENCODER = {"type": "gru", "input_size": 4, "hidden_size": 3, "bidirectional": True}
+ENCODER = {
+    "type": "gru",
+    "input_size": 4,
+    "hidden_size": 3,
+    "bidirectional": True,
+}
 
 
 def instance(question: str, passage: str, *answers: list[str]) -> Instance:
@@ -43,7 +48,11 @@ VOCAB = Vocabulary.from_instances(INSTANCES)
 
 def make(**settings: Any) -> RNet:
     """Return a model with larger tensors, which make differences visible."""
-    settings = {"encoder": ENCODER, "hidden_size": 4, **settings}
+    settings = {
+        "encoder": ENCODER,
+        "hidden_size": 4,
+        **settings,
+    }
     model = construct(VOCAB, "rnet", **settings)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -58,7 +67,12 @@ def tensors(instances: list[Instance] = INSTANCES) -> dict[str, Any]:
 
 
 def assert_near(actual: Any, expected: Any) -> None:
-    torch.testing.assert_close(torch.tensor(actual), torch.tensor(expected), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        torch.tensor(actual),
+        torch.tensor(expected),
+        atol=1e-5,
+        rtol=1e-5,
+    )
 
 
 def read(model: RNet, *texts: Instance) -> list[dict[str, Any]]:

@@ -62,7 +62,12 @@ def check(name, path, value):
         text = " ".join(messages(error))
         assert any(one in text for one in (*path[-2:], *OTHER_NAMES)), (path, value, text)
         return
-    kinds = {bool: (bool,), int: (int, float), float: (int, float), str: (str, dict)}
+    kinds = {
+        bool: (bool,),
+        int: (int, float),
+        float: (int, float),
+        str: (str, dict),
+    }
     is_same_kind = type(value) in kinds.get(type(before), (type(before),))
     assert is_same_kind or value is None or value == 0, (path, value)
     assert value == value, path  # not NaN

@@ -10,17 +10,34 @@ from allennlp.common.checks import ConfigurationError
 from allennlp_sentmatch.nn import matching
 from tests.models.samples import TWO_SENTENCES, construct, sample
 
-CAS_LSTM = {"type": "cas_lstm", "input_size": 4, "hidden_size": 3}
-ENCODER = {"type": "pooled", "encoder": CAS_LSTM, "pooling": "max"}
+CAS_LSTM = {
+    "type": "cas_lstm",
+    "input_size": 4,
+    "hidden_size": 3,
+}
+ENCODER = {
+    "type": "pooled",
+    "encoder": CAS_LSTM,
+    "pooling": "max",
+}
 IDS = [text["tokens"]["tokens"] for text in TWO_SENTENCES.values()]
 
 
 def classifier(vocab):
-    return construct(vocab, "siamese_classifier", encoder=ENCODER, matcher="heuristic")
+    return construct(
+        vocab,
+        "siamese_classifier",
+        encoder=ENCODER,
+        matcher="heuristic",
+    )
 
 
 def regressor(vocab, highest_score=5):
-    settings = {"scorer": "cosine", "lowest_score": 0, "highest_score": highest_score}
+    settings = {
+        "scorer": "cosine",
+        "lowest_score": 0,
+        "highest_score": highest_score,
+    }
     return construct(vocab, "similarity_regressor", encoder=ENCODER, **settings)
 
 
@@ -87,4 +104,8 @@ def test_a_true_score_outside_the_scale_is_refused(vocab):
     score = torch.tensor([4.0, 4.5])
     metadata = [{}, {"id": "x"}]
     with pytest.raises(ConfigurationError, match=r"score 4\.5 of \{'id': 'x'\} is not between"):
-        regressor(vocab, highest_score=4)(**TWO_SENTENCES, score=score, metadata=metadata)
+        regressor(vocab, highest_score=4)(
+            **TWO_SENTENCES,
+            score=score,
+            metadata=metadata,
+        )

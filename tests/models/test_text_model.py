@@ -13,11 +13,20 @@ from allennlp_sentmatch.nn import bracketing
 from tests.models.samples import TWO_SENTENCES, construct, sample
 
 PAIR = {"premise": "a man sleeps a man", "hypothesis": "a man runs"}
-TREE = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3}
+TREE = {
+    "type": "gumbel_tree_lstm",
+    "input_size": 4,
+    "hidden_size": 3,
+}
 
 
 def siamese(vocab: Vocabulary, encoder: dict) -> Model:
-    return construct(vocab, "siamese_classifier", encoder=encoder, matcher="symmetric")
+    return construct(
+        vocab,
+        "siamese_classifier",
+        encoder=encoder,
+        matcher="symmetric",
+    )
 
 
 def predictor(model: Model) -> Predictor:
@@ -35,7 +44,11 @@ def test_encode_gives_the_vectors_that_are_classified():
 
 @pytest.mark.parametrize("kind", ["siamese_classifier", "similarity_regressor"])
 def test_trees_of_both_sentences(vocab, kind):
-    scale = {"scorer": "cosine", "lowest_score": 0, "highest_score": 5}
+    scale = {
+        "scorer": "cosine",
+        "lowest_score": 0,
+        "highest_score": 5,
+    }
     settings = {"matcher": "symmetric"} if kind == "siamese_classifier" else scale
     model = construct(vocab, kind, encoder=TREE, **settings)
     output = predictor(model).predict_json(PAIR)
@@ -64,8 +77,17 @@ def test_trees_over_positions_where_the_tokens_are_unknown(vocab):
 
 
 def test_attention_of_both_sentences(vocab):
-    lstmn = {"type": "lstmn", "input_size": 4, "hidden_size": 3, "bidirectional": True}
-    encoder = {"type": "pooled", "encoder": lstmn, "pooling": ["max", "attention"]}
+    lstmn = {
+        "type": "lstmn",
+        "input_size": 4,
+        "hidden_size": 3,
+        "bidirectional": True,
+    }
+    encoder = {
+        "type": "pooled",
+        "encoder": lstmn,
+        "pooling": ["max", "attention"],
+    }
     pairs = [PAIR, {"premise": "a man", "hypothesis": "runs"}]
     outputs = predictor(siamese(vocab, encoder)).predict_batch_json(pairs)
     for pair, output in zip(pairs, outputs):
@@ -80,7 +102,11 @@ def test_attention_of_both_sentences(vocab):
 
 
 def test_an_encoder_without_internals_adds_nothing(vocab):
-    lstm = {"type": "lstm", "input_size": 4, "hidden_size": 3}
+    lstm = {
+        "type": "lstm",
+        "input_size": 4,
+        "hidden_size": 3,
+    }
     for encoder in (lstm, {"type": "pooled", "encoder": lstm}):
         model = siamese(vocab, encoder)
         output = model.make_output_human_readable(model(**TWO_SENTENCES))
@@ -95,7 +121,10 @@ NAN = float("nan")
     [
         ({"loss": torch.tensor(NAN)}, r"'loss' of Linear is not a number \(NaN\): its weights"),
         ({"score": torch.tensor([0, NAN])}, r"'score' of .* \(NaN\) for 'second': its weights"),
-        ({"probs": torch.tensor([[0, 1], [NAN, 0]])}, r"'probs' of .* \(NaN\) for 'second': its"),
+        (
+            {"probs": torch.tensor([[0, 1], [NAN, 0]])},
+            r"'probs' of .* \(NaN\) for 'second': its",
+        ),
     ],
 )
 def test_predictions_that_are_not_numbers(output, message):

@@ -105,7 +105,11 @@ class TestVAESiameseClassifier:
 
     def test_outside_training_z_is_the_mean(self):
         """On the sphere of R^3, A(kappa) = coth(kappa) - 1 / kappa."""
-        posterior = {"type": "von_mises_fisher", "latent_size": 3, "concentration": 4.0}
+        posterior = {
+            "type": "von_mises_fisher",
+            "latent_size": 3,
+            "concentration": 4.0,
+        }
         model = self.sample.construct(posterior=posterior, embedding_dropout=0.0).double()
         batch = self.sample.batch()
         pair = batch["premise"], batch["hypothesis"]

@@ -23,7 +23,11 @@ INPUT = {"input_size": 4}
 SIZES = {**INPUT, "hidden_size": 3}
 ON_SPHERE = {**INPUT, "latent_size": 6, "concentration": 7}
 OF_LABELS = {"num_labels": 2, "label_embedding_size": 7}
-OF_GENERATOR = {"vocab_size": 11, "embedding_size": 5, "latent_size": 3}
+OF_GENERATOR = {
+    "vocab_size": 11,
+    "embedding_size": 5,
+    "latent_size": 3,
+}
 LAYERS = {"num_layers": 3, "dropout": 0.25}
 ADAPTERS = [
     (Seq2SeqEncoder, "cas_lstm", nn.CellAwareLSTM, {**SIZES, **LAYERS, "bidirectional": True}),

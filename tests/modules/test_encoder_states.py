@@ -20,7 +20,12 @@ MASK = torch.arange(5) < torch.tensor([[5], [2], [0]])
 @pytest.mark.parametrize("kind", ["lstm", "stacked_rnn", "cas_lstm"])
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_last_states_are_those_of_each_sentence_alone(kind, bidirectional):
-    encoder = make(type=kind, hidden_size=4, num_layers=2, bidirectional=bidirectional)
+    encoder = make(
+        type=kind,
+        hidden_size=4,
+        num_layers=2,
+        bidirectional=bidirectional,
+    )
     assert num_layers_with_states(encoder) == 2
     outputs, last_output, states = encode_with_states(encoder, INPUTS, MASK)
     torch.testing.assert_close(outputs, encoder(INPUTS, MASK))

@@ -53,7 +53,12 @@ def test_a_penalty_for_each_step():
     def step(last_words, state):
         return logits[last_words].log_softmax(-1), state
 
-    settings = {"type": "stepwise_length_penalty", "max_steps": 2, "beam_size": 7, "alpha": 0.7}
+    settings = {
+        "type": "stepwise_length_penalty",
+        "max_steps": 2,
+        "beam_size": 7,
+        "alpha": 0.7,
+    }
     search = BeamSearch.from_params(Params(settings), end_index=END)
     predictions, scores = search.search(torch.tensor([START]), {"x": torch.zeros(1, 1)}, step)
     log_probs = logits.log_softmax(-1).tolist()

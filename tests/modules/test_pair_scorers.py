@@ -12,7 +12,12 @@ SCORES = torch.tensor([1.0, 4.5, 5.0])
 
 
 def scorer(**settings):
-    params = {"input_size": 2, "lowest_score": 1, "highest_score": 5, **settings}
+    params = {
+        "input_size": 2,
+        "lowest_score": 1,
+        "highest_score": 5,
+        **settings,
+    }
     return PairScorer.from_params(Params(params))
 
 

@@ -15,7 +15,12 @@ from allennlp_sentmatch.modules.seq2vec_encoders import PooledEncoder
 INPUTS = torch.randn(3, 3, 4, generator=torch.Generator().manual_seed(0))
 MASK = torch.tensor([[True, True, True], [True, False, False], [True, True, False]])
 ATTENTION = ("attention_projection.weight", "attention_projection.bias", "attention_vector")
-LSTM = {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True}
+LSTM = {
+    "type": "lstm",
+    "input_size": 4,
+    "hidden_size": 3,
+    "bidirectional": True,
+}
 
 
 def pooled_lstm(**settings) -> Seq2VecEncoder:

@@ -90,7 +90,13 @@ def batch(
     `padding` is by default random, too.
     """
     generator = torch.Generator().manual_seed(seed)
-    inputs = torch.randn(len(lengths), num_tokens, size, dtype=torch.float64, generator=generator)
+    inputs = torch.randn(
+        len(lengths),
+        num_tokens,
+        size,
+        dtype=torch.float64,
+        generator=generator,
+    )
     mask = torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
     if padding is not None:
         inputs = inputs.masked_fill(~mask.unsqueeze(-1), padding)

@@ -46,7 +46,12 @@ def test_values_and_gradients_are_those_of_the_definition():
         scores = function(*leaves)
         results.append([scores, *torch.autograd.grad((scores * weights).sum(), leaves)])
         with torch.no_grad():
-            torch.testing.assert_close(function(*leaves), scores, atol=1e-12, rtol=0)
+            torch.testing.assert_close(
+                function(*leaves),
+                scores,
+                atol=1e-12,
+                rtol=0,
+            )
     torch.testing.assert_close(*results, atol=1e-9, rtol=1e-9)
 
 
@@ -55,7 +60,12 @@ def test_float32_is_near_float64():
     for scale in (1e-3, 1.0, 30.0):
         expected = scores_of(scale * queries, scale * keys, vector)
         actual = scores_of((scale * queries).float(), (scale * keys).float(), vector.float())
-        torch.testing.assert_close(actual.double(), expected, atol=2e-5, rtol=0)
+        torch.testing.assert_close(
+            actual.double(),
+            expected,
+            atol=2e-5,
+            rtol=0,
+        )
 
 
 def test_no_queries_and_no_keys():

@@ -82,7 +82,11 @@ def naive_backend():
     list(itertools.product(VARIANTS, [1, 2, 3], [False, True])),
 )
 def test_outputs_and_gates_follow_the_equations(variant, num_layers, bidirectional):
-    encoder = build(num_layers=num_layers, bidirectional=bidirectional, **VARIANTS[variant])
+    encoder = build(
+        num_layers=num_layers,
+        bidirectional=bidirectional,
+        **VARIANTS[variant],
+    )
     lengths = [4, 1, 6, 3, 0]
     inputs, mask = batch(lengths)
     outputs, gates = encoder(inputs, mask, return_gates=True)
@@ -90,7 +94,13 @@ def test_outputs_and_gates_follow_the_equations(variant, num_layers, bidirection
     assert outputs.shape == (5, 6, encoder.output_size)
     assert len(gates) == num_layers
 
-    fields = {"input": "i", "forget": "f", "candidate": "g", "output": "o", "cell": "c"}
+    fields = {
+        "input": "i",
+        "forget": "f",
+        "candidate": "g",
+        "output": "o",
+        "cell": "c",
+    }
     for direction, suffix in enumerate(["", "_reverse"][: 1 + bidirectional]):
         hidden = outputs[..., direction * H : (direction + 1) * H]
         for row, length in enumerate(lengths):
@@ -124,9 +134,19 @@ def test_dropout_is_applied_to_hidden_states_between_layers_only():
     x = dropped[:, 0] @ encoder.weight_ih_l1.t() + encoder.bias_l1  # h_0 = 0
     i, _, g, _, v = x.chunk(5, dim=-1)
     second = gates[1][0]
-    torch.testing.assert_close(second.vertical[:, 0], torch.sigmoid(v), rtol=0, atol=1e-9)
+    torch.testing.assert_close(
+        second.vertical[:, 0],
+        torch.sigmoid(v),
+        rtol=0,
+        atol=1e-9,
+    )
     cell = torch.sigmoid(i) * torch.tanh(g) + 0.5 * torch.sigmoid(v) * first.cell[:, 0]
-    torch.testing.assert_close(second.cell[:, 0], cell, rtol=0, atol=1e-9)
+    torch.testing.assert_close(
+        second.cell[:, 0],
+        cell,
+        rtol=0,
+        atol=1e-9,
+    )
     assert dropped.eq(0).any()
 
 

@@ -28,7 +28,12 @@ from allennlp_sentmatch.nn.checks import (
     read_settings,
 )
 
-OTHERS = {"num_labels": 2, "has_states": True, "decoder": nn.LSTMDecoder(5, 6), "attention": None}
+OTHERS = {
+    "num_labels": 2,
+    "has_states": True,
+    "decoder": nn.LSTMDecoder(5, 6),
+    "attention": None,
+}
 MAY_BE_ZERO = [(nn.MLPClassifier, "num_layers"), (nn.ConditionalLanguageModel, "num_labels")]
 
 
@@ -192,7 +197,11 @@ def test_errors_are_short_whatever_the_value_is(value):
 
 
 def test_a_table_of_kinds():
-    kinds = {"size": COUNT, "rate": optional(number(above=0)), "kind": one_of("a")}
+    kinds = {
+        "size": COUNT,
+        "rate": optional(number(above=0)),
+        "kind": one_of("a"),
+    }
     given = {"size": numpy.int64(3), "rate": 1, "kind": "a"}
     read = read_settings(given, kinds)
     assert read == given

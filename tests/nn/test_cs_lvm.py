@@ -86,7 +86,11 @@ def test_mean_direction_constraint_by_hand(directions, normalize, expected):
 
 def test_uncertainty_weighting_by_hand():
     weighting = UncertaintyWeighting(3).double()
-    losses = [tensor(2.0).squeeze(), tensor(3.0).squeeze(), tensor(-5.0).squeeze()]
+    losses = [
+        tensor(2.0).squeeze(),
+        tensor(3.0).squeeze(),
+        tensor(-5.0).squeeze(),
+    ]
     # Initially sigma = 1, which gives the plain sum.
     assert weighting(losses).item() == pytest.approx(0, abs=1e-12)
     with torch.no_grad():

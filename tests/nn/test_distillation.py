@@ -51,11 +51,23 @@ def similarity_term(s, t):
     return dot(differences, differences) / len(differences)
 
 
-@pytest.mark.parametrize("weights", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.5, 2, 3)])
+@pytest.mark.parametrize(
+    "weights",
+    [
+        (1, 0, 0),
+        (0, 1, 0),
+        (0, 0, 1),
+        (0.5, 2, 3),
+    ],
+)
 def test_the_terms_by_hand(student, teacher, weights):
     s = student.tolist()
     t = teacher.tolist()
-    terms = [cosine_term(s, t), squared_term(s, t), similarity_term(s, t)]
+    terms = [
+        cosine_term(s, t),
+        squared_term(s, t),
+        similarity_term(s, t),
+    ]
     loss = DistillationLoss(*weights)(student, teacher)
     assert loss.item() == pytest.approx(dot(weights, terms), abs=1e-12)
 

@@ -20,7 +20,12 @@ CONCENTRATIONS = [0.1, 50.0, 10000.0]
 DOUBLE = torch.float64
 
 
-UNIFORM_AREAS = {2: 2 * math.pi, 3: 4 * math.pi, 4: 2 * math.pi**2, 6: math.pi**3}
+UNIFORM_AREAS = {
+    2: 2 * math.pi,
+    3: 4 * math.pi,
+    4: 2 * math.pi**2,
+    6: math.pi**3,
+}
 """The areas of the unit spheres of some dimensions."""
 
 
@@ -62,7 +67,12 @@ def test_log_prob_agrees_with_scipy(dim, concentration):
     actual = von_mises_fisher(dim, concentration).log_prob(points)
     reference = stats.vonmises_fisher(unit(dim).numpy(), concentration)
     expected = reference.logpdf(points.numpy())
-    numpy.testing.assert_allclose(actual, expected, rtol=1e-10, atol=1e-10)
+    numpy.testing.assert_allclose(
+        actual,
+        expected,
+        rtol=1e-10,
+        atol=1e-10,
+    )
 
 
 def moments_of_cosine(dim, concentration):
@@ -130,7 +140,14 @@ def test_samples_have_the_right_angles(dim, concentration, dtype):
     assert result.pvalue > 1e-4
 
 
-@pytest.mark.parametrize("loc", [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [-0.6, 0.0, 0.8]])
+@pytest.mark.parametrize(
+    "loc",
+    [
+        [1.0, 0.0, 0.0],
+        [-1.0, 0.0, 0.0],
+        [-0.6, 0.0, 0.8],
+    ],
+)
 def test_samples_are_symmetric_about_the_mean_direction(loc):
     torch.manual_seed(1)
     loc = torch.tensor(loc, dtype=DOUBLE)
@@ -251,7 +268,12 @@ def test_uniform_density_is_one_over_the_area(dim, area):
     distribution = uniform_on_sphere(dim)
     log_probs = distribution.log_prob(distribution.sample((5, 2)))
     assert log_probs.shape == (5, 2)
-    numpy.testing.assert_allclose(log_probs, -math.log(area), rtol=1e-12, atol=1e-12)
+    numpy.testing.assert_allclose(
+        log_probs,
+        -math.log(area),
+        rtol=1e-12,
+        atol=1e-12,
+    )
     assert distribution.entropy().item() == pytest.approx(math.log(area), rel=1e-12)
 
 
@@ -268,7 +290,12 @@ def test_uniform_samples(dim):
         assert stats.kstest(values, beta.cdf).pvalue > 1e-4
     errors = samples.mean(0) - distribution.mean
     assert errors.abs().max() < 5 / (dim * 4000) ** 0.5
-    torch.testing.assert_close(samples.var(0), distribution.variance, rtol=0.15, atol=0)
+    torch.testing.assert_close(
+        samples.var(0),
+        distribution.variance,
+        rtol=0.15,
+        atol=0,
+    )
 
 
 ONES = torch.ones(3)

@@ -64,20 +64,46 @@ def variants() -> dict[str, Variant]:
         found[label] = Variant(encoder, settings, sizes)
 
     add("cas_lstm", CellAwareLSTM, vertical_weight=0.3)
-    add("cas_lstm", CellAwareLSTM, vertical_weight="trainable", bidirectional=True)
+    add(
+        "cas_lstm",
+        CellAwareLSTM,
+        vertical_weight="trainable",
+        bidirectional=True,
+    )
     add("cas_lstm", CellAwareLSTM, vertical_weight=None, num_layers=3)
-    add("cas_lstm", CellAwareLSTM, vertical_gate="peephole", bidirectional=True)
+    add(
+        "cas_lstm",
+        CellAwareLSTM,
+        vertical_gate="peephole",
+        bidirectional=True,
+    )
     add("cas_lstm", CellAwareLSTM, num_layers=1, bidirectional=True)
     add("lstmn", LSTMN)
     add("lstmn", LSTMN, attention_size=3, bidirectional=True)
     for cell in ("lstm", "gru"):
-        add("stacked_rnn", StackedRNN, cell=cell, num_layers=2, bidirectional=cell == "lstm")
+        add(
+            "stacked_rnn",
+            StackedRNN,
+            cell=cell,
+            num_layers=2,
+            bidirectional=cell == "lstm",
+        )
         add("rcrn", RecurrentlyControlledRNN, cell=cell)
         add("subilstm", SuffixBiLSTM, combination="max", cell=cell)
         add("subilstm", SuffixBiLSTM, tied=False, max_context=2, cell=cell)
-    add("rcrn", RecurrentlyControlledRNN, bidirectional=False, output_gate="identity")
+    add(
+        "rcrn",
+        RecurrentlyControlledRNN,
+        bidirectional=False,
+        output_gate="identity",
+    )
     for combination in ("mean", "concat", "gate"):
-        add("subilstm", SuffixBiLSTM, tied=combination != "gate", combination=combination)
+        add(
+            "subilstm",
+            SuffixBiLSTM,
+            tied=combination != "gate",
+            combination=combination,
+        )
     for leaf in ("lstm", "bilstm", "affine"):
         add("gumbel_tree_lstm", GumbelTreeLSTM, leaf=leaf)
     for pooling in ("max", "mean", "min", "last", "attention"):
@@ -204,7 +230,13 @@ def outputs_and_gradients(encoder, inputs, mask):
     encoder.train().zero_grad()
     outputs = encoder(inputs, mask)
     # Padded steps get a gradient as well, since a loss may read them.
-    weights = torch.linspace(-1, 1, outputs.numel(), device=outputs.device, dtype=outputs.dtype)
+    weights = torch.linspace(
+        -1,
+        1,
+        outputs.numel(),
+        device=outputs.device,
+        dtype=outputs.dtype,
+    )
     (outputs * weights.view_as(outputs)).sum().backward()
     return {
         "evaluated": evaluated,

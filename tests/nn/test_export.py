@@ -96,7 +96,13 @@ def test_onnx(name, tmp_path):
     encoder = build(name)
     path = str(tmp_path / "encoder.onnx")
     with torch.no_grad():
-        torch.onnx.export(export(encoder), (), path, dynamo=True, verbose=False)
+        torch.onnx.export(
+            export(encoder),
+            (),
+            path,
+            dynamo=True,
+            verbose=False,
+        )
     session = onnxruntime.InferenceSession(path)
     names = [x.name for x in session.get_inputs()]
 

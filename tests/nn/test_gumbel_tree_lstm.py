@@ -75,7 +75,13 @@ def compose_as_in_the_paper(
 def noise(monkeypatch: pytest.MonkeyPatch) -> torch.Tensor:
     """Fixed noise in place of the sampled: (sentences, layers, candidates)."""
     generator = torch.Generator().manual_seed(5)
-    uniform = torch.rand(len(LENGTHS), T, T, dtype=torch.float64, generator=generator)
+    uniform = torch.rand(
+        len(LENGTHS),
+        T,
+        T,
+        dtype=torch.float64,
+        generator=generator,
+    )
     noise = -(-uniform.log()).log()  # (3.22)
     of_layers = [noise[:, layer, : T - 1 - layer] for layer in range(T - 1)]
     joined = torch.cat(of_layers, 1)
@@ -95,7 +101,14 @@ def encode_as_in_the_paper(
 
 
 @by_both_backends
-@pytest.mark.parametrize(("training", "temperature"), [(False, 1.0), (True, 1.0), (True, 0.3)])
+@pytest.mark.parametrize(
+    ("training", "temperature"),
+    [
+        (False, 1.0),
+        (True, 1.0),
+        (True, 0.3),
+    ],
+)
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_equations(leaf: str, training: bool, temperature: float, noise: torch.Tensor):
     model = make(leaf, temperature).train(training)
@@ -205,7 +218,12 @@ def test_repeated_words_have_one_tree(repeated, num_others: int, padding: int, b
     with use_backend(backend):
         actual = model.compose(inputs, mask)
     assert torch.equal(actual.merges[:1, : REPEATED_WORDS - 1], expected.merges)
-    torch.testing.assert_close(actual.hidden[:1], expected.hidden, atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        actual.hidden[:1],
+        expected.hidden,
+        atol=1e-5,
+        rtol=0,
+    )
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,13 @@ def test_words_of_a_low_temperature_are_words(parts):
     assert distances.max() < 1e-6
 
 
-@pytest.mark.parametrize("settings", [{"straight_through": True}, {"temperature": 1e-6}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"straight_through": True},
+        {"temperature": 1e-6},
+    ],
+)
 def test_first_words_follow_the_generators_distribution(parts, settings):
     module, words, latent, labels = parts
     torch.nn.init.normal_(module.output_bias, std=2)  # equally likely words would hide a wrong sign

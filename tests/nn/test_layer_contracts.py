@@ -40,7 +40,11 @@ class Layer(NamedTuple):
         return normal(self.layer(**(self.sizes | sizes)))
 
 
-READER = {"input_size": D, "hidden_size": H, "attention_size": A}
+READER = {
+    "input_size": D,
+    "hidden_size": H,
+    "attention_size": A,
+}
 LAYERS = {
     "matching": Layer(
         GatedMatching,

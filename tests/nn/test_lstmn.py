@@ -93,7 +93,12 @@ def test_equations(attention_size: Optional[int], started: bool, bidirectional: 
     if not started:
         outputs, attention = model(inputs, mask, return_attention=True)
         assert_same(outputs, tapes.hidden)
-        torch.testing.assert_close(attention, tapes.attention, rtol=0, atol=1e-9)
+        torch.testing.assert_close(
+            attention,
+            tapes.attention,
+            rtol=0,
+            atol=1e-9,
+        )
 
 
 @by_both_backends
@@ -107,7 +112,14 @@ def test_a_batch_of_no_steps():
 
 
 @pytest.mark.parametrize("name", ["hidden state", "cell"])
-@pytest.mark.parametrize("wrong", [(slice(None), slice(1)), (slice(1), slice(None))], ids=str)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (slice(None), slice(1)),
+        (slice(1), slice(None)),
+    ],
+    ids=str,
+)
 def test_initial_states_of_other_shapes_are_refused(name: str, wrong: tuple[slice, slice]):
     inputs, mask = batch(LENGTHS, 5, D, seed=1)
     states = {name: inputs.new_zeros(len(inputs), H) for name in ("hidden state", "cell")}

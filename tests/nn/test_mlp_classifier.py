@@ -17,7 +17,13 @@ def batch_norm(x, weight, bias, epsilon=1e-5):
 
 @pytest.mark.parametrize("between_layers", [True, False])
 @pytest.mark.parametrize(
-    ("num_layers", "activation"), [(0, "relu"), (1, "relu"), (2, "tanh"), (3, "linear")]
+    ("num_layers", "activation"),
+    [
+        (0, "relu"),
+        (1, "relu"),
+        (2, "tanh"),
+        (3, "linear"),
+    ],
 )
 def test_equations(num_layers, activation, between_layers):
     torch.manual_seed(0)

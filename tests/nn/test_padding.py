@@ -110,7 +110,13 @@ PACKED = pack_sequence(list(INPUTS))
         (INPUTS, MASK[0], ValueError, r"names must have .* name, \(3, 3\), got \(3,\)"),
     ],
 )
-@pytest.mark.parametrize("names", [("inputs", "mask"), ("passage", "passage_mask")])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("inputs", "mask"),
+        ("passage", "passage_mask"),
+    ],
+)
 def test_wrong_arguments_are_named(inputs, mask, error, message, names):
     name_of_inputs, name_of_mask = names
     expected = message.replace("names", name_of_mask).replace("name", name_of_inputs)

@@ -67,7 +67,12 @@ def test_attention_weights_on_request():
     module = Pooling(6, ["max", "attention"]).double()
     pooled, weights = module(INPUTS, MASK, return_attention=True)
     assert weights.shape == (4, 5)
-    torch.testing.assert_close(pooled, module(INPUTS, MASK), rtol=0, atol=0)
+    torch.testing.assert_close(
+        pooled,
+        module(INPUTS, MASK),
+        rtol=0,
+        atol=0,
+    )
     for sentence, length in enumerate(LENGTHS):
         assert (weights[sentence, length:] == 0).all()
         if length:
@@ -116,8 +121,18 @@ def check_side(vectors, best, pooled, attention):
 def test_a_sentence_paired_with_an_empty_one_is_pooled_to_its_mean(
     first_length, second_length, padding
 ):
-    first, first_mask = batch([first_length] * 2, first_length + padding, 5, seed=first_length)
-    second, second_mask = batch([second_length] * 2, second_length + padding, 5, seed=second_length)
+    first, first_mask = batch(
+        [first_length] * 2,
+        first_length + padding,
+        5,
+        seed=first_length,
+    )
+    second, second_mask = batch(
+        [second_length] * 2,
+        second_length + padding,
+        5,
+        seed=second_length,
+    )
     result = AttentivePooling(5).double()(first, first_mask, second, second_mask)
     assert_same(result.first, mean_of(first[:, :first_length]))
     assert_same(result.second, mean_of(second[:, :second_length]))

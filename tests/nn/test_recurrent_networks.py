@@ -77,13 +77,23 @@ def test_each_sentence_is_read_as_if_alone(kind, num_layers, bidirectional, leng
         assert not outputs[row, length:].any()
         if length:
             (expected,), _ = network(inputs[row : row + 1, :length])
-            torch.testing.assert_close(outputs[row, :length], expected, atol=1e-12, rtol=1e-12)
+            torch.testing.assert_close(
+                outputs[row, :length],
+                expected,
+                atol=1e-12,
+                rtol=1e-12,
+            )
             expected_loss = expected_loss + expected.square().sum()
     parameters = list(network.parameters())
     loss = outputs.square().sum()
     of_inputs, *of_parameters = torch.autograd.grad(loss, [spoiled, *parameters])
     expected_of_parameters = list(torch.autograd.grad(expected_loss, parameters))
-    torch.testing.assert_close(of_parameters, expected_of_parameters, atol=1e-9, rtol=1e-9)
+    torch.testing.assert_close(
+        of_parameters,
+        expected_of_parameters,
+        atol=1e-9,
+        rtol=1e-9,
+    )
     assert not of_inputs[~mask].any()
 
 
@@ -170,14 +180,25 @@ def test_the_compiled_steps_run_if_they_are_faster(
 
 @pytest.mark.parametrize("form", ["own", "packed"])
 @pytest.mark.parametrize(
-    ("bidirectional", "started"), [(False, False), (False, True), (True, False)]
+    ("bidirectional", "started"),
+    [
+        (False, False),
+        (False, True),
+        (True, False),
+    ],
 )
 def test_last_states_are_torch_s(bidirectional, started, form, monkeypatch):
     """The batch is padded as on a CPU, or packed as on a GPU."""
     monkeypatch.setattr(recurrent_networks, "resolve_network", lambda *_: form)
     lstm = make(torch.nn.LSTM, 3, bidirectional)
     inputs, mask = batch(LENGTHS, 6)
-    states = torch.randn(2, len(LENGTHS), 3, H * (1 + bidirectional), dtype=torch.float64)
+    states = torch.randn(
+        2,
+        len(LENGTHS),
+        3,
+        H * (1 + bidirectional),
+        dtype=torch.float64,
+    )
     if not started:
         states.zero_()
     spoiled = inputs.masked_fill(~mask.unsqueeze(-1), float("nan"))

@@ -36,7 +36,12 @@ def test_the_target_is_a_distribution_over_the_two_nearest_grades(lowest, highes
     scores = torch.linspace(lowest, highest, 31, dtype=torch.float64)
     distributions = grade_distribution(scores, lowest, highest)
     expected = targets(scores, lowest, highest)
-    torch.testing.assert_close(distributions, expected, rtol=0, atol=1e-7)
+    torch.testing.assert_close(
+        distributions,
+        expected,
+        rtol=0,
+        atol=1e-7,
+    )
     torch.testing.assert_close(distributions.sum(-1), torch.ones_like(scores))
     found = expected_grade(distributions.log(), lowest, highest)
     torch.testing.assert_close(found, scores)
@@ -74,7 +79,15 @@ def test_scores_and_logits_may_be_of_different_types():
     assert loss.dtype == torch.float64
 
 
-@pytest.mark.parametrize(("lowest", "highest"), [(0.5, 5), (0, 4.5), (3, 3), (5, 0)])
+@pytest.mark.parametrize(
+    ("lowest", "highest"),
+    [
+        (0.5, 5),
+        (0, 4.5),
+        (3, 3),
+        (5, 0),
+    ],
+)
 def test_grades_are_whole_numbers_in_order(lowest, highest):
     with pytest.raises(ValueError, match=rf"whole numbers .* got {lowest} and {highest}"):
         num_grades(lowest, highest)

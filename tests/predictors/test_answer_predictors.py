@@ -31,7 +31,11 @@ def test_the_attention_is_that_of_the_answer(untrained_predictor):
 
 def test_scores_in_order_and_ranking_by_score():
     vocab = Vocabulary(tokens_to_add={"tokens": ["a", "man", "runs", "who"]})
-    encoder = {"type": "lstm", "input_size": 4, "hidden_size": 3}
+    encoder = {
+        "type": "lstm",
+        "input_size": 4,
+        "hidden_size": 3,
+    }
     model = construct(vocab, "attentive_ranker", encoder=encoder, pooling="mean")
     predictor = Predictor.by_name(model.default_predictor)(model, AnswerSelectionReader("table"))
     candidates = ["a man", "who runs", "runs runs runs", "a"]

@@ -22,7 +22,10 @@ SENTENCE = {"sentence": "What is a crab ?"}
 
 @pytest.mark.parametrize(
     ("name", "request_", "names"),
-    [("esim", PAIR, ("sentence1", "sentence2")), ("sentence_classifier", SENTENCE, ("text",))],
+    [
+        ("esim", PAIR, ("sentence1", "sentence2")),
+        ("sentence_classifier", SENTENCE, ("text",)),
+    ],
 )
 def test_texts_have_other_names_too(untrained_predictor, name, request_, names):
     predictor = untrained_predictor(name)
@@ -37,7 +40,13 @@ def test_texts_have_other_names_too(untrained_predictor, name, request_, names):
 def test_an_input_does_not_replace_the_prediction(untrained_predictor):
     predictor = untrained_predictor("esim")
     expected = predictor.predict_json(PAIR)
-    named_alike = {**PAIR, "label": "none", "label_probs": [], "probs_by_label": None, "id": 3}
+    named_alike = {
+        **PAIR,
+        "label": "none",
+        "label_probs": [],
+        "probs_by_label": None,
+        "id": 3,
+    }
     batched, _ = predictor.predict_batch_json([named_alike, PAIR])
     for output in (predictor.predict_json(named_alike), batched):
         assert output.keys() == expected.keys()
@@ -76,7 +85,13 @@ def ensemble_predictor(name: str) -> Predictor:
     return sample(name).predictor(Model.from_params(params, vocab=sample(name).vocab).eval())
 
 
-@pytest.mark.parametrize(("name", "request_"), [("esim", PAIR), ("sentence_classifier", SENTENCE)])
+@pytest.mark.parametrize(
+    ("name", "request_"),
+    [
+        ("esim", PAIR),
+        ("sentence_classifier", SENTENCE),
+    ],
+)
 def test_an_ensemble_takes_what_its_members_take(name, request_):
     predictor = ensemble_predictor(name)
     assert isinstance(predictor, EnsemblePredictor)

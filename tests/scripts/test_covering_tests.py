@@ -95,7 +95,13 @@ def test_the_tests_of_a_line_and_what_they_see_of_a_change(session):
     one = ["test_with_tax"]
     both = ["test_total", "test_with_tax"]
     # Line 8 is not run, although its function is; the function at line 11 is not called.
-    expected = {(4,): both, (9,): one, (8, 6): one, (12, 11): both, (1, None): both}
+    expected = {
+        (4,): both,
+        (9,): one,
+        (8, 6): one,
+        (12, 11): both,
+        (1, None): both,
+    }
     selected, quickest, results = session(SELECTIONS, list(expected))
     assert list(map(sorted, selected)) == list(expected.values())
     assert quickest == [["1.0", "2.0", "3.0"], ["20.0"], []]  # the slow ones are left out
@@ -106,7 +112,17 @@ def test_the_tests_of_a_line_and_what_they_see_of_a_change(session):
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"), [(1, None), (2, 2), (4, 2), (5, 5), (6, 5), (7, 2), (9, None), (10, 10)]
+    ("line", "expected"),
+    [
+        (1, None),
+        (2, 2),
+        (4, 2),
+        (5, 5),
+        (6, 5),
+        (7, 2),
+        (9, None),
+        (10, 10),
+    ],
 )
 def test_the_innermost_function_around_a_line(line, expected):
     source = """class A:

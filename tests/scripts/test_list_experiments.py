@@ -37,7 +37,11 @@ def test_experiments_are_chosen_by_paper_data_set_and_model():
 def test_the_list_needs_no_allennlp():
     """Run a Python that finds only the standard library."""
     command = [sys.executable, "-S", "-m", "scripts.list_experiments", "--model", "esim_subilstm"]
-    settings = {"env": {**os.environ, "PYTHONPATH": ""}, "capture_output": True, "text": True}
+    settings = {
+        "env": {**os.environ, "PYTHONPATH": ""},
+        "capture_output": True,
+        "text": True,
+    }
     made = subprocess.run(command, cwd=REPOSITORY, check=True, **settings)
     _, _, first, *_ = made.stdout.splitlines()
     assert first.split()[-1] == "-"

@@ -62,7 +62,11 @@ def test_a_sample_has_one_mutation_for_each_place_and_none_that_is_filtered(sess
 
 def test_summary(session):
     passed = "...\n3 passed in 1.00s\n"
-    results = [("job0", passed, "KILLED"), ("job1", passed, "SURVIVED"), ("job2", passed, "KILLED")]
+    results = [
+        ("job0", passed, "KILLED"),
+        ("job1", passed, "SURVIVED"),
+        ("job2", passed, "KILLED"),
+    ]
     results.append(("job3", f"{mutations.NOT_PYTHON}\n", "SURVIVED"))
     results.append(("job4", "Traceback ...", "INCOMPETENT"))
     with sqlite3.connect(session) as database:
@@ -70,7 +74,11 @@ def test_summary(session):
         values = f"VALUES (?, 'NORMAL', ?, ?, '{DIFF}')"
         columns = "job_id, worker_outcome, output, test_outcome, diff"
         database.executemany(f"INSERT INTO work_results ({columns}) {values}", results)
-    survivor = {"place": "data/text.py:0", "operator": "Operator1", "tests": "3 passed in 1.00s"}
+    survivor = {
+        "place": "data/text.py:0",
+        "operator": "Operator1",
+        "tests": "3 passed in 1.00s",
+    }
     survivor["change"] = ["-    return 1 + 2", "+    return 1 - 2"]
     assert mutations.summary(session) == {"mutations": 3, "killed": 2, "survivors": [survivor]}
 

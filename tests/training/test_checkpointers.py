@@ -88,7 +88,10 @@ def sigterm_handler():
 
 @pytest.mark.parametrize(
     ("number", "error"),
-    [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SigTermReceived)],
+    [
+        (signal.SIGINT, KeyboardInterrupt),
+        (signal.SIGTERM, SigTermReceived),
+    ],
 )
 @pytest.mark.parametrize("interrupted_at", [0, 1])
 def test_a_signal_waits_for_the_end_of_a_checkpoint(

@@ -38,7 +38,13 @@ def rates(optimizer, scheduler, num_epochs=NUM_EPOCHS):
     return passed
 
 
-@pytest.mark.parametrize(("settings", "period"), [({}, 21), ({"t_initial": 2.5}, 17.5)])
+@pytest.mark.parametrize(
+    ("settings", "period"),
+    [
+        ({}, 21),
+        ({"t_initial": 2.5}, 17.5),
+    ],
+)
 def test_the_rate_of_every_batch(settings, period):
     expected = [
         [lr / 2 * (1 + math.cos(math.pi * step / period)) for lr in (0.1, 0.02)]
@@ -84,7 +90,13 @@ def test_the_rates_are_those_of_infersent():
     assert expected[-1] == pytest.approx(0.1 * 0.99**7 / 5**4)
 
 
-@pytest.mark.parametrize(("make", "method"), [(make, "step_batch"), (make_infersent, "step")])
+@pytest.mark.parametrize(
+    ("make", "method"),
+    [
+        (make, "step_batch"),
+        (make_infersent, "step"),
+    ],
+)
 def test_a_restored_scheduler_goes_on(make, method):
     optimizer, scheduler = make()
     values = range(1, 9) if method == "step_batch" else ACCURACIES

@@ -24,7 +24,11 @@ def test_the_updates_of_the_plain_optimizer(name, plain_class, amsgrad):
     torch.manual_seed(0)
     model = torch.nn.Linear(5, 3).double()
     expected = copy.deepcopy(model)
-    settings = {"betas": [0.8, 0.95], "eps": 1e-6, "amsgrad": amsgrad}
+    settings = {
+        "betas": [0.8, 0.95],
+        "eps": 1e-6,
+        "amsgrad": amsgrad,
+    }
     groups = {"parameter_groups": [[["bias"], {"weight_decay": 0.0, "lr": 0.05}]]}
     optimizer = Optimizer.from_params(
         Params({"type": name, "lr": 0.02, "weight_decay": 0.1, **settings, **groups}),
@@ -75,7 +79,11 @@ class Transformer(torch.nn.Module):
 def warnings_of(num_layers, groups, caplog):
     caplog.clear()
     parameters = list(Transformer(num_layers).named_parameters())
-    settings = {"type": "fused_adamw", "lr": 0.1, "parameter_groups": groups}
+    settings = {
+        "type": "fused_adamw",
+        "lr": 0.1,
+        "parameter_groups": groups,
+    }
     with caplog.at_level(logging.WARNING):
         Optimizer.from_params(Params(settings), model_parameters=parameters)
     return [x.getMessage() for x in caplog.records if "no parameter group" in x.getMessage()]

@@ -91,8 +91,14 @@ def test_a_damaged_file_is_written_again(encode, tmp_path, damage):
         (numpy.zeros((1, 3), "f4"), r"shape \(2, E\), got \(1, 3\)"),
         (numpy.zeros(2, "f4"), r"shape \(2, E\), got \(2,\)"),
         (numpy.zeros((2, 3), int), "of int64"),
-        (numpy.array([[1, 2], [numpy.nan, 1]], "f4"), "the vector of 'bb' has a component"),
-        (numpy.array([[numpy.inf, 2], [1, 1]], "f4"), "the vector of 'a' has a component"),
+        (
+            numpy.array([[1, 2], [numpy.nan, 1]], "f4"),
+            "the vector of 'bb' has a component",
+        ),
+        (
+            numpy.array([[numpy.inf, 2], [1, 1]], "f4"),
+            "the vector of 'a' has a component",
+        ),
     ],
 )
 def test_what_cannot_be_vectors_is_refused(array, message):
@@ -144,7 +150,13 @@ def test_known_words_are_averaged(tmp_path):
     with pytest.raises(ConfigurationError, match=r"empty\.txt has no word vectors"):
         WordVectorAverage.from_file(tmp_path / "empty.txt")
     sentences = ["the dog", "The DOG barks", "nothing known", "", "dog dog the"]
-    expected = [[2, -1.25], [1.5, -0.75], [0, 0], [0, 0], [7 / 3, -5 / 3]]
+    expected = [
+        [2, -1.25],
+        [1.5, -0.75],
+        [0, 0],
+        [0, 0],
+        [7 / 3, -5 / 3],
+    ]
     encoded = average.encode(sentences)
     assert encoded.dtype == numpy.float32
     numpy.testing.assert_allclose(encoded, expected, rtol=1e-6)

@@ -113,7 +113,14 @@ def own_file(tmp_path):
     return str(path)
 
 
-@pytest.mark.parametrize("parts", [["train"], ["train", "test"], ["train", "validation", "test"]])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["train"],
+        ["train", "test"],
+        ["train", "validation", "test"],
+    ],
+)
 @pytest.mark.parametrize(
     ("columns", "metrics"),
     [

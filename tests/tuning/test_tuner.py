@@ -120,7 +120,13 @@ def test_a_failed_training_does_not_end_the_study(curves, study):
     assert study().run() == report  # a failure is not repeated
 
 
-@pytest.mark.parametrize(("num_jobs", "number"), [(1, signal.SIGINT), (2, signal.SIGTERM)])
+@pytest.mark.parametrize(
+    ("num_jobs", "number"),
+    [
+        (1, signal.SIGINT),
+        (2, signal.SIGTERM),
+    ],
+)
 def test_an_interrupted_study_goes_on(study, interrupt, tmp_path, num_jobs, number):
     handler = signal.getsignal(number)
     interrupt(num_jobs - 1, number, num_jobs=num_jobs)
@@ -261,7 +267,10 @@ def test_the_folder_of_something_else_is_left_alone(curves, study, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"no database" * 100, "file is not a database"), (b"", "it has no trial 0, unlike .*trials")],
+    [
+        (b"no database" * 100, "file is not a database"),
+        (b"", "it has no trial 0, unlike .*trials"),
+    ],
 )
 def test_a_damaged_or_emptied_database_is_named(study, tmp_path, content, reason):
     (tmp_path / "study" / "trials").mkdir(parents=True)

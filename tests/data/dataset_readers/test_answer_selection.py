@@ -128,4 +128,9 @@ def test_rows_of_one_question(write):
 )
 def test_rows_that_do_not_fit(write, examples, message):
     with pytest.raises(ConfigurationError, match=rf"data\.txt, line 2: {message}"):
-        read("table", write(rows(*examples)), question_id="id", candidate_id="candidate_id")
+        read(
+            "table",
+            write(rows(*examples)),
+            question_id="id",
+            candidate_id="candidate_id",
+        )

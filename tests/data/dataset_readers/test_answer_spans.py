@@ -57,7 +57,14 @@ def test_verbatim_span(answer, expected):
 def test_an_occurrence_within_a_word_or_a_token():
     assert verbatim_span("ananas an", [(0, 6), (7, 9)], "an") == (1, 1)
     text = "my son--he son--a son or son"
-    offsets = [(0, 2), (3, 10), (11, 17), (18, 21), (22, 24), (25, 28)]
+    offsets = [
+        (0, 2),
+        (3, 10),
+        (11, 17),
+        (18, 21),
+        (22, 24),
+        (25, 28),
+    ]
     assert verbatim_span(text, offsets, "son") == (3, 3)  # the first that is a token
     assert verbatim_span(text, offsets[:2], "son") == (1, 1)
     assert verbatim_span(text, offsets, "my son") == (0, 1)

@@ -150,7 +150,12 @@ def test_questions_with_answers(write):
 
 def test_questions_about_a_passage(write):
     rows = [(f"what {i}", f"passage {i // 3}", "passage") for i in range(9)]
-    reader = make_table_reader("reading_comprehension", question=0, passage=1, answers=2)
+    reader = make_table_reader(
+        "reading_comprehension",
+        question=0,
+        passage=1,
+        answers=2,
+    )
     kept, left = split(reader, write_table(write, rows), "passage")
     assert set(kept) == {"passage 0"}
     assert set(left) == {"passage 1", "passage 2"}
@@ -178,10 +183,19 @@ def test_trees_by_their_words(write):
 
 
 def test_what_is_left_out_is_counted_once(write, caplog):
-    rows = [("a", "0", "-"), ("a", "1", "neutral"), ("a", "2", "neutral")]
+    rows = [
+        ("a", "0", "-"),
+        ("a", "1", "neutral"),
+        ("a", "2", "neutral"),
+    ]
     path = write_snli(write, rows)
     with caplog.at_level(logging.INFO):
-        split(make("sentence_pair", format="snli"), path, "hypothesis", by="sentence")
+        split(
+            make("sentence_pair", format="snli"),
+            path,
+            "hypothesis",
+            by="sentence",
+        )
     said = [message for message in caplog.messages if "left out" in message]
     assert len(said) == 2
     assert said[0].endswith("left out 1 with the label '-', which marks a missing gold label")

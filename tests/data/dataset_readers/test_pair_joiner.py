@@ -16,7 +16,15 @@ def tokenizer(request, tiny_bert):
     return PretrainedTransformerTokenizer(tiny_bert, add_special_tokens=request.param)
 
 
-@pytest.mark.parametrize("pair", [(SHORT, LONG), (LONG, SHORT), (LONG, LONG), ("", SHORT)])
+@pytest.mark.parametrize(
+    "pair",
+    [
+        (SHORT, LONG),
+        (LONG, SHORT),
+        (LONG, LONG),
+        ("", SHORT),
+    ],
+)
 @pytest.mark.parametrize("max_length", [None, 5, 10, 17])
 def test_a_pair_is_that_of_the_transformers_library(tokenizer, tiny_bert, pair, max_length):
     joined = PairJoiner(tokenizer, max_length).join(*pair)

@@ -62,7 +62,11 @@ def test_limits_within_are_removed(files, kind):
 
 
 def test_limits_within_a_reader_within_a_reader(files):
-    sharded = {"type": "sharded", "base_reader": LIMITED, "max_instances": 3}
+    sharded = {
+        "type": "sharded",
+        "base_reader": LIMITED,
+        "max_instances": 3,
+    }
     reader = whole(make(sharded, "interleaving"))
     path = {"a": str(files / "a*"), "b": str(files / "b*")}
     assert sorted(numbers(reader.read(path))) == list(range(10))
@@ -70,7 +74,11 @@ def test_limits_within_a_reader_within_a_reader(files):
 
 def test_every_example_of_all_tasks(files):
     """Examples that the training's loader leaves out are included, in the files' order."""
-    scheduler = {"type": "roundrobin", "batch_size": 4, "drop_last": True}
+    scheduler = {
+        "type": "roundrobin",
+        "batch_size": 4,
+        "drop_last": True,
+    }
     settings = {"type": "multitask", "scheduler": scheduler}
     reader = whole(make(LIMITED, "multitask"))
     loader = evaluation_loader(Params(settings), reader, data_path(files, "multitask"))
@@ -110,10 +118,18 @@ def test_workers_share_all_examples(files, kind):
 
 
 def test_workers_of_a_loader(files):
-    settings = {"batch_size": 3, "num_workers": 2, "quiet": True}
+    settings = {
+        "batch_size": 3,
+        "num_workers": 2,
+        "quiet": True,
+    }
     reader = make(PAIRS, "interleaving")
     path = data_path(files, "interleaving")
-    loader = DataLoader.from_params(Params(settings), reader=reader, data_path=path)
+    loader = DataLoader.from_params(
+        Params(settings),
+        reader=reader,
+        data_path=path,
+    )
     assert sorted(numbers(loader.iter_instances())) == list(range(10))
 
 

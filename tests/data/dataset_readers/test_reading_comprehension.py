@@ -180,7 +180,11 @@ def test_tokenizers_without_offsets(tokenizer, passage):
 
 
 @pytest.mark.parametrize(
-    ("tokenizer", "answer"), [("character", "老磨坊"), ("whitespace", "磨坊 下面。")]
+    ("tokenizer", "answer"),
+    [
+        ("character", "老磨坊"),
+        ("whitespace", "磨坊 下面。"),
+    ],
 )
 def test_tokenizers_with_parts_of_the_text(tokenizer, answer):
     reader = make(tokenizer=tokenizer)

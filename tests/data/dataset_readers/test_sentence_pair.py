@@ -130,7 +130,11 @@ QUORA = "1\tWhat is it ?\tWhat 's that ?\t5\n0\tIs it so ?\tWho knows ?\t6\n"
 
 
 @pytest.mark.parametrize(
-    ("reader", "format"), [("SnliReader", "snli"), ("QuoraParaphraseDatasetReader", "quora")]
+    ("reader", "format"),
+    [
+        ("SnliReader", "snli"),
+        ("QuoraParaphraseDatasetReader", "quora"),
+    ],
 )
 def test_the_instances_of_allennlp_models(fixtures, write, reader, format):
     readers = pytest.importorskip("allennlp_models.pair_classification.dataset_readers")

@@ -66,7 +66,11 @@ def test_same_instances_as_allennlp_models(trees, granularity, use_subtrees):
     )
     settings = {"granularity": granularity, "use_subtrees": use_subtrees}
     reference = sst.StanfordSentimentTreeBankDatasetReader(**settings).read(trees)
-    escapes = {"-LRB-": "(", "-RRB-": ")", "action\\/comedy": "action/comedy"}
+    escapes = {
+        "-LRB-": "(",
+        "-RRB-": ")",
+        "action\\/comedy": "action/comedy",
+    }
     expected = [([escapes.get(word, word) for word in words(i)], label(i)) for i in reference]
     assert [(words(i), label(i)) for i in read(trees, **settings)] == expected
     assert expected
@@ -101,7 +105,11 @@ def test_malformed_trees_name_file_and_line(write, line, message):
 
 def test_folds_are_of_sentences_and_the_shares_of_workers_of_phrases(trees):
     def make(**settings):
-        params = {"type": "sentiment_trees", "granularity": "2-class", "use_subtrees": True}
+        params = {
+            "type": "sentiment_trees",
+            "granularity": "2-class",
+            "use_subtrees": True,
+        }
         return DatasetReader.from_params(Params({**params, **settings}))
 
     everything = list(map(words, make().read(trees)))
@@ -124,7 +132,11 @@ def phrases(path, granularity, **settings):
 
 # CAS-LSTM paper, section 4.3: phrases in training, sentences in the other two.
 @pytest.mark.parametrize(
-    ("granularity", "dev", "test"), [("2-class", 872, 1821), ("5-class", 1101, 2210)]
+    ("granularity", "dev", "test"),
+    [
+        ("2-class", 872, 1821),
+        ("5-class", 1101, 2210),
+    ],
 )
 def test_published_counts_of_sentences(shared_data, granularity, dev, test):
     for name, number in (("dev", dev), ("test", test)):
@@ -132,7 +144,13 @@ def test_published_counts_of_sentences(shared_data, granularity, dev, test):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("granularity", "train"), [("2-class", 98794), ("5-class", 318582)])
+@pytest.mark.parametrize(
+    ("granularity", "train"),
+    [
+        ("2-class", 98794),
+        ("5-class", 318582),
+    ],
+)
 def test_published_counts_of_phrases(shared_data, granularity, train):
     file = shared_data / "sst" / "train.txt"
     found = phrases(file, granularity, use_subtrees=True)

@@ -127,9 +127,23 @@ def test_a_file_of_a_directory_is_a_text(write, tmp_path):
         assert example(read("directories", tmp_path)[0]) == (text, "pos", "pos/x.txt")
 
 
-TRAIN = {"ENTY": 1250, "HUM": 1223, "DESC": 1162, "NUM": 896, "LOC": 835, "ABBR": 86}
+TRAIN = {
+    "ENTY": 1250,
+    "HUM": 1223,
+    "DESC": 1162,
+    "NUM": 896,
+    "LOC": 835,
+    "ABBR": 86,
+}
 SLOW = pytest.mark.slow
-TEST = {"DESC": 138, "NUM": 113, "ENTY": 94, "LOC": 81, "HUM": 65, "ABBR": 9}
+TEST = {
+    "DESC": 138,
+    "NUM": 113,
+    "ENTY": 94,
+    "LOC": 81,
+    "HUM": 65,
+    "ABBR": 9,
+}
 
 
 @pytest.mark.parametrize(

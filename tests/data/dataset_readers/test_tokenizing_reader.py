@@ -67,7 +67,12 @@ every_reader = pytest.mark.parametrize("kind", READERS)
 
 
 def make(kind, **settings):
-    settings = {"type": kind, "format": "table", **READERS[kind], **settings}
+    settings = {
+        "type": kind,
+        "format": "table",
+        **READERS[kind],
+        **settings,
+    }
     return DatasetReader.from_params(Params(settings))
 
 
@@ -403,7 +408,11 @@ def data_path_of(file, path):
     if file == "polarity/snippets.pos":
         return {"pos": str(path)}
     if file == "narrativeqa/qaps.csv":
-        return {"questions": str(path), "summaries": SUMMARIES, "set": "train"}
+        return {
+            "questions": str(path),
+            "summaries": SUMMARIES,
+            "set": "train",
+        }
     return path
 
 

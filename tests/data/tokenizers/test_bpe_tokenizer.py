@@ -117,7 +117,12 @@ def test_words_are_those_of_the_language(tmp_path, language, text, words):
 
 
 @pytest.mark.parametrize(
-    ("language", "text"), [("fr", "l'low 's"), ("en", "l' low's"), ("de", "l' low 's")]
+    ("language", "text"),
+    [
+        ("fr", "l'low 's"),
+        ("en", "l' low's"),
+        ("de", "l' low 's"),
+    ],
 )
 def test_an_encoding_without_marks_joins_words_as_in_the_language(file, language, text):
     """An encoding of version 0.1.0, whose archives do not change."""

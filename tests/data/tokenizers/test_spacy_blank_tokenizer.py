@@ -42,7 +42,11 @@ def test_same_tokens_and_offsets_as_allennlps_spacy_tokenizer(monkeypatch):
 
 
 def test_registered_and_written_back_as_parameters():
-    parameters = {"type": "spacy_blank", "language": "de", "start_tokens": ["a", "b"]}
+    parameters = {
+        "type": "spacy_blank",
+        "language": "de",
+        "start_tokens": ["a", "b"],
+    }
     tokenizer = Tokenizer.from_params(Params(parameters))
     assert isinstance(tokenizer, SpacyBlankTokenizer)
     again = Tokenizer.from_params(Params(tokenizer._to_params()))

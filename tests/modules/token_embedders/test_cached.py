@@ -22,7 +22,11 @@ TEXTS = ["a man sleeps", "a dog sleeps", "a man", "the man sleeps unhappily in t
 def transformer(request, tiny_bert) -> dict:
     """The parameters of a frozen transformer over word pieces, words, or words in parts."""
     mismatched, max_length = request.param
-    settings = {"model_name": tiny_bert, "max_length": max_length, "train_parameters": False}
+    settings = {
+        "model_name": tiny_bert,
+        "max_length": max_length,
+        "train_parameters": False,
+    }
     return {"type": "pretrained_transformer" + "_mismatched" * mismatched, **settings}
 
 

@@ -19,7 +19,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-EMBEDDING = {"type": "embedding", "embedding_dim": 300, "trainable": False}
+EMBEDDING = {
+    "type": "embedding",
+    "embedding_dim": 300,
+    "trainable": False,
+}
 
 
 @pytest.fixture
@@ -30,7 +34,13 @@ def vocab() -> Vocabulary:
 @pytest.fixture(scope="module")
 def mt_lstm() -> torch.nn.LSTM:
     torch.manual_seed(0)
-    return torch.nn.LSTM(300, 300, num_layers=2, bidirectional=True, batch_first=True)
+    return torch.nn.LSTM(
+        300,
+        300,
+        num_layers=2,
+        bidirectional=True,
+        batch_first=True,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +52,11 @@ def weights(mt_lstm, tmp_path_factory):
 
 
 def cove(vocab, **params) -> TokenEmbedder:
-    params = {"type": "cove", "embedding": dict(EMBEDDING), **params}
+    params = {
+        "type": "cove",
+        "embedding": dict(EMBEDDING),
+        **params,
+    }
     return TokenEmbedder.from_params(Params(params), vocab=vocab)
 
 

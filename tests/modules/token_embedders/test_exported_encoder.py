@@ -30,7 +30,13 @@ from tests.files.undigested import remove_digests
 from tests.models.samples import construct
 from tests.standalone.test_word_pieces import PIECES
 
-TEXTS = [["unaffable", "dogs", "!"], ["\ud800"], ["naive"], [], ["x-x", "dog"]]
+TEXTS = [
+    ["unaffable", "dogs", "!"],
+    ["\ud800"],
+    ["naive"],
+    [],
+    ["x-x", "dog"],
+]
 # Of the words above: the number of their word pieces.
 COUNTS = [[3, 2, 1], [1], [1], [], [3, 1]]
 
@@ -40,9 +46,22 @@ def folder(tmp_path):
     torch.manual_seed(0)
     known = {piece: index for index, piece in enumerate(PIECES)}
     indexer = TextIndexer(WordPieceSplitter(PIECES), known, unknown=1, empty=2)
-    sizes = {"input_size": 3, "hidden_size": 4, "num_layers": 1}
-    lstm = {"type": "lstm", **sizes, "bias": True, "bidirectional": True}
-    settings = {"type": "pooled", "pooling": ["mean", "max"], "encoder": lstm}
+    sizes = {
+        "input_size": 3,
+        "hidden_size": 4,
+        "num_layers": 1,
+    }
+    lstm = {
+        "type": "lstm",
+        **sizes,
+        "bias": True,
+        "bidirectional": True,
+    }
+    settings = {
+        "type": "pooled",
+        "pooling": ["mean", "max"],
+        "encoder": lstm,
+    }
     StandaloneEncoder(indexer, PIECES, 3, settings, projection_size=5).save(tmp_path)
     return str(tmp_path)
 
@@ -56,7 +75,11 @@ def tensors_of(folder, texts=TEXTS):
 
 
 def embedder_of(folder, **settings):
-    settings = {"type": "exported_encoder", "folder": folder, **settings}
+    settings = {
+        "type": "exported_encoder",
+        "folder": folder,
+        **settings,
+    }
     return TextFieldEmbedder.from_params(Params({"token_embedders": {"tokens": settings}}))
 
 
@@ -94,7 +117,11 @@ def test_vectors_of_sentences_are_those_of_the_encoder_alone(folder):
 @pytest.mark.parametrize("whole_sentence", [False, True])
 @pytest.mark.parametrize("trainable", [False, True])
 def test_frozen_or_trained_further(folder, trainable, whole_sentence):
-    embedder = embedder_of(folder, trainable=trainable, whole_sentence=whole_sentence)
+    embedder = embedder_of(
+        folder,
+        trainable=trainable,
+        whole_sentence=whole_sentence,
+    )
     vectors = embedder(tensors_of(folder))
     assert vectors.requires_grad == trainable
     if trainable:
@@ -113,7 +140,10 @@ def test_folders_without_an_encoder(tmp_path):
 @pytest.mark.parametrize(
     ("file", "change"),
     [
-        ("vocabulary", lambda found: {"words": [*found["words"][:3], *found["words"][:2:-1]]}),
+        (
+            "vocabulary",
+            lambda found: {"words": [*found["words"][:3], *found["words"][:2:-1]]},
+        ),
         ("vocabulary", lambda found: {"unknown": found["empty"]}),
         ("splitter", lambda found: {"type": "whitespace"}),
         ("sentence_encoder", lambda found: {"lowercase": True}),
@@ -159,7 +189,12 @@ def test_the_package_s_words_are_not_saved():
         embedder.encoder.embedding.weight.zero_()
     holder = torch.nn.ModuleDict({"model": embedder})
     holder.load_state_dict(weights)
-    torch.testing.assert_close(embedder.encoder.embedding.weight, expected, rtol=0, atol=0)
+    torch.testing.assert_close(
+        embedder.encoder.embedding.weight,
+        expected,
+        rtol=0,
+        atol=0,
+    )
     weights[f"model.{WORDS_DIGEST}"][0] ^= 1
     with pytest.raises(ConfigurationError, match="encoder of this package has other vectors of wo"):
         holder.load_state_dict(weights)
@@ -183,7 +218,12 @@ def test_trained_words_and_those_of_a_folder_are_saved(folder):
     assert WORDS_DIGEST not in weights
     loaded = ExportedEncoderEmbedder()  # as in an earlier archive
     loaded.load_state_dict(weights)
-    torch.testing.assert_close(loaded.encoder.embedding.weight, weights[WORDS], rtol=0, atol=0)
+    torch.testing.assert_close(
+        loaded.encoder.embedding.weight,
+        weights[WORDS],
+        rtol=0,
+        atol=0,
+    )
     assert WORDS in ExportedEncoderEmbedder(folder).state_dict()
     assert WORDS in embedder.half().state_dict()
 
@@ -217,7 +257,13 @@ def test_weights_of_earlier_editions(whole_sentence, has_digest, width):
     torch.testing.assert_close(vectors, expected.expand_as(vectors))
 
 
-@pytest.mark.parametrize(("kind", "train"), [("words", True), ("sentences", False)])
+@pytest.mark.parametrize(
+    ("kind", "train"),
+    [
+        ("words", True),
+        ("sentences", False),
+    ],
+)
 def test_the_package_s_encoder_in_a_configuration(kind, train):
     library = REPOSITORY / "training_config/lib/exported_encoder.libsonnet"
     code = f"(import '{library}').{kind}(train={str(train).lower()})"
@@ -227,7 +273,11 @@ def test_the_package_s_encoder_in_a_configuration(kind, train):
     instances = [reader.text_to_instance(*pair) for pair in pairs]
     for instance in instances:
         reader.apply_token_indexers(instance)
-    cas_lstm = {"type": "cas_lstm", "input_size": 512, "hidden_size": 3}
+    cas_lstm = {
+        "type": "cas_lstm",
+        "input_size": 512,
+        "hidden_size": 3,
+    }
     settings = {"encoder": {"type": "pooled", "encoder": cas_lstm}, "matcher": "heuristic"}
     vocabulary = Vocabulary.from_instances(instances)
     model = construct(vocabulary, "siamese_classifier", **(settings | exported))

@@ -71,8 +71,17 @@ def test_the_log_has_the_share_of_words_and_of_tokens(file, vocab, caplog):
 
 
 def test_other_settings(file, vocab):
-    settings = {"pretrained_file": file, "trainable": False, "projection_dim": 2}
-    params = {"type": "pretrained_embedding", "embedding_dim": 3, "padding_index": 0, **settings}
+    settings = {
+        "pretrained_file": file,
+        "trainable": False,
+        "projection_dim": 2,
+    }
+    params = {
+        "type": "pretrained_embedding",
+        "embedding_dim": 3,
+        "padding_index": 0,
+        **settings,
+    }
     embedding = TokenEmbedder.from_params(Params(params), vocab=vocab)
     assert isinstance(embedding, PretrainedEmbedding)
     assert not embedding.weight.requires_grad

@@ -75,7 +75,13 @@ class StartedLSTM(torch.nn.Module):
 
     def forward(self, inputs, mask):
         layers = LayerStack([[self.encoder.layer_weights(layer)] for layer in range(3)])
-        factors = torch.linspace(1, 2, len(inputs), dtype=inputs.dtype, device=inputs.device)
+        factors = torch.linspace(
+            1,
+            2,
+            len(inputs),
+            dtype=inputs.dtype,
+            device=inputs.device,
+        )
         initial = tuple(self.start * factors.view(-1, 1, 1))
         states = lstm_recurrence(inputs, mask, layers, initial)
         return (states[-1].hidden, *final_states(states, mask, 1, initial))
@@ -168,7 +174,12 @@ def values_and_gradients(name, backend, lengths):
         losses.append(no_loss + (x * weights).sum())
     losses.append(sum(losses))
     for number, loss in enumerate(losses):  # through one graph
-        grads = torch.autograd.grad(loss, leaves, retain_graph=True, allow_unused=True)
+        grads = torch.autograd.grad(
+            loss,
+            leaves,
+            retain_graph=True,
+            allow_unused=True,
+        )
         for i, (x, grad) in enumerate(zip(leaves, grads)):
             results[f"gradient {i} of {number}"] = torch.zeros_like(x) if grad is None else grad
     return results
@@ -238,13 +249,23 @@ def test_a_frozen_parameter_costs_no_product(name, backend, weight_gradients):
         actual = gradients(encoder, inputs, mask)
         assert weight_gradients == []
         assert list(actual) == ["inputs"]
-        torch.testing.assert_close(actual["inputs"], expected["inputs"], rtol=0, atol=1e-12)
+        torch.testing.assert_close(
+            actual["inputs"],
+            expected["inputs"],
+            rtol=0,
+            atol=1e-12,
+        )
         for trained, parameter in encoder.named_parameters():
             parameter.requires_grad_()
             actual = gradients(encoder, inputs, mask)
             parameter.requires_grad_(False)
             if trained in expected:  # all but the query of a greedy tree
-                torch.testing.assert_close(actual[trained], expected[trained], rtol=0, atol=1e-12)
+                torch.testing.assert_close(
+                    actual[trained],
+                    expected[trained],
+                    rtol=0,
+                    atol=1e-12,
+                )
 
 
 class Spoiled:
@@ -316,4 +337,9 @@ def test_torch_compile_records_one_graph(name):
     inputs, mask = batch(lengths=(2, 0))  # the compiler records each step
     torch._dynamo.reset()
     compiled = torch.compile(encoder, backend="eager", fullgraph=True)
-    torch.testing.assert_close(compiled(inputs, mask), encoder(inputs, mask), rtol=0, atol=1e-12)
+    torch.testing.assert_close(
+        compiled(inputs, mask),
+        encoder(inputs, mask),
+        rtol=0,
+        atol=1e-12,
+    )

@@ -23,7 +23,12 @@ SYNSETS = {
 
 
 def source(name="A", kind="help", **settings):
-    defaults = {"origin": "deb", "package": name, "version": "1", "sha256": "0"}
+    defaults = {
+        "origin": "deb",
+        "package": name,
+        "version": "1",
+        "sha256": "0",
+    }
     defaults |= {"licence": "CC0", "copyleft": False, "limit": 99}
     return Source(name=name, kind=kind, **(defaults | settings))
 

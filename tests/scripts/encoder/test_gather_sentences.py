@@ -30,7 +30,12 @@ def test_test_sentences_and_repetitions_are_left_out():
 
 
 def test_small_sources_leave_their_share_to_others(monkeypatch):
-    sources = [source("x"), source("y"), source("z"), source("n", "news")]
+    sources = [
+        source("x"),
+        source("y"),
+        source("z"),
+        source("n", "news"),
+    ]
     texts = {one.name: [f"{one.name} is {word} here." for word in "abcdefghij"] for one in sources}
     texts["z"] = texts["z"][:1]
     monkeypatch.setattr(gather_sentences, "SOURCES", sources)
@@ -68,7 +73,12 @@ def small(tmp_path, monkeypatch, wordnet):
         (folder / one.file_name / "a.txt").write_text("\n\n".join(asked))
     (folder / "WordNet/usr/share").mkdir(parents=True)
     wordnet.rename(folder / "WordNet/usr/share/wordnet")
-    settings = {"FREE": free, "RESTRICTED": restricted, "TEST": tests, "SOURCES": sources}
+    settings = {
+        "FREE": free,
+        "RESTRICTED": restricted,
+        "TEST": tests,
+        "SOURCES": sources,
+    }
     for name, value in {**settings, "RECOMBINED": 50, "LIMIT": 120}.items():
         monkeypatch.setattr(gather_sentences, name, value)
     output = tmp_path / "out" / "sentences.txt"

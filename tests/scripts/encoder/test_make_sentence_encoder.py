@@ -51,7 +51,12 @@ def make(tmp_path):
         environment = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "LOG": str(log)}
         environment |= {"KILLED": killed, "SHIPPED": str(shipped)}
         command = ["bash", str(tmp_path / SCRIPT), str(tmp_path), str(tmp_path / "work")]
-        result = subprocess.run(command, env=environment, capture_output=True, text=True)
+        result = subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
         return result.returncode, result.stdout + result.stderr, log.read_text().split()
 
     return run

@@ -82,7 +82,13 @@ def test_what_stays_the_same_is_not_made(substitution):
 
 
 @pytest.mark.parametrize(
-    ("one", "many"), [("dog", "dogs"), ("box", "boxes"), ("lady", "ladies"), ("boy", "boys")]
+    ("one", "many"),
+    [
+        ("dog", "dogs"),
+        ("box", "boxes"),
+        ("lady", "ladies"),
+        ("boy", "boys"),
+    ],
 )
 def test_plurals(one, many):
     assert plural(one) == many

@@ -83,7 +83,11 @@ def test_an_interrupted_run_continues(run, tmp_path, fails):
 
 
 @pytest.mark.parametrize(
-    "other", [{"sentences": [*SENTENCES[:4], "new"]}, {"teachers": ("two", "one")}]
+    "other",
+    [
+        {"sentences": [*SENTENCES[:4], "new"]},
+        {"teachers": ("two", "one")},
+    ],
 )
 def test_blocks_of_other_sentences_or_teachers_are_not_taken(run, other):
     with pytest.raises(KeyboardInterrupt):

@@ -98,7 +98,12 @@ def test_an_index_is_unpacked(tmp_path, monkeypatch):
     first, _ = text_sources.SERVERS
     servers = Servers({first.format("debian", "a.xz"): lzma.compress(b"one")})
     monkeypatch.setattr(text_sources.urllib.request, "urlopen", servers)
-    one = source(origin="apt", sha256=digest(b"one"), path="debian/a.xz", files="a")
+    one = source(
+        origin="apt",
+        sha256=digest(b"one"),
+        path="debian/a.xz",
+        files="a",
+    )
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources/.A").write_bytes(b"on")  # left by a killed download
     one.fetch(tmp_path)
@@ -119,7 +124,11 @@ def test_a_repository(inner, tmp_path):
     bare.parent.mkdir(parents=True)
     (work / ".git").rename(bare)
     right = digest(f"{digest(PAGE)}  docs/a.html\n".encode())
-    found = {"origin": "git", "package": "o+n", "version": commit.decode().strip()}
+    found = {
+        "origin": "git",
+        "package": "o+n",
+        "version": commit.decode().strip(),
+    }
     one = source(**found, sha256=right, files=r"html$")
     one.fetch(tmp_path, tmp_path / "clones")
     assert [file.name for file in one.folder(tmp_path).rglob("*.*")] == ["a.html"]

@@ -11,7 +11,11 @@ from scripts.experiments import REPOSITORY
 from scripts.results import check_claims
 from scripts.results.tables import read_items, write_items
 
-CLAIM = {"claim": "CAS-LSTM above BiLSTM", "source": "CAS-LSTM table 1", "data": "SICK"}
+CLAIM = {
+    "claim": "CAS-LSTM above BiLSTM",
+    "source": "CAS-LSTM table 1",
+    "data": "SICK",
+}
 CLAIM |= {"results": "sick.json", "metric": "accuracy"}
 CLAIM |= {"higher": "sick/cas_lstm", "lower": "sick/bilstm"}
 Seeds = dict[int, Union[str, float]]
@@ -55,10 +59,22 @@ NO_SEED = "not tested: the rows have no seed in common"
     ("higher", "lower", "difference", "seeds", "holds"),
     [
         (three("50"), three("90"), "-40.0 ± 0.0", "0, 1, 2", "no"),
-        ({0: digits(50), 1: digits(50)}, three("90"), "-40.0 ± 0.0", "0, 1 (without 2)", "open"),
+        (
+            {0: digits(50), 1: digits(50)},
+            three("90"),
+            "-40.0 ± 0.0",
+            "0, 1 (without 2)",
+            "open",
+        ),
         ({0: "10" * 50}, {0: "01" * 50}, "+0.0", "0", "open"),
         # Scores of different seeds give no interval; only one row has seed 2.
-        ({0: 0.5, 1: "1", 2: "1"}, {0: "0", 1: 0.5}, "+50.0 ± 50.0", "0, 1 (without 2)", NO_SCORES),
+        (
+            {0: 0.5, 1: "1", 2: "1"},
+            {0: "0", 1: 0.5},
+            "+50.0 ± 50.0",
+            "0, 1 (without 2)",
+            NO_SCORES,
+        ),
         ({0: 0.5}, {0: 0.5}, "+0.0", "0", NO_SCORES),
         ({0: "10"}, {7: "01"}, None, None, NO_SEED),
         ({0: "10"}, {}, None, None, "missing: sick/bilstm"),

@@ -35,14 +35,22 @@ def row(name, seeds, overrides, output=None):
     words = ["python", "scripts/run_seeds.py", config, f"out/{output or name}"]
     words += ["--overrides", overrides.format(config), "--seeds", *map(str, seeds)]
     command = " ".join(map(commands.quoted, words))
-    return {"configuration": f"sick/{name}", "seeds": seeds, "command": command}
+    return {
+        "configuration": f"sick/{name}",
+        "seeds": seeds,
+        "command": command,
+    }
 
 
 LONG = "(import 'local/glove_6b.libsonnet')(import '{}') + (import 'local/sick.json') + {{ b: 1 }}"
 
 
 def test_alike_commands_are_one_loop_that_a_shell_expands_to_them():
-    rows = [row("lstm", [1, 2], LONG), row("cas_lstm", [1, 2], LONG), row("lstm", [1], "{{}}", "x")]
+    rows = [
+        row("lstm", [1, 2], LONG),
+        row("cas_lstm", [1, 2], LONG),
+        row("lstm", [1], "{{}}", "x"),
+    ]
     command, number = commands.commonest(rows)
     assert number == 2
     assert command.startswith("for model in lstm cas_lstm; do\n    python -m scripts")

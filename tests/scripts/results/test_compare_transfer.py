@@ -19,15 +19,27 @@ def row(model, averages, gains):
     # Figures that are not compared.
     others = {"mrpc_accuracy": [0.0] * len(averages), "stsb_spearman": [0.0] * len(averages)}
     seeds = list(range(1, len(averages) + 1))
-    return {"model": model, "seeds": seeds, "metrics": {**tasks, **others, "average": averages}}
+    return {
+        "model": model,
+        "seeds": seeds,
+        "metrics": {**tasks, **others, "average": averages},
+    }
 
 
 # Of the 2^10 combinations of signs, the smaller sum of ranks is 0 in two and at most 1 in four.
 @pytest.mark.parametrize(
     ("gains", "tasks", "p"),
     [
-        ([0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10], "10 of 10", 2 / 1024),
-        ([-0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10], "9 of 10", 4 / 1024),
+        (
+            [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10],
+            "10 of 10",
+            2 / 1024,
+        ),
+        (
+            [-0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10],
+            "9 of 10",
+            4 / 1024,
+        ),
     ],
 )
 def test_difference_spread_and_test(gains, tasks, p):

@@ -15,7 +15,12 @@ BAD = [line.replace("runs over", "is on") if i % 3 else line for i, line in enum
 def compare(higher, lower, seeds=("123", "123")):
     """A file of translations for some seeds."""
     systems = (dict(zip(*named)) for named in zip(seeds, (higher, lower)))
-    return compare_translations.compare(("X", "Y"), *systems, REFERENCES, lowercase=False)
+    return compare_translations.compare(
+        ("X", "Y"),
+        *systems,
+        REFERENCES,
+        lowercase=False,
+    )
 
 
 def bleu(translations):

@@ -43,7 +43,11 @@ def repository(tmp_path, monkeypatch):
     config = tmp_path / "training_config" / "sst5" / "lstmn.jsonnet"
     config.parent.mkdir(parents=True)
     config.write_text("// LSTMN on SST-5: LSTMN table 1. Published: 46.25 %.\n{}\n")
-    row = {"model": "LSTMN", "configuration": "sst5/lstmn", "seeds": [1, 2]}
+    row = {
+        "model": "LSTMN",
+        "configuration": "sst5/lstmn",
+        "seeds": [1, 2],
+    }
     row |= {"metrics": {"accuracy": [0.4, 0.42]}, "command": "python train"}
     results = {
         "data": "SST-5",

@@ -10,7 +10,11 @@ from scripts.results import plots
 
 
 def row(configuration, **metrics):
-    return {"model": configuration.upper(), "configuration": configuration, "metrics": metrics}
+    return {
+        "model": configuration.upper(),
+        "configuration": configuration,
+        "metrics": metrics,
+    }
 
 
 TASKS = [name for name in plots.TASKS.values() if name != "average"]

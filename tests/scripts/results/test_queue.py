@@ -52,7 +52,12 @@ def results(tmp_path, monkeypatch) -> Path:
 
 
 def write(results: Path, *rows: dict) -> None:
-    table = {"data": "SICK", "vectors": "", "metrics": {}, "rows": rows}
+    table = {
+        "data": "SICK",
+        "vectors": "",
+        "metrics": {},
+        "rows": rows,
+    }
     (results / "sick.json").write_text(json.dumps(table))
 
 
@@ -109,7 +114,11 @@ def test_five_seeds_are_enough_but_seeds_with_other_settings_do_not_count(result
 
 
 def test_rows_that_are_not_recorded_are_described(results):
-    described = {"model": "A", "configuration": "sick/rcrn", "minutes": 9}
+    described = {
+        "model": "A",
+        "configuration": "sick/rcrn",
+        "minutes": 9,
+    }
     group = {"overrides": "(import 'CONFIGURATION')", "rows": [described]}
     plan.WANTED.write_text(json.dumps({"sick.json": group}))
     write(results, row("B", "sick/bilstm", {1: 0.7, 2: 0.7, 3: 0.7}))
@@ -170,11 +179,19 @@ def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeyp
     """`is_trained`: the queue was killed after the training had ended."""
     subprocess.run(["git", "init", "--quiet", str(results)], check=True)
     for name, value in (("name", "A"), ("email", "a@example.org")):
-        subprocess.run(["git", "config", f"user.{name}", value], cwd=results, check=True)
+        subprocess.run(
+            ["git", "config", f"user.{name}", value],
+            cwd=results,
+            check=True,
+        )
     (results / "docs").mkdir()
     monkeypatch.setattr(plan, "RESULTS", results / "docs" / "results")
     plan.RESULTS.mkdir()
-    described = {"data": "SICK", "vectors": "random", "metrics": {"accuracy": "accuracy, %"}}
+    described = {
+        "data": "SICK",
+        "vectors": "random",
+        "metrics": {"accuracy": "accuracy, %"},
+    }
     plan.WANTED.write_text(json.dumps({"sick.json": {**described, "overrides": "", "rows": []}}))
     trained = []
 
@@ -184,9 +201,17 @@ def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeyp
         trained.append(seed)
         folder = training.folder(seed)
         folder.mkdir(parents=True)
-        origin = {"revision": "bbbbbbb", "processor": "B", "digest": "d1"}
+        origin = {
+            "revision": "bbbbbbb",
+            "processor": "B",
+            "digest": "d1",
+        }
         training.started(seed).write_text(json.dumps(origin))
-        metrics = {"best_epoch": 0, "epoch": 0, "training_duration": "0:01:00.000000"}
+        metrics = {
+            "best_epoch": 0,
+            "epoch": 0,
+            "training_duration": "0:01:00.000000",
+        }
         (folder / "metrics.json").write_text(json.dumps({**metrics, "test_accuracy": 0.5}))
 
     monkeypatch.setattr(queue, "train", train)
@@ -201,7 +226,12 @@ def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeyp
     table = json.loads((plan.RESULTS / "sick.json").read_text())
     assert table.items() >= described.items()
     (recorded,) = table["rows"]
-    expected = {"model": "A", "differs": "short", "seeds": [2], "revisions": ["bbbbbbb"]}
+    expected = {
+        "model": "A",
+        "differs": "short",
+        "seeds": [2],
+        "revisions": ["bbbbbbb"],
+    }
     assert recorded.items() >= {**expected, "digests": ["d1"]}.items()
     log = ["git", "log", "--format=%s", "--name-only"]
     printed = subprocess.run(log, cwd=results, capture_output=True, text=True, check=True).stdout
@@ -216,7 +246,11 @@ def test_a_training_that_a_killed_queue_has_left_is_waited_for(tmp_path):
     """The training inherited the lock."""
     lock = queue.lock_output(tmp_path)
     wait = [sys.executable, "-c", "import sys; sys.stdin.read()"]
-    left = subprocess.Popen(wait, stdin=subprocess.PIPE, pass_fds=[lock.fileno()])
+    left = subprocess.Popen(
+        wait,
+        stdin=subprocess.PIPE,
+        pass_fds=[lock.fileno()],
+    )
     lock.close()  # as when the queue's process ends
     waiting = threading.Thread(target=lambda: queue.lock_output(tmp_path).close())
     waiting.start()

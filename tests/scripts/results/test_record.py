@@ -29,8 +29,17 @@ def test_a_calibration_has_two_rows_for_each_name(run):
     measures = {**dict.fromkeys(names, 0.1), "bins": []}
     for name, temperature in (("one", 2.0), ("two", 3.0), ("one", 4.0)):
         before, after = ({**measures, "brier_score": score} for score in (0.4, 0.35))
-        test = {"examples": 1000, "accuracy": 0.8, "before": before, "after": after}
-        report = {"temperature": temperature, "previous_temperature": 1.0, "test": test}
+        test = {
+            "examples": 1000,
+            "accuracy": 0.8,
+            "before": before,
+            "after": after,
+        }
+        report = {
+            "temperature": temperature,
+            "previous_temperature": 1.0,
+            "test": test,
+        }
         report["calibration"] = {"examples": 200}
         table = run("calibration", name, {"calibration.json": report})
     keys = ("name", "when", "temperature", "brier_score")
@@ -79,7 +88,13 @@ def test_trees_have_a_row_of_percents_for_each_kind_and_model(run):
 
 def test_a_study_becomes_a_table(run, tmp_path, monkeypatch):
     values = {"a": 1, "b": "x"}
-    trial = {"state": "complete", "value": 0.75, "values": values, "best_epoch": 1, "epochs": 2}
+    trial = {
+        "state": "complete",
+        "value": 0.75,
+        "values": values,
+        "best_epoch": 1,
+        "epochs": 2,
+    }
     report = {
         "command": """allennlp tune c.jsonnet s.json -o '{"a": 1}'""",
         "configuration": "c.jsonnet",
@@ -112,11 +127,21 @@ def test_a_study_becomes_a_table(run, tmp_path, monkeypatch):
 
 
 def transfer(accuracy, average=None, metric="mr_accuracy", **errors):
-    return {"metrics": {metric: accuracy}, "average": average, "vector_size": 9, "errors": errors}
+    return {
+        "metrics": {metric: accuracy},
+        "average": average,
+        "vector_size": 9,
+        "errors": errors,
+    }
 
 
 def test_the_figures_of_a_transfer_s_seeds_become_a_list(run, tmp_path):
-    empty = {"data": "SentEval", "vectors": "", "metrics": {"mr_accuracy": "MR, %"}, "rows": []}
+    empty = {
+        "data": "SentEval",
+        "vectors": "",
+        "metrics": {"mr_accuracy": "MR, %"},
+        "rows": [],
+    }
     (tmp_path / "table.json").write_text(json.dumps(empty))
     reports = {"0.json": transfer(0.75, 70.0), "1.json": transfer(0.77, 72.004)}
     for model in ("BiLSTM", "LSTMN", "BiLSTM"):
@@ -141,7 +166,12 @@ def test_the_figures_of_a_transfer_s_seeds_become_a_list(run, tmp_path):
 )
 def test_incomplete_reports_are_refused(tmp_path, reports, seeds, message):
     with pytest.raises(ValueError, match=message):
-        record.record_transfer(tmp_path / "table.json", "BiLSTM", reports, seeds=seeds)
+        record.record_transfer(
+            tmp_path / "table.json",
+            "BiLSTM",
+            reports,
+            seeds=seeds,
+        )
 
 
 def test_the_published_rows_of_transfer_agree_with_the_configurations():

@@ -20,7 +20,12 @@ CONFIG = CONFIGURATIONS / "sick" / "subilstm.jsonnet"
 
 def begin(output: Path, seed: int, revision: object = "1234567", **origin: str) -> None:
     """Write the origin of a run."""
-    values = {"revision": revision, "processor": "EPYC", "digest": "d1", **origin}
+    values = {
+        "revision": revision,
+        "processor": "EPYC",
+        "digest": "d1",
+        **origin,
+    }
     (output / f"{seed}.started").write_text(json.dumps(values))
 
 
@@ -30,7 +35,11 @@ def output(tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.setattr(run_seeds, "revision", lambda: "1234567")
     monkeypatch.setattr(run_seeds, "digest_of", lambda config, overrides: "d1")
     monkeypatch.setattr(run_seeds, "has_same_mathematics", lambda commit: commit != "ccccccc")
-    metrics = {"best_epoch": 3, "epoch": 11, "training_duration": "0:02:30.000000"}
+    metrics = {
+        "best_epoch": 3,
+        "epoch": 11,
+        "training_duration": "0:02:30.000000",
+    }
     metrics |= {"best_validation_accuracy": 0.9, "training_accuracy": 1.0}
     for seed, accuracy in ((1, 0.80), (2, 0.84)):
         folder = tmp_path / "out" / str(seed)
@@ -101,8 +110,16 @@ def test_several_seeds_at_a_time_share_the_cores(
 def test_recorded_figures_replace_those_of_the_same_row(output, run, tmp_path):
     path = tmp_path / "sick.json"
     other = {"model": "majority", "metrics": {"accuracy": 0.5}}
-    row = {"model": "SuBiLSTM", "configuration": "sick/subilstm", "differs": "random vectors"}
-    table = {"data": "SICK", "vectors": "random", "metrics": {"accuracy": "accuracy, %"}}
+    row = {
+        "model": "SuBiLSTM",
+        "configuration": "sick/subilstm",
+        "differs": "random vectors",
+    }
+    table = {
+        "data": "SICK",
+        "vectors": "random",
+        "metrics": {"accuracy": "accuracy, %"},
+    }
     path.write_text(json.dumps({**table, "rows": [other, row]}))
     run(1, 2, record=path)
     recorded = json.loads(path.read_text())
@@ -280,7 +297,11 @@ def test_scores_of_the_items_are_recorded_once_for_each_seed(
     for _ in range(2):
         run(1, 2, record=tmp_path / "sick.json")
     assert rows(tmp_path / "sick.json")[0]["seeds"] == [1, 2]
-    key = {"configuration": "sick/subilstm", "overrides": "", "data": data}
+    key = {
+        "configuration": "sick/subilstm",
+        "overrides": "",
+        "data": data,
+    }
     made = [{**key, "seed": seed, "scores": scores} for seed, scores in zip((1, 2), expected)]
     assert read_items(tmp_path / "sick.json") == made
     assert not expected or asked == [1, 2]

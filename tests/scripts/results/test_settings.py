@@ -31,7 +31,11 @@ def rows(file) -> list[dict]:
 def test_the_digest_is_of_all_settings_but_the_seeds():
     config = CONFIGURATIONS / "sick" / "bilstm.jsonnet"
     plain = digest_of(config, {})
-    seeds = {"random_seed": 5, "numpy_seed": 6, "pytorch_seed": 7}
+    seeds = {
+        "random_seed": 5,
+        "numpy_seed": 6,
+        "pytorch_seed": 7,
+    }
     assert digest_of(config, seeds) == plain
     assert digest_of(config, {"trainer.num_epochs": 1}) != plain
 

@@ -19,7 +19,11 @@ def model_and_batch():
 
 
 def trainer_of(model, **changes):
-    settings = {"_distributed": False, "_use_amp": False, **changes}
+    settings = {
+        "_distributed": False,
+        "_use_amp": False,
+        **changes,
+    }
     return SimpleNamespace(
         model=model, rescale_gradients=lambda: None, clip_gradient=lambda: None, **settings
     )
@@ -35,7 +39,15 @@ def test_is_an_update_on_the_constraints_of_the_batch(model_and_batch):
     for parameter in model.parameters():  # of the first update
         parameter.grad = torch.ones_like(parameter)
     torch.manual_seed(0)
-    callback.on_batch(trainer, [batch, batch], [], {}, 0, 1, is_training=True)
+    callback.on_batch(
+        trainer,
+        [batch, batch],
+        [],
+        {},
+        0,
+        1,
+        is_training=True,
+    )
 
     torch.manual_seed(0)
     loss = (expected.constraint_loss(**batch) + expected.constraint_loss(**batch)) / 2

@@ -156,7 +156,12 @@ def test_equals_uninterrupted_training(name, checkpointer, batches_later, tmp_pa
     # At the third batch of the second epoch, then at its last, then at the first of the third.
     train(params(name, **settings), tmp_path / "broken", interrupt_after=7)
     for batches in batches_later:
-        train(params(name, **settings), tmp_path / "broken", batches, recover=True)
+        train(
+            params(name, **settings),
+            tmp_path / "broken",
+            batches,
+            recover=True,
+        )
     train(params(name, **settings), tmp_path / "broken", recover=True)
     assert_same_outcome(
         tmp_path / "broken",
@@ -261,7 +266,11 @@ def pretended_trainer(best=True, moving_average=None):
 
 @pytest.mark.parametrize(
     ("best", "is_primary", "written"),
-    [(True, True, True), (False, True, False), (True, False, False)],
+    [
+        (True, True, True),
+        (False, True, False),
+        (True, False, False),
+    ],
 )
 def test_the_best_weights_after_two_epochs(best, is_primary, written, tmp_path):
     trainer = pretended_trainer(best)
@@ -271,7 +280,12 @@ def test_the_best_weights_after_two_epochs(best, is_primary, written, tmp_path):
     assert (tmp_path / "best.th").is_file() == written
     if written:
         weights = torch.load(tmp_path / "best.th")
-        torch.testing.assert_close(weights, trainer.model.state_dict(), rtol=0, atol=0)
+        torch.testing.assert_close(
+            weights,
+            trainer.model.state_dict(),
+            rtol=0,
+            atol=0,
+        )
 
 
 def test_the_best_weights_are_moving_averages(tmp_path):

@@ -10,8 +10,17 @@ from allennlp_sentmatch.nn import GumbelTreeLSTM, gumbel_tree_lstm
 from allennlp_sentmatch.training.callbacks import GumbelTemperature
 from tests.conftest import train_quick_start
 
-ENCODER = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "temperature": 0.9}
-ANNEALED = {"type": "gumbel_temperature", "rate": 0.35, "end": 0.2}
+ENCODER = {
+    "type": "gumbel_tree_lstm",
+    "input_size": 4,
+    "hidden_size": 3,
+    "temperature": 0.9,
+}
+ANNEALED = {
+    "type": "gumbel_temperature",
+    "rate": 0.35,
+    "end": 0.2,
+}
 
 
 def train(folder, num_epochs, encoder=ENCODER, **settings):
@@ -50,7 +59,12 @@ def test_falls_after_each_update_and_goes_on_after_an_interruption(temperatures,
 
 def test_falls_exponentially_every_few_updates_as_in_the_authors_code(temperatures, tmp_path):
     """max(0.5, exp(-r t)) where t is a multiple of 2, as in `snli/train.py`."""
-    settings = {"type": "gumbel_temperature", "schedule": "exponential", "rate": 0.1, "every": 2}
+    settings = {
+        "type": "gumbel_temperature",
+        "schedule": "exponential",
+        "rate": 0.1,
+        "every": 2,
+    }
     encoder = {**ENCODER, "temperature": 1.0}
     callbacks = {"trainer.callbacks": [settings]}
     train(tmp_path, num_epochs=5, encoder=encoder, **callbacks)
@@ -61,7 +75,11 @@ def test_falls_exponentially_every_few_updates_as_in_the_authors_code(temperatur
 
 def test_what_cannot_be_annealed(tmp_path):
     with pytest.raises(ConfigurationError, match="needs a gumbel_tree_lstm"):
-        train(tmp_path, num_epochs=1, encoder={"type": "boe", "embedding_dim": 4})
+        train(
+            tmp_path,
+            num_epochs=1,
+            encoder={"type": "boe", "embedding_dim": 4},
+        )
     for settings in ({"end": -1.0}, {"rate": 0.0}):
         with pytest.raises(ConfigurationError, match="must be a number above 0; got"):
             GumbelTemperature("unused", **settings)

@@ -20,7 +20,11 @@ LABELS = torch.tensor([[1, 0, 1], [0, 0, -1], [1, 1, -1], [0, 1, -1]])
 MASK = LABELS >= 0
 AVERAGE_PRECISIONS = [(1 + 2 / 3) / 2, 0.0, 1.0, 0.5]
 RECIPROCAL_RANKS = [1.0, 0.0, 1.0, 0.5]
-COUNTED = {"all": [0, 1, 2, 3], "answered": [0, 2, 3], "clean": [0, 3]}
+COUNTED = {
+    "all": [0, 1, 2, 3],
+    "answered": [0, 2, 3],
+    "clean": [0, 3],
+}
 
 
 ERRORS = torch.tensor([1.0, 2.0, 5.0, 3.0], requires_grad=True), torch.tensor([1.0, 4.0, 2.0, 9.0])
@@ -30,8 +34,16 @@ ERRORS = torch.tensor([1.0, 2.0, 5.0, 3.0], requires_grad=True), torch.tensor([1
     ("settings", "tensors", "values"),
     [
         ({"type": "mean_cosine"}, (FIRST, SECOND), [1, 0, -1, 0.6, 0]),
-        ({"type": "mean_cosine"}, (FIRST, SECOND, torch.arange(5) % 3 == 0), [1, 0.6]),
-        ({"type": "mean_squared_error"}, (*ERRORS, torch.arange(4) < 3), [0, 4, 9]),
+        (
+            {"type": "mean_cosine"},
+            (FIRST, SECOND, torch.arange(5) % 3 == 0),
+            [1, 0.6],
+        ),
+        (
+            {"type": "mean_squared_error"},
+            (*ERRORS, torch.arange(4) < 3),
+            [0, 4, 9],
+        ),
         *(
             (
                 {"type": name, "questions": questions},

@@ -6,7 +6,12 @@ from allennlp.training.metrics import Metric
 
 from allennlp_sentmatch.training.metrics import Distinct
 
-SENTENCES = [["a", "man", "sleeps"], ["a", "man", "runs"], ["a"], []]
+SENTENCES = [
+    ["a", "man", "sleeps"],
+    ["a", "man", "runs"],
+    ["a"],
+    [],
+]
 
 
 def test_distinct_by_hand():

@@ -60,7 +60,12 @@ PARTS = (slice(-1, None), slice(0, -1))
 
 
 def work(rank: int, kind: Any, address: str, queue: Any) -> None:
-    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    torch.distributed.init_process_group(
+        "gloo",
+        init_method=address,
+        rank=rank,
+        world_size=2,
+    )
     queue.put(measure(kind, PARTS[rank]))
     torch.distributed.destroy_process_group()
 

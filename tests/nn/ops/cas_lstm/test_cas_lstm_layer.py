@@ -45,7 +45,13 @@ EDGES = [0.0, 1e-30, 88.0, 89.0, 104.0, 708.0, 710.0, 746.0, 1e30, float("inf")]
 """Arguments at which exponentials begin to overflow or vanish."""
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 3e-7), (torch.float64, 1e-15)])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"),
+    [
+        (torch.float32, 3e-7),
+        (torch.float64, 1e-15),
+    ],
+)
 @pytest.mark.parametrize("H", [1, 7, 64])  # remainders for vectors of any width
 def test_the_activations_are_torch_s(dtype, tolerance, H):
     """Test all arguments that matter, and beyond."""
@@ -54,10 +60,25 @@ def test_the_activations_are_torch_s(dtype, tolerance, H):
     x = torch.nn.functional.pad(x, (0, -len(x) % H)).view(1, -1, H)
     is_open = torch.full_like(x, OPEN)
     layer = step(input_gate=x, candidate=is_open)
-    torch.testing.assert_close(layer.cell, x.sigmoid(), rtol=0, atol=tolerance)
-    torch.testing.assert_close(layer.hidden, x.sigmoid().tanh(), rtol=0, atol=tolerance)
+    torch.testing.assert_close(
+        layer.cell,
+        x.sigmoid(),
+        rtol=0,
+        atol=tolerance,
+    )
+    torch.testing.assert_close(
+        layer.hidden,
+        x.sigmoid().tanh(),
+        rtol=0,
+        atol=tolerance,
+    )
     layer = step(input_gate=is_open, candidate=x)
-    torch.testing.assert_close(layer.cell, x.tanh(), rtol=0, atol=tolerance)
+    torch.testing.assert_close(
+        layer.cell,
+        x.tanh(),
+        rtol=0,
+        atol=tolerance,
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -14,7 +14,12 @@ def test_products_are_sums_of_integers(size, is_largest):
     """This also holds for the largest numbers, where sums of two products exceed 16 bits."""
     generator = torch.Generator().manual_seed(0)
     integers = torch.randint(-LARGEST, LARGEST + 1, size, generator=generator)
-    levels = torch.randint(-LEVELS, LEVELS + 1, (33, size[1]), generator=generator)
+    levels = torch.randint(
+        -LEVELS,
+        LEVELS + 1,
+        (33, size[1]),
+        generator=generator,
+    )
     if is_largest:
         integers.fill_(LARGEST)
         levels.fill_(LEVELS)
@@ -23,7 +28,12 @@ def test_products_are_sums_of_integers(size, is_largest):
     expected = (levels.double() @ integers.double().t()) * 0.25
     for rows in (1, 2, 8, 33):
         found = matrix.product(levels[:rows].float())
-        torch.testing.assert_close(found.double(), expected[:rows], rtol=1e-6, atol=0)
+        torch.testing.assert_close(
+            found.double(),
+            expected[:rows],
+            rtol=1e-6,
+            atol=0,
+        )
 
 
 def test_a_row_does_not_depend_on_the_others():

@@ -24,7 +24,15 @@ def tables(value=0.0, dtype=torch.float32):
 
 @pytest.mark.parametrize(
     "change",
-    [{}, {"t": T}, {"t": -1}, {"first": 1}, {"first": -1}, {"sentences": N + 1}, {"offset": 1}],
+    [
+        {},
+        {"t": T},
+        {"t": -1},
+        {"first": 1},
+        {"first": -1},
+        {"sentences": N + 1},
+        {"offset": 1},
+    ],
 )
 def test_a_step_outside_of_its_tables_is_refused(change):
     states = torch.zeros(2, S, R, N, H)
@@ -42,7 +50,13 @@ def test_a_step_outside_of_its_tables_is_refused(change):
                 run(STEP._replace(**change))
 
 
-@pytest.mark.parametrize(("dtype", "vanished"), [(torch.float32, 1e-31), (torch.float64, 1e-301)])
+@pytest.mark.parametrize(
+    ("dtype", "vanished"),
+    [
+        (torch.float32, 1e-31),
+        (torch.float64, 1e-301),
+    ],
+)
 def test_vanished_gradients_are_zero(dtype, vanished):
     """Their products with gates and weights could be denormal numbers, which are slow."""
     grads = torch.zeros(2, S, R, N, H, dtype=dtype)
@@ -57,4 +71,9 @@ def test_vanished_gradients_are_zero(dtype, vanished):
     # dc = dh * o * (1 - tanh(c)^2) is 0.375e-20 in row 2, and 1e-20 in row 3.
     for row, expected in ((2, 0.1875e-20), (3, 0.5e-20)):
         actual = grads[1, :, row]
-        torch.testing.assert_close(actual, torch.full_like(actual, expected), atol=0, rtol=1e-6)
+        torch.testing.assert_close(
+            actual,
+            torch.full_like(actual, expected),
+            atol=0,
+            rtol=1e-6,
+        )
