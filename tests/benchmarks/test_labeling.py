@@ -1,3 +1,5 @@
+"""The pairs that are chosen for labeling, and the search for exchanged labels."""
+
 import numpy
 import pandas
 

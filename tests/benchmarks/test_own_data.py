@@ -1,3 +1,5 @@
+"""Draws from published data as examples of one's own, and the rows of the results."""
+
 import json
 
 import numpy

@@ -1,3 +1,5 @@
+"""Labels that other pairs contradict come first; no pair is judged by its own group."""
+
 import pytest
 
 from allennlp_sentmatch import PairClassifier, PairRegressor

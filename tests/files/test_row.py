@@ -7,23 +7,61 @@ import pytest
 from allennlp_sentmatch.files.row import Row, Source
 from tests.fuzzing import nested
 
-ROW = Row(Source("f.jsonl", 7), {"s": "text", "n": 3, "t": True, "z": None, "e": " ", "l": ["x"]})
+SOURCE = Source("f.jsonl", 7)
+
+
+ROW = Row(
+    SOURCE,
+    {
+        "s": "text",
+        "n": 3,
+        "t": True,
+        "z": None,
+        "e": " ",
+        "l": ["x"],
+    },
+)
 
 
 def of(x):
-    return Row(Source("f.jsonl", 7), {"x": x})
+    """Return a row whose column `x` has this value."""
+    return Row(SOURCE, {"x": x})
 
 
-def test_values():
-    # The first existing column counts.
+def test_the_first_existing_column_counts():
     assert ROW.text(["missing", "s"]) == "text"
     assert ROW.label(["missing", "s", "n"]) == "text"
-    labels = [ROW.label([column]) for column in ("n", "t", "z", "missing")]
-    assert labels == ["3", "true", None, None]
-    assert [of("3.5").number(["x"]), ROW.number(["n"]), ROW.number(["missing"])] == [3.5, 3.0, None]
-    ids = [ROW.joined(columns) for columns in (["s", "n"], ["s", "missing"], ["s", "z"], [])]
-    assert [*ids, of("").joined(["x"])] == ["text-3", None, None, None, None]
-    row = Row(Source("f", 1), {"one": "a", "two": ["b", " c"], "none": None})
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ("n", "3"),
+        ("t", "true"),
+        ("z", None),
+        ("missing", None),
+    ],
+)
+def test_labels(column, expected):
+    assert ROW.label([column]) == expected
+
+
+def test_numbers():
+    assert of("3.5").number(["x"]) == 3.5
+    assert ROW.number(["n"]) == 3.0
+    assert ROW.number(["missing"]) is None
+
+
+def test_joined_ids():
+    assert ROW.joined(["s", "n"]) == "text-3"
+    assert ROW.joined(["s", "missing"]) is None
+    assert ROW.joined(["s", "z"]) is None
+    assert ROW.joined([]) is None
+    assert of("").joined(["x"]) is None
+
+
+def test_texts_of_several_columns():
+    row = Row(SOURCE, {"one": "a", "two": ["b", " c"], "none": None})
     assert row.texts(["two", "missing", "one", "none"]) == ["b", " c", "a"]
     assert row.texts(["none", "missing"]) is None
 
@@ -33,52 +71,74 @@ def test_numbers_within_limits(number):
     assert of(str(number)).number(["x"], (-1, 3)) == number
 
 
+def check_error(message):
+    """Expect an error of the row that has this message."""
+    return pytest.raises(ValueError, match=rf"^f\.jsonl, line 7: {message}")
+
+
 @pytest.mark.parametrize(
-    ("read", "message"),
+    ("read", "columns", "message"),
     [
-        (lambda: ROW.text(["a", "b"]), "there is no column 'a' or 'b'; the columns are 's', 'n'"),
-        (lambda: ROW.text(["n"]), "column 'n' must be a string, not 3"),
-        (lambda: ROW.text(["z"]), "column 'z' must be a string, not None"),
-        (lambda: ROW.label(["e"]), "column 'e' is empty: expected a label"),
-        (lambda: ROW.label(["l"]), r"column 'l' must be a label, not \['x'\]"),
-        (lambda: ROW.joined(["s", "l"]), r"column 'l' must be an id, not \['x'\]"),
-        *(
-            (lambda x=x: of(x).number(["x"]), "column 'x' must be a finite number, not ")
-            for x in ["a", ["x"], "nan", "inf", float("nan"), 10**400, "1e999", "1_0", True]
-        ),
-        *(
-            (lambda x=x: of(x).number(["x"], (-1, 3)), f"column 'x' .* -1 and 3, not {x}$")
-            for x in (-1.5, 3.25)
-        ),
-        *(
-            (lambda x=x: of(x).texts(["x"]), f"column 'x' {message}")
-            for x, message in [
-                (3, "must hold strings, not 3"),
-                (["a", None], "must hold strings, not None"),
-                ({"text": "a"}, "must hold strings"),
-                ("", "holds a blank text"),
-                (["a", " "], "holds a blank text"),
-                ([], "is an empty list"),
-                (["a", "\ud800"], "has the lone surrogate"),
-            ]
-        ),
-        *(
-            (lambda read=read: read(of("a\ud800"), ["x"]), "column 'x' has the lone surrogate")
-            for read in (Row.text, Row.label, Row.joined)
-        ),
+        (Row.text, ["a", "b"], "there is no column 'a' or 'b'; the columns are 's', 'n'"),
+        (Row.text, ["n"], "column 'n' must be a string, not 3"),
+        (Row.text, ["z"], "column 'z' must be a string, not None"),
+        (Row.label, ["e"], "column 'e' is empty: expected a label"),
+        (Row.label, ["l"], r"column 'l' must be a label, not \['x'\]"),
+        (Row.joined, ["s", "l"], r"column 'l' must be an id, not \['x'\]"),
     ],
 )
-def test_errors_say_where(read, message):
-    with pytest.raises(ValueError, match=rf"^f\.jsonl, line 7: {message}"):
-        read()
+def test_errors_say_where(read, columns, message):
+    with check_error(message):
+        read(ROW, columns)
 
 
-def test_a_value_of_any_size_is_cut_short_in_errors():
-    for value in (nested(900), list(range(10**6)), {"a": "b" * 10**6}):
-        for read in (Row.text, Row.label, Row.number, Row.joined):
-            with pytest.raises(ValueError, match="column 'x' must be") as error:
-                read(of(value), ["x"])
-            assert len(str(error.value)) < 400
+@pytest.mark.parametrize(
+    "value", ["a", ["x"], "nan", "inf", float("nan"), 10**400, "1e999", "1_0", True]
+)
+def test_what_is_no_finite_number(value):
+    with check_error("column 'x' must be a finite number, not "):
+        of(value).number(["x"])
+
+
+@pytest.mark.parametrize("value", [-1.5, 3.25])
+def test_numbers_outside_of_limits(value):
+    with check_error(f"column 'x' .* -1 and 3, not {value}$"):
+        of(value).number(["x"], (-1, 3))
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (3, "must hold strings, not 3"),
+        (["a", None], "must hold strings, not None"),
+        ({"text": "a"}, "must hold strings"),
+        ("", "holds a blank text"),
+        (["a", " "], "holds a blank text"),
+        ([], "is an empty list"),
+        (["a", "\ud800"], "has the lone surrogate"),
+    ],
+)
+def test_what_are_no_texts(value, message):
+    with check_error(f"column 'x' {message}"):
+        of(value).texts(["x"])
+
+
+@pytest.mark.parametrize("read", [Row.text, Row.label, Row.joined])
+def test_lone_surrogates(read):
+    with check_error("column 'x' has the lone surrogate"):
+        read(of("a\ud800"), ["x"])
+
+
+@pytest.mark.parametrize("read", [Row.text, Row.label, Row.number, Row.joined])
+@pytest.mark.parametrize(
+    "value",
+    [nested(900), list(range(10**6)), {"a": "b" * 10**6}],
+    ids=["nested", "list", "object"],
+)
+def test_a_value_of_any_size_is_cut_short_in_errors(read, value):
+    with pytest.raises(ValueError, match="column 'x' must be") as error:
+        read(of(value), ["x"])
+    assert len(str(error.value)) < 400
 
 
 def test_a_source_as_text():

@@ -37,20 +37,28 @@ def test_merges_that_are_no_tree(merges: list):
         tree_of(merges, 4)
 
 
-def test_simple_trees():
-    assert left_branching(4) == {(0, 2), (0, 3), (0, 4)}
-    assert right_branching(4) == {(2, 4), (1, 4), (0, 4)}
-    assert balanced(3) == {(1, 3), (0, 3)}
-    assert balanced(4) == {(0, 2), (2, 4), (0, 4)}
-    # (a ((b c) (d e))), ((a b) ((c d) (e f)))
-    assert balanced(5) == {(1, 3), (3, 5), (1, 5), (0, 5)}
-    assert balanced(6) == {(0, 2), (2, 4), (4, 6), (2, 6), (0, 6)}
-
-
 @pytest.mark.parametrize("make", [left_branching, right_branching, balanced])
 def test_sentences_of_one_and_two_words(make):
     assert make(1) == set()
     assert make(2) == {(0, 2)}
+
+
+def test_trees_that_branch_to_one_side():
+    assert left_branching(4) == {(0, 2), (0, 3), (0, 4)}
+    assert right_branching(4) == {(2, 4), (1, 4), (0, 4)}
+
+
+@pytest.mark.parametrize(
+    ("num_words", "expected"),
+    [
+        (3, {(1, 3), (0, 3)}),
+        (4, {(0, 2), (2, 4), (0, 4)}),
+        (5, {(1, 3), (3, 5), (1, 5), (0, 5)}),  # (a ((b c) (d e)))
+        (6, {(0, 2), (2, 4), (4, 6), (2, 6), (0, 6)}),  # ((a b) ((c d) (e f)))
+    ],
+)
+def test_balanced_trees(num_words, expected):
+    assert balanced(num_words) == expected
 
 
 def test_random_trees_merge_any_two_neighbors():
@@ -59,18 +67,36 @@ def test_random_trees_merge_any_two_neighbors():
     counts = Counter(random_tree(4, generator) for _ in range(6000))
     assert len(counts) == 5
     assert counts.pop(balanced(4)) == pytest.approx(2000, abs=120)
-    assert all(number == pytest.approx(1000, abs=120) for number in counts.values())
+    for number in counts.values():
+        assert number == pytest.approx(1000, abs=120)
 
 
-def test_f1():
-    # They share ((a b c) d) and the sentence.
-    assert f1(frozenset(CENTER), left_branching(4)) == pytest.approx(2 / 3)
-    assert f1(left_branching(4), right_branching(4)) == pytest.approx(1 / 3)
-    # A tree of one bracket, not binary: precision 1, recall 1/3.
-    assert f1(frozenset([(0, 4)]), balanced(4)) == pytest.approx(1 / 2)
-    assert f1(left_branching(1), right_branching(1)) == 1
-    trees = [left_branching(4), left_branching(1)]
-    assert mean_f1(trees, [right_branching(4), right_branching(1)]) == pytest.approx(2 / 3)
+LEFT = left_branching(4)
+
+
+RIGHT = right_branching(4)
+
+
+ONE_WORD = left_branching(1)
+
+
+@pytest.mark.parametrize(
+    ("tree", "other", "expected"),
+    [
+        (frozenset(CENTER), LEFT, 2 / 3),  # they share ((a b c) d) and the sentence
+        (LEFT, RIGHT, 1 / 3),
+        (frozenset([(0, 4)]), balanced(4), 1 / 2),  # not binary: precision 1, recall 1/3
+        (ONE_WORD, right_branching(1), 1),
+    ],
+)
+def test_f1(tree, other, expected):
+    assert f1(tree, other) == pytest.approx(expected)
+
+
+def test_the_mean_f1_is_over_sentences():
+    """These are 1/3 and 1."""
+    found = mean_f1([LEFT, ONE_WORD], [RIGHT, right_branching(1)])
+    assert found == pytest.approx(2 / 3)
 
 
 def test_depth():

@@ -1,3 +1,5 @@
+"""Trees that a model chooses, and their measures against parses of a treebank."""
+
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError

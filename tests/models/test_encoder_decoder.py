@@ -45,45 +45,50 @@ class TestEncoderDecoder:
             return log_softmax(model._output_layer(attentional[0]), -1)
 
     def test_beam_search_ranks_all_short_translations(self):
+        """Five tokens are allowed: no more than 21 hypotheses go on or have ended after two steps,
+        and the best 30 of 85 after three.
+        """
         self._draw_parameters(seed=2)
         end = self.model._words.end
-        vocabulary = [i for i, allowed in enumerate(self.model._words.allowed.tolist()) if allowed]
-        vocabulary = [i for i in vocabulary if i != end][:4]
-        self.model._words.allowed[:] = False
-        self.model._words.allowed[[*vocabulary, end]] = True
-        # Five tokens are allowed: no more than 21 hypotheses go on or have ended after two steps,
-        # and the best 30 of 85 after three.
+        is_allowed = self.model._words.allowed
+        vocabulary = [i for i in is_allowed.nonzero().flatten().tolist() if i != end][:4]
+        is_allowed[:] = False
+        is_allowed[[*vocabulary, end]] = True
         self.model._beam_search.beam_size = 30
         self.model._beam_search.per_node_beam_size = 5
         self.model._beam_search.max_steps = 3
         best = set()
         for instance in self.instances[:4]:
+            scores = self._scores_of_hypotheses(instance, vocabulary)
+            assert len(scores) == 85
+            ranking = sorted(scores, key=scores.get, reverse=True)[:30]
             with torch.no_grad():
                 output = self.model(**self.sample.batch([instance]))
-            scores = {}
-            for tokens in itertools.product(vocabulary, repeat=2):
-                log_probs = self._log_probs(self.model, instance, tokens)  # (3, V)
-                for token in [*vocabulary, end]:
-                    for hypothesis in ((end,), (tokens[0], end), (*tokens, token)):
-                        steps = zip(log_probs, hypothesis)
-                        scores[hypothesis] = sum(step[i].item() for step, i in steps)
-            assert len(scores) == 85
-            ranking = sorted(scores, key=scores.__getitem__, reverse=True)[:30]
             found = output["predictions"][0].tolist()
             assert found == [[*tokens, end, end][:3] for tokens in ranking]
             expected = torch.tensor([scores[tokens] for tokens in ranking])
-            torch.testing.assert_close(
-                output["scores"][0],
-                expected,
-                rtol=1e-4,
-                atol=1e-4,
-            )
+            torch.testing.assert_close(output["scores"][0], expected, rtol=1e-4, atol=1e-4)
             best.add(ranking[0])
         assert len(best) > 2
 
+    def _scores_of_hypotheses(self, instance, vocabulary):
+        """Return the log-probability of each hypothesis of three tokens, or fewer with the end."""
+        end = self.model._words.end
+        scores = {}
+        for first, second in itertools.product(vocabulary, repeat=2):
+            log_probs = self._log_probs(self.model, instance, (first, second))  # (3, V)
+            of_first = log_probs[0, first].item()
+            of_both = of_first + log_probs[1, second].item()
+            scores[end,] = log_probs[0, end].item()
+            scores[first, end] = of_first + log_probs[1, end].item()
+            for third in [*vocabulary, end]:
+                scores[first, second, third] = of_both + log_probs[2, third].item()
+        return scores
+
     def test_attention_is_that_with_which_each_token_was_predicted(self, monkeypatch):
         self._draw_parameters()
-        self.model._beam_search.beam_size = self.model._beam_search.per_node_beam_size = 1
+        self.model._beam_search.beam_size = 1
+        self.model._beam_search.per_node_beam_size = 1
         tensors = self.sample.batch(self.instances)
         del tensors["target_tokens"]
         recorded = []
@@ -98,11 +103,13 @@ class TestEncoderDecoder:
         with torch.no_grad():
             output = self.model(**tensors)
         num_steps = output["predictions"].size(2)
+        assert num_steps == 8
         # The search comes first.
         expected = torch.stack(recorded[:num_steps], 1)  # (B, T, S)
-        assert num_steps == 8
-        assert expected.diff(dim=1).abs().amax((1, 2)).gt(0.1).all()
-        has_ended = output["predictions"][:, 0].eq(self.model._words.end).cumsum(1).gt(1)
+        largest_changes = expected.diff(dim=1).abs().amax((1, 2))
+        assert largest_changes.gt(0.1).all()
+        is_end = output["predictions"][:, 0].eq(self.model._words.end)
+        has_ended = is_end.cumsum(1).gt(1)
         torch.testing.assert_close(output["attention"][~has_ended], expected[~has_ended])
 
     def test_the_loss_is_the_smoothed_cross_entropy_of_the_tokens(self):
@@ -116,6 +123,57 @@ class TestEncoderDecoder:
         expected = torch.stack(losses).mean()
         torch.testing.assert_close(self.model(**tensors)["loss"], expected)
 
+    def _use_subwords(self):
+        """Use a model of subwords, and return its batch."""
+        tokenizer = {"type": "bpe", "file": "fixtures/data/bpe.json", "lowercase": True}
+        reader = DatasetReader.by_name("parallel_text")(
+            Tokenizer.from_params(Params({**tokenizer, "language": "de"})),
+            Tokenizer.from_params(Params({**tokenizer, "language": "en"})),
+        )
+        self.instances = list(reader.read("fixtures/data/parallel.{de,en}"))
+        for instance in self.instances:
+            reader.apply_token_indexers(instance)
+        vocab = Vocabulary.from_instances(self.instances)
+        settings = {
+            **self.sample.config["model"],
+            "target_tokenizer": tokenizer,
+            "bleu": {"lowercase": True},
+        }
+        self.model = Model.from_params(Params(deepcopy(settings)), vocab=vocab).eval()
+        self._draw_parameters()
+        batch = Batch(self.instances)
+        batch.index_instances(vocab)
+        return batch.as_tensor_dict()
+
+    def test_translations_are_detokenized(self):
+        tensors = self._use_subwords()
+        with torch.no_grad():
+            output = self.model.make_output_human_readable(self.model(**tensors))
+        expected = []
+        for tokens in output["target_tokens"]:
+            text = "".join(tokens).replace("@end@", "").replace("</w>", " ")
+            expected.append(MosesDetokenizer("en").detokenize(text.split()))
+        assert output["target"] == expected
+        assert len(set(expected)) > 4
+
+    def test_bleu_is_of_detokenized_translations(self):
+        """The references share words with the random translations."""
+        tensors = self._use_subwords()
+        with torch.no_grad():
+            output = self.model.make_output_human_readable(self.model(**tensors))
+        translations = output["target"]
+        references = [f"{translation.upper()} and more" for translation in translations]
+        for pair, reference in zip(tensors["metadata"], references):
+            pair["target"] = reference
+        bleu = sacrebleu.corpus_bleu(translations, [references], lowercase=True).score
+        assert bleu > 20
+        self.model.get_metrics(reset=True)
+        self.model.train()(**tensors)
+        assert self.model.get_metrics() == {}
+        with torch.no_grad():
+            self.model.eval()(**tensors)
+        assert self.model.get_metrics() == {"BLEU": pytest.approx(bleu)}
+
     def test_predictions_are_readable(self):
         output = self.sample.predictor(self.model).translate("Ein Hund trinkt Kaffee.")
         assert output["target"] == output["n_best"][0]["target"]
@@ -126,47 +184,6 @@ class TestEncoderDecoder:
         attention = torch.tensor(output["attention"])
         assert attention.shape == (len(output["target_tokens"]), 4)
         torch.testing.assert_close(attention.sum(1), torch.ones(len(attention)))
-
-    def test_translations_and_bleu_are_detokenized(self):
-        tokenizer = {
-            "type": "bpe",
-            "file": "fixtures/data/bpe.json",
-            "lowercase": True,
-        }
-        reader = DatasetReader.by_name("parallel_text")(
-            Tokenizer.from_params(Params({**tokenizer, "language": "de"})),
-            Tokenizer.from_params(Params({**tokenizer, "language": "en"})),
-        )
-        self.instances = list(reader.read("fixtures/data/parallel.{de,en}"))
-        for instance in self.instances:
-            reader.apply_token_indexers(instance)
-        vocab = Vocabulary.from_instances(self.instances)
-        settings = {"target_tokenizer": tokenizer, "bleu": {"lowercase": True}}
-        settings = deepcopy({**self.sample.config["model"], **settings})
-        self.model = Model.from_params(Params(settings), vocab=vocab).eval()
-        self._draw_parameters()
-        batch = Batch(self.instances)
-        batch.index_instances(vocab)
-        tensors = batch.as_tensor_dict()
-        with torch.no_grad():
-            output = self.model.make_output_human_readable(self.model(**tensors))
-        subwords = ("".join(tokens).replace("@end@", "") for tokens in output["target_tokens"])
-        detokenize = MosesDetokenizer("en").detokenize
-        expected = [detokenize(text.replace("</w>", " ").split()) for text in subwords]
-        assert output["target"] == expected
-        assert len(set(expected)) > 4
-        # References that share words with the random translations.
-        references = [f"{target.upper()} and more" for target in expected]
-        for pair, reference in zip(tensors["metadata"], references):
-            pair["target"] = reference
-        bleu = sacrebleu.corpus_bleu(expected, [references], lowercase=True).score
-        assert bleu > 20
-        self.model.get_metrics(reset=True)
-        self.model.train()(**tensors)
-        assert self.model.get_metrics() == {}
-        with torch.no_grad():
-            self.model.eval()(**tensors)
-        assert self.model.get_metrics() == {"BLEU": pytest.approx(bleu)}
 
     @pytest.mark.parametrize(
         "settings",

@@ -26,6 +26,10 @@ def log_likelihood(model, latent, label, ids):
     return log_probs.mean() if model._average_over_words else log_probs.sum()
 
 
+def tokens_of(batch, name):
+    return batch[name]["tokens"]["tokens"]
+
+
 class TestVAESiameseClassifier:
     @pytest.fixture(autouse=True)
     def _set_up(self):
@@ -49,35 +53,43 @@ class TestVAESiameseClassifier:
     @pytest.mark.parametrize("setting", [None, "average_over_words", "read_end_symbol"])
     def test_the_loss_and_its_terms(self, setting):
         """The loss of equation 6.1 for every sentence, and of the classifier for labeled pairs."""
-        settings = {"classification_weight": 0.5, **({setting: True} if setting else {})}
-        self.model = self.sample.construct(**settings).double()
-        model = self.model
+        settings = {"classification_weight": 0.5}
+        if setting:
+            settings[setting] = True
+        model = self.sample.construct(**settings).double()
+        if setting:
+            assert getattr(model, f"_{setting}")
+        self.model = model
         batch = self.sample.training_batch()
-        assert setting is None or getattr(model, f"_{setting}")
         model._posterior.advance()  # a KL weight that is not zero
         model.temperature.fill_(2.0)
         model.get_metrics(reset=True)
-        expected = {}
-        for prefix in ("", "unlabeled_"):
-            premises, hypotheses = (
-                batch[f"{prefix}{name}"]["tokens"]["tokens"] for name in ("premise", "hypothesis")
-            )
-            total = 0.0
-            classification = 0.0
-            for row, pair in enumerate(zip(premises, hypotheses)):
-                (first, z1), (second, z2) = (self.auto_encoding_loss(tokens) for tokens in pair)
-                total += (first + second) / len(premises)
-                if not prefix:
-                    probs = (model._classifier(model._matcher(z1, z2)) / 2).softmax(-1)[0]
-                    classification -= math.log(probs[batch["label"][row]]) / len(premises)
-            expected[prefix] = total, classification
+        pairs = list(zip(tokens_of(batch, "premise"), tokens_of(batch, "hypothesis")))
+        unlabeled_pairs = list(
+            zip(tokens_of(batch, "unlabeled_premise"), tokens_of(batch, "unlabeled_hypothesis"))
+        )
+        labeled, classification = self._expected_losses(pairs, batch["label"])
+        unlabeled, _ = self._expected_losses(unlabeled_pairs)
         loss = model(**batch)["loss"].item()
         metrics = model.get_metrics()
-        (labeled, classification), (unlabeled, _) = expected.values()
         assert metrics["auto_encoding_loss"] == pytest.approx(labeled, rel=1e-10)
         assert metrics["classification_loss"] == pytest.approx(classification, rel=1e-10)
         assert metrics["unsupervised_loss"] == pytest.approx(unlabeled, rel=1e-10)
         assert loss == pytest.approx(labeled + 0.5 * classification + unlabeled, rel=1e-10)
+
+    def _expected_losses(self, pairs, labels=None):
+        """Return the means of the auto-encoding and the classification losses of pairs."""
+        auto_encoding = []
+        classification = []
+        for row, (premise, hypothesis) in enumerate(pairs):
+            loss_of_first, z1 = self.auto_encoding_loss(premise)
+            loss_of_second, z2 = self.auto_encoding_loss(hypothesis)
+            auto_encoding.append(loss_of_first + loss_of_second)
+            if labels is not None:
+                (logits,) = self.model._classifier(self.model._matcher(z1, z2))
+                probs = (logits / 2).softmax(-1)  # at the temperature 2
+                classification.append(-math.log(probs[labels[row]]))
+        return sum(auto_encoding) / len(pairs), sum(classification) / len(pairs)
 
     def test_means_of_losses_are_reset(self):
         batch = self.sample.training_batch()
@@ -100,8 +112,10 @@ class TestVAESiameseClassifier:
         losses = model._unlabeled_losses(pair)
         assert losses.shape == pair.logits.shape[:1]
         losses.sum().backward()
-        assert all(parameter.grad is None for parameter in model._classifier.parameters())
-        assert all(p.grad is not None for p in model._encoder.parameters())
+        for parameter in model._classifier.parameters():
+            assert parameter.grad is None
+        for parameter in model._encoder.parameters():
+            assert parameter.grad is not None
 
     def test_outside_training_z_is_the_mean(self):
         """On the sphere of R^3, A(kappa) = coth(kappa) - 1 / kappa."""

@@ -24,48 +24,67 @@ REFERENCES = [
 
 
 def rouge_l(prediction, reference):
-    """Compare with the library's own tokenizer."""
-    return RougeScorer(["rougeL"]).score(reference, prediction)["rougeL"].fmeasure
+    """Return the figure of the library, with its own tokenizer."""
+    scores = RougeScorer(["rougeL"]).score(reference, prediction)
+    return scores["rougeL"].fmeasure
 
 
-def test_batches_give_the_corpus_figures():
+@pytest.fixture
+def metric():
+    """Return a metric that has read the predictions in batches."""
     metric = Metric.from_params(Params({"type": "answer_overlap"}))
     metric(PREDICTIONS[:1], REFERENCES[:1])
     metric([], [])
     metric(PREDICTIONS[1:], REFERENCES[1:])
-    figures = metric.get_metric()
+    return metric
 
+
+@pytest.mark.parametrize("order", [1, 4])
+def test_bleu_is_the_library_s(metric, order):
     padded = [[*references, None, None][:3] for references in REFERENCES]
-    for order in (1, 4):
-        bleu = sacrebleu.BLEU(lowercase=True, max_ngram_order=order)
-        expected = bleu.corpus_score(PREDICTIONS, [list(column) for column in zip(*padded)]).score
-        assert 0 < expected < 100
-        assert figures[f"bleu_{order}"] == pytest.approx(expected, abs=1e-9)
-    best = [
-        max(rouge_l(prediction, reference) for reference in references)
-        for prediction, references in zip(PREDICTIONS, REFERENCES)
-    ]
-    assert figures["rouge_l"] == pytest.approx(100 * sum(best) / 4, abs=1e-9)
+    columns = [list(column) for column in zip(*padded)]
+    bleu = sacrebleu.BLEU(lowercase=True, max_ngram_order=order)
+    expected = bleu.corpus_score(PREDICTIONS, columns).score
+    assert 0 < expected < 100
+    assert metric.get_metric()[f"bleu_{order}"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_rouge_is_the_library_s_for_the_best_reference(metric):
+    best = []
+    for prediction, references in zip(PREDICTIONS, REFERENCES):
+        best.append(max(rouge_l(prediction, reference) for reference in references))
+    expected = 100 * sum(best) / 4
+    assert metric.get_metric()["rouge_l"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_figures_are_kept_until_they_are_reset(metric):
+    figures = metric.get_metric()
     assert metric.get_metric(reset=True) == figures
     assert metric.get_metric() == dict.fromkeys(figures, 0.0)
 
 
+def meteor(prediction, *references):
+    metric = AnswerOverlap()
+    metric([prediction], [references])
+    return metric.get_metric()["meteor"] / 100
+
+
+def f_of(precision, recall):
+    return precision * recall / (0.9 * precision + 0.1 * recall)
+
+
 def test_meteor_by_hand():
     """Lavie and Agarwal (2007): F = PR / (0.9 P + 0.1 R), penalty 0.5 (chunks / matches)^3."""
-
-    def meteor(prediction, *references):
-        metric = AnswerOverlap()
-        metric([prediction], [references])
-        return metric.get_metric()["meteor"] / 100
-
     # "walked" and "walking" have the same stem: 3 matches in 1 chunk, of 3 and of 4 words.
-    f = 1 * 0.75 / (0.9 * 1 + 0.1 * 0.75)
-    expected = f * (1 - 0.5 * (1 / 3) ** 3)
+    expected = f_of(1, 0.75) * (1 - 0.5 * (1 / 3) ** 3)
     assert meteor("He walked home", "he walking home now.") == pytest.approx(expected, abs=1e-12)
     # Two chunks of one word each.
-    f = (2 / 3) * (2 / 2) / (0.9 * 2 / 3 + 0.1 * 2 / 2)
-    assert meteor("cold and wet", "cold, wet") == pytest.approx(f * 0.5, abs=1e-12)
-    # Synonyms in WordNet must not matter.
+    expected = f_of(2 / 3, 2 / 2) * 0.5
+    assert meteor("cold and wet", "cold, wet") == pytest.approx(expected, abs=1e-12)
+
+
+def test_meteor_knows_no_synonyms():
+    """Those of WordNet must not matter."""
     assert meteor("car", "automobile") == 0
     assert meteor("car", "automobile", "Car!") == pytest.approx(0.5, abs=1e-12)
 
@@ -76,7 +95,12 @@ def test_the_best_reference_counts_for_exact_match_and_f1():
     figures = metric.get_metric(reset=True)
     assert figures["exact_match"] == pytest.approx(50)
     assert figures["f1"] == pytest.approx(100 * (1 + 2 / 3) / 2)
-    metric(["the", "kings palace"], [["a"], ["The King's  palace."]])  # SQuAD 1.1: no word, no F1
+
+
+def test_articles_and_marks_do_not_count():
+    """SQuAD 1.1: there is no F1 without a word."""
+    metric = AnswerOverlap()
+    metric(["the", "kings palace"], [["a"], ["The King's  palace."]])
     figures = metric.get_metric()
     assert figures["exact_match"] == 100
     assert figures["f1"] == 50
@@ -116,7 +140,8 @@ def test_words_of_every_script(prediction, answer, rouge, twin):
 def test_english_figures_are_those_of_the_library():
     metric = AnswerOverlap()
     marks = ["It’s 1½ x² – “so-called” a_b 5€ N°7 …", "its 1 x, so called: A B 5 n 7"]
-    texts = [*PREDICTIONS, *marks, "don't"] + [row.text(["question"]) for row in json_rows(DATA)]
+    questions = [row.text(["question"]) for row in json_rows(DATA)]
+    texts = [*PREDICTIONS, *marks, "don't", *questions]
     for prediction, answer in product(texts, texts):
         metric([prediction], [[answer]])
         expected = pytest.approx(100 * rouge_l(prediction, answer))
