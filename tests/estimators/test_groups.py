@@ -19,19 +19,7 @@ from allennlp_sentmatch.estimators.groups import (
     joined_groups,
     strata_of,
 )
-from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
-
-pytestmark = pytest.mark.usefixtures("few_penalties")
-
-
-class Numbers:
-    """Encodes sentences that end in a number, which determines the vectors."""
-
-    def encode(self, sentences):
-        return numpy.array([self.vector(int(text.split()[-1])) for text in sentences])
-
-    def vector(self, seed):
-        return numpy.random.default_rng(seed).standard_normal(16)
+from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, Numbers, tiny_encoder
 
 
 class Letters:

@@ -12,16 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from allennlp_sentmatch import PairClassifier
 from allennlp_sentmatch.estimators import heads, linear, minimum
-
-
-class Numbers:
-    """Encodes sentences that end in a number, which determines the vectors."""
-
-    def encode(self, sentences):
-        return numpy.array([self.vector(int(text.split()[-1])) for text in sentences])
-
-    def vector(self, seed):
-        return numpy.random.default_rng(seed).standard_normal(16)
+from tests.estimators.tiny_encoder import Numbers
 
 
 def numbered(count):

@@ -9,7 +9,7 @@ from sklearn.metrics import precision_recall_fscore_support
 from allennlp_sentmatch import FineTuning, PairClassifier
 from allennlp_sentmatch.estimators import linear
 from allennlp_sentmatch.estimators.thresholds import choose_threshold
-from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
+from tests.estimators.tiny_encoder import LABELS, PAIRS, Numbers, tiny_encoder
 
 pytestmark = pytest.mark.usefixtures("few_penalties")
 
@@ -181,23 +181,13 @@ def test_an_interval_counts_groups():
     assert without_groups[0] > expected[0]
 
 
-class Numbers:
-    """Encodes numbers as unrelated vectors."""
-
-    def encode(self, sentences):
-        return numpy.array([self.vector(int(text)) for text in sentences])
-
-    def vector(self, seed):
-        return numpy.random.default_rng(seed).standard_normal(64)
-
-
 @pytest.mark.parametrize(("count", "num_held_out"), [(80, 80), (1000, 200)])
 def test_the_scores_are_of_pairs_held_out(count, num_held_out, monkeypatch):
     """The labels are noise, which the classifier memorized for pairs that it saw."""
     monkeypatch.setattr(linear, "L2_PENALTIES", (0.1,))
     pairs = [(f"{2 * i}", f"{2 * i + 1}") for i in range(count)]
     labels = numpy.random.default_rng(0).uniform(size=count) < 0.5
-    classifier = PairClassifier(Numbers(), compare_words=False).fit(pairs, labels)
+    classifier = PairClassifier(Numbers(64), compare_words=False).fit(pairs, labels)
     if count == 80:
         assert classifier.score(pairs, labels) > 0.85
     assert len(classifier.held_out_.targets) == num_held_out
@@ -235,7 +225,7 @@ def test_pairs_held_out_rank_as_their_cosines_do(seed):
     """With few random labels, too, no fold's model may rank pairs by its base rate."""
     labels = numpy.random.default_rng(seed).permutation([0, 1] * 8)
     pairs = [(f"{2 * i}", f"{2 * i + 1}") for i in range(16)]
-    classifier = PairClassifier(Numbers(), matcher="cosine").fit(pairs, labels)
+    classifier = PairClassifier(Numbers(64), matcher="cosine").fit(pairs, labels)
     held_out = classifier.held_out_
     cosines = classifier.encoder_.similarity(*zip(*pairs))
     margins = numpy.diff(held_out.outputs)[:, 0]

@@ -1,5 +1,6 @@
-"""A tiny encoder with random weights, on which the estimators can learn something."""
+"""Encoders without meaning: of few words, on which estimators can learn, and of numbers."""
 
+import numpy
 import torch
 
 from allennlp_sentmatch.standalone import StandaloneEncoder
@@ -46,3 +47,19 @@ def tiny_encoder(size: int = 8) -> StandaloneEncoder:
         "pooling": ["mean", "max"],
     }
     return StandaloneEncoder(indexer, WORDS, size, settings).eval()
+
+
+class Numbers:
+    """Encodes sentences that end in a number, which determines the vectors.
+
+    Vectors of different numbers are unrelated, so that nothing can be learned from them.
+    """
+
+    def __init__(self, size: int = 16) -> None:
+        self.size = size
+
+    def encode(self, sentences: list[str]) -> numpy.ndarray:
+        return numpy.array([self.vector(int(text.split()[-1])) for text in sentences])
+
+    def vector(self, seed: int) -> numpy.ndarray:
+        return numpy.random.default_rng(seed).standard_normal(self.size)
