@@ -1,7 +1,5 @@
 """CAS-LSTM against the equations of Choi et al. (2019), one token at a time in float64."""
 
-import itertools
-
 import numpy as np
 import pytest
 import torch
@@ -32,41 +30,22 @@ def batch(lengths):
 
 
 def read_as_in_the_paper(encoder, sentence, suffix="", start=None):
-    """For each layer and token, the gates, the cell and the hidden state: eqs 1-13, 17 and 18.
+    """Return for each layer and token the gates, the cell and the hidden state, by their letters.
 
     `start` are h and c of each layer before the first token.
     """
     layers = []
+    below = [{"h": x} for x in sentence]
     for layer in range(encoder.num_layers):
-        p = {
-            name: getattr(encoder, f"{name}_l{layer}{suffix}", None)
-            for name in ("weight_ih", "weight_hh", "bias", "vertical_logit")
-            + ("peephole_left", "peephole_lower")
-        }
-        H = encoder.hidden_size
-        h, c = start[layer] if start else sentence.new_zeros(2, H)
+        h, c = start[layer] if start else sentence.new_zeros(2, encoder.hidden_size)
         steps = []
-        for t, x in enumerate(sentence):
-            below = layers[-1][t] if layer else {"h": x}
-            left = p["weight_hh"] @ h
-            if encoder.vertical_gate == "peephole" and layer:  # eq. 17
-                left = torch.cat([left, p["peephole_left"] * c + p["peephole_lower"] * below["c"]])
-            gates = (p["weight_ih"] @ below["h"] + left + p["bias"]).split(H)
-            step = {name: gate.sigmoid() for name, gate in zip("ifgov", gates)}
-            step["g"] = gates[2].tanh()
-            weight = encoder.vertical_weight
-            if layer == 0 or encoder.vertical_gate == "peephole" or weight is None:
-                own = 1
-                lower = 1  # eqs 5 and 18
-            else:
-                lower = p["vertical_logit"].sigmoid() if weight == "trainable" else weight
-                own = 1 - lower  # eq. 12
-            c = step["i"] * step["g"] + own * step["f"] * c
-            if layer:
-                c = c + lower * step["v"] * below["c"]
-            h = step["o"] * c.tanh()  # eq. 13
-            steps.append({**step, "c": c, "h": h})
+        for lower in below:
+            step = step_of_layer(encoder, f"_l{layer}{suffix}", lower, h, c)
+            h = step["h"]
+            c = step["c"]
+            steps.append(step)
         layers.append(steps)
+        below = steps
     return layers
 
 
@@ -77,46 +56,88 @@ def naive_backend():
         yield
 
 
-@pytest.mark.parametrize(
-    ("variant", "num_layers", "bidirectional"),
-    list(itertools.product(VARIANTS, [1, 2, 3], [False, True])),
-)
+def step_of_layer(encoder, ending, lower, h, c):
+    """Return the gates, the cell and the hidden state of a token: eqs 1-13, 17 and 18.
+
+    `lower` is the token's step in the layer below, of which the lowest layer has only h.
+    """
+    has_vertical_gate = "c" in lower
+    is_peephole = has_vertical_gate and encoder.vertical_gate == "peephole"
+    left = getattr(encoder, f"weight_hh{ending}") @ h
+    if is_peephole:  # eq. 17
+        of_left = getattr(encoder, f"peephole_left{ending}") * c
+        of_lower = getattr(encoder, f"peephole_lower{ending}") * lower["c"]
+        left = torch.cat([left, of_left + of_lower])
+    products = getattr(encoder, f"weight_ih{ending}") @ lower["h"] + left
+    i, f, g, o, *v = (products + getattr(encoder, f"bias{ending}")).split(encoder.hidden_size)
+    step = {
+        "i": i.sigmoid(),
+        "f": f.sigmoid(),
+        "g": g.tanh(),
+        "o": o.sigmoid(),
+    }
+    own = 1  # eqs 5 and 18
+    weight_of_lower = 1
+    if has_vertical_gate and not is_peephole and encoder.vertical_weight is not None:
+        weight_of_lower = encoder.vertical_weight
+        if weight_of_lower == "trainable":
+            weight_of_lower = getattr(encoder, f"vertical_logit{ending}").sigmoid()
+        own = 1 - weight_of_lower  # eq. 12
+    step["c"] = step["i"] * step["g"] + own * step["f"] * c
+    if has_vertical_gate:
+        step["v"] = v[0].sigmoid()
+        step["c"] = step["c"] + weight_of_lower * step["v"] * lower["c"]
+    step["h"] = step["o"] * step["c"].tanh()  # eq. 13
+    return step
+
+
+FIELDS = {
+    "input": "i",
+    "forget": "f",
+    "candidate": "g",
+    "output": "o",
+    "cell": "c",
+}
+"""The letters of the fields of the gates that are returned."""
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("num_layers", [1, 2, 3])
+@pytest.mark.parametrize("bidirectional", [False, True])
 def test_outputs_and_gates_follow_the_equations(variant, num_layers, bidirectional):
-    encoder = build(
-        num_layers=num_layers,
-        bidirectional=bidirectional,
-        **VARIANTS[variant],
-    )
+    settings = VARIANTS[variant]
+    encoder = build(num_layers=num_layers, bidirectional=bidirectional, **settings)
     lengths = [4, 1, 6, 3, 0]
     inputs, mask = batch(lengths)
     outputs, gates = encoder(inputs, mask, return_gates=True)
     assert_same(encoder(inputs, mask), outputs)
     assert outputs.shape == (5, 6, encoder.output_size)
     assert len(gates) == num_layers
+    for row, length in enumerate(lengths):
+        sentence = inputs[row, :length]
+        layers = read_as_in_the_paper(encoder, sentence)
+        check_direction(outputs[row, :, :H], [gate[0] for gate in gates], row, layers)
+        if bidirectional:
+            layers = read_as_in_the_paper(encoder, sentence.flip(0), "_reverse")
+            in_order = [steps[::-1] for steps in layers]
+            check_direction(outputs[row, :, H:], [gate[1] for gate in gates], row, in_order)
 
-    fields = {
-        "input": "i",
-        "forget": "f",
-        "candidate": "g",
-        "output": "o",
-        "cell": "c",
-    }
-    for direction, suffix in enumerate(["", "_reverse"][: 1 + bidirectional]):
-        hidden = outputs[..., direction * H : (direction + 1) * H]
-        for row, length in enumerate(lengths):
-            order = slice(None, None, -1) if suffix else slice(None)
-            sentence = inputs[row, :length]
-            layers = read_as_in_the_paper(encoder, sentence.flip(0) if suffix else sentence, suffix)
-            for actual, step in zip(hidden[row], layers[-1][order]):
-                assert_same(actual, step["h"])
-            for layer, steps in enumerate(layers):
-                found = gates[layer][direction]
-                for field, gate in (dict(fields, vertical="v") if layer else fields).items():
-                    actual = getattr(found, field)[row]
-                    for value, step in zip(actual, steps[order]):
-                        assert_same(value, step[gate])
-                    assert not actual[length:].any()
-                assert (found.vertical is None) == (layer == 0)
+
+def check_direction(outputs, gates, row, layers):
+    """The outputs are the last layer's hidden states, and each layer's gates are returned."""
+    for actual, step in zip(outputs, layers[-1]):
+        assert_same(actual, step["h"])
+    for layer, (found, steps) in enumerate(zip(gates, layers)):
+        fields = dict(FIELDS)
+        if layer == 0:
+            assert found.vertical is None
+        else:
+            fields["vertical"] = "v"
+        for field, letter in fields.items():
+            values = getattr(found, field)[row]
+            for value, step in zip(values, steps):
+                assert_same(value, step[letter])
+            assert not values[len(steps) :].any()
 
 
 def test_dropout_is_applied_to_hidden_states_between_layers_only():

@@ -13,19 +13,37 @@ WORDS = ("good", "bad", "place", "person", "number", "red", "green")
 
 def write_small_data(folder: Path) -> Path:
     """Write all ten tasks' files. The labels and scores depend on the sentences' `WORDS`."""
+    _write_sentences(folder)
+    _write_questions(folder)
+    _write_trees(folder)
+    _write_paraphrases(folder)
+    _write_sick(folder)
+    _write_sts(folder)
+    return folder
+
+
+def _write_sentences(folder: Path) -> None:
+    opinions = {"neg": "bad", "pos": "good"}
     for subfolder, name, labels in (
-        ("MR", "rt-polarity", {"neg": "bad", "pos": "good"}),
-        ("cr", "custrev", {"neg": "bad", "pos": "good"}),
+        ("MR", "rt-polarity", opinions),
+        ("cr", "custrev", opinions),
         ("subj", "subj", {"objective": "number", "subjective": "good"}),
-        ("mpqa", "mpqa", {"neg": "bad", "pos": "good"}),
+        ("mpqa", "mpqa", opinions),
     ):
         for label, word in labels.items():
             _write(folder, f"{subfolder}/{name}.{label}", _sentences(word, name))
+
+
+def _write_questions(folder: Path) -> None:
+    labels = {"LOC:city": "place", "HUM:ind": "person", "NUM:date": "number"}
     for name, prefix in (("train_5500", "q"), ("TREC_10", "t")):
         lines = []
-        for label, word in {"LOC:city": "place", "HUM:ind": "person", "NUM:date": "number"}.items():
+        for label, word in labels.items():
             lines += [f"{label} {sentence}" for sentence in _sentences(word, prefix)]
         _write(folder, f"trec/{name}.label", lines)
+
+
+def _write_trees(folder: Path) -> None:
     for name in ("train", "dev", "test"):
         trees = []
         for number in range(NUM_EXAMPLES):
@@ -33,28 +51,35 @@ def write_small_data(folder: Path) -> Path:
             trees.append(f"(0 (2 {name}{number}) (1 bad))")
             trees.append("(2 (3 good) (1 bad))")
         _write(folder, f"sst/{name}.txt", trees)
+
+
+def _write_paraphrases(folder: Path) -> None:
+    header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
     for name in ("train", "test"):
-        rows = [
-            f"{int(first == second)}\t{number}\t{number + 1}\t{first} {name}\t{second} {number}"
-            for number, first, second in _pairs()
-        ]
-        header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
-        _write(folder, f"msrp/msr_paraphrase_{name}.txt", [header, *rows])
+        rows = [header]
+        for number, first, second in _pairs():
+            quality = int(first == second)
+            rows.append(f"{quality}\t{number}\t{number + 1}\t{first} {name}\t{second} {number}")
+        _write(folder, f"msrp/msr_paraphrase_{name}.txt", rows)
+
+
+def _write_sick(folder: Path) -> None:
+    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
     for name in ("train", "trial", "test_annotated"):
-        rows = [
-            f"{number}\t{first} {name}\t{second} {number}\t"
-            + ("4.5\tENTAILMENT" if first == second else "1.5\tNEUTRAL")
-            for number, first, second in _pairs()
-        ]
-        header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
-        _write(folder, f"sick/SICK_{name}.txt", [header, *rows])
+        rows = [header]
+        for number, first, second in _pairs():
+            judgment = "4.5\tENTAILMENT" if first == second else "1.5\tNEUTRAL"
+            rows.append(f"{number}\t{first} {name}\t{second} {number}\t{judgment}")
+        _write(folder, f"sick/SICK_{name}.txt", rows)
+
+
+def _write_sts(folder: Path) -> None:
     for name in ("train", "dev", "test"):
-        rows = [
-            f"g\tf\t2012\t{number}\t{5.0 if first == second else 0.0}\t{first} {name}\t{second}"
-            for number, first, second in _pairs()
-        ]
+        rows = []
+        for number, first, second in _pairs():
+            score = 5.0 if first == second else 0.0
+            rows.append(f"g\tf\t2012\t{number}\t{score}\t{first} {name}\t{second}")
         _write(folder, f"sts/STSBenchmark/sts-{name}.csv", rows)
-    return folder
 
 
 def encode_words(sentences: list[str]) -> numpy.ndarray:

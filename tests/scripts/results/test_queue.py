@@ -174,31 +174,39 @@ def test_an_interrupted_run_comes_first_and_a_failed_one_not_again(results, want
     assert queue.next_run(output, {first, *others}) is None
 
 
-@pytest.mark.parametrize("is_trained", [False, True])
-def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeypatch, is_trained):
-    """`is_trained`: the queue was killed after the training had ended."""
+DESCRIBED = {
+    "data": "SICK",
+    "vectors": "random",
+    "metrics": {"accuracy": "accuracy, %"},
+}
+"""How a table of results is described, which no run has filled yet."""
+
+
+@pytest.fixture
+def repository(results, monkeypatch):
+    """Make the folder a repository of git, with a table of results without rows."""
     subprocess.run(["git", "init", "--quiet", str(results)], check=True)
     for name, value in (("name", "A"), ("email", "a@example.org")):
-        subprocess.run(
-            ["git", "config", f"user.{name}", value],
-            cwd=results,
-            check=True,
-        )
-    (results / "docs").mkdir()
+        command = ["git", "config", f"user.{name}", value]
+        subprocess.run(command, cwd=results, check=True)
     monkeypatch.setattr(plan, "RESULTS", results / "docs" / "results")
-    plan.RESULTS.mkdir()
-    described = {
-        "data": "SICK",
-        "vectors": "random",
-        "metrics": {"accuracy": "accuracy, %"},
-    }
-    plan.WANTED.write_text(json.dumps({"sick.json": {**described, "overrides": "", "rows": []}}))
-    trained = []
+    plan.RESULTS.mkdir(parents=True)
+    table = {**DESCRIBED, "overrides": "", "rows": []}
+    plan.WANTED.write_text(json.dumps({"sick.json": table}))
+    monkeypatch.chdir(results)
+    return results
 
-    def train(training, seed, recover=False, keep_open=()):
+
+class Training:
+    """Writes the files of a training, and records its seed."""
+
+    def __init__(self):
+        self.seeds = []
+
+    def __call__(self, training, seed, recover=False, keep_open=()):
         assert recover
         assert len(keep_open) == 1
-        trained.append(seed)
+        self.seeds.append(seed)
         folder = training.folder(seed)
         folder.mkdir(parents=True)
         origin = {
@@ -211,35 +219,40 @@ def test_a_finished_run_is_recorded_named_and_committed(results, wanted, monkeyp
             "best_epoch": 0,
             "epoch": 0,
             "training_duration": "0:01:00.000000",
+            "test_accuracy": 0.5,
         }
-        (folder / "metrics.json").write_text(json.dumps({**metrics, "test_accuracy": 0.5}))
+        (folder / "metrics.json").write_text(json.dumps(metrics))
 
+
+@pytest.mark.parametrize("is_trained", [False, True])
+def test_a_finished_run_is_recorded_named_and_committed(
+    repository, wanted, monkeypatch, is_trained
+):
+    """`is_trained`: the queue was killed after the training had ended."""
+    train = Training()
     monkeypatch.setattr(queue, "train", train)
-    monkeypatch.chdir(results)
     run = Run(wanted, 2)
-    output = results / "out"
+    output = repository / "out"
     if is_trained:
         train(run.training(output), 2, recover=True, keep_open=[0])
     with queue.lock_output(output) as lock:
         queue.train_and_record(run, output, lock)
-    assert trained == [2]
+    assert train.seeds == [2]
+    assert not run.training(output).started(2).exists()
     table = json.loads((plan.RESULTS / "sick.json").read_text())
-    assert table.items() >= described.items()
+    assert table.items() >= DESCRIBED.items()
     (recorded,) = table["rows"]
-    expected = {
-        "model": "A",
-        "differs": "short",
-        "seeds": [2],
-        "revisions": ["bbbbbbb"],
-    }
-    assert recorded.items() >= {**expected, "digests": ["d1"]}.items()
+    assert recorded["model"] == "A"
+    assert recorded["differs"] == "short"
+    assert recorded["seeds"] == [2]
+    assert recorded["revisions"] == ["bbbbbbb"]
+    assert recorded["digests"] == ["d1"]
     log = ["git", "log", "--format=%s", "--name-only"]
-    printed = subprocess.run(log, cwd=results, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(log, cwd=repository, capture_output=True, text=True, check=True).stdout
     assert printed.split("\n\n") == [
         "Record seed 2 of sick/rcrn in sick.json",
         "docs/results/sick.json\n",
     ]
-    assert not run.training(output).started(2).exists()
 
 
 def test_a_training_that_a_killed_queue_has_left_is_waited_for(tmp_path):
