@@ -100,14 +100,15 @@ def test_the_encoder_of_the_package_is_not_written(tmp_path, shipped):
 
 
 def test_the_card_says_what_was_learned_from(tmp_path, shipped):
-    PairClassifier().fit(PAIRS, LABELS).save(tmp_path / "folder")
+    PairClassifier(l2=0.1).fit(PAIRS, LABELS).save(tmp_path / "folder")
     card = (tmp_path / "folder" / "README.md").read_text("utf-8")
     assert "learned from text with free licences" in card
     assert '"pairs fitted on": 21' in card  # different ones, in either order
 
 
 def test_dimensions_of_the_encoder_of_the_package_are_kept(tmp_path, shipped):
-    saved = PairClassifier(SentenceEncoder(dimensions=numpy.int64(2))).fit(PAIRS, LABELS)
+    encoder = SentenceEncoder(dimensions=numpy.int64(2))
+    saved = PairClassifier(encoder, l2=0.1).fit(PAIRS, LABELS)
     saved.save(tmp_path / "folder")
     fitted_again = clone(PairClassifier.load(tmp_path / "folder")).fit(PAIRS, LABELS)
     expected = saved.predict_proba(PAIRS)
@@ -115,7 +116,7 @@ def test_dimensions_of_the_encoder_of_the_package_are_kept(tmp_path, shipped):
 
 
 def test_an_encoder_of_the_package_that_has_changed_is_refused(tmp_path, shipped):
-    PairClassifier().fit(PAIRS, LABELS).save(tmp_path / "folder")
+    PairClassifier(l2=0.1).fit(PAIRS, LABELS).save(tmp_path / "folder")
     changed = tiny_encoder()
     torch.nn.init.normal_(changed.embedding.weight)
     changed._write_files(shipped)
