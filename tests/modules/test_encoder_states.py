@@ -20,23 +20,20 @@ MASK = torch.arange(5) < torch.tensor([[5], [2], [0]])
 @pytest.mark.parametrize("kind", ["lstm", "stacked_rnn", "cas_lstm"])
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_last_states_are_those_of_each_sentence_alone(kind, bidirectional):
-    encoder = make(
-        type=kind,
-        hidden_size=4,
-        num_layers=2,
-        bidirectional=bidirectional,
-    )
+    encoder = make(type=kind, hidden_size=4, num_layers=2, bidirectional=bidirectional)
+    width = 8 if bidirectional else 4
     assert num_layers_with_states(encoder) == 2
     outputs, last_output, states = encode_with_states(encoder, INPUTS, MASK)
     torch.testing.assert_close(outputs, encoder(INPUTS, MASK))
-    assert states.hidden.shape == (3, 2, 8 if bidirectional else 4)
-    assert states.cell.shape == (3, 2, 8 if bidirectional else 4)
+    assert states.hidden.shape == (3, 2, width)
+    assert states.cell.shape == (3, 2, width)
     torch.testing.assert_close(states.hidden[:, 1], last_output)  # the top layer's
-    for b, length in enumerate(MASK.sum(1).tolist()):
-        alone = [x[b : b + 1, :length] for x in (INPUTS, MASK)]
-        expected = encode_with_states(encoder, *alone)[2]
-        for found, wanted in zip(states, expected):
-            torch.testing.assert_close(found[b], wanted[0])
+    for row, length in enumerate([5, 2, 0]):
+        sentence = INPUTS[row : row + 1, :length]
+        mask = MASK[row : row + 1, :length]
+        _, _, expected = encode_with_states(encoder, sentence, mask)
+        torch.testing.assert_close(states.hidden[row], expected.hidden[0])
+        torch.testing.assert_close(states.cell[row], expected.cell[0])
 
 
 @pytest.mark.parametrize("kind", ["lstm", "stacked_rnn", "cas_lstm", "rcrn"])
@@ -48,17 +45,22 @@ def test_a_batch_without_tokens(kind):
     assert torch.equal(last_output, torch.zeros(3, width))
     if kind != "rcrn":
         zeros = torch.zeros(3, num_layers_with_states(encoder), width)
-        assert all(torch.equal(state, zeros) for state in states)
+        assert torch.equal(states.hidden, zeros)
+        assert torch.equal(states.cell, zeros)
 
 
-def test_other_encoders_have_their_last_output_alone():
+def test_a_gru_has_no_layers_with_states():
     assert num_layers_with_states(make(type="stacked_rnn", cell="gru", hidden_size=4)) == 0
+
+
+def test_other_encoders_have_only_their_last_output():
     encoder = make(type="rcrn", hidden_size=4)
     assert num_layers_with_states(encoder) == 0
     outputs, last_output, states = encode_with_states(encoder, INPUTS[:2], MASK[:2])
     assert states is None
     forward, backward = outputs.chunk(2, -1)
-    expected = torch.cat([forward[[0, 1], [4, 1]], backward[:, 0]], -1)
+    last_of_forward = forward[[0, 1], [4, 1]]
+    expected = torch.cat([last_of_forward, backward[:, 0]], -1)
     torch.testing.assert_close(last_output, expected)
 
 

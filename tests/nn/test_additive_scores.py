@@ -1,6 +1,6 @@
 """The scores of additive attention against their definition, one pair of tokens at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -27,45 +27,46 @@ def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def arguments() -> list[Tensor]:
+    """Return queries, keys and the vector."""
     generator = torch.Generator().manual_seed(0)
-    shapes = (B, R, A), (B, M, A), (A,)
+    shapes = [(B, R, A), (B, M, A), (A,)]
     return [torch.randn(shape, dtype=torch.float64, generator=generator) for shape in shapes]
 
 
 def defined(queries: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
-    """v . tanh(q_i + k_j) and the constant that makes them twice the products with sigmoids."""
-    rows = [[[vector @ torch.tanh(q + k) for k in ks] for q in qs] for qs, ks in zip(queries, keys)]
-    return torch.stack([torch.stack([torch.stack(row) for row in b]) for b in rows]) + vector.sum()
+    """Return v . tanh(q_i + k_j) and the constant that makes them twice products with sigmoids."""
+    scores = torch.empty(B, len(queries[0]), len(keys[0]), dtype=torch.float64)
+    for b in range(B):
+        for i, q in enumerate(queries[b]):
+            for j, k in enumerate(keys[b]):
+                scores[b, i, j] = vector @ torch.tanh(q + k)
+    return scores + vector.sum()
+
+
+def values_and_gradients(function: Callable[..., Tensor], weights: Tensor) -> list[Tensor]:
+    """Return the scores and the gradients of their weighted sum, which are those without them."""
+    leaves = [x.requires_grad_() for x in arguments()]
+    scores = function(*leaves)
+    with torch.no_grad():
+        torch.testing.assert_close(function(*leaves), scores, atol=1e-12, rtol=0)
+    return [scores, *torch.autograd.grad((scores * weights).sum(), leaves)]
 
 
 def test_values_and_gradients_are_those_of_the_definition():
     weights = torch.randn(B, R, M, dtype=torch.float64)
-    results = []
-    for function in (scores_of, defined):
-        leaves = [x.requires_grad_() for x in arguments()]
-        scores = function(*leaves)
-        results.append([scores, *torch.autograd.grad((scores * weights).sum(), leaves)])
-        with torch.no_grad():
-            torch.testing.assert_close(
-                function(*leaves),
-                scores,
-                atol=1e-12,
-                rtol=0,
-            )
-    torch.testing.assert_close(*results, atol=1e-9, rtol=1e-9)
+    actual = values_and_gradients(scores_of, weights)
+    expected = values_and_gradients(defined, weights)
+    torch.testing.assert_close(actual, expected, atol=1e-9, rtol=1e-9)
 
 
-def test_float32_is_near_float64():
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
+def test_float32_is_near_float64(scale: float):
     queries, keys, vector = arguments()
-    for scale in (1e-3, 1.0, 30.0):
-        expected = scores_of(scale * queries, scale * keys, vector)
-        actual = scores_of((scale * queries).float(), (scale * keys).float(), vector.float())
-        torch.testing.assert_close(
-            actual.double(),
-            expected,
-            atol=2e-5,
-            rtol=0,
-        )
+    queries = scale * queries
+    keys = scale * keys
+    expected = scores_of(queries, keys, vector)
+    actual = scores_of(queries.float(), keys.float(), vector.float())
+    torch.testing.assert_close(actual.double(), expected, atol=2e-5, rtol=0)
 
 
 def test_no_queries_and_no_keys():

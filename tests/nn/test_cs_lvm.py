@@ -21,29 +21,44 @@ def tensor(*values):
     return torch.tensor(values, dtype=torch.float64)
 
 
+def chosen_of(losses, labels):
+    """Return each example's value of its label."""
+    return losses.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+
+
 def test_sampling_is_an_unbiased_estimate_of_enumeration():
-    # The expectation over every joint draw of a batch's labels, of the loss and of its gradient.
+    """The expectation over every joint draw of a batch's labels, of the loss and its gradient."""
     torch.manual_seed(0)
     logits = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
     losses = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
-    log_probs = logits.log_softmax(-1)
-    exact = unsupervised_loss(log_probs, losses).sum()
-    exact_gradients = torch.autograd.grad(exact, (logits, losses))
-
-    expected = 0.0
-    gradients = [torch.zeros(3, 2).double(), torch.zeros(3, 2).double()]
+    exact = unsupervised_loss(logits.log_softmax(-1), losses).sum()
+    expected_gradients = torch.autograd.grad(exact, (logits, losses))
+    mean_loss = 0.0
+    mean_gradients = [torch.zeros(3, 2).double(), torch.zeros(3, 2).double()]
     for draw in itertools.product(range(2), repeat=3):
         labels = torch.tensor(draw)
         log_probs = logits.log_softmax(-1)
-        chosen = losses.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-        loss = sampled_unsupervised_loss(log_probs, labels, chosen)
-        probability = log_probs.gather(-1, labels.unsqueeze(-1)).sum().exp().item()
-        expected += probability * loss.sum().item()
-        for total, part in zip(gradients, torch.autograd.grad(loss.sum(), (logits, losses))):
-            total += probability * part
-    assert expected == pytest.approx(exact.item(), rel=1e-12)
-    for actual, wanted in zip(gradients, exact_gradients):
-        torch.testing.assert_close(actual, wanted, rtol=1e-9, atol=1e-12)
+        loss = sampled_unsupervised_loss(log_probs, labels, chosen_of(losses, labels)).sum()
+        probability = chosen_of(log_probs, labels).sum().exp().item()
+        mean_loss += probability * loss.item()
+        for mean, gradient in zip(mean_gradients, torch.autograd.grad(loss, (logits, losses))):
+            mean += probability * gradient
+    assert mean_loss == pytest.approx(exact.item(), rel=1e-12)
+    for mean, expected in zip(mean_gradients, expected_gradients):
+        torch.testing.assert_close(mean, expected, rtol=1e-9, atol=1e-12)
+
+
+LOSSES = list(tensor(2.0, 3.0, -5.0))
+
+
+@pytest.fixture
+def weighting():
+    return UncertaintyWeighting(3).double()
+
+
+def test_the_first_weighting_is_the_sum(weighting):
+    """Initially sigma = 1."""
+    assert weighting(LOSSES).item() == pytest.approx(0, abs=1e-12)
 
 
 def test_sampling_with_a_single_example():
@@ -84,24 +99,20 @@ def test_mean_direction_constraint_by_hand(directions, normalize, expected):
     assert constraint.item() == pytest.approx(expected, abs=1e-12)
 
 
-def test_uncertainty_weighting_by_hand():
-    weighting = UncertaintyWeighting(3).double()
-    losses = [
-        tensor(2.0).squeeze(),
-        tensor(3.0).squeeze(),
-        tensor(-5.0).squeeze(),
-    ]
-    # Initially sigma = 1, which gives the plain sum.
-    assert weighting(losses).item() == pytest.approx(0, abs=1e-12)
+def test_uncertainty_weighting_by_hand(weighting):
+    """2/4 + 3/1 - 5/0.25 + log 2 + log 1 + log 0.5."""
     with torch.no_grad():
         weighting.log_variances.copy_(tensor(math.log(4), 0.0, math.log(0.25)))
-    # 2/4 + 3/1 - 5/0.25 + log 2 + log 1 + log 0.5
-    assert weighting(losses).item() == pytest.approx(0.5 + 3 - 20, rel=1e-12)
-    weighting(losses).backward()
+    weighted = weighting(LOSSES)
+    assert weighted.item() == pytest.approx(0.5 + 3 - 20, rel=1e-12)
+    weighted.backward()
     # d/ds (exp(-s) R + s/2) = -exp(-s) R + 1/2
     torch.testing.assert_close(weighting.log_variances.grad, tensor(0.0, -2.5, 20.5))
+
+
+def test_a_weighting_of_another_number_of_losses(weighting):
     with pytest.raises(ValueError, match="losses must be 3, got 1"):
-        weighting(losses[:1])
+        weighting(LOSSES[:1])
 
 
 def test_restores_what_was_trainable():

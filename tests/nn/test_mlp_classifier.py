@@ -15,6 +15,13 @@ def batch_norm(x, weight, bias, epsilon=1e-5):
     return (x - mean) / (variance + epsilon).sqrt() * weight + bias
 
 
+ACTIVATIONS = {
+    "relu": torch.relu,
+    "tanh": torch.tanh,
+    "linear": torch.nn.Identity(),
+}
+
+
 @pytest.mark.parametrize("between_layers", [True, False])
 @pytest.mark.parametrize(
     ("num_layers", "activation"),
@@ -27,18 +34,25 @@ def batch_norm(x, weight, bias, epsilon=1e-5):
 )
 def test_equations(num_layers, activation, between_layers):
     torch.manual_seed(0)
-    classifier = normal(
-        MLPClassifier(5, 3, 4, num_layers, activation=activation, between_layers=between_layers)
+    classifier = MLPClassifier(
+        5,
+        3,
+        4,
+        num_layers,
+        activation=activation,
+        between_layers=between_layers,
     )
+    normal(classifier)
     features = torch.randn(7, 5, dtype=torch.float64)
     weights = classifier.parameters()  # in the order of the equations
     x = batch_norm(features, next(weights), next(weights))
     for layer in range(num_layers):
         x = x @ next(weights).T + next(weights)
-        x = {"relu": x.clamp(min=0), "tanh": x.tanh(), "linear": x}[activation]
+        x = ACTIVATIONS[activation](x)
         if between_layers or layer == num_layers - 1:
             x = batch_norm(x, next(weights), next(weights))
-    assert_same(classifier(features), x @ next(weights).T + next(weights))
+    expected = x @ next(weights).T + next(weights)
+    assert_same(classifier(features), expected)
 
 
 @pytest.mark.skipif(not CAN_RECORD, reason="this torch is too old")
@@ -63,12 +77,14 @@ def test_a_batch_of_one_in_training_is_normalized_by_the_running_averages():
     classifier = MLPClassifier(5, 3, hidden_size=4)
     classifier(torch.randn(7, 5))
     one = torch.randn(1, 5)
-    averages = {name: b.clone() for name, b in classifier.named_buffers()}
+    averages = {name: buffer.clone() for name, buffer in classifier.named_buffers()}
     in_training = classifier(one)
-    assert all(torch.equal(b, averages[name]) for name, b in classifier.named_buffers())
+    for name, buffer in classifier.named_buffers():
+        assert torch.equal(buffer, averages[name])
     torch.testing.assert_close(in_training, classifier.eval()(one))
     in_training.sum().backward()
-    assert all(p.grad is not None for p in classifier.parameters())
+    for name, parameter in classifier.named_parameters():
+        assert parameter.grad is not None, name
 
 
 @pytest.mark.parametrize(

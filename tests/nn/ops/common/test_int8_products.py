@@ -8,32 +8,26 @@ from allennlp_sentmatch.nn.ops.common.int8_products import HAS_INT8, LARGEST, LE
 pytestmark = pytest.mark.skipif(not HAS_INT8, reason="this torch has no products of 8 bits")
 
 
+def random_integers(*size, largest):
+    generator = torch.Generator().manual_seed(0)
+    return torch.randint(-largest, largest + 1, size, generator=generator)
+
+
 @pytest.mark.parametrize("size", [(3, 5), (1536, 384)])
 @pytest.mark.parametrize("is_largest", [False, True])
 def test_products_are_sums_of_integers(size, is_largest):
     """This also holds for the largest numbers, where sums of two products exceed 16 bits."""
-    generator = torch.Generator().manual_seed(0)
-    integers = torch.randint(-LARGEST, LARGEST + 1, size, generator=generator)
-    levels = torch.randint(
-        -LEVELS,
-        LEVELS + 1,
-        (33, size[1]),
-        generator=generator,
-    )
+    integers = random_integers(*size, largest=LARGEST)
+    levels = random_integers(33, size[1], largest=LEVELS)
     if is_largest:
         integers.fill_(LARGEST)
         levels.fill_(LEVELS)
     integers[:, 0] = LARGEST  # so that the scale is a power of two
     matrix = Int8Matrix(integers * 0.25)
-    expected = (levels.double() @ integers.double().t()) * 0.25
+    expected = levels.double() @ integers.double().t() * 0.25
     for rows in (1, 2, 8, 33):
-        found = matrix.product(levels[:rows].float())
-        torch.testing.assert_close(
-            found.double(),
-            expected[:rows],
-            rtol=1e-6,
-            atol=0,
-        )
+        found = matrix.product(levels[:rows].float()).double()
+        torch.testing.assert_close(found, expected[:rows], rtol=1e-6, atol=0)
 
 
 def test_a_row_does_not_depend_on_the_others():
@@ -48,13 +42,13 @@ def test_a_row_does_not_depend_on_the_others():
 
 def test_what_rounding_costs():
     """Half a step for each number, of 63 to the largest, or of 7,938."""
-    generator = torch.Generator().manual_seed(0)
-    x = torch.rand(50, 20, generator=generator) * 2 - 1
-    integers = torch.randint(-LARGEST, LARGEST + 1, (7, 20), generator=generator)
+    x = torch.rand(50, 20, generator=torch.Generator().manual_seed(0)) * 2 - 1
+    integers = random_integers(7, 20, largest=LARGEST)
     integers[:, 0] = LARGEST
-    matrix = Int8Matrix(integers / 128)  # without rounding
-    exact = x.double() @ (integers.double() / 128).t()
-    largest = (integers / 128).abs().sum(1).double()  # of a product, if each number is off by one
+    weights = integers / 128
+    matrix = Int8Matrix(weights)  # without rounding
+    exact = x.double() @ weights.double().t()
+    largest = weights.abs().sum(1).double()  # of a product, if each number is off by one
     for product, steps in (
         (matrix.product_of_fractions, LEVELS),
         (matrix.product_of_rows, LEVELS),
