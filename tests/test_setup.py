@@ -13,9 +13,5 @@ def test_modules_that_are_gone_are_not_in_the_next_wheel(tmp_path):
     built.mkdir(parents=True)
     for name in ("gone.py", "version.py", "_steps.abi3.so"):
         (built / name).touch()
-    subprocess.run(
-        [sys.executable, "setup.py", "-q", "--name"],
-        cwd=tmp_path,
-        check=True,
-    )
+    subprocess.run([sys.executable, "setup.py", "-q", "--name"], cwd=tmp_path, check=True)
     assert {file.name for file in built.iterdir()} == {"version.py", "_steps.abi3.so"}

@@ -60,10 +60,7 @@ def test_a_number_on_the_cpu_goes_with_any_device_but_its_memory_cannot_be_read(
         (lambda x: x.__setitem__(x > 2, torch.zeros_like(x[0])), "index_put_"),
         (lambda x: (x > 2).nonzero(), "nonzero"),
         (lambda x: torch.equal(x, x), "equal"),
-        (
-            lambda x: x.repeat_interleave(torch.ones_like(x[:, 0]).long(), 0),
-            "repeat_interleave",
-        ),
+        (lambda x: x.repeat_interleave(torch.ones_like(x[:, 0]).long(), 0), "repeat_interleave"),
     ],
 )
 def test_what_a_program_waits_for(device, x, operation, name):

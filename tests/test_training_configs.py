@@ -341,12 +341,7 @@ def test_whole_matrices_are_orthogonal():
     assert len(weights) == 3
     for weight in weights:
         identity = torch.eye(weight.size(1))
-        torch.testing.assert_close(
-            weight.T @ weight,
-            identity,
-            rtol=0,
-            atol=1e-5,
-        )
+        torch.testing.assert_close(weight.T @ weight, identity, rtol=0, atol=1e-5)
 
 
 TRANSFORMER = "_text_field_embedder.token_embedder_tokens.transformer_model."

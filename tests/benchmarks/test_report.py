@@ -8,11 +8,7 @@ from benchmarks import report
 def test_only_changed_code_makes_a_commit_dirty(tmp_path, monkeypatch):
     def git(*arguments):
         identity = ["-c", "user.name=n", "-c", "user.email=e"]
-        subprocess.run(
-            ["git", *identity, *arguments],
-            cwd=tmp_path,
-            check=True,
-        )
+        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True)
 
     monkeypatch.setattr(report, "REPOSITORY", tmp_path)
     assert report._commit() is None

@@ -326,11 +326,7 @@ numbers = st.one_of(
     st.sampled_from([1e20, -1e20, 3e38, -3e38, 1e-40]),
     st.floats(),
 )
-rows = st.lists(
-    st.tuples(numbers, numbers, numbers),
-    min_size=1,
-    max_size=9,
-)
+rows = st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=9)
 drawn_folds = st.fixed_dictionaries(
     {"number": st.one_of(st.integers(-1, 12), values)},
     optional={"keep": st.lists(st.integers(-1, 9)), "drop": st.lists(st.integers(-1, 9))},

@@ -32,11 +32,7 @@ def test_one_margin_has_a_closed_form(margin, num_right):
 def test_it_minimizes_the_cross_entropy(seed):
     logits, labels = overconfident(seed)
     log_temperature = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    optimizer = torch.optim.LBFGS(
-        [log_temperature],
-        max_iter=100,
-        line_search_fn="strong_wolfe",
-    )
+    optimizer = torch.optim.LBFGS([log_temperature], max_iter=100, line_search_fn="strong_wolfe")
 
     def loss():
         optimizer.zero_grad()

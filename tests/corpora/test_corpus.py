@@ -111,11 +111,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
         ([], {"block_size": 8}, "'block_size'"),
         ([], {"block_size": 0}, "block_size must be an integer of at least 1; got 0"),
         ([SENTENCES, SENTENCES[:-1]], {}, "were changed while .* delete the folder"),
-        (
-            [SENTENCES, [*SENTENCES[:30], "?", *SENTENCES[31:]]],
-            {},
-            "were changed while",
-        ),
+        ([SENTENCES, [*SENTENCES[:30], "?", *SENTENCES[31:]]], {}, "were changed while"),
     ],
 )
 def test_a_run_is_not_resumed_with_other_settings(tmp_path, corpora, settings, message):

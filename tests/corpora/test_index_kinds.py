@@ -435,11 +435,7 @@ class TestOfCompressedVectors:
             code_size=2,
         )
         index.save(tmp_path / "s.faiss")
-        exact = SentenceIndex.load(
-            tmp_path / "s.faiss",
-            vectors=vectors,
-            rows=rows.tolist(),
-        )
+        exact = SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors, rows=rows.tolist())
         approximate = SentenceIndex.load(tmp_path / "s.faiss")
         assert self.largest_error(exact, vectors, rows) < 1e-6
         assert self.largest_error(approximate, vectors, rows) >= 1e-3

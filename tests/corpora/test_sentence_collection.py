@@ -53,10 +53,7 @@ def test_a_search_takes_little_memory(encoder, tmp_path):
             "k must be an integer of at least 1; got 0",
         ),
         (lambda e: e.collection("a cat"), "a single one goes into a list"),
-        (
-            lambda e: e.collection(["a cat"], numpy.zeros((2, 16))),
-            r"of the 1 sentences, \(1, 16\)",
-        ),
+        (lambda e: e.collection(["a cat"], numpy.zeros((2, 16))), r"of the 1 sentences, \(1, 16\)"),
     ],
 )
 def test_bad_arguments_are_refused(encoder, call, message):

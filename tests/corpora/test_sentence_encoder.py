@@ -307,26 +307,11 @@ NAN = float("nan")
         (lambda e: e.search(" ", ["x"]), "the query is blank"),
         (lambda e: e.search("x", ["x"], k=0), "k must be an integer of at least 1; got 0"),
         (lambda e: e.search("x", ["x"], k=1.5), "k must be an integer"),
-        (
-            lambda e: e.search("x", ["x", "y"], vectors=e.encode(["x"])),
-            r"2 sentences.*\(1, 2\)",
-        ),
-        (
-            lambda e: e.search("x", ["x", "y"], vectors=[[3, 4], [1, NAN]]),
-            "in row 1 has a comp",
-        ),
-        (
-            lambda e: e.search("x", ["x", "y"], vectors=e.encode(["y", "x"])),
-            "row 0 is not the enc",
-        ),
-        (
-            lambda e: e.search("x", ["x"] * 99 + ["y"], vectors=[[3, 4]] * 100),
-            "in row 99 is not",
-        ),
-        (
-            lambda e: e.search("x", ["x"], vectors=[["a", "b"]]),
-            "vectors must be an array of num",
-        ),
+        (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["x"])), r"2 sentences.*\(1, 2\)"),
+        (lambda e: e.search("x", ["x", "y"], vectors=[[3, 4], [1, NAN]]), "in row 1 has a comp"),
+        (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["y", "x"])), "row 0 is not the enc"),
+        (lambda e: e.search("x", ["x"] * 99 + ["y"], vectors=[[3, 4]] * 100), "in row 99 is not"),
+        (lambda e: e.search("x", ["x"], vectors=[["a", "b"]]), "vectors must be an array of num"),
     ],
 )
 def test_bad_arguments_are_refused(table, call, message):

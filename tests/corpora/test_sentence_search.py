@@ -75,11 +75,7 @@ def predictor(small_archive):
 
 
 def test_rescoring_is_the_predictors_prediction_of_the_pair(encoder, vectors, predictor):
-    found = SentenceSearch(encoder, CORPUS, vectors).search(
-        QUERIES,
-        k=3,
-        rescore=True,
-    )
+    found = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=3, rescore=True)
     for query, neighbors in zip(QUERIES, found):
         for neighbor in neighbors:
             expected = predictor.predict(query, neighbor.sentence)
@@ -92,11 +88,7 @@ def test_rescoring_is_the_predictors_prediction_of_the_pair(encoder, vectors, pr
 
 
 def test_a_predictor_of_the_same_model_rescores_alike(encoder, vectors, predictor):
-    expected = SentenceSearch(encoder, CORPUS, vectors).search(
-        QUERIES,
-        k=3,
-        rescore=True,
-    )
+    expected = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=3, rescore=True)
     search = SentenceSearch(encoder, CORPUS, vectors, rescorer=predictor)
     assert_alike(search.search(QUERIES, k=3, rescore=True), expected)
 
@@ -119,11 +111,7 @@ def assert_alike(found, expected):
     ],
 )
 def test_the_vectors_scale_and_type_do_not_matter_in_rescoring(encoder, vectors, factor, dtype):
-    expected = SentenceSearch(encoder, CORPUS, vectors).search(
-        QUERIES,
-        k=3,
-        rescore=True,
-    )
+    expected = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=3, rescore=True)
     scaled = SentenceSearch(encoder, CORPUS, (vectors * factor).astype(dtype))
     assert_alike(scaled.search(QUERIES, k=3, rescore=True), expected)
 

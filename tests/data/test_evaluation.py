@@ -24,11 +24,7 @@ def load(file, settings):
         sentence2=1,
         label=2,
     )
-    loader = evaluation_loader(
-        Params(settings),
-        reader=reader,
-        data_path=str(file),
-    )
+    loader = evaluation_loader(Params(settings), reader=reader, data_path=str(file))
     loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
     return loader
 

@@ -123,16 +123,10 @@ def test_without_repetitions_examples_are_dealt_by_lines():
         (pairs("a 1", "b 2", "c 3", "a 4", "b 5"), [0, 1, 2, 0, 1]),
         (pairs("1 a", "2 a", "3 b", "4 b", "5 c"), [0, 0, 1, 1, 2]),
         # The side on which more sentences repeat: the questions, not yes and no.
-        (
-            pairs("a yes", "a no", "b yes", "b no", "c yes", "c no"),
-            [0, 0, 1, 1, 2, 2],
-        ),
+        (pairs("a yes", "a no", "b yes", "b no", "c yes", "c no"), [0, 0, 1, 1, 2, 2]),
         # Equal pairs in either order, also with different claims.
         (pairs("a b", "c d", "b a", "a b", "e f"), [0, 1, 0, 0, 2]),
-        (
-            pairs("a 1", "a 2", "1 a", "1 3", "b 4", "b 5", "c 6"),
-            [0, 0, 0, 0, 1, 1, 2],
-        ),
+        (pairs("a 1", "a 2", "1 a", "1 3", "b 4", "b 5", "c 6"), [0, 0, 0, 0, 1, 1, 2]),
         # Equal sentences.
         (pairs("a", "b", "a", "c", "b"), [0, 1, 0, 2, 1]),
     ],

@@ -63,22 +63,14 @@ def test_work_goes_on_without_tqdm(monkeypatch):
 
 
 def test_an_encoder_counts_its_sentences(capsys):
-    tiny_encoder().encode(
-        SENTENCES,
-        batch_size=4,
-        show_progress_bar=True,
-    )
+    tiny_encoder().encode(SENTENCES, batch_size=4, show_progress_bar=True)
     assert "encoding: 100%" in capsys.readouterr().err
     tiny_encoder().encode(SENTENCES)
     assert capsys.readouterr().err == ""
 
 
 def test_each_step_of_long_work_counts_once(capsys):
-    find_duplicates(
-        SENTENCES,
-        encoder=tiny_encoder(),
-        show_progress_bar=True,
-    )
+    find_duplicates(SENTENCES, encoder=tiny_encoder(), show_progress_bar=True)
     shown = capsys.readouterr().err
     assert "encoding: 100%" in shown
     assert "comparing: 100%" in shown

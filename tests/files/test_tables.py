@@ -29,22 +29,14 @@ def found(rows):
         ),
         ("1\t2\t3\n", {"columns": ("x", "y")}, [(1, {"x": "1", "y": "2"})]),
         # By position
-        (
-            "a b\nc\n",
-            {"delimiter": " ", "columns": ()},
-            [(1, {0: "a", 1: "b"}), (2, {0: "c"})],
-        ),
+        ("a b\nc\n", {"delimiter": " ", "columns": ()}, [(1, {0: "a", 1: "b"}), (2, {0: "c"})]),
         # A row of empty cells is a row.
         *(
             ("x\ty\n\t\n\n3\t4\n", settings, [(2, {"x": "", "y": ""}), (4, {"x": "3", "y": "4"})])
             for settings in ({}, {"quoted": True})
         ),
         # Blank lines around the rows of one column
-        (
-            '\nx\n1\n""\n\n\n',
-            {"quoted": True},
-            [(3, {"x": "1"}), (4, {"x": ""})],
-        ),
+        ('\nx\n1\n""\n\n\n', {"quoted": True}, [(3, {"x": "1"}), (4, {"x": ""})]),
         # Columns without a name
         ("x\t\t\n1\t\t\n", {}, [(2, {"x": "1", "": ""})]),
     ],

@@ -35,11 +35,7 @@ CANDIDATES["Attention of the question"] = (2, 3)
     ("name", "inputs", "expected"),
     [
         ("esim", PAIR, MUTUAL_ATTENTION),
-        (
-            "bcn",
-            {"sentence": "a b c d"},
-            {"Attention": (4, 4), "Pooling attention": (1, 4)},
-        ),
+        ("bcn", {"sentence": "a b c d"}, {"Attention": (4, 4), "Pooling attention": (1, 4)}),
         ("sentence_classifier", {"sentence": "a b c"}, {"Pooling attention": (1, 3)}),
         ("lstmn_classifier", PAIR, {**SELF_ATTENTION, "Attention of the premise": (1, 3)}),
         ("lstmn_classifier_lstmn", PAIR, SELF_ATTENTION),

@@ -133,12 +133,7 @@ def test_scores_with_plain_pooling(vocab, pooling):
         (question,) = model.encode(tokens(QUESTION[row : row + 1]))
         candidates = model.encode(tokens(CANDIDATES[row, :count]))
         expected = torch.stack([cosine(question, candidate) for candidate in candidates])
-        torch.testing.assert_close(
-            output["scores"][row, :count],
-            expected,
-            atol=1e-9,
-            rtol=0,
-        )
+        torch.testing.assert_close(output["scores"][row, :count], expected, atol=1e-9, rtol=0)
 
 
 def hinge(margin: float, right: torch.Tensor, wrong: torch.Tensor) -> torch.Tensor:
@@ -153,12 +148,7 @@ def test_loss_is_the_mean_hinge_of_all_pairs(vocab, margin):
     of_first = hinge(margin, s[0, 0], s[0, 1:3])
     of_second = hinge(margin, s[1, 0], s[1, 1:2])
     expected = torch.cat([of_first, of_second]).mean()
-    torch.testing.assert_close(
-        output["loss"],
-        expected,
-        atol=1e-9,
-        rtol=0,
-    )
+    torch.testing.assert_close(output["loss"], expected, atol=1e-9, rtol=0)
 
 
 @pytest.mark.parametrize("margin", [0.1, 1.5])
@@ -169,12 +159,7 @@ def test_loss_is_the_mean_hinge_of_the_hardest_pairs(vocab, margin):
     of_first = hinge(margin, s[0, 0], s[0, 1:3].max())
     of_second = hinge(margin, s[1, 0], s[1, 1])
     expected = (of_first + of_second) / 2
-    torch.testing.assert_close(
-        output["loss"],
-        expected,
-        atol=1e-9,
-        rtol=0,
-    )
+    torch.testing.assert_close(output["loss"], expected, atol=1e-9, rtol=0)
 
 
 def test_sampled_wrong_answers_make_up_the_loss_of_training(vocab):

@@ -63,11 +63,7 @@ def test_balanced_weights_are_scikit_learn_s():
     labels = ["no"] * 7 + ["yes"] * 2 + ["maybe"]
     model = classifier("balanced")
     model.prepare_training(Loader([*labels, None, None]))
-    expected = compute_class_weight(
-        "balanced",
-        classes=numpy.array(LABELS),
-        y=labels,
-    )
+    expected = compute_class_weight("balanced", classes=numpy.array(LABELS), y=labels)
     assert model._class_weights.tolist() == pytest.approx(expected.tolist())
 
 

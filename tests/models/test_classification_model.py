@@ -52,11 +52,7 @@ def test_f1_of_both_labels_of_a_binary_task_whatever_their_order(labels):
 @pytest.mark.parametrize("others", [("no",), ("no", "maybe")])
 def test_f1_of_the_positive_label_alone(others):
     model = ClassificationModel(vocabulary(*others, "yes"), positive_label="yes")
-    count(
-        model,
-        predicted=["yes", "yes", "no"],
-        gold=["yes", "no", "no"],
-    )
+    count(model, predicted=["yes", "yes", "no"], gold=["yes", "no", "no"])
     assert model.get_metrics() == pytest.approx({"accuracy": 2 / 3, "f1_yes": 2 / 3})
     assert model.labels == [*others, "yes"]
 

@@ -67,9 +67,4 @@ def test_starts_from_the_first_model_and_trains_the_constraints(
     first.unlink()  # the second archive does not need it
     loaded = load_archive(tmp_path / "second" / "model.tar.gz").model
     for name, tensor in state.items():
-        torch.testing.assert_close(
-            loaded.state_dict()[name],
-            tensor,
-            rtol=0,
-            atol=0,
-        )
+        torch.testing.assert_close(loaded.state_dict()[name], tensor, rtol=0, atol=0)

@@ -136,12 +136,7 @@ def test_trains_is_saved_and_loads_on_a_cpu_and_a_gpu(name, tmp_path, monkeypatc
 
     on_cpu = loaded_scores(-1)
     request.getfixturevalue("simulated_gpu")
-    torch.testing.assert_close(
-        loaded_scores(0),
-        on_cpu,
-        atol=1e-5,
-        rtol=1e-5,
-    )
+    torch.testing.assert_close(loaded_scores(0), on_cpu, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -193,12 +188,7 @@ def test_an_instance_has_the_same_scores_in_every_batch(name, padding, models):
     instances = sample(name).instances
     for instance, expected in zip(instances, scores(name, models[name], instances, padding)):
         (alone,) = scores(name, models[name], [instance])
-        torch.testing.assert_close(
-            alone,
-            expected[: len(alone)],
-            atol=1e-5,
-            rtol=1e-5,
-        )
+        torch.testing.assert_close(alone, expected[: len(alone)], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -313,12 +303,7 @@ def test_an_empty_text_among_others(name, models):
                 indexed[0] = 0
         after = models[name](**tensors)[key]
     assert not after.isnan().any()
-    torch.testing.assert_close(
-        before[1:],
-        after[1:],
-        atol=1e-5,
-        rtol=1e-5,
-    )
+    torch.testing.assert_close(before[1:], after[1:], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

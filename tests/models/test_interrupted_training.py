@@ -30,11 +30,7 @@ class Signal(TrainerCallback):
 def train(folder, num_epochs=3, recover=False, name="out", **trainer):
     """As training lowers the loss, the last epoch is the best."""
     config = configuration(folder, None)
-    config["trainer"].update(
-        num_epochs=num_epochs,
-        callbacks=["tests_signal"],
-        **trainer,
-    )
+    config["trainer"].update(num_epochs=num_epochs, callbacks=["tests_signal"], **trainer)
     config["test_data_path"] = config["validation_data_path"]
     config["evaluate_on_test"] = True
     out = folder / name

@@ -138,11 +138,7 @@ def test_the_mean_of_a_frozen_transformer_is_that_of_the_transformers_library(ti
     one = Sample("esim", siamese(tiny_bert, WORD_PIECES, train_parameters=False))
     sentences = ["A man sleeps.", "is", "The dog is unhappily running in the garden, 2 by 2."]
     vectors = ArchiveEncoder(one.construct(), one.reader).encode(sentences, show_progress_bar=False)
-    inputs = AutoTokenizer.from_pretrained(tiny_bert)(
-        sentences,
-        padding=True,
-        return_tensors="pt",
-    )
+    inputs = AutoTokenizer.from_pretrained(tiny_bert)(sentences, padding=True, return_tensors="pt")
     with torch.no_grad():
         transformer = AutoModel.from_pretrained(tiny_bert).eval()
         outputs = transformer(**inputs).last_hidden_state  # (3, T, D)

@@ -67,12 +67,7 @@ def tensors(instances: list[Instance] = INSTANCES) -> dict[str, Any]:
 
 
 def assert_near(actual: Any, expected: Any) -> None:
-    torch.testing.assert_close(
-        torch.tensor(actual),
-        torch.tensor(expected),
-        atol=1e-5,
-        rtol=1e-5,
-    )
+    torch.testing.assert_close(torch.tensor(actual), torch.tensor(expected), atol=1e-5, rtol=1e-5)
 
 
 def read(model: RNet, *texts: Instance) -> list[dict[str, Any]]:

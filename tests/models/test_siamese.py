@@ -104,8 +104,4 @@ def test_a_true_score_outside_the_scale_is_refused(vocab):
     score = torch.tensor([4.0, 4.5])
     metadata = [{}, {"id": "x"}]
     with pytest.raises(ConfigurationError, match=r"score 4\.5 of \{'id': 'x'\} is not between"):
-        regressor(vocab, highest_score=4)(
-            **TWO_SENTENCES,
-            score=score,
-            metadata=metadata,
-        )
+        regressor(vocab, highest_score=4)(**TWO_SENTENCES, score=score, metadata=metadata)

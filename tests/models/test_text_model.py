@@ -121,10 +121,7 @@ NAN = float("nan")
     [
         ({"loss": torch.tensor(NAN)}, r"'loss' of Linear is not a number \(NaN\): its weights"),
         ({"score": torch.tensor([0, NAN])}, r"'score' of .* \(NaN\) for 'second': its weights"),
-        (
-            {"probs": torch.tensor([[0, 1], [NAN, 0]])},
-            r"'probs' of .* \(NaN\) for 'second': its",
-        ),
+        ({"probs": torch.tensor([[0, 1], [NAN, 0]])}, r"'probs' of .* \(NaN\) for 'second': its"),
     ],
 )
 def test_predictions_that_are_not_numbers(output, message):

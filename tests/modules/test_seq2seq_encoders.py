@@ -72,12 +72,7 @@ def test_stacked_rnn_is_allennlp_s_encoder(cell, settings):
     assert encoder.module.network.dropout == settings.get("dropout", 0)
     assert theirs._module.dropout == settings.get("dropout", 0)
     encoder.module.network.load_state_dict(theirs._module.state_dict())
-    torch.testing.assert_close(
-        encoder(INPUTS, MASK),
-        theirs(INPUTS, MASK),
-        atol=1e-5,
-        rtol=0,
-    )
+    torch.testing.assert_close(encoder(INPUTS, MASK), theirs(INPUTS, MASK), atol=1e-5, rtol=0)
     for name in ("get_input_dim", "get_output_dim", "is_bidirectional"):
         assert getattr(encoder, name)() == getattr(theirs, name)()
 
@@ -111,11 +106,7 @@ def test_nothing_in_the_padding_of_highway_layers_matters():
     [
         ([HIGHWAY], (4, 4), False),
         ([HIGHWAY, RCRN], (4, 6), True),
-        (
-            [RCRN, {"type": "lstm", "input_size": 6, "hidden_size": 5}],
-            (4, 5),
-            False,
-        ),
+        ([RCRN, {"type": "lstm", "input_size": 6, "hidden_size": 5}], (4, 5), False),
     ],
 )
 def test_sequential_encoders(encoders, sizes, bidirectional):

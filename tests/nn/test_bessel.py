@@ -35,23 +35,14 @@ def test_agree_with_the_power_series(dim, concentration):
 
 @pytest.mark.parametrize("dim", [2, 5, 70])
 def test_gradients(dim):
-    k = torch.tensor(
-        [0.3, 4.0, 90.0, 1e5],
-        dtype=torch.float64,
-        requires_grad=True,
-    )
+    k = torch.tensor([0.3, 4.0, 90.0, 1e5], dtype=torch.float64, requires_grad=True)
     log_normalizer, ratio = log_normalizer_and_ratio(dim, k)
     (slope,) = torch.autograd.grad(log_normalizer.sum(), k, create_graph=True)
     torch.testing.assert_close(slope, ratio, rtol=1e-14, atol=0)  # F' = A
     for result in (slope, ratio):
         (curvature,) = torch.autograd.grad(result.sum(), k, retain_graph=True)
         expected = 1 - ratio**2 - (dim - 1) * ratio / k  # Riccati
-        torch.testing.assert_close(
-            curvature,
-            expected,
-            rtol=1e-12,
-            atol=1e-15,
-        )
+        torch.testing.assert_close(curvature, expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])

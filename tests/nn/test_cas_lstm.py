@@ -155,19 +155,9 @@ def test_dropout_is_applied_to_hidden_states_between_layers_only():
     x = dropped[:, 0] @ encoder.weight_ih_l1.t() + encoder.bias_l1  # h_0 = 0
     i, _, g, _, v = x.chunk(5, dim=-1)
     second = gates[1][0]
-    torch.testing.assert_close(
-        second.vertical[:, 0],
-        torch.sigmoid(v),
-        rtol=0,
-        atol=1e-9,
-    )
+    torch.testing.assert_close(second.vertical[:, 0], torch.sigmoid(v), rtol=0, atol=1e-9)
     cell = torch.sigmoid(i) * torch.tanh(g) + 0.5 * torch.sigmoid(v) * first.cell[:, 0]
-    torch.testing.assert_close(
-        second.cell[:, 0],
-        cell,
-        rtol=0,
-        atol=1e-9,
-    )
+    torch.testing.assert_close(second.cell[:, 0], cell, rtol=0, atol=1e-9)
     assert dropped.eq(0).any()
 
 

@@ -196,12 +196,7 @@ def test_dropout_acts_on_what_is_fed_back():
     decoder.decoder.step = step
     decoder.step(embedded[:, 1], after, encoder_outputs, mask)
     inputs = step.call_args.args[0]
-    torch.testing.assert_close(
-        inputs[:, D:],
-        after.attentional,
-        rtol=0,
-        atol=0,
-    )
+    torch.testing.assert_close(inputs[:, D:], after.attentional, rtol=0, atol=0)
     assert after.attentional.eq(0).any()
 
 

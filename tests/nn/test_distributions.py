@@ -67,12 +67,7 @@ def test_log_prob_agrees_with_scipy(dim, concentration):
     actual = von_mises_fisher(dim, concentration).log_prob(points)
     reference = stats.vonmises_fisher(unit(dim).numpy(), concentration)
     expected = reference.logpdf(points.numpy())
-    numpy.testing.assert_allclose(
-        actual,
-        expected,
-        rtol=1e-10,
-        atol=1e-10,
-    )
+    numpy.testing.assert_allclose(actual, expected, rtol=1e-10, atol=1e-10)
 
 
 def moments_of_cosine(dim, concentration):
@@ -268,12 +263,7 @@ def test_uniform_density_is_one_over_the_area(dim, area):
     distribution = uniform_on_sphere(dim)
     log_probs = distribution.log_prob(distribution.sample((5, 2)))
     assert log_probs.shape == (5, 2)
-    numpy.testing.assert_allclose(
-        log_probs,
-        -math.log(area),
-        rtol=1e-12,
-        atol=1e-12,
-    )
+    numpy.testing.assert_allclose(log_probs, -math.log(area), rtol=1e-12, atol=1e-12)
     assert distribution.entropy().item() == pytest.approx(math.log(area), rel=1e-12)
 
 
@@ -290,12 +280,7 @@ def test_uniform_samples(dim):
         assert stats.kstest(values, beta.cdf).pvalue > 1e-4
     errors = samples.mean(0) - distribution.mean
     assert errors.abs().max() < 5 / (dim * 4000) ** 0.5
-    torch.testing.assert_close(
-        samples.var(0),
-        distribution.variance,
-        rtol=0.15,
-        atol=0,
-    )
+    torch.testing.assert_close(samples.var(0), distribution.variance, rtol=0.15, atol=0)
 
 
 ONES = torch.ones(3)

@@ -66,12 +66,7 @@ def test_the_gradient_is_that_of_the_relaxation(temperature: float):
         relaxed = weights / weights.sum()  # (3.8)
         assert sample[row, is_candidate].argmax() == relaxed.argmax()
         (expected,) = torch.autograd.grad(relaxed, logits, upstream[row, is_candidate])
-        torch.testing.assert_close(
-            gradient[row],
-            expected[row],
-            atol=1e-12,
-            rtol=1e-12,
-        )
+        torch.testing.assert_close(gradient[row], expected[row], atol=1e-12, rtol=1e-12)
 
 
 @pytest.mark.parametrize("garbage", [float("nan"), INFINITY, 1e30])

@@ -218,12 +218,7 @@ def test_repeated_words_have_one_tree(repeated, num_others: int, padding: int, b
     with use_backend(backend):
         actual = model.compose(inputs, mask)
     assert torch.equal(actual.merges[:1, : REPEATED_WORDS - 1], expected.merges)
-    torch.testing.assert_close(
-        actual.hidden[:1],
-        expected.hidden,
-        atol=1e-5,
-        rtol=0,
-    )
+    torch.testing.assert_close(actual.hidden[:1], expected.hidden, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(

@@ -80,12 +80,7 @@ def test_commutative_elbis(vectors, plain, commutative):
     a, b = vectors
     commutative.load_state_dict(plain.state_dict())
     assert not torch.allclose(plain(a, b), plain(b, a))
-    torch.testing.assert_close(
-        commutative(a, b),
-        commutative(b, a),
-        atol=1e-12,
-        rtol=0,
-    )
+    torch.testing.assert_close(commutative(a, b), commutative(b, a), atol=1e-12, rtol=0)
 
 
 def test_a_symmetric_form_is_already_commutative(vectors, plain, commutative):
@@ -95,12 +90,7 @@ def test_a_symmetric_form_is_already_commutative(vectors, plain, commutative):
     with torch.no_grad():
         plain.weight.copy_(form.expand_as(plain.weight))
     commutative.load_state_dict(plain.state_dict())
-    torch.testing.assert_close(
-        commutative(a, b),
-        plain(a, b),
-        atol=1e-12,
-        rtol=0,
-    )
+    torch.testing.assert_close(commutative(a, b), plain(a, b), atol=1e-12, rtol=0)
 
 
 def dot(x, y):
@@ -155,13 +145,7 @@ def test_mfb_of_small_vectors_in_half_precision():
     with torch.autocast("cpu", dtype=torch.bfloat16):
         output = matcher(vector, vector)
     expected = sums.sqrt() / 30**0.5
-    torch.testing.assert_close(
-        output,
-        expected,
-        rtol=2**-8,
-        atol=0,
-        check_dtype=False,
-    )
+    torch.testing.assert_close(output, expected, rtol=2**-8, atol=0, check_dtype=False)
 
 
 def test_mfb_of_zeros_has_finite_gradients():

@@ -67,12 +67,7 @@ def test_attention_weights_on_request():
     module = Pooling(6, ["max", "attention"]).double()
     pooled, weights = module(INPUTS, MASK, return_attention=True)
     assert weights.shape == (4, 5)
-    torch.testing.assert_close(
-        pooled,
-        module(INPUTS, MASK),
-        rtol=0,
-        atol=0,
-    )
+    torch.testing.assert_close(pooled, module(INPUTS, MASK), rtol=0, atol=0)
     for sentence, length in enumerate(LENGTHS):
         assert (weights[sentence, length:] == 0).all()
         if length:

@@ -33,12 +33,7 @@ def test_gaussian_under_autocast():
     mean = posterior.mean.double()
     variance = posterior.variance.double()
     expected = (variance + mean**2 - 1 - variance.log()).sum(-1) / 2
-    torch.testing.assert_close(
-        divergence.double(),
-        expected,
-        rtol=1e-5,
-        atol=0,
-    )
+    torch.testing.assert_close(divergence.double(), expected, rtol=1e-5, atol=0)
 
 
 @pytest.mark.parametrize(

@@ -77,23 +77,13 @@ def test_each_sentence_is_read_as_if_alone(kind, num_layers, bidirectional, leng
         assert not outputs[row, length:].any()
         if length:
             (expected,), _ = network(inputs[row : row + 1, :length])
-            torch.testing.assert_close(
-                outputs[row, :length],
-                expected,
-                atol=1e-12,
-                rtol=1e-12,
-            )
+            torch.testing.assert_close(outputs[row, :length], expected, atol=1e-12, rtol=1e-12)
             expected_loss = expected_loss + expected.square().sum()
     parameters = list(network.parameters())
     loss = outputs.square().sum()
     of_inputs, *of_parameters = torch.autograd.grad(loss, [spoiled, *parameters])
     expected_of_parameters = list(torch.autograd.grad(expected_loss, parameters))
-    torch.testing.assert_close(
-        of_parameters,
-        expected_of_parameters,
-        atol=1e-9,
-        rtol=1e-9,
-    )
+    torch.testing.assert_close(of_parameters, expected_of_parameters, atol=1e-9, rtol=1e-9)
     assert not of_inputs[~mask].any()
 
 

@@ -21,12 +21,7 @@ def test_equation():
     vectors = torch.randn(2, 5, 3, dtype=torch.float64)
     weights = [F.softplus(module.weight @ vectors[0, i] + 0.5) for i in (0, 3)]
     scores = module(WORDS, vectors, COUNTS, OTHER)
-    torch.testing.assert_close(
-        scores[0],
-        sum(weights),
-        atol=1e-12,
-        rtol=0,
-    )
+    torch.testing.assert_close(scores[0], sum(weights), atol=1e-12, rtol=0)
     assert scores[1].item() == 0
 
 

@@ -36,12 +36,7 @@ def test_the_target_is_a_distribution_over_the_two_nearest_grades(lowest, highes
     scores = torch.linspace(lowest, highest, 31, dtype=torch.float64)
     distributions = grade_distribution(scores, lowest, highest)
     expected = targets(scores, lowest, highest)
-    torch.testing.assert_close(
-        distributions,
-        expected,
-        rtol=0,
-        atol=1e-7,
-    )
+    torch.testing.assert_close(distributions, expected, rtol=0, atol=1e-7)
     torch.testing.assert_close(distributions.sum(-1), torch.ones_like(scores))
     found = expected_grade(distributions.log(), lowest, highest)
     torch.testing.assert_close(found, scores)

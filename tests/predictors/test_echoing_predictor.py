@@ -326,11 +326,7 @@ def test_sentence_encoder(predictors, num_cases):
     def check(case):
         sentences, batch_size = case
         try:
-            vectors = encoder.encode(
-                sentences,
-                batch_size=batch_size,
-                show_progress_bar=False,
-            )
+            vectors = encoder.encode(sentences, batch_size=batch_size, show_progress_bar=False)
         except ConfigurationError as error:
             check_refusal(error, "", 1000)
             return

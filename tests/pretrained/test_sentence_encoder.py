@@ -35,12 +35,7 @@ def test_a_sentence_has_the_same_vector_in_any_batch(encoder):
     together = encoder.encode(texts)
     assert numpy.isfinite(together).all()
     for text, vector in zip(texts, together):
-        numpy.testing.assert_allclose(
-            encoder.encode([text])[0],
-            vector,
-            atol=1e-4,
-            rtol=1e-3,
-        )
+        numpy.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-4, rtol=1e-3)
 
 
 def test_it_is_small():

@@ -69,11 +69,7 @@ def test_training_on_a_gpu(name, tmp_path, precisions, simulated_gpu):
 
 
 def check(settings, tmp_path, precisions):
-    training = TrainModel.from_params(
-        settings,
-        serialization_dir=str(tmp_path),
-        local_rank=0,
-    )
+    training = TrainModel.from_params(settings, serialization_dir=str(tmp_path), local_rank=0)
     metrics = training.run()
     assert precisions == {(torch.bfloat16, True), (torch.bfloat16, False)}
     assert all(parameter.dtype == torch.float32 for parameter in training.model.parameters())

@@ -91,14 +91,8 @@ def test_a_damaged_file_is_written_again(encode, tmp_path, damage):
         (numpy.zeros((1, 3), "f4"), r"shape \(2, E\), got \(1, 3\)"),
         (numpy.zeros(2, "f4"), r"shape \(2, E\), got \(2,\)"),
         (numpy.zeros((2, 3), int), "of int64"),
-        (
-            numpy.array([[1, 2], [numpy.nan, 1]], "f4"),
-            "the vector of 'bb' has a component",
-        ),
-        (
-            numpy.array([[numpy.inf, 2], [1, 1]], "f4"),
-            "the vector of 'a' has a component",
-        ),
+        (numpy.array([[1, 2], [numpy.nan, 1]], "f4"), "the vector of 'bb' has a component"),
+        (numpy.array([[numpy.inf, 2], [1, 1]], "f4"), "the vector of 'a' has a component"),
     ],
 )
 def test_what_cannot_be_vectors_is_refused(array, message):

@@ -125,11 +125,7 @@ def test_workers_of_a_loader(files):
     }
     reader = make(PAIRS, "interleaving")
     path = data_path(files, "interleaving")
-    loader = DataLoader.from_params(
-        Params(settings),
-        reader=reader,
-        data_path=path,
-    )
+    loader = DataLoader.from_params(Params(settings), reader=reader, data_path=path)
     assert sorted(numbers(loader.iter_instances())) == list(range(10))
 
 

@@ -117,11 +117,7 @@ def test_vectors_of_sentences_are_those_of_the_encoder_alone(folder):
 @pytest.mark.parametrize("whole_sentence", [False, True])
 @pytest.mark.parametrize("trainable", [False, True])
 def test_frozen_or_trained_further(folder, trainable, whole_sentence):
-    embedder = embedder_of(
-        folder,
-        trainable=trainable,
-        whole_sentence=whole_sentence,
-    )
+    embedder = embedder_of(folder, trainable=trainable, whole_sentence=whole_sentence)
     vectors = embedder(tensors_of(folder))
     assert vectors.requires_grad == trainable
     if trainable:
@@ -140,10 +136,7 @@ def test_folders_without_an_encoder(tmp_path):
 @pytest.mark.parametrize(
     ("file", "change"),
     [
-        (
-            "vocabulary",
-            lambda found: {"words": [*found["words"][:3], *found["words"][:2:-1]]},
-        ),
+        ("vocabulary", lambda found: {"words": [*found["words"][:3], *found["words"][:2:-1]]}),
         ("vocabulary", lambda found: {"unknown": found["empty"]}),
         ("splitter", lambda found: {"type": "whitespace"}),
         ("sentence_encoder", lambda found: {"lowercase": True}),
@@ -189,12 +182,7 @@ def test_the_package_s_words_are_not_saved():
         embedder.encoder.embedding.weight.zero_()
     holder = torch.nn.ModuleDict({"model": embedder})
     holder.load_state_dict(weights)
-    torch.testing.assert_close(
-        embedder.encoder.embedding.weight,
-        expected,
-        rtol=0,
-        atol=0,
-    )
+    torch.testing.assert_close(embedder.encoder.embedding.weight, expected, rtol=0, atol=0)
     weights[f"model.{WORDS_DIGEST}"][0] ^= 1
     with pytest.raises(ConfigurationError, match="encoder of this package has other vectors of wo"):
         holder.load_state_dict(weights)
@@ -218,12 +206,7 @@ def test_trained_words_and_those_of_a_folder_are_saved(folder):
     assert WORDS_DIGEST not in weights
     loaded = ExportedEncoderEmbedder()  # as in an earlier archive
     loaded.load_state_dict(weights)
-    torch.testing.assert_close(
-        loaded.encoder.embedding.weight,
-        weights[WORDS],
-        rtol=0,
-        atol=0,
-    )
+    torch.testing.assert_close(loaded.encoder.embedding.weight, weights[WORDS], rtol=0, atol=0)
     assert WORDS in ExportedEncoderEmbedder(folder).state_dict()
     assert WORDS in embedder.half().state_dict()
 

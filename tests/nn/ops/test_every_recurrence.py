@@ -249,23 +249,13 @@ def test_a_frozen_parameter_costs_no_product(name, backend, weight_gradients):
         actual = gradients(encoder, inputs, mask)
         assert weight_gradients == []
         assert list(actual) == ["inputs"]
-        torch.testing.assert_close(
-            actual["inputs"],
-            expected["inputs"],
-            rtol=0,
-            atol=1e-12,
-        )
+        torch.testing.assert_close(actual["inputs"], expected["inputs"], rtol=0, atol=1e-12)
         for trained, parameter in encoder.named_parameters():
             parameter.requires_grad_()
             actual = gradients(encoder, inputs, mask)
             parameter.requires_grad_(False)
             if trained in expected:  # all but the query of a greedy tree
-                torch.testing.assert_close(
-                    actual[trained],
-                    expected[trained],
-                    rtol=0,
-                    atol=1e-12,
-                )
+                torch.testing.assert_close(actual[trained], expected[trained], rtol=0, atol=1e-12)
 
 
 class Spoiled:
@@ -337,9 +327,4 @@ def test_torch_compile_records_one_graph(name):
     inputs, mask = batch(lengths=(2, 0))  # the compiler records each step
     torch._dynamo.reset()
     compiled = torch.compile(encoder, backend="eager", fullgraph=True)
-    torch.testing.assert_close(
-        compiled(inputs, mask),
-        encoder(inputs, mask),
-        rtol=0,
-        atol=1e-12,
-    )
+    torch.testing.assert_close(compiled(inputs, mask), encoder(inputs, mask), rtol=0, atol=1e-12)

@@ -59,22 +59,10 @@ NO_SEED = "not tested: the rows have no seed in common"
     ("higher", "lower", "difference", "seeds", "holds"),
     [
         (three("50"), three("90"), "-40.0 ± 0.0", "0, 1, 2", "no"),
-        (
-            {0: digits(50), 1: digits(50)},
-            three("90"),
-            "-40.0 ± 0.0",
-            "0, 1 (without 2)",
-            "open",
-        ),
+        ({0: digits(50), 1: digits(50)}, three("90"), "-40.0 ± 0.0", "0, 1 (without 2)", "open"),
         ({0: "10" * 50}, {0: "01" * 50}, "+0.0", "0", "open"),
         # Scores of different seeds give no interval; only one row has seed 2.
-        (
-            {0: 0.5, 1: "1", 2: "1"},
-            {0: "0", 1: 0.5},
-            "+50.0 ± 50.0",
-            "0, 1 (without 2)",
-            NO_SCORES,
-        ),
+        ({0: 0.5, 1: "1", 2: "1"}, {0: "0", 1: 0.5}, "+50.0 ± 50.0", "0, 1 (without 2)", NO_SCORES),
         ({0: 0.5}, {0: 0.5}, "+0.0", "0", NO_SCORES),
         ({0: "10"}, {7: "01"}, None, None, NO_SEED),
         ({0: "10"}, {}, None, None, "missing: sick/bilstm"),

@@ -259,11 +259,7 @@ def test_a_training_that_a_killed_queue_has_left_is_waited_for(tmp_path):
     """The training inherited the lock."""
     lock = queue.lock_output(tmp_path)
     wait = [sys.executable, "-c", "import sys; sys.stdin.read()"]
-    left = subprocess.Popen(
-        wait,
-        stdin=subprocess.PIPE,
-        pass_fds=[lock.fileno()],
-    )
+    left = subprocess.Popen(wait, stdin=subprocess.PIPE, pass_fds=[lock.fileno()])
     lock.close()  # as when the queue's process ends
     waiting = threading.Thread(target=lambda: queue.lock_output(tmp_path).close())
     waiting.start()

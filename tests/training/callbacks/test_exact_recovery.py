@@ -280,12 +280,7 @@ def test_the_best_weights_after_two_epochs(best, is_primary, written, tmp_path):
     assert (tmp_path / "best.th").is_file() == written
     if written:
         weights = torch.load(tmp_path / "best.th")
-        torch.testing.assert_close(
-            weights,
-            trainer.model.state_dict(),
-            rtol=0,
-            atol=0,
-        )
+        torch.testing.assert_close(weights, trainer.model.state_dict(), rtol=0, atol=0)
 
 
 def test_the_best_weights_are_moving_averages(tmp_path):

@@ -75,11 +75,7 @@ def test_falls_exponentially_every_few_updates_as_in_the_authors_code(temperatur
 
 def test_what_cannot_be_annealed(tmp_path):
     with pytest.raises(ConfigurationError, match="needs a gumbel_tree_lstm"):
-        train(
-            tmp_path,
-            num_epochs=1,
-            encoder={"type": "boe", "embedding_dim": 4},
-        )
+        train(tmp_path, num_epochs=1, encoder={"type": "boe", "embedding_dim": 4})
     for settings in ({"end": -1.0}, {"rate": 0.0}):
         with pytest.raises(ConfigurationError, match="must be a number above 0; got"):
             GumbelTemperature("unused", **settings)

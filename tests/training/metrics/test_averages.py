@@ -34,16 +34,8 @@ ERRORS = torch.tensor([1.0, 2.0, 5.0, 3.0], requires_grad=True), torch.tensor([1
     ("settings", "tensors", "values"),
     [
         ({"type": "mean_cosine"}, (FIRST, SECOND), [1, 0, -1, 0.6, 0]),
-        (
-            {"type": "mean_cosine"},
-            (FIRST, SECOND, torch.arange(5) % 3 == 0),
-            [1, 0.6],
-        ),
-        (
-            {"type": "mean_squared_error"},
-            (*ERRORS, torch.arange(4) < 3),
-            [0, 4, 9],
-        ),
+        ({"type": "mean_cosine"}, (FIRST, SECOND, torch.arange(5) % 3 == 0), [1, 0.6]),
+        ({"type": "mean_squared_error"}, (*ERRORS, torch.arange(4) < 3), [0, 4, 9]),
         *(
             (
                 {"type": name, "questions": questions},

@@ -60,25 +60,10 @@ def test_the_activations_are_torch_s(dtype, tolerance, H):
     x = torch.nn.functional.pad(x, (0, -len(x) % H)).view(1, -1, H)
     is_open = torch.full_like(x, OPEN)
     layer = step(input_gate=x, candidate=is_open)
-    torch.testing.assert_close(
-        layer.cell,
-        x.sigmoid(),
-        rtol=0,
-        atol=tolerance,
-    )
-    torch.testing.assert_close(
-        layer.hidden,
-        x.sigmoid().tanh(),
-        rtol=0,
-        atol=tolerance,
-    )
+    torch.testing.assert_close(layer.cell, x.sigmoid(), rtol=0, atol=tolerance)
+    torch.testing.assert_close(layer.hidden, x.sigmoid().tanh(), rtol=0, atol=tolerance)
     layer = step(input_gate=is_open, candidate=x)
-    torch.testing.assert_close(
-        layer.cell,
-        x.tanh(),
-        rtol=0,
-        atol=tolerance,
-    )
+    torch.testing.assert_close(layer.cell, x.tanh(), rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

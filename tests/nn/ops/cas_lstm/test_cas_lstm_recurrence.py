@@ -88,19 +88,9 @@ def test_gates_and_reduced_precision_take_the_naive_form():
     inputs, mask = batch([3, 2], torch.float32)
     outputs, _ = encoder(inputs, mask, return_gates=True)
     with use_backend("naive"):
-        torch.testing.assert_close(
-            outputs,
-            encoder(inputs, mask),
-            rtol=0,
-            atol=1e-6,
-        )
+        torch.testing.assert_close(outputs, encoder(inputs, mask), rtol=0, atol=1e-6)
         narrow = encoder.bfloat16()(inputs.bfloat16(), mask)
-    torch.testing.assert_close(
-        encoder(inputs.bfloat16(), mask),
-        narrow,
-        rtol=0,
-        atol=1e-6,
-    )
+    torch.testing.assert_close(encoder(inputs.bfloat16(), mask), narrow, rtol=0, atol=1e-6)
 
 
 @pytest.mark.usefixtures("backend")

@@ -15,12 +15,7 @@ def test_equals_the_softmax_without_padding(offset):
     for sentence, length in enumerate([5, 3, 1]):
         own = scores[sentence, :, :length] - offset
         alone = own.exp() / own.exp().sum(-1, keepdim=True)
-        torch.testing.assert_close(
-            weights[sentence, :, :length],
-            alone,
-            atol=1e-12,
-            rtol=0,
-        )
+        torch.testing.assert_close(weights[sentence, :, :length], alone, atol=1e-12, rtol=0)
         assert (weights[sentence, :, length:] == 0).all()
 
 

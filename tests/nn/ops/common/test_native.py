@@ -63,12 +63,7 @@ def test_all_is_done_by_whatever_threads_there_are(monkeypatch, threads_had):
     actual = encoder(inputs, mask)
     torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12)
     gradient = torch.autograd.grad(actual, inputs, upstream)
-    torch.testing.assert_close(
-        gradient,
-        expected_gradient,
-        rtol=0,
-        atol=1e-12,
-    )
+    torch.testing.assert_close(gradient, expected_gradient, rtol=0, atol=1e-12)
     assert asked
     assert set(asked) == {5}
     asked.clear()

@@ -66,12 +66,7 @@ def test_products_of_all_layouts(products, dtype, tolerance, x, weight):
 
 def assert_close(actual, expected, dtype, tolerance):
     assert actual.dtype == dtype
-    torch.testing.assert_close(
-        actual.double(),
-        expected,
-        rtol=0,
-        atol=tolerance,
-    )
+    torch.testing.assert_close(actual.double(), expected, rtol=0, atol=tolerance)
 
 
 def chosen(dtype=torch.float32):
@@ -129,12 +124,7 @@ def test_each_map_is_torch_s_linear(S, products, dtype, tolerance):
     sums = torch.ones(S, 6, 9, dtype=dtype)[..., 2:6]
     products.add_products(sums, x.detach(), products.side_by_side(weight.detach()))
     expected = 1 + torch.stack([F.linear(x[s], weight[s]) for s in range(S)])
-    torch.testing.assert_close(
-        sums,
-        expected.detach(),
-        rtol=0,
-        atol=tolerance,
-    )
+    torch.testing.assert_close(sums, expected.detach(), rtol=0, atol=tolerance)
     expected = torch.stack([F.linear(x[s], weight[s], bias[s]) for s in range(S)])
     actual = products.affine(x, weight, bias)
     torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
@@ -143,9 +133,4 @@ def test_each_map_is_torch_s_linear(S, products, dtype, tolerance):
     gradient = products.input_gradient(weight, upstream)
     torch.testing.assert_close(gradient, by_x, rtol=0, atol=tolerance)
     gradients = torch.stack(products.weight_gradients(x, upstream))
-    torch.testing.assert_close(
-        gradients,
-        by_weight,
-        rtol=0,
-        atol=tolerance,
-    )
+    torch.testing.assert_close(gradients, by_weight, rtol=0, atol=tolerance)

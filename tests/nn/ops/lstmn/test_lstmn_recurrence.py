@@ -88,12 +88,7 @@ def test_what_is_no_number_stays_in_its_sentence():
     assert outputs[0, :2].isfinite().all()
     assert outputs[0, 2:].isnan().all()
     outputs.sum().backward()
-    torch.testing.assert_close(
-        inputs.grad[1:],
-        expected.grad[1:],
-        atol=1e-9,
-        rtol=1e-9,
-    )
+    torch.testing.assert_close(inputs.grad[1:], expected.grad[1:], atol=1e-9, rtol=1e-9)
 
 
 @every_backend
