@@ -17,23 +17,42 @@ TEXTS = ["How do I pay?", "Who pays?", "How can I pay?", "I have 3 cards.", "I h
 
 @pytest.fixture
 def corpus(tmp_path):
+    """Write the texts, and the second one again."""
     (tmp_path / "s.txt").write_text("\n".join([*TEXTS, TEXTS[1]]) + "\n")
     return tmp_path / "s.txt"
 
 
+def lines_of(path):
+    return path.read_text().splitlines()
+
+
+def reasons_of(path):
+    return [json.loads(line) for line in lines_of(path)]
+
+
 def test_the_kept_sentences_and_the_reasons_are_written(allennlp, corpus, tmp_path, capsys):
-    allennlp("deduplicate", corpus, tmp_path / "k.txt", "--report", tmp_path / "r.jsonl")
-    assert (tmp_path / "k.txt").read_text().splitlines() == [*TEXTS[:2], *TEXTS[3:]]
-    reasons = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
-    assert [(one["position"], one["kept_position"]) for one in reasons] == [(2, 0), (5, 1)]
-    assert reasons[0]["kept_text"] == TEXTS[0]
-    assert reasons[0]["differing_words"] == [["can"], ["do"]]
-    assert 0.9 < reasons[0]["score"] < reasons[1]["score"] == 1
+    kept = tmp_path / "k.txt"
+    report = tmp_path / "r.jsonl"
+    allennlp("deduplicate", corpus, kept, "--report", report)
+    assert lines_of(kept) == [*TEXTS[:2], *TEXTS[3:]]
+    first, second = reasons_of(report)
+    assert first["position"] == 2
+    assert first["kept_position"] == 0
+    assert first["kept_text"] == TEXTS[0]
+    assert first["differing_words"] == [["can"], ["do"]]
+    assert 0.9 < first["score"] < 1
+    assert second["position"] == 5
+    assert second["kept_position"] == 1
+    assert second["score"] == 1
     assert "k.txt: 4 of 6 sentences are kept" in capsys.readouterr().out
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_words_may_be_ignored(allennlp, corpus, tmp_path):
+    """The output is a link to a file that does not exist."""
     (tmp_path / "link").symlink_to(tmp_path / "w.txt")
     allennlp("deduplicate", corpus, tmp_path / "link", "--ignore-words", "--threshold", "0.8")
-    assert (tmp_path / "w.txt").read_text().splitlines() == [*TEXTS[:2], TEXTS[3]]
+    assert lines_of(tmp_path / "w.txt") == [*TEXTS[:2], TEXTS[3]]
 
 
 def test_a_classifier_and_another_file(allennlp, corpus, tmp_path):
@@ -43,13 +62,11 @@ def test_a_classifier_and_another_file(allennlp, corpus, tmp_path):
     (tmp_path / "c.csv").write_text("text\n" + "\n".join(TEXTS) + "\n")
     arguments = ["deduplicate", tmp_path / "c.csv", tmp_path / "k.txt", "--column", "text"]
     arguments += ["--classifier", tmp_path / "model", "--against", tmp_path / "t.csv"]
-    with pytest.raises(
-        ConfigurationError,
-        match=r"label must be .* \['other', 'same'\]; without it, duplicates have the label 1",
-    ):
+    message = r"label must be .* \['other', 'same'\]; without it, duplicates have the label 1"
+    with pytest.raises(ConfigurationError, match=message):
         allennlp(*arguments)
     allennlp(*arguments, "--label", "same")
-    assert (tmp_path / "k.txt").read_text().splitlines() == ["text", TEXTS[1], *TEXTS[3:]]
+    assert lines_of(tmp_path / "k.txt") == ["text", TEXTS[1], *TEXTS[3:]]
 
 
 TABLE = 'id,text,label\n7,"How do I pay?",x\n8,"Who\npays?",y\n9,How can I pay?,"z,\n\nz"\n\n'
@@ -59,26 +76,32 @@ def test_the_rows_of_a_table_are_kept(allennlp, tmp_path):
     (tmp_path / "t.csv").write_text(TABLE)
     allennlp("deduplicate", tmp_path / "t.csv", tmp_path / "k.csv", "--column", "text")
     assert (tmp_path / "k.csv").read_text() == TABLE[: TABLE.index("9,")]
+
+
+def test_the_objects_of_json_lines_are_kept(allennlp, tmp_path):
     rows = [json.dumps({"n": i, "text": text}) for i, text in enumerate(TEXTS)]
     (tmp_path / "t.jsonl").write_text("\n".join(rows))
     options = ["--column", "text", "--ignore-words", "--threshold", "0.8"]
     allennlp("deduplicate", tmp_path / "t.jsonl", tmp_path / "k.jsonl", *options)
-    kept = [rows[0], rows[1], rows[3]]
-    assert (tmp_path / "k.jsonl").read_text() == "\n".join(kept) + "\n"
+    assert lines_of(tmp_path / "k.jsonl") == [rows[0], rows[1], rows[3]]
+    assert (tmp_path / "k.jsonl").read_text().endswith("\n")
+
+
+def test_the_rows_of_a_table_without_a_header_are_kept(allennlp, tmp_path):
     (tmp_path / "t.tsv").write_text("1\tHow do I pay?\n2\tHow can I pay?\n")
     allennlp("deduplicate", tmp_path / "t.tsv", tmp_path / "k.tsv", "--column", "1")
     assert (tmp_path / "k.tsv").read_text() == "1\tHow do I pay?\n"
 
 
-def test_standard_streams(allennlp, monkeypatch, capsys):
+@pytest.mark.parametrize("output", ["-", "/dev/stdout"])
+def test_standard_streams(allennlp, monkeypatch, capsys, output):
     content = "How do I pay?\nHow can I pay?\nWhere is the caf\u00e9?\n"
-    for output in ("-", "/dev/stdout"):
-        standard_input = io.TextIOWrapper(io.BytesIO(content.encode()))
-        monkeypatch.setattr(sys, "stdin", standard_input)
-        allennlp("deduplicate", "-", output)
-        captured = capsys.readouterr()
-        assert captured.out == "How do I pay?\nWhere is the caf\u00e9?\n"
-        assert "2 of 3 sentences are kept" in captured.err
+    standard_input = io.TextIOWrapper(io.BytesIO(content.encode()))
+    monkeypatch.setattr(sys, "stdin", standard_input)
+    allennlp("deduplicate", "-", output)
+    captured = capsys.readouterr()
+    assert captured.out == "How do I pay?\nWhere is the caf\u00e9?\n"
+    assert "2 of 3 sentences are kept" in captured.err
 
 
 def test_blank_sentences_are_skipped_on_demand(allennlp, tmp_path, capsys):
@@ -86,6 +109,9 @@ def test_blank_sentences_are_skipped_on_demand(allennlp, tmp_path, capsys):
     allennlp("deduplicate", tmp_path / "s.txt", tmp_path / "k.txt", "--skip-blank")
     assert (tmp_path / "k.txt").read_text() == "How do I pay?\nWho pays?\n"
     assert "2 of 2 sentences are kept; 2 blank ones are left out" in capsys.readouterr().out
+
+
+def test_rows_with_a_blank_cell_are_skipped_on_demand(allennlp, tmp_path):
     (tmp_path / "t.csv").write_text("id,text\n1,Who pays?\n2,\n3,A dog.\n")
     options = ["--column", "text", "--skip-blank"]
     allennlp("deduplicate", tmp_path / "t.csv", tmp_path / "k.csv", *options)
@@ -119,9 +145,11 @@ def test_the_report_begins_with_the_doubtful_removals(allennlp, tmp_path):
     report = tmp_path / "r.jsonl"
     options = ["--report", report, "--threshold", "0.5"]
     allennlp("deduplicate", tmp_path / "s.txt", tmp_path / "k.txt", *options)
-    reasons = [json.loads(line) for line in report.read_text().splitlines()]
-    assert [one["position"] for one in reasons] == [2, 1]
-    assert next(iter(reasons[0].items())) == ("differing_words", [["cat"], ["dog"]])
+    first, second = reasons_of(report)
+    assert first["position"] == 2
+    assert second["position"] == 1
+    assert next(iter(first)) == "differing_words"
+    assert first["differing_words"] == [["cat"], ["dog"]]
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,20 @@ from allennlp_sentmatch.files.digests import ending, sentences_digest
 from allennlp_sentmatch.transfer import SentenceVectors, StoredVectors, WordVectorAverage
 
 
-@pytest.fixture
-def encode():
-    """An encoder that records what it encodes."""
+class Encode:
+    """Encodes sentences by their lengths and characters, and records what it encodes."""
 
-    def encode(sentences):
-        encode.calls.append(list(sentences))
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, sentences):
+        self.calls.append(list(sentences))
         return numpy.array(expected(sentences), "f4").reshape(-1, 2)
 
-    encode.calls = []
-    return encode
+
+@pytest.fixture
+def encode():
+    return Encode()
 
 
 def expected(sentences):
@@ -39,21 +43,31 @@ def test_each_sentence_is_encoded_once(encode):
     assert vectors.of(wanted).dtype == numpy.float32
 
 
+def add_both(encode, folder):
+    """Return vectors of two data sets, which a cache may have."""
+    vectors = SentenceVectors(encode, folder, "encoder 1")
+    vectors.add("one", ["a", "bb"])
+    vectors.add("two", ["ccc", "bb", "dddd"])
+    return vectors
+
+
 def test_the_cache_saves_encoding(encode, tmp_path):
+    wanted = ["dddd", "bb", "a", "ccc"]
     for _ in range(2):
-        vectors = SentenceVectors(encode, tmp_path / "cache", "encoder 1")
-        vectors.add("one", ["a", "bb"])
-        vectors.add("two", ["ccc", "bb", "dddd"])
-        wanted = ["dddd", "bb", "a", "ccc"]
+        vectors = add_both(encode, tmp_path)
         assert vectors.of(wanted).tolist() == expected(wanted)
     assert encode.calls == [["a", "bb"], ["ccc", "dddd"]]
-    # A later run may use only some of the data sets.
-    vectors = SentenceVectors(encode, tmp_path / "cache", "encoder 1")
+    names = sorted(path.name.partition("-")[0] for path in tmp_path.iterdir())
+    assert names == ["one", "two"]
+
+
+def test_a_later_run_may_use_only_some_of_the_data_sets(encode, tmp_path):
+    add_both(encode, tmp_path)
+    num_calls = len(encode.calls)
+    vectors = SentenceVectors(encode, tmp_path, "encoder 1")
     vectors.add("two", ["ccc", "bb", "dddd"])
     assert vectors.of(["bb"]).tolist() == expected(["bb"])
-    assert len(encode.calls) == 2
-    names = sorted(path.name for path in (tmp_path / "cache").iterdir())
-    assert [name.partition("-")[0] for name in names] == ["one", "two"]
+    assert len(encode.calls) == num_calls
 
 
 def test_the_cache_of_another_encoder_or_of_other_sentences_is_not_read(encode, tmp_path):
@@ -72,13 +86,20 @@ def test_a_failed_encoding_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("damage", ["a flipped bit", "a shorter file"])
+def flipped_bit(content):
+    return content[:128] + bytes([content[128] ^ 1]) + content[129:]
+
+
+def shortened(content):
+    return content[:-4]
+
+
+@pytest.mark.parametrize("damage", [flipped_bit, shortened])
 def test_a_damaged_file_is_written_again(encode, tmp_path, damage):
     SentenceVectors(encode, tmp_path).add("one", ["a"])
     (file,) = tmp_path.iterdir()
     content = file.read_bytes()
-    flipped = bytes([content[128] ^ 1])
-    file.write_bytes(content[:-4] if "short" in damage else content[:128] + flipped + content[129:])
+    file.write_bytes(damage(content))
     vectors = SentenceVectors(encode, tmp_path)
     vectors.add("one", ["a"])
     assert vectors.of(["a"]).tolist() == expected(["a"])
@@ -96,8 +117,12 @@ def test_a_damaged_file_is_written_again(encode, tmp_path, damage):
     ],
 )
 def test_what_cannot_be_vectors_is_refused(array, message):
+    vectors = SentenceVectors(lambda sentences: array)
     with pytest.raises(ConfigurationError, match=message):
-        SentenceVectors(lambda sentences: array).add("one", ["a", "bb"])
+        vectors.add("one", ["a", "bb"])
+
+
+def test_vectors_of_different_sizes_are_refused():
     vectors = SentenceVectors(lambda sentences: numpy.zeros((1, len(sentences[0])), "f4"))
     vectors.add("one", ["a"])
     with pytest.raises(ConfigurationError, match=r"shape \(1, 1\), got \(1, 2\)"):
@@ -119,38 +144,49 @@ def test_sentences_are_looked_up(files):
 
 
 def test_vectors_of_other_sentences(files):
-    with open(files[1], "ab") as file:
-        file.write(ending(sentences_digest(["A dog.", "", "Two cats "]).hexdigest()))
-    StoredVectors.from_files(*files)
-    files[0].write_text("A dog.\n\nTwo cats\n")
+    sentences, vectors = files
+    digest = sentences_digest(["A dog.", "", "Two cats "]).hexdigest()
+    with open(vectors, "ab") as file:
+        file.write(ending(digest))
+    StoredVectors.from_files(sentences, vectors)
+    sentences.write_text("A dog.\n\nTwo cats\n")
     with pytest.raises(ConfigurationError, match=r"v\.npy was made from other sentences"):
-        StoredVectors.from_files(*files)
-    numpy.save(files[1], numpy.zeros((2, 2), "f4"))
+        StoredVectors.from_files(sentences, vectors)
+
+
+def test_files_that_are_no_vectors_of_the_sentences(files):
+    sentences, vectors = files
+    numpy.save(vectors, numpy.zeros((2, 2), "f4"))
     with pytest.raises(ConfigurationError, match=r"3 sentences.*\(2, 2\)"):
-        StoredVectors.from_files(*files)
-    files[1].write_text("0.1 0.2")
+        StoredVectors.from_files(sentences, vectors)
+    vectors.write_text("0.1 0.2")
     with pytest.raises(ConfigurationError, match=r"v\.npy is not a whole NumPy file"):
-        StoredVectors.from_files(*files)
+        StoredVectors.from_files(sentences, vectors)
 
 
 WORD_VECTORS = "the 1 0\nThe 0 1\ndog 3 -2.5\n. . 5 5\nthe 9 9\n"
 
 
-def test_known_words_are_averaged(tmp_path):
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("the dog", [2, -1.25]),
+        ("The DOG barks", [1.5, -0.75]),
+        ("nothing known", [0, 0]),
+        ("", [0, 0]),
+        ("dog dog the", [7 / 3, -5 / 3]),
+    ],
+)
+def test_known_words_are_averaged(tmp_path, sentence, expected):
     """Other files of word vectors are in tests/data/test_word_vectors.py."""
     (tmp_path / "v.txt.gz").write_bytes(gzip.compress(WORD_VECTORS.encode()))
     average = WordVectorAverage.from_file(tmp_path / "v.txt.gz")
+    (encoded,) = average.encode([sentence])
+    assert encoded.dtype == numpy.float32
+    numpy.testing.assert_allclose(encoded, expected, rtol=1e-6)
+
+
+def test_a_file_without_word_vectors(tmp_path):
     (tmp_path / "empty.txt").write_text("2 3\n")
     with pytest.raises(ConfigurationError, match=r"empty\.txt has no word vectors"):
         WordVectorAverage.from_file(tmp_path / "empty.txt")
-    sentences = ["the dog", "The DOG barks", "nothing known", "", "dog dog the"]
-    expected = [
-        [2, -1.25],
-        [1.5, -0.75],
-        [0, 0],
-        [0, 0],
-        [7 / 3, -5 / 3],
-    ]
-    encoded = average.encode(sentences)
-    assert encoded.dtype == numpy.float32
-    numpy.testing.assert_allclose(encoded, expected, rtol=1e-6)
