@@ -88,7 +88,7 @@ class TestVAESiameseClassifier:
             if labels is not None:
                 (logits,) = self.model._classifier(self.model._matcher(z1, z2))
                 probs = (logits / 2).softmax(-1)  # at the temperature 2
-                classification.append(-math.log(probs[labels[row]]))
+                classification.append(-math.log(probs[labels[row]].item()))
         return sum(auto_encoding) / len(pairs), sum(classification) / len(pairs)
 
     def test_means_of_losses_are_reset(self):
