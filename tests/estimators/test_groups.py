@@ -21,6 +21,8 @@ from allennlp_sentmatch.estimators.groups import (
 )
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, Numbers, tiny_encoder
 
+pytestmark = pytest.mark.usefixtures("few_penalties")
+
 
 class Letters:
     """Encodes sentences regardless of the marks at their ends."""

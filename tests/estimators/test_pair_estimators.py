@@ -567,16 +567,16 @@ def test_scikit_learns_checks(kind, check, encoder):
 
 
 def test_scikit_learn_s_cross_validation(encoder):
-    accuracies = cross_val_score(PairClassifier(encoder), PAIRS, LABELS, cv=3)
+    accuracies = cross_val_score(PairClassifier(encoder, l2=0.1), PAIRS, LABELS, cv=3)
     assert accuracies.min() > 0.8
     folds = KFold(3, shuffle=True, random_state=0)
-    r2_scores = cross_val_score(PairRegressor(encoder), PAIRS, SCORES, cv=folds)
+    r2_scores = cross_val_score(PairRegressor(encoder, l2=0.1), PAIRS, SCORES, cv=folds)
     assert r2_scores.min() > 0.5
 
 
 def test_scikit_learn_s_search(encoder):
-    classifier = PairClassifier(encoder, compare_words=False)
-    candidates = {"matcher": ["concat", "symmetric"], "l2": [0.1]}
+    classifier = PairClassifier(encoder, compare_words=False, l2=0.1)
+    candidates = {"matcher": ["concat", "symmetric"]}
     search = GridSearchCV(classifier, candidates, cv=3).fit(PAIRS, LABELS)
     assert search.best_params_["matcher"] == "symmetric"
     search.fit(PAIRS, LABELS, sample_weight=numpy.arange(36) % 3)
@@ -588,7 +588,7 @@ def test_scikit_learn_s_search_of_values_that_are_not_numbers(encoder):
         "class_weight": [None, "balanced", {"same": 2}],
     }
     search = GridSearchCV(
-        PairClassifier(encoder),
+        PairClassifier(encoder, l2=0.1),
         candidates,
         cv=2,
         error_score="raise",
@@ -599,7 +599,7 @@ def test_scikit_learn_s_search_of_values_that_are_not_numbers(encoder):
 
 
 def test_scikit_learn_s_calibration(encoder):
-    classifier = PairClassifier(encoder, compare_words=False)
+    classifier = PairClassifier(encoder, compare_words=False, l2=0.1)
     calibrated = CalibratedClassifierCV(classifier, cv=3).fit(PAIRS, LABELS)
     assert calibrated.predict_proba(PAIRS).shape == (len(PAIRS), 2)
 
