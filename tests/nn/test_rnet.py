@@ -65,27 +65,24 @@ def match_as_in_the_paper(
 
 
 def read_both_ways(
-    model: GatedMatching, passage: Tensor, question: Tensor, bidirectional: bool
+    model: GatedMatching, passage: Tensor, question: Tensor
 ) -> list[tuple[list[Tensor], list[Tensor]]]:
     """Return v^P and a of each direction, in the passage's order."""
-    directions = [match_as_in_the_paper(model, passage, question, "")]
-    if bidirectional:
-        states, attention = match_as_in_the_paper(model, passage.flip(0), question, "_reverse")
-        directions.append((states[::-1], attention[::-1]))
-    return directions
+    forward = match_as_in_the_paper(model, passage, question, "")
+    states, attention = match_as_in_the_paper(model, passage.flip(0), question, "_reverse")
+    backward = (states[::-1], attention[::-1])
+    return [forward, backward]
 
 
-@pytest.mark.parametrize("bidirectional", [True, False])
-def test_gated_matching(bidirectional: bool):
-    model = make(GatedMatching, P, Q, H, A, bidirectional)
+def test_gated_matching():
+    model = make(GatedMatching, P, Q, H)
     results, attention = model(*PAIRS)
-    assert model.output_size == H * (1 + bidirectional)
-    assert results.shape == (6, 6, model.output_size)
+    assert model.output_size == 2 * H
+    assert results.shape == (6, 6, 2 * H)
     for row, (T, M) in enumerate(zip(PASSAGE_LENGTHS, QUESTION_LENGTHS)):
         passage = PASSAGES[row, :T]
         question = QUESTIONS[row, :M]
-        directions = read_both_ways(model, passage, question, bidirectional)
-        for direction, (states, weights) in enumerate(directions):
+        for direction, (states, weights) in enumerate(read_both_ways(model, passage, question)):
             found = results[row, :, direction * H : (direction + 1) * H]
             found_weights = attention[direction][row]
             for t, (state, weight) in enumerate(zip(states, weights)):
@@ -147,7 +144,7 @@ def test_question_pooling():
 
 @pytest.mark.parametrize(("passage_length", "question_length"), [(0, 2), (2, 0), (0, 0)])
 def test_matching_without_tokens(passage_length: int, question_length: int):
-    model = make(GatedMatching, P, Q, H, A)
+    model = make(GatedMatching, P, Q, H)
     passages, passage_mask = batch([0, 0], passage_length, P, seed=1)
     questions, question_mask = batch([0, 0], question_length, Q, seed=2)
     results, attention = model(passages, passage_mask, questions, question_mask)
@@ -162,7 +159,7 @@ def test_matching_without_tokens(passage_length: int, question_length: int):
 @pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot export loops")
 @pytest.mark.slow  # `torch.compile` records it in tests/nn/ops/test_every_recurrence.py
 def test_matching_exported_for_any_length():
-    model = normal(GatedMatching(P, Q, H, A, bidirectional=False)).eval()
+    model = normal(GatedMatching(P, Q, H)).eval()
     batch_size = torch.export.Dim("batch_size")
     passage = {0: batch_size, 1: torch.export.Dim("num_tokens")}
     question = {0: batch_size, 1: torch.export.Dim("num_words")}

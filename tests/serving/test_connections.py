@@ -56,7 +56,7 @@ def test_a_new_connection_is_refused_where_all_others_are_being_answered():
         busy, transport = connected(connections)
         busy.begin_request()
         busy.complete_request()
-        _, refused = connected(connections, 2)
+        _, refused = connected(connections)
         assert not transport.is_closed
         assert refused.is_closed
         busy.end_request(was_whole=True)
