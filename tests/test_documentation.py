@@ -230,16 +230,7 @@ def with_lines() -> dict[tuple[str, str], dict]:
 @pytest.mark.usefixtures("small_encoder")
 @pytest.mark.parametrize(("kind", "line"), lines_to_copy())
 def test_the_lines_of_components_make_models_that_train(kind, line):
-    source = blocks(COMPONENTS, "jsonnet")[0]
-    edited, number = re.subn(
-        REPLACED[kind],
-        f"{line}\n",
-        source,
-        flags=re.DOTALL | re.MULTILINE,
-    )
-    assert number == 1
-    (configuration,) = evaluated_together([edited])
-    model, instances = model_and_instances(configuration)
+    model, instances = model_and_instances(with_lines()[kind, line])
     batch = Batch(instances)
     batch.index_instances(model.vocab)
     model(**batch.as_tensor_dict())["loss"].backward()

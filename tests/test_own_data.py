@@ -123,7 +123,7 @@ def test_answers_in_a_language_without_spaces_are_found(write):
         "passage": f"狐狸住在{answer}。",
         "answers": [answer],
     }
-    settings = evaluated("own_questions", tokenizer="'character'")["dataset_reader"]
+    settings = evaluated("tokenizer='character'")["own_questions"]["dataset_reader"]
     reader = DatasetReader.from_params(Params(settings))
     (instance,) = reader.read(write(json.dumps(row), "zh.jsonl"))
     assert instance["span_start"].sequence_index == 4

@@ -431,7 +431,7 @@ def check_instances(reader, instances):
     json.dumps(tensors.get("metadata"), ensure_ascii=False).encode()
 
 
-@fuzzing.cases(250, 8000)
+@fuzzing.cases(100, 8000)
 def test_readers(tmp_path, num_cases):
     path = tmp_path / "broken.txt"
 
