@@ -43,8 +43,8 @@ class Calibrate(Command):
     def run(self, args: argparse.Namespace) -> None:
         """Write the calibrated archive and its report to the output folder, and print the report.
 
-        Raise `ConfigurationError` if the model is not a classifier, if the data have no labels, or
-        if the folder is not empty; see `calibrate_archive`.
+        Raise `ConfigurationError` if the model is not a classifier, if an example has no label, or
+        if the folder exists; see `calibrate_archive`.
         """
         data_path = json_or_text(args.input_file, where="the data path")
         test_path = None

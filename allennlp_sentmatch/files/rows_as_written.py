@@ -10,7 +10,7 @@ def rows_as_written(file_path: AnyPath, first_lines: Sequence[int]) -> tuple[str
     """Return the header, which is everything before the first row, and the text of each row.
 
     A row with a line end in a cell has several lines. Blank lines between the rows are left out.
-    All texts end with a line end, which is the first line's.
+    All texts end with a line end, which is the first line's, unless the header is empty.
 
     # Parameters
 

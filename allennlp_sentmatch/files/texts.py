@@ -45,8 +45,8 @@ def is_blank(text: str) -> bool:
 def bare_text(text: str) -> str:
     """Return the letters and digits of a text, in lower case and without accents.
 
-    Texts that have only these in common have nearly the same vector: to learn one is to know the
-    other. A text without letters and digits stays as it is.
+    Texts for which it is equal have nearly the same vector: to learn one is to know the other.
+    Spaces and marks are left out. A text without letters and digits stays as it is.
     """
     plain = text if text.isascii() else normalize("NFKD", text)
     return _NEITHER_LETTER_NOR_DIGIT.sub("", plain.casefold()) or text

@@ -167,7 +167,7 @@ class TextIndexer:
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
     """Return the indices of B texts, at least one, as a tensor (B, T), padded with `PADDING`.
 
-    T is the number of words in the longest text. The tensor has int64 on the CPU.
+    T is the number of words in the longest text. The tensor is int64, on the CPU.
     """
     width = max(map(len, rows))
     flat = array("q")

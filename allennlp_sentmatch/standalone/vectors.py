@@ -31,7 +31,8 @@ def cosines(first: FloatArray, second: FloatArray) -> FloatArray:
 def nearest(query: FloatArray, vectors: FloatArray, count: int) -> list[tuple[int, float]]:
     """Return the `count` rows of vectors (N, E) nearest to a query (E,), with their cosines.
 
-    All vectors are normalized. The nearest is first; ties are in the order of the rows.
+    All vectors are normalized. The nearest is first; ties are in the order of the rows. If there
+    are fewer than `count` rows, all are returned.
     """
     found = cosines(vectors, query)  # (N,)
     order = numpy.argsort(-found, kind="stable")[:count]

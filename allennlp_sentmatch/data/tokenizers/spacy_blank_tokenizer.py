@@ -25,8 +25,8 @@ class SpacyBlankTokenizer(Tokenizer):
     are: AllenNLP's `SpacyTokenizer` with `en_core_web_sm`, for instance, gives the same tokens.
     If part-of-speech tags, lemmas or entity types are needed, use the tokenizer `spacy`.
 
-    Whitespace never makes a token. Upper and lower case are kept: the indexer may lower-case. Of a
-    text without whitespace, each piece of 256 characters is split by itself.
+    Whitespace never makes a token. Upper and lower case are kept: the indexer may lower-case.
+    More than 256 characters without whitespace are first cut into pieces of 256.
 
     Raise `ConfigurationError` for a language that spaCy has no rules for.
 
