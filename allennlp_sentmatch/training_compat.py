@@ -111,38 +111,26 @@ def patch_mixed_precision() -> None:
     trainer.amp = SimpleNamespace(autocast=autocast, GradScaler=torch.amp.GradScaler)
 
 
-def patch_trainer_settings() -> None:
-    """Refuse a setting that the trainer does not have.
+def patch_trainer_construction() -> None:
+    """Refuse a setting that the trainer does not have, and show a model its training data.
 
     AllenNLP's trainer accepts any keyword, so a misspelled setting was silently ignored.
-    """
-    trainer: Any = gradient_descent_trainer.GradientDescentTrainer
-    construct = trainer.from_partial_objects.__func__
-
-    @functools.wraps(construct)
-    def construct_strictly(cls: type, *args: Any, **kwargs: Any) -> Any:
-        functions = [construct, *(part.__init__ for part in cls.__mro__)]  # type: ignore[misc]
-        known = {name for function in functions for name in inspect.signature(function).parameters}
-        for name in kwargs.keys() - known:
-            raise ConfigurationError(
-                f"the trainer {cls.__name__} has no setting {name!r}{did_you_mean(name, known)}"
-            )
-        return construct(cls, *args, **kwargs)
-
-    trainer.from_partial_objects = classmethod(construct_strictly)
-
-
-def patch_training_data() -> None:
-    """Show a model its training data before the trainer uses it, by its `prepare_training`.
 
     AllenNLP gives a model only the vocabulary, whose counts may include the validation data. The
-    weights "balanced" of a classifier are for the labels that it is trained with.
+    weights "balanced" of a classifier are for the labels that it is trained with, which it finds by
+    its method `prepare_training` before the trainer uses the data.
     """
     trainer: Any = gradient_descent_trainer.GradientDescentTrainer
     construct = trainer.from_partial_objects.__func__
 
     @functools.wraps(construct)
     def construct_prepared(cls: type, *args: Any, **kwargs: Any) -> Any:
+        functions = [construct, *(part.__init__ for part in cls.__mro__)]  # type: ignore[misc]
+        known = {name for function in functions for name in inspect.signature(function).parameters}
+        for name in kwargs.keys() - known:
+            raise ConfigurationError(
+                f"the trainer {cls.__name__} has no setting {name!r}{did_you_mean(name, known)}"
+            )
         settings = inspect.signature(construct).bind(cls, *args, **kwargs).arguments
         prepare_training = getattr(settings["model"], "prepare_training", None)
         if prepare_training is not None:
@@ -156,5 +144,4 @@ patch_reduce_on_plateau()
 patch_recovery()
 patch_validation_interval()
 patch_mixed_precision()
-patch_trainer_settings()
-patch_training_data()
+patch_trainer_construction()

@@ -116,11 +116,6 @@ class Curve(NamedTuple):
             f1=2 * right / (given + all_right),
         )
 
-    def figure(self, aim: str) -> Array:
-        """Return the figures (T,) by their name, "precision", "recall" or "f1"."""
-        figures: Array = getattr(self, aim)
-        return figures
-
     def best(self, aim: str, positions: Array) -> int:
         """Return the best of some positions: the figure that is not the aim decides, then the
         aim.
@@ -176,7 +171,7 @@ def _position(pairs: Judged, curve: Curve, aim: str, wanted: float) -> int:
 
     Raise `ValueError`, with the highest figure, if there is none.
     """
-    figures = curve.figure(aim)
+    figures: Array = getattr(curve, aim)
     reached = numpy.flatnonzero(figures >= wanted - 1e-12)
     if not len(reached):
         best = figures.argmax()

@@ -114,7 +114,7 @@ class AnswerSelectionReader(FormattedReader):
             "question_id": question_id,
             "candidate_id": candidate_id,
         }
-        self._choose_format(columns, optional=("label", "question_id", "candidate_id"))
+        self._choose_format(columns)
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
         for group in self._shared(file_path):

@@ -1,7 +1,7 @@
 """Readers of published data sets and of tables."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from inspect import signature
 from typing import Any, Callable, ClassVar, Optional, TypeVar
 
@@ -18,6 +18,9 @@ T = TypeVar("T")
 
 TABLE = "table"
 """The format of users' own files."""
+
+OPTIONAL = ("answers", "candidate_id", "id", "label", "question_id", "score")
+"""The settings that name a column and may be null, since a file need not have it."""
 
 SETTING_OF_FIELD = {"labels": "label", "span_start": "answers"}
 """The setting that names a field's column, if it has not the field's name."""
@@ -63,21 +66,16 @@ class FormattedReader(TokenizingReader):
         self._table_form: dict[str, Any] = {"delimiter": delimiter, "quoted": quoted}
         self._given_encoding = encoding and check_encoding(encoding)
 
-    def _choose_format(
-        self,
-        columns: Mapping[str, Optional[Column]],
-        optional: Collection[str],
-        **others: Any,
-    ) -> None:
+    def _choose_format(self, columns: Mapping[str, Optional[Column]], **others: Any) -> None:
         """Set `_format`, `_columns` and `_encoding`.
 
-        `columns` are a table's columns by the names of the settings, and the settings in `optional`
+        `columns` are a table's columns by the names of the settings, of which those in `OPTIONAL`
         may be null; `others` are further settings that only a table has. Raise `ConfigurationError`
         if one of them is set for another format, and `ValueError` for impossible columns.
         """
         self._check_use(TABLE, {**columns, **self._table_form, **others})
         if self._format_name == TABLE:
-            table = Table(columns, **self._table_form, optional=optional)
+            table = Table(columns, **self._table_form, optional=OPTIONAL)
             given = {name: (column,) for name, column in columns.items() if column is not None}
             self._format = Format(table.rows, given, **others)
         else:

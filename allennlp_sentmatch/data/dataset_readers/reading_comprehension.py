@@ -111,7 +111,7 @@ class ReadingComprehensionReader(FormattedReader):
     ) -> None:
         super().__init__(format, **settings)
         columns = {"question": question, "passage": passage, "answers": answers, "id": id}
-        self._choose_format(columns, optional=("answers", "id"))
+        self._choose_format(columns)
         check_kind(optional(COUNT, "null"), max_passage_length=max_passage_length)
         check_kind(optional(number(least=0, most=1), "null"), min_overlap=min_overlap)
         self._max_passage_length = max_passage_length

@@ -118,7 +118,7 @@ class SentencePairReader(FormattedReader):
             "id": id,
             "score": score,
         }
-        self._choose_format(columns, ("label", "id", "score"), score_range=score_range)
+        self._choose_format(columns, score_range=score_range)
         self._swap_pairs = swap_pairs
         self._joiner = None
         if combine_input_fields:

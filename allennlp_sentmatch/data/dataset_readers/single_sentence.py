@@ -71,7 +71,7 @@ class SingleSentenceReader(FormattedReader):
         super().__init__(format, **settings)
         check_choice("coarse", "fine", granularity=granularity)
         self._check_use("trec", {"granularity": granularity})
-        self._choose_format({"text": text, "label": label, "id": id}, optional=("label", "id"))
+        self._choose_format({"text": text, "label": label, "id": id})
         if format == "trec":
             self._columns["label"] = (granularity,)
 
