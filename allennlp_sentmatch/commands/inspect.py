@@ -12,8 +12,7 @@ from typing import Any
 
 from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.files.folders import check_absent, write_json, written_folder
-from allennlp_sentmatch.files.json_lines import parse_json_object
-from allennlp_sentmatch.files.lines import filled_lines
+from allennlp_sentmatch.files.json_lines import json_rows
 
 
 class Inspect(Command):
@@ -91,7 +90,7 @@ class Inspect(Command):
 
 def _read_inputs(path: str) -> list[dict[str, Any]]:
     """Read the objects that a predictor takes; raise `ValueError`, with the line, for others."""
-    return [parse_json_object(line, str(source)) for source, line in filled_lines(path)]
+    return [row.values for row in json_rows(path)]
 
 
 def _sampled(inputs: list[Any], args: argparse.Namespace) -> list[Any]:
