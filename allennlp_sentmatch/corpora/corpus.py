@@ -1,4 +1,8 @@
-"""Encode a corpus of any size into a `.npy` file, with interruptions at any moment."""
+"""Encode a corpus of any size into a `.npy` file, with interruptions at any moment.
+
+Neither the sentences nor the vectors need fit into memory: a block of sentences is read, encoded
+and written at a time, and a database on disk knows which sentences were met.
+"""
 
 import hashlib
 import logging
@@ -141,7 +145,10 @@ class Survey(NamedTuple):
 
 
 def survey_of(sentences: Iterable[str], num_first: int = 0) -> Survey:
-    """Read a corpus once, and return the facts about it and its first sentences."""
+    """Read a corpus once, and return the facts about it and its `num_first` first sentences.
+
+    The sample of these is spread evenly. If there are fewer, all of them are the first ones.
+    """
     digest = SentencesDigest()
     rows = set(evenly(num_first, NUM_SAMPLES).tolist())
     sample: dict[int, str] = {}
@@ -223,7 +230,10 @@ class _Run:
             self._vectors.complete()
 
     def _new_sentences(self, sentences: Iterator[str], before: Any) -> Iterator[list[str]]:
-        """Yield the new sentences of each block that is not finished yet."""
+        """Yield the new sentences of each block that is not finished yet.
+
+        The blocks after those of the vectors `before`, which are copied, are numbered from 0.
+        """
         self._copy(before, islice(sentences, len(before)))
         for number, block_sentences in enumerate(blocks_of(sentences, self._block_size)):
             block = self._next_block(block_sentences, len(before) + number * self._block_size)
@@ -317,7 +327,11 @@ def check_sample(
     rows: Union[Sequence[int], IntArray],
     sentences: Sequence[str],
 ) -> None:
-    """Raise `ValueError` if some rows are not the encoder's vectors of their sentences."""
+    """Raise `ValueError` if some rows are not the encoder's vectors of their sentences.
+
+    Lengths do not matter, and components of unit vectors may differ by `TOLERANCE`. The message has
+    the first such row and its sentence.
+    """
     if not sentences:
         return
     with noting(()):  # these warnings were given when the sentences were encoded

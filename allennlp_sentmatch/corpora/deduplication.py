@@ -1,4 +1,8 @@
-"""The results of a search for duplicates."""
+"""The results of a search for duplicates.
+
+Positions are counted from 0. A text that is kept in the place of others may belong to other texts,
+such as training data, with which the texts were compared.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Positions of equal vectors, which an index stores once."""
+"""Positions of equal vectors, which an index stores once.
+
+A vector's number is its place among the distinct vectors, in the order in which they occur first.
+"""
 
 from typing import Any, Optional
 

@@ -1,4 +1,8 @@
-"""The interface of encoders of a corpus, and the encoders that commands name."""
+"""The interface of encoders of a corpus, and the encoders that commands name.
+
+An encoder of a corpus, such as a `CorpusEncoder`, an `ArchiveEncoder` or a `RayEncoder`, encodes
+one block of sentences after another.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Optional, Protocol, Union

@@ -1,4 +1,7 @@
-"""Pairs of texts whose vectors are near, without the products of all pairs of vectors."""
+"""Pairs of texts whose vectors are near, without the products of all pairs of vectors.
+
+Texts are named by their numbers, the rows of their vectors.
+"""
 
 from collections.abc import Iterator
 from typing import Any

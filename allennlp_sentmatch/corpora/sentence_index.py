@@ -198,7 +198,10 @@ class SentenceIndex:
         return found
 
     def _ranked(self, found: Sequence[Sequence[_Distinct]], k: int) -> tuple[FloatArray, IntArray]:
-        """Return the cosines and positions of the `k` nearest vectors, from the distinct ones."""
+        """Return the cosines and positions (Q, min(k, N)) of the `k` nearest vectors.
+
+        `found` has the nearest distinct ones of each of Q queries; see `search` for the order.
+        """
         shape = (len(found), min(k, len(self)))
         cosines_found = numpy.full(shape, -numpy.inf, numpy.float32)
         positions_found = numpy.full(shape, -1, numpy.int64)
@@ -214,8 +217,10 @@ class SentenceIndex:
         return cosines_found, positions_found
 
     def _candidates(self, queries: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
-        """Return cosines of some nearest vectors, the nearest first, and their numbers, -1 for
-        none.
+        """Return cosines and numbers (Q, M) of some nearest vectors, the nearest first.
+
+        M is at most `count` times the kind's `refine_factor`. The number is -1, and the cosine
+        -inf, if an inexact index finds fewer.
         """
         count = min(count * self._kind.refine_factor, self._index.ntotal)
         num_parts = len(queries) * count * self.vector_size // MAX_NUMBERS + 1
@@ -282,7 +287,8 @@ class SentenceIndex:
         """Write the index to a file, which FAISS's own tools read as well.
 
         The file must not exist unless it may be replaced. It also has the digest of the sentences
-        of the vectors, if given; see `check_sentences`.
+        of the vectors, if given; see `check_sentences`. Raise `ValueError` if the file exists or
+        cannot be written.
         """
         write_index(index_file, self._index, self._distinct.numbers, sentences_digest, replace)
 

@@ -1,4 +1,8 @@
-"""A corpus that can be searched for sentences similar to a given one."""
+"""A corpus that can be searched for sentences similar to a given one.
+
+The vectors are on disk, and FAISS's index may be, too. `SentenceCollection` needs neither, for
+sentences that fit into memory.
+"""
 
 import logging
 from collections.abc import Collection, Iterator, Sequence
@@ -249,7 +253,11 @@ class SentenceSearch:
         query_vectors: FloatArray,
         found: list[list[Neighbor]],
     ) -> list[list[Neighbor]]:
-        """Return the neighbors found for each query with predictions, the highest scores first."""
+        """Return the neighbors found for each query with predictions.
+
+        `query_vectors` (Q, E) are the queries'. If there are scores, the highest comes first;
+        otherwise the neighbors keep their order.
+        """
         pairs = [(query, neighbor) for query, near in enumerate(found) for neighbor in near]
         rescored: list[list[Neighbor]] = [[] for _ in queries]
         for batch in blocks_of(pairs, RESCORED_TOGETHER):

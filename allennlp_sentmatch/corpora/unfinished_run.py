@@ -140,7 +140,10 @@ class VectorsFile(NamedTuple):
     sentences_digest: str
 
     def prepare(self) -> None:
-        """Write everything but the vectors; missing vectors are zeros."""
+        """Write everything but the vectors; missing vectors are zeros.
+
+        Vectors that an earlier run has written stay.
+        """
         with open(self.path, "r+b" if self.path.exists() else "wb") as file:
             file.write(self._header)
             file.truncate(self._position(self.num_vectors))
@@ -190,7 +193,10 @@ def write_to_disk(file: Any, position: int, content: bytes) -> None:
 
 
 def finished_blocks(digests_file: Path) -> list[bytes]:
-    """Return the digests of finished blocks, and remove anything else from the file."""
+    """Return the digests of finished blocks, and remove anything else from the file.
+
+    Each has `DIGEST_SIZE` bytes. Raise `ValueError` if the file cannot be read or written.
+    """
     with naming(digests_file):
         content = digests_file.read_bytes() if digests_file.exists() else b""
         # An interruption may have left a part of a digest at the end.

@@ -101,7 +101,10 @@ class VectorTable:
         return numpy.flatnonzero(is_candidate)
 
     def _blocks(self) -> Iterator[tuple[int, FloatArray]]:
-        """Yield blocks of rows in float32, with the first row: views of a table in float32."""
+        """Yield blocks of rows in float32, each with the number of its first row.
+
+        Of a table in float32, they are views.
+        """
         for start in range(0, len(self), ROWS_TOGETHER):
             with numpy.errstate(over="ignore"):  # numbers that are infinite in float32 are refused
                 block = numpy.asarray(self._vectors[start : start + ROWS_TOGETHER], numpy.float32)

@@ -1,4 +1,7 @@
-"""Sentence vectors by the encoder of an archive."""
+"""Sentence vectors by the encoder of an archive.
+
+If the reader allows it, texts are split and looked up without AllenNLP's instances.
+"""
 
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
@@ -188,7 +191,10 @@ class ArchiveEncoder:
         return [dict(zip(names, row)) for row in rows]
 
     def num_words(self, sentence: str) -> int:
-        """Return how many words or word pieces of a sentence are encoded."""
+        """Return how many words or word pieces of a sentence are encoded.
+
+        Words past the reader's `max_length` do not count.
+        """
         if self.indexer is not None:
             return len(self.indexer.indices(sentence))
         lengths = self._instance(sentence).fields["tokens"].get_padding_lengths()
@@ -227,7 +233,7 @@ class ArchiveEncoder:
         return Instance({"tokens": next(iter(instance.fields.values()))})
 
     def _prepare(self, sentences: list[str]) -> Sequence[Prepared]:
-        """Return the sentences as `_encode_batch` takes them."""
+        """Return the sentences as `_encode_batch` takes them: as they are, or as indices."""
         if self.indexer is None:
             # A batch is tokenized only when it is encoded: the tokens of thousands of sentences in
             # memory would keep Python's garbage collector busy.

@@ -1,4 +1,7 @@
-"""Facts for the model card of an export about the archive that it was made from."""
+"""Facts for the model card of an export about the archive that it was made from.
+
+They name the model, the reader, the files of data and the metrics, but no path.
+"""
 
 import re
 from contextlib import suppress

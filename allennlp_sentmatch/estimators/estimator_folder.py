@@ -1,4 +1,8 @@
-"""Folders of fitted estimators: a JSON header, tensors, and the sentence encoder."""
+"""Folders of fitted estimators: a JSON header, tensors, and the sentence encoder.
+
+The header has the digests of the other files. Whatever is read is checked before it is used, and
+nothing is run. An encoder of another package is not in the folder: whoever loads it gives it again.
+"""
 
 from pathlib import Path
 from typing import Any, NamedTuple, Optional

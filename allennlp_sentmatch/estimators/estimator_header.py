@@ -1,4 +1,7 @@
-"""Convert a saved estimator's settings to JSON, and JSON to an estimator."""
+"""Convert a saved estimator's settings to JSON, and JSON to an estimator.
+
+Settings in a folder may come from anybody: each is checked as a parameter of a constructor is.
+"""
 
 from typing import Any, Optional, TypeVar
 

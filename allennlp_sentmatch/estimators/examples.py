@@ -1,4 +1,7 @@
-"""Examples to learn from: pairs with their labels or scores, weights and groups."""
+"""Examples to learn from: pairs with their labels or scores, weights and groups.
+
+Pairs of the weight 0 are left out. Equal pairs are learned or held out together.
+"""
 
 from itertools import compress
 from typing import Any, NamedTuple

@@ -1,4 +1,7 @@
-"""The words of a pair that decide a prediction."""
+"""The words of a pair that decide a prediction.
+
+A word counts for as much as a figure, the probability of a label or a score, falls without it.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,7 @@
-"""Heads, which compute labels' logits or a score from the vectors of two sentences."""
+"""Heads, which compute labels' logits or a score from the vectors of two sentences.
+
+A linear head is fitted to features of a pair; a fine-tuned one is trained with its encoder.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Optional, Union

@@ -1,4 +1,7 @@
-"""Learning a linear head, and the result of learning any head."""
+"""Learning a linear head, and the result of learning any head.
+
+The encoder stays as it is. `FineTuning.learn` also trains the encoder.
+"""
 
 from typing import NamedTuple, Optional
 

@@ -1,4 +1,8 @@
-"""Pairs of sentences and their labels or scores, as users give them."""
+"""Pairs of sentences and their labels or scores, as users give them.
+
+They come from lists, arrays, data frames, tables of Arrow and records. Errors name the pair by its
+position, counted from 0.
+"""
 
 import re
 import sys

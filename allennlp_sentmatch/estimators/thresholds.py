@@ -1,4 +1,8 @@
-"""The probability at which to act on a label, chosen on held-out pairs."""
+"""The probability at which to act on a label, chosen on held-out pairs.
+
+At a threshold, the label is given to the pairs with at least this probability. Precision is the
+share of right ones among them, and recall the share of the label's pairs that are among them.
+"""
 
 from typing import Any, NamedTuple, Optional
 
