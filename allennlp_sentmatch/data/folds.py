@@ -93,7 +93,8 @@ class Folds(FromParams):
             side = None
             groups = groups_of(examples, side)
         numbers = iter(groups)
-        folds = deal([[next(numbers) for _ in part] for part in parts], self.number)
+        groups_of_parts = [[next(numbers) for _ in part] for part in parts]
+        folds = deal(groups_of_parts, self.number)
         kept = [[self.has(fold) for fold in part] for part in folds]
         return Division(kept, side, len(examples), len(set(groups)))
 

@@ -43,7 +43,11 @@ def unescape(text: str) -> str:
     Takes a token, or a text of several. Quotation marks stay as they are: the treebank's (two
     backquotes, two apostrophes) distinguish left and right, and word vectors include them.
     """
-    return _ESCAPE.sub(lambda match: match[2] or _BRACKETS[match[1].upper()], text)
+
+    def plain(match: "re.Match[str]") -> str:
+        return match[2] or _BRACKETS[match[1].upper()]
+
+    return _ESCAPE.sub(plain, text)
 
 
 def is_unsplit(tokens: Iterable[str]) -> bool:

@@ -45,11 +45,13 @@ def read_word_vectors(
 
 def _parsed(numbers: list[str]) -> WordVector:
     """Return the numbers (E,); none at all if one of them is not a finite number."""
+    nothing = numpy.empty(0, numpy.float32)
     try:
         vector = numpy.array(numbers, dtype=numpy.float32)
     except ValueError:
-        return numpy.empty(0, numpy.float32)
-    return vector if numpy.isfinite(vector).all() else numpy.empty(0, numpy.float32)
+        return nothing
+    is_finite = numpy.isfinite(vector).all()
+    return vector if is_finite else nothing
 
 
 def _numbered_lines(file_path: AnyPath) -> Iterator[tuple[int, str]]:

@@ -86,7 +86,8 @@ class TransferBenchmark:
             except Exception as error:
                 logger.warning("%s failed: %s", task.name, error)
                 logger.info("The traceback of %s:", task.name, exc_info=True)
-                errors[task.name] = " ".join(f"{error}".split()) or type(error).__name__
+                message = " ".join(str(error).split())
+                errors[task.name] = message or type(error).__name__
         settings = {"num_folds": self._num_folds, "seed": self._seed}
         return TransferReport(name, vectors.size, settings, results, errors)
 

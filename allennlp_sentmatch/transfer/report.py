@@ -121,7 +121,8 @@ class TransferReport:
                 cells[f"{task}, Spearman"] = _rounded("spearman", result.metrics["spearman"])
         if self.average is not None:
             cells["average"] = f"{self.average:.1f}"
-        rows = [cells.keys(), ["---"] * len(cells), cells.values()]
+        line = ["---"] * len(cells)
+        rows = [cells.keys(), line, cells.values()]
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

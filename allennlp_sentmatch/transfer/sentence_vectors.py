@@ -196,7 +196,8 @@ class WordVectorAverage:
 
     def encode(self, sentences: Sequence[str], show_progress_bar: bool = False) -> FloatArray:
         """Return the vectors (N, E), float32, of N sentences."""
-        encoded = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
+        size = self._vectors.shape[1]
+        encoded = numpy.zeros((len(sentences), size), numpy.float32)
         progress = progress_over(sentences, "averaging", show_progress_bar)
         for sentence, mean in zip(progress, encoded):
             found = map(self._row, self._splitter.words(sentence))

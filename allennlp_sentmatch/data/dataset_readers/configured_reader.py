@@ -159,7 +159,11 @@ class ConfiguredReader(DatasetReader):
         sentences = []
         for part in self._parts(path):
             # Numbers replace the texts, since a file may have millions of them.
-            sentences.append([tuple(map(_number_of, self.sentences(example))) for example in part])
+            numbers = []
+            for example in part:
+                texts = self.sentences(example)
+                numbers.append(tuple(map(_number_of, texts)))
+            sentences.append(numbers)
         self._left_out.clear()  # examples that are left out are counted only once
         division = folds.divide(sentences)
         described = division.described(self.SIDES, folds.number)

@@ -154,8 +154,10 @@ def learn_bpe(
     repeated = (" ".join([word] * count) for word, count in counts.items())
     trained.train_from_iterator(repeated, trainer)
     state = json.loads(trained.to_str())["model"]
-    # Older versions of the library write a merge as one string.
-    merges = [pair.split(" ") if isinstance(pair, str) else pair for pair in state["merges"]]
+    merges = []
+    for pair in state["merges"]:
+        # Older versions of the library write a merge as one string.
+        merges.append(pair.split(" ") if isinstance(pair, str) else pair)
     merged = {"".join(pair) for pair in merges}
     alphabet = sorted(set(state["vocab"]) - merged)
     return {"alphabet": alphabet, "merges": merges, "joiner": JOINER}
