@@ -46,7 +46,7 @@ IndexRows = list[list[int]]
 
 
 class FineTunedHead:
-    """The layers above a fine-tuned encoder, with the methods of a `LinearHead`.
+    """The layers above a fine-tuned encoder, with the methods of a fitted `LinearHead`.
 
     The `model` shares the encoder's `network`; `layers` are its other parts. It is a
     `siamese_classifier` of `num_outputs` labels or, for 1, a `similarity_regressor` of scores that
