@@ -49,6 +49,12 @@ def test_gates_and_saliency(allennlp, small_archive, pairs, tmp_path):
     assert [sum(x["counts"]) for x in numbers if x["quantity"] == "range"] == [3 * 14 * 2]
 
 
+def test_a_sample_of_the_inputs(allennlp, small_archive, pairs, tmp_path):
+    out = tmp_path / "out"
+    allennlp("inspect", small_archive, pairs, out, "--what", "saliency", "--sample", 2)
+    assert len(list(out.glob("*_saliency_*.html"))) == 2
+
+
 def test_trees_of_two_models(allennlp, tree_archives, pairs, tmp_path, capsys):
     first, second = tree_archives
     allennlp("inspect", first, pairs, tmp_path / "out", "--beside", second, "--what", "trees")

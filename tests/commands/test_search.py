@@ -188,6 +188,9 @@ def test_an_encoded_corpus_that_was_edited(allennlp, searched, tmp_path):
     (tmp_path / "s.txt").write_text("\n".join([CORPUS[0], CORPUS[2], CORPUS[1], CORPUS[3]]))
     with pytest.raises(ConfigurationError, match=r"encoded\.npy was made from other .*encode them"):
         allennlp(*arguments)
+    (tmp_path / "s.txt").write_text("\n".join([*CORPUS, "A bird flies."]))
+    with pytest.raises(ConfigurationError, match="encode them again, or with --append if sent"):
+        allennlp(*arguments)
 
 
 WORDS = ["man", "dog", "girl", "cat", "boy", "bird", "cow"]

@@ -169,3 +169,16 @@ def test_own_tasks_alone_and_beside_the_ten(report, write, tmp_path, capsys):
     for own in ([], ["--tasks", "MR", "--own-task", json.dumps(task)]):
         with pytest.raises(ConfigurationError, match="the ten tasks need --data"):
             report(*encoder, *own, data=())
+
+
+def test_whole_sentences_of_sst(allennlp, folder, tmp_path):
+    """Without the option, the task has the phrases of its trees, too."""
+    listed = []
+    for number, option in enumerate([[], ["--sst-sentences"]]):
+        file = tmp_path / f"{number}.txt"
+        data = ["--data", folder, "--tasks", "SST"]
+        allennlp("transfer", "--list-sentences", file, *data, *option)
+        listed.append(set(file.read_text().splitlines()))
+    phrases, sentences = listed
+    assert phrases - sentences == {"good", "bad"}
+    assert sentences < phrases

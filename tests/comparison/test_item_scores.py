@@ -71,3 +71,13 @@ def test_items_without_a_label(small_archive, monkeypatch):
     monkeypatch.setattr(reader, "read", lambda path: [pair])
     with pytest.raises(ConfigurationError, match="x: items without the field 'label'; scores need"):
         item_scores(archive, "x")
+
+
+def test_of_a_reader_of_answers(tmp_path):
+    data = "fixtures/data/fairytaleqa.jsonl"
+    archive, metrics = train("rnet", tmp_path, data)
+    scores = item_scores(load_archive(archive), data)
+    assert list(scores) == ["f1", "rouge_l"]
+    for name, figures in scores.items():
+        assert len(figures) > 1
+        assert sum(figures) / len(figures) == pytest.approx(metrics[f"test_{name}"], abs=0.01)

@@ -233,3 +233,18 @@ def test_the_workers_share_the_labeled_examples_without_a_remainder(
         numbers_of_workers.append(sum("label" in instance.fields for instance in instances))
     assert sum(numbers_of_workers) == num_labeled
     assert max(numbers_of_workers) - min(numbers_of_workers) <= 1
+
+
+def test_batches_need_a_vocabulary(data_path):
+    reader = DatasetReader.by_name("sentence_pair")("snli")
+    made = SemiSupervisedDataLoader(reader, data_path, batch_size=3, num_labeled=7)
+    with pytest.raises(ValueError, match=r"index_with\(vocab\) must be called before the batches"):
+        next(iter(made))
+
+
+def test_only_pairs_are_swapped(write):
+    reader = DatasetReader.by_name("single_sentence")("trec")
+    questions = str(write("ABBR:abb What ?\n" * 2))
+    settings = {"batch_size": 1, "num_labeled": 1, "swap_pairs": True}
+    with pytest.raises(ConfigurationError, match="needs the fields premise and hypothesis, got"):
+        SemiSupervisedDataLoader(reader, questions, **settings)

@@ -86,3 +86,9 @@ def test_a_saved_array_is_whole_until_any_byte_changes(tmp_path):
         assert not is_whole(path)
     path.write_bytes(content + b" ")
     assert not is_whole(path)
+
+
+def test_several_arrays(tmp_path):
+    numpy.savez(tmp_path / "v.npz", VECTORS)
+    with pytest.raises(ValueError, match=r"v\.npz holds several arrays \(\.npz\); expected one"):
+        map_vectors(tmp_path / "v.npz")

@@ -122,14 +122,22 @@ def test_without_a_mask_nothing_is_padding(layer: Layer):
 @every_layer
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_bfloat16_autocast(layer: Layer, dtype: torch.dtype):
-    """The inputs alone may be narrow."""
-    layer = layer._replace(others=tuple(x.float() for x in layer.others))
+    """Only the inputs may be narrow."""
     model = layer.build().float()
-    narrow = [x.bfloat16() if x.is_floating_point() else x for x in layer.padded]
-    single = [x.float() if x.is_floating_point() else x for x in narrow]
-    expected = outputs(layer, model, single)
+
+    def inputs(dtype: torch.dtype) -> Layer:
+        """The layer with its inputs, whose numbers are those of bfloat16, in a precision."""
+        padded, others = (
+            tuple(x.bfloat16().to(dtype) if x.is_floating_point() else x for x in given)
+            for given in (layer.padded, layer.others)
+        )
+        return layer._replace(padded=padded, others=others)
+
+    single = inputs(torch.float32)
+    expected = outputs(single, model, single.padded)
+    given = inputs(dtype)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        actual = outputs(layer, model, single if dtype == torch.float32 else narrow)
+        actual = outputs(given, model, given.padded)
     for ours, theirs in zip(actual, expected):
         assert ours.dtype == torch.float32
         tolerance = 1e-5 if isinstance(model, AttentivePooling) else 0.2

@@ -568,6 +568,8 @@ def test_a_saved_estimator_embeds_and_refuses(tmp_path, kind, targets):
     for broken in ({}, {"premise": "a"}, {"premise": " ", "hypothesis": "a"}):
         with pytest.raises(job.mistakes, match="premise"):
             job.read(broken)
+    with pytest.raises(job.mistakes, match="expected a JSON object"):
+        job.read(["premise", "hypothesis"])
 
 
 FORWARD = [("a cat sleeps", "a cat runs"), ("a dog sleeps", "a man runs")]

@@ -144,3 +144,9 @@ def test_training_ends_below_the_minimum(tmp_path, minimum, epochs):
     metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
     assert metrics["epoch"] == epochs - 1
     assert (tmp_path / "model" / "model.tar.gz").is_file()
+
+
+def test_infersent_needs_a_metric():
+    _, scheduler = make_infersent()
+    with pytest.raises(ConfigurationError, match="'infersent' needs validation data, whose metric"):
+        scheduler.step()

@@ -6,7 +6,7 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Vocabulary
-from allennlp.data.token_indexers import PretrainedTransformerIndexer
+from allennlp.data.token_indexers import PretrainedTransformerIndexer, SingleIdTokenIndexer
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, WhitespaceTokenizer
 from transformers import AutoTokenizer
 
@@ -154,6 +154,17 @@ def test_the_instances_of_allennlp_models(fixtures, write, reader, format):
 SCORED = {"label": None, "score": "score"}
 
 
+def test_both_sentences_in_one_field_need_word_pieces(tiny_bert):
+    message = "combine_input_fields needs .*; 'tokens' is a SingleIdTokenIndexer"
+    with pytest.raises(ConfigurationError, match=message):
+        SentencePairReader(
+            "sick",
+            combine_input_fields=True,
+            tokenizer=PretrainedTransformerTokenizer(tiny_bert),
+            token_indexers={"tokens": SingleIdTokenIndexer()},
+        )
+
+
 @pytest.mark.parametrize(
     ("format", "content", "message", "settings"),
     [
@@ -196,6 +207,19 @@ SCORED = {"label": None, "score": "score"}
 def test_errors_name_file_and_line(write, format, content, message, settings):
     with pytest.raises(ConfigurationError, match=rf"data\.txt[,:] {message}"):
         read(format, write(content), **settings)
+
+
+@pytest.mark.parametrize("score_range", [(5, 1), (1, 1), (0, 5, 9), (0, float("inf"))])
+def test_a_range_has_two_ends(score_range):
+    with pytest.raises(ConfigurationError, match="expected the lowest and the highest score"):
+        SentencePairReader("table", **SCORED, score_range=score_range)
+
+
+@pytest.mark.parametrize("score", ["1", float("nan")])
+def test_a_score_is_a_finite_number(score):
+    reader = SentencePairReader("sts")
+    with pytest.raises(ConfigurationError, match=f"score must be a finite number, not {score!r}"):
+        reader.text_to_instance("a", "b", score=score)
 
 
 def test_swapped_pairs_follow_their_originals(fixtures):

@@ -84,3 +84,19 @@ def test_vectors_of_other_sentences(files):
     files.write_text("\n".join([*SENTENCES[:2], "Two cats run.", SENTENCES[3]]))
     with pytest.raises(ConfigurationError, match=r"s\.npy was made from other sentences"):
         read(files)
+
+
+def test_sentences_without_vectors(files):
+    (first, *_) = SentenceVectorsReader().read({"sentences": str(files), "vectors": None})
+    assert first["metadata"]["text"] == SENTENCES[0]
+    assert "teacher_vector" not in first.fields
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [({"sentence": "s.txt"}, "'sentence'"), ({}, "nothing")],
+)
+def test_other_objects_are_no_data_path(path, found):
+    message = rf'expected a data path as \{{"sentences": .* got an object with {found}'
+    with pytest.raises(ConfigurationError, match=message):
+        read(path)

@@ -109,6 +109,14 @@ def test_another_number_of_files_is_an_error(tmp_path, write, names, listed):
         read("two_files", tmp_path)
 
 
+@pytest.mark.parametrize("format", ["two_files", "directories"])
+def test_what_is_no_folder_is_named(format, write):
+    with pytest.raises(ConfigurationError, match=r"data\.txt is a file; expected a folder"):
+        read(format, write("a"))
+    with pytest.raises(ConfigurationError, match=r"expected the path of a folder, got \['a'\]"):
+        read(format, ["a"])
+
+
 def test_labels_are_directories_and_the_unlabeled_one_is_left_out(fixtures):
     found = list(map(example, read("directories", fixtures / "data/movies")))
     ids = ["neg/0_2.txt", "neg/1_2.txt", "pos/0_9.txt", "pos/1_9.txt"]

@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 import sacrebleu
 from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 
 from allennlp_sentmatch.files.json_lines import json_rows
@@ -146,3 +147,15 @@ def test_english_figures_are_those_of_the_library():
         metric([prediction], [[answer]])
         expected = pytest.approx(100 * rouge_l(prediction, answer))
         assert metric.get_metric(reset=True)["rouge_l"] == expected
+
+
+@pytest.mark.parametrize(
+    ("references", "message"),
+    [
+        ([["a"], ["b"]], "1 predictions, but references for 2"),
+        ([[]], "there is no reference for the prediction 'a fox'"),
+    ],
+)
+def test_every_answer_needs_a_reference(references, message):
+    with pytest.raises(ConfigurationError, match=message):
+        AnswerOverlap()(["a fox"], references)

@@ -1,8 +1,9 @@
 """Autocast in recurrences; test_encoder_contracts.py tests whole encoders."""
 
+import pytest
 import torch
 
-from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 
 
 def test_products_keep_their_precision_without_autocast():
@@ -13,3 +14,13 @@ def test_products_keep_their_precision_without_autocast():
         assert (x @ x.t()).dtype == torch.bfloat16
     with without_autocast(torch.device("meta")):  # this device has no autocast
         pass
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_narrow_inputs_get_the_precision_of_the_parameters_under_autocast(dtype):
+    narrow = torch.tensor([0.5, 2.0], dtype=torch.bfloat16)
+    parameter = torch.zeros(1, dtype=dtype)
+    assert cast_to_parameter(narrow, parameter) is narrow  # an error of torch follows
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        cast = cast_to_parameter(narrow, parameter)
+    torch.testing.assert_close(cast, torch.tensor([0.5, 2.0], dtype=dtype), rtol=0, atol=0)
