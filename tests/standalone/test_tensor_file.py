@@ -53,6 +53,13 @@ def entry(begin, end, shape=(1,), dtype="F32"):
     }
 
 
+def test_a_file_without_tensors_is_whole(tmp_path):
+    """Its header ends the file."""
+    file = tmp_path / "t.safetensors"
+    file.write_bytes((2).to_bytes(8, "little") + b"{}")
+    assert read_tensors(file) == {}
+
+
 def test_every_shortened_file_is_refused(tmp_path):
     file = tmp_path / "t.safetensors"
     write_tensors(file, {"a": TENSORS["a"], "b": TENSORS["half"]})
