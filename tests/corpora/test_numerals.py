@@ -35,6 +35,7 @@ def test_every_number_below_a_hundred():
         ("three billion", "3000000000"),
         ("3bn", "3000000000"),
         ("a trillion", "1000000000000"),
+        ("this one million", "1000000"),
         ("two dozen", "24"),
         ("5k", "5000"),
         ("1,000", "1000"),
