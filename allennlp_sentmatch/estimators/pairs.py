@@ -23,7 +23,7 @@ class Pairs(NamedTuple):
     first: Sentences
     second: Sentences
     names: Optional[tuple[str, ...]]
-    """The names of the two columns, if the pairs are a data frame, a table or records."""
+    """The two different names of the columns, if the pairs are a data frame, a table or records."""
 
 
 def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
@@ -68,6 +68,8 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
             "The feature names should match those that were passed during fit: "
             f"{', '.join(names)}; got {', '.join(columns)}"
         )
+    if columns[0] == columns[1]:  # as in `pandas.concat`; a name must tell the columns apart
+        return Pairs(*sides, None)
     return Pairs(*sides, columns)
 
 

@@ -43,15 +43,26 @@ WITHOUT_EFFECT = {
     "priority": ANYTHING,
     "task": ANYTHING,
     "max_tokens_per_doc": ANYTHING,
+    "max_chunks_per_doc": ANYTHING,
+    "rank_fields": _only(["text"]),
+    "output_dtype": _only("float"),
     "truncate": _only(True, "END", "end"),
     "truncation": _only(True),
     "late_chunking": _only(False),
     "normalized": _only(True),
 }
 """Keys that clients send without effect on this server's answers, with their permitted values. Long
-texts are always cut at the end, vectors have the length 1, and a text has the same vector for any
-use.
+texts are always cut at the end, and vectors have the length 1.
 """
+
+METHODS = {
+    "query": "encode_query",
+    "search_query": "encode_query",
+    "document": "encode_document",
+    "search_document": "encode_document",
+    "passage": "encode_document",
+}
+"""The method of `SentenceEncoder` for each `input_type` of Voyage, Cohere and NVIDIA."""
 
 NO_TOKENS = (
     "send texts, not tokens, which LangChain's OpenAIEmbeddings does with "
@@ -166,18 +177,29 @@ class EmbeddingsRoute(EncodingRoute):
     required = {"input": TEXTS}
 
     def options(self) -> dict[str, Kind]:
-        """Return OpenAI's options, and the name that Jina has for one of them."""
+        """Return OpenAI's options, with the names that Jina and Voyage have for them, and the use
+        of the texts.
+        """
         size = integer(least=1, most=self._vector_size)
-        return {"encoding_format": _FORM, "embedding_type": _FORM, "dimensions": size}
+        return {
+            "encoding_format": _FORM,
+            "embedding_type": _FORM,
+            "dimensions": size,
+            "output_dimension": size,
+            "input_type": one_of(*METHODS),
+        }
 
     def named_texts(self, settings: JsonObject) -> list[NamedText]:
         """Return the texts to encode."""
-        return _numbered("input", _texts(settings, "input"))
+        method = "encode"
+        if "input_type" in settings:
+            method = METHODS[settings["input_type"]]
+        return _numbered("input", _texts(settings, "input"), method)
 
     def render(self, question: Texts, results: list[Encoding]) -> bytes:
         """Return the vectors in OpenAI's form."""
         settings = question.settings
-        size = settings.get("dimensions", self._vector_size)
+        size = settings.get("dimensions", settings.get("output_dimension", self._vector_size))
         form = settings.get("embedding_type", settings.get("encoding_format"))
         shortened = numpy.stack([result.vector[:size] for result in results])
         # OpenAI's vectors have the length 1, and clients compare them by dot products.
@@ -236,7 +258,7 @@ class RerankRoute(EncodingRoute):
 
     def options(self) -> dict[str, Kind]:
         """Return the options of Cohere, Jina and Voyage."""
-        return {"top_n": COUNT, "return_documents": TRUTH}
+        return {"top_n": COUNT, "top_k": COUNT, "return_documents": TRUTH}
 
     def named_texts(self, settings: JsonObject) -> list[NamedText]:
         """Return the query and the documents."""
@@ -249,7 +271,7 @@ class RerankRoute(EncodingRoute):
         vectors = question.vectors(results)
         settings = question.settings
         documents = settings["documents"]
-        count = settings.get("top_n", MAX_TEXTS)
+        count = settings.get("top_n", settings.get("top_k", MAX_TEXTS))
         rows: list[JsonObject] = []
         for index, cosine in nearest(vectors[0], vectors[1:], count):
             row: JsonObject = {"index": index, "relevance_score": cosine}
@@ -314,7 +336,7 @@ def _texts(settings: JsonObject, key: str) -> list[str]:
     for position, element in enumerate(value):
         name = f"{key}[{position}]"
         are_tokens = isinstance(element, (int, list)) and not isinstance(element, bool)
-        if are_tokens:
+        if are_tokens and key == "input":
             raise ValueError(f"{name} must be a string; {NO_TOKENS}")
         _ELEMENT.check(name, element)
     return [_content(element) for element in value]

@@ -358,7 +358,7 @@ def error_body(path: str, status: int, reason: str) -> JsonObject:
 def parsed_body(body: bytes) -> JsonObject:
     """Parse a body as a JSON object; raise `RequestError` for anything else."""
     try:
-        text = body.decode()
+        text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise RequestError(400, "The body is not UTF-8.") from None
     with refusing_mistakes():

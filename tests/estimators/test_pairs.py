@@ -55,6 +55,7 @@ Reversed = namedtuple("Reversed", ["text_b", "text_a"])
         ([record.values() for record in RECORDS], None),
         (pandas.Series(P, index=[5, 2]), None),
         (pandas.DataFrame(P), None),  # its columns are named 0 and 1
+        (pandas.DataFrame(P, columns=["text", "text"]), None),
         (FRAME, NAMES),
         (FRAME.astype("string"), NAMES),
         (RECORDS, NAMES),

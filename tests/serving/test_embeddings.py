@@ -133,9 +133,12 @@ def decimals(text):
     ("path", "keys"),
     [
         ("/v2/rerank", {"max_tokens_per_doc": 4096, "priority": 0}),  # Cohere's, version 2
-        ("/v1/rerank", {"truncation": True}),  # Voyage's and Jina's
+        ("/v1/rerank", {"max_chunks_per_doc": 10, "rank_fields": ["text"]}),  # version 1
+        ("/v1/rerank", {"truncation": True, "top_k": 2}),  # Voyage's and Jina's
         ("/rerank", {"truncate": True}),  # for Hugging Face's inference servers
         ("/v1/embeddings", {"user": "x", "priority": 1}),
+        ("/v1/embeddings", {"input_type": "document", "output_dtype": "float"}),  # Voyage's
+        ("/v1/embeddings", {"input_type": "passage", "output_dimension": 384}),  # NVIDIA's
         ("/v1/embeddings", {"truncate": "END", "task": "text-matching", "embedding_type": "float"}),
         ("/v1/embeddings", {"late_chunking": False, "normalized": True, "truncate": True}),
     ],
@@ -148,6 +151,20 @@ def test_keys_of_clients_that_change_no_answer(http, path, keys):
     assert answer.status_code == 200, answer.text
     expected = decimals(http.post(path, json=body).text)
     assert decimals(answer.text) == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_short_names_of_other_clients(http):
+    """Voyage's `top_k` is `top_n`, and its `output_dimension` is `dimensions`."""
+    body = {"query": TEXTS[0], "documents": TEXTS[1:]}
+    (found,) = http.post("/rerank", json={**body, "top_k": 1}).json()["results"]
+    assert found == http.post("/rerank", json={**body, "top_n": 1}).json()["results"][0]
+    answered = http.post("/v1/embeddings", json={"input": "a", "output_dimension": 64}).json()
+    assert len(answered["data"][0]["embedding"]) == 64
+
+
+def test_a_body_with_a_byte_order_mark(http):
+    content = json.dumps({"input": TEXTS}).encode("utf-8-sig")
+    assert http.post("/v1/embeddings", content=content).status_code == 200
 
 
 def test_documents_within_objects(http):
@@ -252,6 +269,18 @@ def test_a_ranking_encodes_the_query_as_a_query():
     assert scores == pytest.approx([hit.cosine for hit in expected], abs=1e-5)
     by_one_network = encoder.similarity(texts[:1] * 3, texts)
     assert scores != pytest.approx(sorted(by_one_network, reverse=True), abs=0.01)
+
+
+@pytest.mark.parametrize("input_type", ["query", "document"])
+def test_an_input_type_chooses_the_network(input_type):
+    encoder = SentenceEncoder(Asymmetric())
+    service = Service("-", "", encoder_routes(encoder, "-"))
+    texts = ["a cat sleeps", "a dog runs"]
+    body = {"input": texts, "input_type": input_type}
+    items = answer(service, "/v1/embeddings", body)["data"]
+    vectors = encoder.encode_query(texts) if input_type == "query" else encoder.encode(texts)
+    unit = vectors / numpy.linalg.norm(vectors, axis=1, keepdims=True)
+    assert numpy.array([item["embedding"] for item in items]) == pytest.approx(unit, abs=1e-5)
 
 
 def test_a_small_request_does_not_wait_for_the_end_of_a_large_one(http):
@@ -363,6 +392,9 @@ def test_other_paths_of_rankings(http, path):
         ({"input": "a", "dimensions": 385}, 400, "from 1 to 384"),
         ({"input": "a", "dimensions": True}, 400, "an integer"),
         ({"input": "a", "prefix": "q: "}, 400, "'prefix' is not supported"),
+        ({"input": "a", "output_dtype": "int8"}, 400, "output_dtype"),
+        ({"input": "a", "output_dimension": 385}, 400, "from 1 to 384"),
+        ({"input": "a", "input_type": "image"}, 400, "input_type"),
         ({"input": "a", "truncate": "START"}, 400, "truncate must be True, "),
         ({"input": "a", "normalized": 0}, 400, "normalized must be True"),
         ({"input": "a", "embedding_type": "binary"}, 400, "embedding_type"),
@@ -402,6 +434,8 @@ def test_refused_similarities(http, body, reason):
             "documents[0] must be a string, or an object that has one",
         ),
         ({"query": "a", "documents": ["b", {"text": 1}]}, "under the key 'text'"),
+        ({"query": "a", "documents": [1]}, "one under the key 'text'; got 1."),
+        ({"query": "a", "documents": ["b"], "rank_fields": ["title"]}, "rank_fields"),
         ({"query": "a", "documents": {"text": "b"}}, "a list of strings; got {"),
         ({"query": "a", "documents": ["b"], "top_n": 0}, "top_n"),
         ({"query": "a", "documents": ["b"], "top_n": True}, "top_n"),
@@ -628,6 +662,15 @@ def test_the_names_of_an_estimator_are_shown(tmp_path, names):
     assert f'"{first}": ..., "{second}": ...' in page
     with pytest.raises(ValueError, match=f"an object with {first}/{second}; it has 'text1'"):
         service.routes["/predict"].job.read({"text1": "a"})
+
+
+def test_columns_of_one_name_are_no_names(tmp_path):
+    """`pandas.concat` of the same column of two frames gives such a frame."""
+    estimator = PairClassifier(tiny_encoder(), l2=0.1).fit(frame(["text", "text"], PAIRS), LABELS)
+    estimator.save(tmp_path / "saved")
+    service = service_at(str(tmp_path / "saved"))
+    found = answer(service, "/predict", {"premise": PAIRS[1][0], "hypothesis": PAIRS[1][1]})
+    assert found["label"] == estimator.predict(PAIRS[1:2])[0]
 
 
 def test_an_estimator_without_names_takes_questions_with_answers(tmp_path):
