@@ -20,7 +20,7 @@ SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "lakh": 10**5, "millio
 SCALES |= {"crore": 10**7, "billion": 10**9, "trillion": 10**12}
 ATTACHED_SCALES = {"k": 10**3, "mn": 10**6, "bn": 10**9}
 _MANY = {f"{word}s": value for word, value in SCALES.items()}
-SCALES_AFTER_DIGITS = {**SCALES, **_MANY, "mn": 10**6, "bn": 10**9}
+SCALES_AFTER_DIGITS = {**SCALES, **_MANY, **ATTACHED_SCALES}
 
 _ORDINAL_WORDS = [
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
@@ -118,6 +118,10 @@ UNITS = {
 }
 CURRENCIES = {"$", "£", "€", "¥", "₹", "rs", "usd", "eur", "gbp", "inr"}
 OPERATORS = {"plus": "+", "\u00d7": "*", "\u00f7": "/", **{sign: sign for sign in "+*/=<>^"}}
+COMPARISONS = {sign: sign for sign in "<>\u2264\u2265\u2260"}
+"""Operators that need no number before them, as in "if x > 5"."""
+OPERATORS |= COMPARISONS
+MINUS = {"minus", "negative"}
 
 _ROMAN_ONES = ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"]
 _ROMAN = {"x" * (value // 10) + _ROMAN_ONES[value % 10]: value for value in range(1, 40)}

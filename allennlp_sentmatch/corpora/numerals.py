@@ -14,7 +14,9 @@ from allennlp_sentmatch.corpora.number_words import (
     BEFORE_PRONOUN,
     BEFORE_SECOND,
     BEGINNINGS,
+    COMPARISONS,
     CURRENCIES,
+    MINUS,
     NUMBERED,
     OPERATORS,
     ORDINAL_ENDINGS,
@@ -32,6 +34,7 @@ from allennlp_sentmatch.corpora.number_words import (
 _DIGITS = re.compile(r"(-?\.?)(\d+(?:[.,]\d+)*)([^\W\d_]*)(\+?)")
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 _PLAIN = re.compile(r"-?\d+(\.\d+)?")
+_ONLY_ZEROS = re.compile(r"\.0+$")
 
 FIRST = "1th"
 """The ordinal number "first"."""
@@ -51,8 +54,9 @@ def with_numbers(words: list[str]) -> list[Word]:
     """Return the words, in lower case, with each number in one of them.
 
     Numbers are in digits without commas: "13" for "thirteen", "1000" for "a thousand", "21th" for
-    "twenty-first" and "1/4" for "a quarter". A unit follows after a space. An operator between
-    two numbers counts as a number; a minus there is left out, as it may mean "to".
+    "twenty-first", "-5" for "minus five", "5" for "5.00" and "1/4" for "a quarter". A unit follows
+    after a space. An operator between two numbers, or a comparison ("> 5"), counts as a number; a
+    minus between numbers is left out, as it may mean "to".
     """
     lower = [word.lower() for word in words]
     if not any(word in BEGINNINGS or _has_digit(word) for word in lower):
@@ -139,9 +143,8 @@ class _NumberReader:
         """Return the words with the numbers; see `with_numbers`."""
         read: list[Word] = []
         while self._position < len(self._words):
-            number = self._number()
-            if number is None and read and read[-1].is_number:
-                number = self._operator()
+            is_after_number = bool(read) and read[-1].is_number
+            number = self._number() or self._sign(is_after_number)
             if number is None:
                 read.append(Word(self._word()))
                 self._position += 1
@@ -194,17 +197,30 @@ class _NumberReader:
             return False
         return self._word(-1) in BEFORE_PRONOUN or following in ("of", "s")
 
-    def _operator(self) -> Optional[str]:
-        """Return the operator between two numbers, after the first has been read, and move past it.
-
-        It is `None` if no number follows.
+    def _sign(self, is_after_number: bool) -> Optional[str]:
+        """Return the sign before a number, or the number with a minus that is a word; `None` if
+        there is none.
         """
-        operator = OPERATORS.get(self._word())
+        word = self._word()
         following = self._word(1)
-        if operator is None or not (following in SMALL or _has_digit(following)):
+        if not (following in SMALL or _has_digit(following)):
             return None
-        self._position += 1
+        if word in MINUS and not is_after_number:
+            return self._negative()
+        is_comparison = word in COMPARISONS and self._position > 0  # not the mark of a quotation
+        operator = OPERATORS.get(word) if is_after_number or is_comparison else None
+        if operator is not None:
+            self._position += 1
         return operator
+
+    def _negative(self) -> Optional[str]:
+        """Return the number after a minus that is a word; `None` if there is no number."""
+        self._position += 1
+        number = self._number()
+        if number is None:  # such as the pronoun in "minus one of them"
+            self._position -= 1
+            return None
+        return f"-{number}"
 
     def _amount_in_digits(self) -> str:
         """Return a number in digits, such as "1,000", "5mg", "$5" or "2.5 million", with its unit.
@@ -225,7 +241,7 @@ class _NumberReader:
         if attached and attached not in UNITS and attached not in ATTACHED_SCALES:
             return word
         if _PLAIN.fullmatch(number):
-            number = self._scaled(number, attached)
+            number = self._scaled(_ONLY_ZEROS.sub("", number), attached)
         return self._with_unit(number + plus, "" if attached in ATTACHED_SCALES else attached)
 
     def _scaled(self, number: str, attached: str) -> str:

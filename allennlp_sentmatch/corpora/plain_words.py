@@ -17,6 +17,7 @@ _MARKS = {
     **dict.fromkeys(map(ord, _HYPHENS), "-"),
     **dict.fromkeys(map(ord, _INVISIBLE), None),
 }
+_TWO_SIGNS = {">=": "\u2265", "<=": "\u2264", "!=": "\u2260"}
 _UTF8_READ_AS_CP1252 = "\u00e2\u20ac\u2122"  # the bytes of U+2019
 _TOKENIZED_ENTITY = re.compile(r"& ?(#?) ?(\w{2,6}) ?;")  # "& apos ;"
 _VULGAR_FRACTION = re.compile("[\u00bc-\u00be\u2150-\u215e]")
@@ -44,7 +45,7 @@ _WORD = re.compile(
     r"(?:(?<![\w.])(?:-\.?|\.)(?=\d))?"  # the sign or the point of "-5", "-.5" and ".5"
     r"\w+(?:[.,]\d+)*"
     r"(?:\+\+(?!\w)|[+#](?![\w+#])|(?<=\b[A-Z])-(?=[\s,.;:!?)]|$))?"  # the sign of "C#" and "A-"
-    r"|[$€£¥₹%+*/\u00d7\u00f7=<>^]"
+    r"|[$€£¥₹%+*/\u00d7\u00f7=<>^\u2264\u2265\u2260]"
 )
 
 
@@ -76,8 +77,13 @@ def _plain_fraction(found: "re.Match[str]") -> str:
 
 
 def _written_out(text: str) -> str:
-    """Return a text with all short forms of "not" written out, and with "am" and "pm"."""
+    """Return a text with all short forms of "not" written out, with "am" and "pm", and with
+    comparisons of one sign.
+    """
     text = text.replace("\\'", "'")
+    if "=" in text:
+        for signs, sign in _TWO_SIGNS.items():
+            text = text.replace(signs, sign)
     if _END_OF_SHORT_NOT.search(text):
         text = _SHORT_NOT.sub(_full_negation, text)
     text = _NO_ONE.sub("nobody", _CANNOT.sub("can not", text))

@@ -192,6 +192,8 @@ def test_a_number_or_a_negation_tells_texts_apart(shipped, first, second):
         ("The shop opens at 9 am.", "The shop opens at 9 pm."),
         ("It is open from 9 am to 5 pm.", "It is open from 9 pm to 5 am."),
         ("What is 5 + 3?", "What is 5 - 3?"),
+        ("x > 5 holds for the set.", "x < 5 holds for the set."),
+        ("The temperature is minus five degrees.", "The temperature is five degrees."),
         ("What started World War I?", "What started World War II?"),
         ("Should I learn C?", "Should I learn C#?"),
         ("The shop is closed on Mondays.", "The shop is closed on Tuesdays."),
