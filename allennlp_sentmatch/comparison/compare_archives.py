@@ -1,12 +1,13 @@
 """Compare sets of archives on labeled data."""
 
+import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
 import numpy
 from allennlp.models import Model
 
-from allennlp_sentmatch.comparison.item_scores import item_scores, metrics_of
+from allennlp_sentmatch.comparison.item_scores import gold_of, item_scores, metrics_of
 from allennlp_sentmatch.comparison.statistics import compare, holm
 from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.files.folders import AnyPath
@@ -39,9 +40,11 @@ def compare_archives(
 
     # Raises
 
-    `ConfigurationError` if a model has no scores of items, or the archives do not have the same
-    items or metric.
+    `ConfigurationError` if a model has no scores of items, if the archives do not have the same
+    items, labels or metric, or if a set has an archive twice.
     """
+    for paths in (higher, *others):
+        check_different(paths)
     sets = [
         [scored(path, data_path, metric, cuda_device, trust) for path in paths]
         for paths in (higher, *others)
@@ -68,11 +71,12 @@ def compare_archives(
 
 
 class Scored(NamedTuple):
-    """The scores of an archive's items, (items, 1) or (items, 2)."""
+    """The scores of an archive's items, (items, 1) or (items, 2), and what is right for each."""
 
     path: AnyPath
     metric: str
     scores: numpy.ndarray
+    gold: list[Any]
 
 
 def scored(
@@ -91,7 +95,7 @@ def scored(
     if isinstance(scores, dict):
         scores = [score / 100 for score in scores[name]]
     array = numpy.array(scores, dtype=float)
-    return Scored(path, name, array.reshape(len(array), -1))
+    return Scored(path, name, array.reshape(len(array), -1), gold_of(archive, data_path))
 
 
 def chosen_metric(path: AnyPath, model: Model, metric: Optional[str]) -> str:
@@ -116,12 +120,20 @@ def check_comparable(first: Scored, other: Scored) -> None:
             f"{first.path} has {first.metric} and {other.path} {other.metric}: compare models of "
             "one kind"
         )
-    are_alike = other.scores.shape == first.scores.shape
-    if are_alike and first.metric == "pearson":
-        are_alike = numpy.array_equal(other.scores[:, 1], first.scores[:, 1])
-    if not are_alike:
+    if other.scores.shape != first.scores.shape or other.gold != first.gold:
         raise ConfigurationError(
             f"{first.path} reads {len(first.scores)} items, and {other.path} "
-            f"{len(other.scores)} that are not the same; both validation readers must read "
-            "the same ones"
+            f"{len(other.scores)} that are not the same, or have other labels; both validation "
+            "readers must read the same ones"
         )
+
+
+def check_different(paths: Sequence[AnyPath]) -> None:
+    """Raise `ConfigurationError` for an archive that is given twice in a set.
+
+    Its copies would count as seeds, whose spread would seem smaller than it is.
+    """
+    names = [os.path.realpath(path) for path in paths]
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise ConfigurationError(f"{paths[position]} is in one set twice; leave it out once")

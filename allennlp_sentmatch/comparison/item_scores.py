@@ -67,6 +67,20 @@ def item_scores(archive: Archive, data_path: Any) -> Any:
     return list(map(score_of, instances, outputs))
 
 
+def gold_of(archive: Archive, data_path: Any) -> list[Any]:
+    """Return what is right for each example of some data: its label, its score, the marks of its
+    candidates or its answers.
+    """
+    model: Any = archive.model
+    instances = archive.validation_dataset_reader.read(data_path)
+    if isinstance(model, RNet):
+        return [instance["metadata"].metadata["answers"] for instance in instances]
+    fields = [instance[model.gold_field] for instance in instances]
+    if isinstance(model, ClassificationModel):
+        return [str(field.label) for field in fields]
+    return [field.tensor.tolist() for field in fields]
+
+
 def is_right(instance: Any, output: Output) -> float:
     """Return 1.0 if the predicted label is the instance's, otherwise 0.0."""
     return float(output["label"] == instance["label"].label)

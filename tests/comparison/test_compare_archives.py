@@ -38,17 +38,25 @@ def scores(monkeypatch) -> dict:
 
     monkeypatch.setattr(module, "load_archive", load_archive)
     monkeypatch.setattr(module, "item_scores", lambda archive, data: known[archive.name])
+    monkeypatch.setattr(module, "gold_of", lambda archive, data: gold_of(known[archive.name]))
     return known
+
+
+def gold_of(scores) -> list:
+    """The true scores of pairs, or the same labels for all archives."""
+    pairs = isinstance(scores, list) and scores and isinstance(scores[0], list)
+    return [true for _, true in scores] if pairs else []
 
 
 def test_sets_of_seeds_are_compared_and_corrected_for_their_number(scores):
     scores.update({"c1": [1.0] * 40, "c2": [1.0] * 39 + [0.0], "c3": [1.0, 0.0] * 20})
-    better, same = compare_archives(["c1", "c2"], [["c3", "c3"], ["c1", "c2"]], "test.tsv")
+    scores["c4"] = scores["c3"]
+    better, same = compare_archives(["c1", "c2"], [["c3", "c4"], ["c1", "c2"]], "test.tsv")
     runs = numpy.array([scores["c1"], scores["c2"], scores["c3"]])[..., None]
     expected = compare(runs[:2], runs[[2, 2]])
     assert better == {
         "higher": ["c1", "c2"],
-        "lower": ["c3", "c3"],
+        "lower": ["c3", "c4"],
         "metric": "accuracy",
         "items": 40,
         **expected._asdict(),
@@ -85,3 +93,19 @@ def test_what_cannot_be_compared(scores, pair, metric, message):
     scores.update({"s1": [[0.1, 1.0], [0.2, 2.0]], "s2": [[0.1, 1.0], [0.2, 3.0]], "x1": None})
     with pytest.raises(ConfigurationError, match=message):
         compare_archives([pair[0]], [[pair[1]]], "test.tsv", metric)
+
+
+@pytest.mark.parametrize("sets", [(["c1", "./c1"], ["c2"]), (["c2"], ["c1", "c2", "c1"])])
+def test_an_archive_that_counts_as_two_seeds(scores, sets):
+    scores.update({"c1": [1.0, 0.0], "c2": [1.0, 1.0], "./c1": [1.0, 0.0]})
+    with pytest.raises(ConfigurationError, match="c1 is in one set twice"):
+        compare_archives(sets[0], [sets[1]], "test.tsv")
+
+
+def test_readers_of_different_labels(scores, monkeypatch):
+    """One reader may take another column of the same file as the label."""
+    scores.update({"c1": [1.0, 0.0], "c2": [1.0, 1.0]})
+    labels = {"c1": ["yes", "no"], "c2": ["same", "other"]}
+    monkeypatch.setattr(module, "gold_of", lambda archive, data: labels[archive.name])
+    with pytest.raises(ConfigurationError, match="c2 2 that are not the same, or have"):
+        compare_archives(["c1"], [["c2"]], "test.tsv")

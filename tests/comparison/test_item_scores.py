@@ -7,7 +7,7 @@ import pytest
 from allennlp.commands.train import train_model_from_file
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.comparison.item_scores import item_scores
+from allennlp_sentmatch.comparison.item_scores import gold_of, item_scores
 from allennlp_sentmatch.models.archival import load_archive
 from tests.conftest import REPOSITORY
 
@@ -38,6 +38,8 @@ def test_of_a_ranker(tmp_path, questions: str, number: int):
     scores = item_scores(load_archive(archive), data)
     assert len(scores) == number
     assert sum(scores) / len(scores) == pytest.approx(metrics["test_map"], abs=1e-4)
+    gold = gold_of(load_archive(archive), data)
+    assert [sum(marks) > 0 for marks in gold] == [True, False, True]
 
 
 def test_of_a_classifier_on_its_validation_and_test_data(tmp_path):
@@ -52,6 +54,8 @@ def test_of_a_classifier_on_its_validation_and_test_data(tmp_path):
     of_test_data = item_scores(loaded, str(whole))
     assert len(of_test_data) > len(scores)
     assert set(of_test_data) <= {0.0, 1.0}
+    labels = [json.loads(line)["gold_label"] for line in whole.read_text().splitlines()]
+    assert gold_of(loaded, str(whole)) == [label for label in labels if label != "-"]
     assert sum(of_test_data) / len(of_test_data) == pytest.approx(metrics["test_accuracy"])
 
 
