@@ -97,10 +97,10 @@ def encode_corpus(
     the encoder's for the first sentences, by their digest and a sample of the vectors.
     """
     output = Path(os.path.realpath(output_file))  # a symbolic link stays one
-    is_continued = append and output.exists()
+    is_continued = append and output.is_file()
     check_positive(batch_size=batch_size, block_size=block_size)
     if not is_continued:
-        if output.exists():
+        if output.is_file():
             raise ValueError(
                 f"{output} exists already; delete it, name another file or, if sentences are new "
                 "at the end of its corpus, encode only these with --append (append=True)"

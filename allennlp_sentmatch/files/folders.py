@@ -1,6 +1,7 @@
 """Read untrusted files without running anything, and write files atomically."""
 
 import errno
+import gzip
 import json
 import os
 import shutil
@@ -92,6 +93,8 @@ def check_absent(path: AnyPath, kind: str = "file") -> None:
     It is also raised if the folder of a file does not exist; parents of a folder are made later.
     """
     if os.path.exists(path):
+        if not os.path.isfile(path) and not os.path.isdir(path):
+            raise ValueError(f"{path} is a pipe or a device; name a new {kind}")
         raise ValueError(f"{path} exists already; delete it or name another {kind}")
     if kind == "file" and not Path(os.path.realpath(path)).parent.is_dir():
         raise ValueError(f"the folder of {path} does not exist")
@@ -106,14 +109,17 @@ def partial_path(place: Path) -> Path:
 def written_text(path: AnyPath) -> Iterator[TextIO]:
     """Yield a new text file, which is moved to its place once it is whole.
 
+    It is compressed if its name ends with ".gz".
+
     Raise `ValueError` if the file exists, now or at the end, and `OSError`, which names the file,
     if it cannot be written. After an error, there is no file.
     """
     place = Path(os.path.realpath(path))  # a symbolic link stays one
     check_absent(path)
     temporary = partial_path(place)
+    opens: Any = gzip.open if place.suffix == ".gz" else open
     try:
-        with open(temporary, "w", encoding="utf-8") as file:
+        with opens(temporary, "wt", encoding="utf-8") as file:
             yield file
         check_absent(path)  # another process may have written it meanwhile
         os.replace(temporary, place)

@@ -1,6 +1,7 @@
 """`deduplicate` writes the sentences that it keeps and the reasons for the others."""
 
 import errno
+import gzip
 import io
 import json
 import sys
@@ -91,6 +92,20 @@ def test_the_rows_of_a_table_without_a_header_are_kept(allennlp, tmp_path):
     (tmp_path / "t.tsv").write_text("1\tHow do I pay?\n2\tHow can I pay?\n")
     allennlp("deduplicate", tmp_path / "t.tsv", tmp_path / "k.tsv", "--column", "1")
     assert (tmp_path / "k.tsv").read_text() == "1\tHow do I pay?\n"
+
+
+def test_compressed_files(allennlp, tmp_path):
+    """A name that ends with ".gz" is the name of a compressed file, for input and output."""
+    with gzip.open(tmp_path / "t.csv.gz", "wt", encoding="utf-8") as file:
+        file.write(TABLE)
+    outputs = tmp_path / "k.csv.gz", tmp_path / "r.jsonl.gz"
+    arguments = [tmp_path / "t.csv.gz", outputs[0], "--report", outputs[1]]
+    allennlp("deduplicate", *arguments, "--column", "text")
+    with gzip.open(outputs[0], "rt", encoding="utf-8") as file:
+        assert file.read() == TABLE[: TABLE.index("9,")]
+    with gzip.open(outputs[1], "rt", encoding="utf-8") as file:
+        assert json.loads(file.read())["position"] == 2
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 @pytest.mark.parametrize("output", ["-", "/dev/stdout"])

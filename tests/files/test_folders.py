@@ -6,8 +6,10 @@ import sys
 
 import pytest
 
-from allennlp_sentmatch.files.folders import written_folder, written_text
+from allennlp_sentmatch.corpora.corpus import encode_corpus
+from allennlp_sentmatch.files.folders import check_absent, written_folder, written_text
 from allennlp_sentmatch.standalone import StandaloneEncoder
+from tests.estimators.tiny_encoder import tiny_encoder
 from tests.standalone.test_encoder import WORDS, make
 
 
@@ -118,3 +120,11 @@ def test_a_full_disk(tmp_path):
     with pytest.raises(OSError, match=r"No space left.*'[^']*/folder/in/tensors'"):
         fill_disk()
     assert not list(tmp_path.iterdir())
+
+
+def test_nobody_is_told_to_delete_a_device():
+    message = "^/dev/null is a pipe or a device; name a new file$"
+    with pytest.raises(ValueError, match=message):
+        check_absent("/dev/null")
+    with pytest.raises(ValueError, match=message):
+        encode_corpus(tiny_encoder(), lambda: iter(["a cat"]), "/dev/null")
