@@ -126,12 +126,8 @@ def _forget_pretrained(configuration: Any) -> None:
 
 
 def build_model(path: Path, overrides: Optional[dict[str, Any]] = None) -> Model:
-    """Return the model of the configuration at `path`, with the fixture data."""
-    return model_of(on_fixtures(path, overrides))
-
-
-def model_of(configuration: dict[str, Any]) -> Model:
-    """Return the model of a configuration, its vocabulary made from the training data."""
+    """Return a configuration's model, its vocabulary made from the fixture data."""
+    configuration = on_fixtures(path, overrides)
     reader = DatasetReader.from_params(Params(configuration["dataset_reader"]))
     vocabulary = Vocabulary.from_params(
         Params(configuration.get("vocabulary", {})),
