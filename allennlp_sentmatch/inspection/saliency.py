@@ -201,7 +201,7 @@ def _normalized(values: list[float]) -> list[float]:
 def draw_saliency(predictor: Predictor, inputs: JsonDict, method: str = "simple") -> Drawing:
     """Draw the texts of one input, each word colored by its share of the saliency.
 
-    It has the parameters and the errors of `interpret`.
+    For the parameters and the errors, see `interpret`.
     """
     lines = []
     for saliency in interpret(predictor, inputs, method):

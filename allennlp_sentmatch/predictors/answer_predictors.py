@@ -47,8 +47,10 @@ class AnswerExtractorPredictor(EchoingPredictor):
         return [answer_to_question]
 
     def marked_texts(self, output: JsonDict) -> list[MarkedText]:
-        """Return the passage with the answer marked, its words weighted by the probability that the
-        answer begins or ends there, and by the attention of the answer.
+        """Return the passage twice, with the answer marked.
+
+        The weight of a word is the larger probability that the answer begins or ends there; in the
+        second text, it is the attention of the answer.
         """
         text = output["metadata"]["passage"]
         offsets = output["metadata"]["passage_offsets"]

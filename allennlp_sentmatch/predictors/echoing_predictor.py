@@ -95,9 +95,7 @@ class EchoingPredictor(Predictor):
     """A key of the prediction, which tells this kind of model from others."""
 
     reads_blank_lines = False
-    """If `True`, a blank line in the input of `allennlp predict` is a text; otherwise it is
-    skipped.
-    """
+    """Whether a blank line in the input of `allennlp predict` is a text, or else is skipped."""
 
     _num_lines = 0
     _has_logged_unknown = False
@@ -246,7 +244,7 @@ class EchoingPredictor(Predictor):
         return {key: self._example(key, text) for key in self.input_keys[0]}
 
     def dearest_example(self, num_words: int, num_characters: int) -> JsonDict:
-        """Return the slowest and largest request of those with an equal cost.
+        """Return the slowest and largest request among requests of one cost.
 
         Its cost equals the cost of one text of `num_words` words: the words of its longest text
         times the words of all its texts, where each of several candidates counts as much as the

@@ -98,7 +98,7 @@ class Pooled(nn.Module):
         )
 
     def of_words(self, vectors: Tensor) -> Optional["PooledWords"]:
-        """Return the same network for sentences of U words with these vectors (U, D).
+        """Return the same network for sentences of words with these vectors (U, D).
 
         It computes no gradients. Returns `None` if only `forward` can compute this network.
         """

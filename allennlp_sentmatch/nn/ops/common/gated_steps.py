@@ -63,6 +63,7 @@ class GatedLayer:
         the directions, and `biases` their c (R), by default zero.
         """
         for s, weight_hh in enumerate(weights):
+            states = hidden[s]
             weight = products.prepacked(weight_hh)
             bias = None if biases is None else biases[s]
             for t in range(first_step, len(self._sizes)):
@@ -71,7 +72,7 @@ class GatedLayer:
                 recurrent = None
                 if t > 0:
                     left = self.starts[t - 1]
-                    left_hidden = hidden[s, left : left + n]  # (n, H)
+                    left_hidden = states[left : left + n]  # (n, H)
                     recurrent = products.linear(left_hidden, weight, bias)  # (n, R)
                 elif bias is not None:
                     recurrent = bias.repeat(n, 1)
