@@ -72,7 +72,7 @@ def gold_of(archive: Archive, data_path: Any) -> list[Any]:
     candidates or its answers.
     """
     model: Any = archive.model
-    instances = archive.validation_dataset_reader.read(data_path)
+    instances: list[Any] = list(archive.validation_dataset_reader.read(data_path))
     if isinstance(model, RNet):
         return [instance["metadata"].metadata["answers"] for instance in instances]
     fields = [instance[model.gold_field] for instance in instances]

@@ -271,7 +271,8 @@ class RerankRoute(EncodingRoute):
         vectors = question.vectors(results)
         settings = question.settings
         documents = settings["documents"]
-        count = settings.get("top_n", settings.get("top_k", MAX_TEXTS))
+        top_k: int = settings.get("top_k", MAX_TEXTS)
+        count: int = settings.get("top_n", top_k)
         rows: list[JsonObject] = []
         for index, cosine in nearest(vectors[0], vectors[1:], count):
             row: JsonObject = {"index": index, "relevance_score": cosine}
