@@ -145,9 +145,9 @@ class Survey(NamedTuple):
 
 
 def survey_of(sentences: Iterable[str], num_first: int = 0) -> Survey:
-    """Read a corpus once, and return the facts about it and its `num_first` first sentences.
+    """Read a corpus once, and return the facts about it and its first `num_first` sentences.
 
-    The sample of these is spread evenly. If there are fewer, all of them are the first ones.
+    The sample is spread evenly over the first sentences, which are all of them if there are fewer.
     """
     digest = SentencesDigest()
     rows = set(evenly(num_first, NUM_SAMPLES).tolist())

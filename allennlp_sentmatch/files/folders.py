@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import io
 import json
 import os
 import shutil
@@ -117,9 +118,8 @@ def written_text(path: AnyPath) -> Iterator[TextIO]:
     place = Path(os.path.realpath(path))  # a symbolic link stays one
     check_absent(path)
     temporary = partial_path(place)
-    opens: Any = gzip.open if place.suffix == ".gz" else open
     try:
-        with opens(temporary, "wt", encoding="utf-8") as file:
+        with _new_text(temporary, place.name) as file:
             yield file
         check_absent(path)  # another process may have written it meanwhile
         os.replace(temporary, place)
@@ -129,6 +129,22 @@ def written_text(path: AnyPath) -> Iterator[TextIO]:
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _new_text(temporary: Path, name: str) -> Iterator[TextIO]:
+    """Yield a new text file in UTF-8, which is compressed if its final `name` ends with ".gz"."""
+    if not name.endswith(".gz"):
+        with open(temporary, "w", encoding="utf-8") as file:
+            yield file
+        return
+    with (
+        open(temporary, "wb") as compressed,
+        # Programs restore the name in the header, which must not be the temporary one.
+        gzip.GzipFile(name, "wb", fileobj=compressed) as content,
+        io.TextIOWrapper(content, "utf-8") as text,
+    ):
+        yield text
 
 
 @contextmanager

@@ -110,8 +110,8 @@ def _converted(value: Any, convert: Callable[[Any], Any]) -> Any:
 
 
 def one_of(*choices: str) -> Kind:
-    """Return the kind of strings that are among the choices."""
-    form = f"one of {', '.join(choices)}"
+    """Return the kind of strings that are among the choices; one choice is named in quotes."""
+    form = f"one of {', '.join(choices)}" if len(choices) > 1 else repr(choices[0])
     return Kind(form, lambda value: isinstance(value, str) and value in choices, str)
 
 

@@ -303,6 +303,10 @@ class SearchJob(PredictionJob):
                 "neighbors": found,
             }
 
+    def dearest(self, num_words: int) -> JsonDict:
+        """Return a sentence of this many words."""
+        return {"sentence": " ".join(["example"] * num_words)}
+
 
 def validation_examples(archive: Archive, predictor: EchoingPredictor) -> list[JsonDict]:
     """Return at most `NUM_EXAMPLES` inputs from the archive's validation data, the labels in turn.

@@ -1,6 +1,7 @@
 """Folders that appear as a whole."""
 
 import errno
+import gzip
 import os
 import sys
 
@@ -98,6 +99,15 @@ def test_a_text_that_is_not_whole_is_not_there(tmp_path, error):
     assert (tmp_path / "text").read_bytes() == b"\xc3\xa9\n"
     with pytest.raises(ValueError, match="link exists already"), written_text(tmp_path / "link"):
         pass
+
+
+def test_a_compressed_text_has_its_own_name(tmp_path):
+    """Programs restore the name after the ten bytes of the header (RFC 1952)."""
+    with written_text(tmp_path / "text.csv.gz") as file:
+        file.write("é\n")
+    content = (tmp_path / "text.csv.gz").read_bytes()
+    assert content[10:].startswith(b"text.csv\0")
+    assert gzip.decompress(content) == b"\xc3\xa9\n"
 
 
 def test_of_two_writers_of_a_text_the_second_fails(tmp_path):

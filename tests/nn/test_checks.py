@@ -151,7 +151,7 @@ KINDS = [
     ),
     (
         either(number(above=1, below=2), one_of("a")),
-        "a number above 1 and below 2, or one of a",
+        "a number above 1 and below 2, or 'a'",
         [1.5, "a"],
         [1, "b", True, None],
     ),

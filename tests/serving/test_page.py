@@ -166,9 +166,12 @@ def test_the_nearest_sentences_by_cosine(pair_predictor, small_archive):
         "sentence": SENTENCES[1],
         "cosine": pytest.approx(1, abs=1e-5),
     }
+    job = service.routes["/search"].job
+    _, shape = job.read(job.dearest(100))
+    assert set(shape.values()) == {(1, 100)}
     for broken in ({}, {"sentence": " "}, {"sentence": ["a"]}, {"sentence": None}):
         with pytest.raises(ConfigurationError, match="sentence"):
-            service.routes["/search"].job.read(broken)
+            job.read(broken)
 
 
 @pytest.mark.parametrize("name", ["esim", "attentive_ranker"])
