@@ -27,21 +27,25 @@ from typing import NamedTuple, Union
 
 LIMITS: dict[str, dict[str, float]] = {
     "allennlp_sentmatch": {
-        "tokens": 240_000,
-        "a line": 8.5,
-        "branches": 2.1,
+        "tokens": 238_500,
+        "a line": 8.15,
+        "branches": 2.0,
         "long": 0,
-        "thick": 1,
-        "checks": 3.6,
+        "thick": 0,
+        "checks": 3.3,
         "unpacked": 0,
-        "parallel": 0.1,
-        "inner": 95,
-        "docs": 0.28,
+        "parallel": 0.05,
+        "inner": 85,
+        "docs": 0.35,
+    },
+    "allennlp_sentmatch/nn": {
+        "a line": 8.7,
+        "docs": 0.38,
     },
     "scripts": {
         "tokens": 49_000,
         "a line": 9.3,
-        "branches": 2.9,
+        "branches": 2.8,
         "long": 0,
         "thick": 0,
         "unpacked": 0,
@@ -51,7 +55,7 @@ LIMITS: dict[str, dict[str, float]] = {
     "benchmarks": {
         "tokens": 38_000,
         "a line": 9.1,
-        "branches": 2.5,
+        "branches": 2.4,
         "long": 0,
         "thick": 0,
         "unpacked": 0,
@@ -59,9 +63,9 @@ LIMITS: dict[str, dict[str, float]] = {
         "docs": 0.13,
     },
     "tests": {
-        "a line": 10.6,
-        "branches": 1.2,
-        "thick": 2,
+        "a line": 9.75,
+        "branches": 1.0,
+        "thick": 1,
         "unpacked": 0,
     },
 }
