@@ -290,8 +290,9 @@ class _Run:
         return is_finished
 
     def _write(self, block: "_Block", new_vectors: FloatArray) -> bytes:
-        """Fill the block's rows with the vectors of its new sentences and with earlier rows, and
-        return the digest of what is on the disk then.
+        """Write the block's rows, the vectors of new sentences and copies of earlier rows.
+
+        Return the digest of what is then on the disk.
         """
         vectors = self._vectors
         filled = numpy.empty((len(block.first_rows), vectors.vector_size), numpy.float32)

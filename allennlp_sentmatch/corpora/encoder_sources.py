@@ -43,8 +43,9 @@ Dtype = Literal["float32", "bfloat16", "int8", "auto"]
 def read_encoder(path: Path) -> Encodes:
     """Load an exported encoder, a folder of sentence-transformers or an archive.
 
-    Raise `FileNotFoundError` if there is nothing, `ModuleNotFoundError`, with the command that
-    installs it, if the package that reads it is missing, and `ValueError` for anything else.
+    Raise `FileNotFoundError` if the path does not exist, `ModuleNotFoundError`, with the command
+    that installs it, if the package that reads the encoder is missing, and `ValueError` for
+    anything else.
     """
     if (path / SETTINGS).exists() and not has_more_than_a_standalone_encoder(path):
         return StandaloneEncoder.load(path)
@@ -145,7 +146,7 @@ def is_archive(model: str) -> bool:
 def check_archive(model: str) -> None:
     """Raise an error unless a model is an archive, and AllenNLP is installed.
 
-    It is `FileNotFoundError` if there is nothing of this name, `ValueError` for another model, and
+    Raise `FileNotFoundError` if the path does not exist, `ValueError` for any other model, and
     `ModuleNotFoundError` without AllenNLP.
     """
     if not is_archive(model):

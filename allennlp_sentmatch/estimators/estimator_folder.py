@@ -91,8 +91,8 @@ def load_estimator(kind: type[Estimator], folder: AnyPath, given: EncoderLike) -
     """Read an estimator of a kind from a folder that `save_estimator` has written.
 
     `given` is the encoder if the folder has none. Nothing in the folder is run. Raise
-    `FileNotFoundError` if there is no such folder, and `ValueError`, which names the file, for
-    anything wrong and for another encoder.
+    `FileNotFoundError` if the folder is missing, and `ValueError`, which names the file, for
+    invalid content and for another encoder.
     """
     folder = Path(folder)
     if not (folder / HEADER).exists():

@@ -67,9 +67,9 @@ def checked_examples(
 ) -> Examples:
     """Return the pairs that have a weight above 0, with what a user gives for them.
 
-    The targets are still the scores, if `numeric`, or the labels themselves, and the weights are
-    the counts. Raise `TypeError` or `ValueError`, which names the pair or the parameter, for
-    anything invalid.
+    The targets are the scores, if `numeric`, or the labels, neither of them encoded yet, and the
+    weights are the counts. Raise `TypeError` or `ValueError`, which names the pair or the
+    parameter, for anything invalid.
     """
     values = checked_targets(y, len(pairs.first), numeric)
     counts = checked_weights(sample_weight, len(values))

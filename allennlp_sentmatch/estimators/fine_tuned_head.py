@@ -265,7 +265,7 @@ def _train(
     trained: DataLoader,
     held_out: DataLoader,
 ) -> None:
-    """Train the head's model until the metric on the pairs held out is no better.
+    """Train the head's model until the metric on the held-out pairs stops improving.
 
     The metric is the accuracy or, for scores, the mean squared error. The model then has the
     weights of the best epoch.

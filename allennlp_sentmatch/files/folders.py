@@ -138,13 +138,11 @@ def _new_text(temporary: Path, name: str) -> Iterator[TextIO]:
         with open(temporary, "w", encoding="utf-8") as file:
             yield file
         return
-    with (
-        open(temporary, "wb") as compressed,
+    with open(temporary, "wb") as compressed:
         # Programs restore the name in the header, which must not be the temporary one.
-        gzip.GzipFile(name, "wb", fileobj=compressed) as content,
-        io.TextIOWrapper(content, "utf-8") as text,
-    ):
-        yield text
+        content = gzip.GzipFile(name, "wb", fileobj=compressed)
+        with io.TextIOWrapper(content, "utf-8") as text:  # closes `content`, too
+            yield text
 
 
 @contextmanager

@@ -67,8 +67,8 @@ def draw_into_folder(
     folder : `Path`
         A folder that does not exist yet. After an error, it is not created.
     predictors : `Mapping[str, Predictor]`
-        One or more predictors, by their models' names. Of all but the first, only the trees are
-        drawn, next to the first one's trees.
+        One or more predictors, by their models' names. All but the first are used only for trees,
+        which are drawn next to the first one's trees.
     inputs : `Sequence[JsonDict]`
     kinds : `Collection[str]`, optional (default = all `KINDS`)
         What to draw. The kinds that the model lacks are left out.

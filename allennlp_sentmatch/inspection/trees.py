@@ -109,7 +109,7 @@ def chosen_trees(predictor: Predictor, sentences: Sequence[Sequence[str]]) -> li
     The trees are in the order of the sentences.
 
     Raise `ConfigurationError` for a model whose encoder builds no trees. Log a warning if the
-    model's reader makes other tokens of the sentences.
+    model's reader splits the sentences into other tokens.
     """
     model: Any = predictor._model
     encoder = getattr(model, "_encoder", None)
@@ -181,8 +181,8 @@ def measure_trees(
 
     # Returns
 
-    A JSON object with the number of `sentences`; `f1`, by the name of the trees and of those that
-    they are compared with, from 0 to 1; `depth`, by the name of the trees, the mean number of
+    A JSON object with the number of `sentences`; `f1`, from 0 to 1, by the names of the trees and
+    of the trees that they are compared with; `depth`, by the name of the trees, the mean number of
     brackets around a word; and, for two or more models, `between_models`, the mean F1 of two of
     them. The names are "parses", "left-branching", "right-branching", "balanced", "random" and the
     names of the `predictors`.

@@ -84,7 +84,8 @@ def test_another_result(make, tmp_path):
     status, output, _ = make(shipped=tmp_path / "other")
     assert status == 0
     assert "splitter.json: FAILED" in output
-    assert f"-m benchmarks.distillation {tmp_path} package {tmp_path}/work/student" in output
+    student = tmp_path / "work" / "student"
+    assert f"-m benchmarks.distillation {tmp_path} package {student}" in output
 
 
 def test_sentences_that_are_newer_than_their_vectors(make, tmp_path):

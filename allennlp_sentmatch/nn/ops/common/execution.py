@@ -59,6 +59,7 @@ def _operations_of(kind: type) -> object:
 def has_values(x: Tensor) -> bool:
     """Return whether a program may read a tensor's values.
 
-    It may not on the meta device, while torch records operations, and within its transformations.
+    Values cannot be read on the meta device, while torch records operations, or within torch's
+    transformations.
     """
     return x.device.type != "meta" and not is_compiling_or_tracing() and not is_transformed(x)

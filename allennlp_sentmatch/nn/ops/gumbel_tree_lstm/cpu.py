@@ -244,7 +244,7 @@ def _tables(
 ) -> TreeTables:
     """Return tables without values for leaves `hidden` (N, H), except for `merges`, which are -1.
 
-    `keep` says if there are tables for a backward pass.
+    `keep` is whether to make the tables of a backward pass, too.
     """
     N, H = hidden.shape
     B = sizes[0]

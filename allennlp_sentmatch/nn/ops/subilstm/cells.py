@@ -367,9 +367,10 @@ class NativeCell(Cell):
             self._run(self.derivative, s, step, None)
 
     def _begin(self, step: Step, num_tokens: int) -> None:
-        """Check that a step lies within its tables, and set its sizes.
+        """Set the sizes of a step.
 
-        `num_tokens` is the number of tokens of W x + b. Raise `IndexError` otherwise.
+        `num_tokens` is the number of tokens of W x + b. Raise `IndexError` if the step lies outside
+        its tables.
         """
         _, _, num_starts, B, H = self.states.shape
         t, first, R, N, offset = step
