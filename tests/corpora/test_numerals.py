@@ -35,7 +35,6 @@ def test_every_number_below_a_hundred():
         ("three billion", "3000000000"),
         ("3bn", "3000000000"),
         ("a trillion", "1000000000000"),
-        ("this one million", "1000000"),
         ("two dozen", "24"),
         ("5k", "5000"),
         ("2.5k", "2500"),
@@ -59,6 +58,18 @@ def test_every_number_below_a_hundred():
 )
 def test_values(text, value):
     assert numbers(text) == [value]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("this one million", ["this", "1000000"]),
+        ("the one half", ["the", "1/2"]),
+        ("this one", ["this", "one"]),
+    ],
+)
+def test_one_is_a_pronoun_unless_it_counts_what_follows(text, words):
+    assert [word.text for word in with_numbers(words_of(text))] == words
 
 
 @pytest.mark.parametrize(
