@@ -30,8 +30,16 @@ class SiameseModel(TextModel):
         return self._vectors(tokens)
 
     def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Output:
-        """Return the output of `forward` for B pairs of encoded sentences, each (B, E)."""
+        """Return the output of `forward` for B pairs of encoded sentences, each (B, E).
+
+        Raise `ConfigurationError` if the model also compares the words of two texts.
+        """
         raise NotImplementedError
+
+    @property
+    def compares_words(self) -> bool:
+        """True if a pair is also compared by the words of its texts, which vectors lack."""
+        return False
 
 
 @Model.register("siamese_classifier")
@@ -116,6 +124,11 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         with configuration_errors():
             compared: Tensor = self._comparison(premise_vectors, hypothesis_vectors, word_features)
         return logits + compared
+
+    @property
+    def compares_words(self) -> bool:
+        """See `SiameseModel`."""
+        return self._comparison is not None and self._comparison.num_word_features > 0
 
     def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Output:
         """Return the labels of B pairs of encoded sentences, each (B, E)."""
