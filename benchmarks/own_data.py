@@ -10,14 +10,14 @@ all of them. All are tested on the whole test data:
 - "simplest": of pairs with labels, a threshold for the cosine (`PairClassifier` with the matcher
   "cosine"); of scores, the bare cosine; of answers, their cosines with the question; of questions
   about a passage, the passage's sentence with the highest cosine; of sentences, a logistic
-  regression of their vectors, its penalty chosen by cross-validation.
+  regression of their vectors, its penalty chosen by cross-validation; of translations, the
+  translation of the sentence with the nearest words (TF-IDF's cosine).
 - "estimator": `PairClassifier` or `PairRegressor`. Answers are ranked by the probability of 1.
 
 The figure is the accuracy of labels, Pearson's correlation of scores, the mean average precision of
 answers, over the questions with a right answer, ROUGE-L of answers in free words, and BLEU of
-translations, without regard to case. A seed draws
-the examples and seeds the training. Runs are saved one by one, and existing runs are not measured
-again.
+translations, without regard to case. A seed draws the examples and seeds the training. Runs are
+saved one by one, and existing runs are not measured again.
 """
 
 import argparse
