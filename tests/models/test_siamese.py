@@ -144,3 +144,10 @@ def test_features_of_words_do_not_matter_to_a_model_without_their_number(vocab):
     model = classifier(vocab)
     with_features = model(**TWO_SENTENCES, word_features=WORD_FEATURES)
     torch.testing.assert_close(with_features, model(**TWO_SENTENCES))
+
+
+@pytest.mark.parametrize("name", ["rcrn_entailment", "attentive_ranker"])
+def test_an_impossible_number_of_features_of_words(name):
+    """An archive from elsewhere may have it; its parameters would take all of the memory."""
+    with pytest.raises(ConfigurationError, match=r"num_word_features of .* must be from 0 to 1,0"):
+        sample(name).construct(num_word_features=1_000_001)
