@@ -80,10 +80,14 @@ class PairComparison(ConfiguredModule):
         """
         given = 0 if word_features is None else word_features.size(1)
         if given != self.num_word_features:
+            remedy = f"set num_word_features={given}"
+            if not given:
+                remedy = (
+                    "let the reader make them (word_features=true, which are 16), and compare "
+                    "texts instead of stored vectors, which lack them"
+                )
             raise ValueError(
-                f"num_word_features={self.num_word_features}, but a pair has {given}: let the "
-                "reader make them (word_features=true, which are 16), and compare texts instead of "
-                "stored vectors, which lack them"
+                f"num_word_features={self.num_word_features}, but a pair has {given}: {remedy}"
             )
         first = at_least_float32(a)
         second = at_least_float32(b)

@@ -55,11 +55,18 @@ def test_without_features_of_words_there_are_the_cosines():
     assert not torch.allclose(module(a, -b), module(a, b))
 
 
-@pytest.mark.parametrize("given", [None, torch.zeros(4, 3)])
-def test_another_number_of_features_is_refused(given):
+@pytest.mark.parametrize(
+    ("expected", "given", "message"),
+    [
+        (2, None, r"num_word_features=2, but a pair has 0: let the reader make them"),
+        (2, torch.zeros(4, 3), r"num_word_features=2, but a pair has 3: set num_word_features=3$"),
+        (0, torch.zeros(4, 3), r"num_word_features=0, but a pair has 3: set num_word_features=3$"),
+    ],
+)
+def test_another_number_of_features_is_refused(expected, given, message):
     a, b, _ = inputs()
-    with pytest.raises(ValueError, match=r"num_word_features=2, but a pair has [03]: let the"):
-        trained(num_word_features=NUM_WORDS)(a, b, given)
+    with pytest.raises(ValueError, match=message):
+        trained(num_word_features=expected)(a, b, given)
 
 
 def test_a_negative_number_of_features_is_refused():
