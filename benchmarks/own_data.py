@@ -4,19 +4,20 @@
 
 Each data set (`own_data_sets.py`) gives a number of examples, drawn at random, as one file. The
 configuration holds out a fifth of them (a tenth if there are more than 2,000) to choose the epoch,
-by the folds of docs/own_data.md. The other methods learn from all of them. All are tested on the
-whole test data:
+by the folds of docs/own_data.md, or of translations the first ones. The other methods learn from
+all of them. All are tested on the whole test data:
 
 - "simplest": of pairs with labels, a threshold for the cosine (`PairClassifier` with the matcher
   "cosine"); of scores, the bare cosine; of answers, their cosines with the question; of questions
   about a passage, the passage's sentence with the highest cosine; of sentences, a logistic
-  regression of their vectors, its penalty chosen by cross-validation.
+  regression of their vectors, its penalty chosen by cross-validation; of translations, the
+  translation of the sentence with the nearest words (TF-IDF's cosine).
 - "estimator": `PairClassifier` or `PairRegressor`. Answers are ranked by the probability of 1.
 
 The figure is the accuracy of labels, Pearson's correlation of scores, the mean average precision of
-answers, over the questions with a right answer, and ROUGE-L of answers in free words. A seed draws
-the examples and seeds the training. Runs are saved one by one, and existing runs are not measured
-again.
+answers, over the questions with a right answer, ROUGE-L of answers in free words, and BLEU of
+translations, without regard to case. A seed draws the examples and seeds the training. Runs are
+saved one by one, and existing runs are not measured again.
 """
 
 import argparse
@@ -34,6 +35,8 @@ from typing import Any
 
 import numpy
 import pandas
+from sacrebleu import BLEU
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.metrics import average_precision_score
 from torch import device
@@ -41,7 +44,7 @@ from torch import device
 from allennlp_sentmatch import PairClassifier, PairRegressor
 from allennlp_sentmatch.training.metrics import AnswerOverlap
 from benchmarks.few_labels import PACKAGE, Vectors
-from benchmarks.own_data_sets import DATA_SETS, MOST, DataSet
+from benchmarks.own_data_sets import DATA_SETS, LANGUAGES, MOST, DataSet
 from benchmarks.report import machine, write
 from scripts.experiments import CONFIGURATIONS, REPOSITORY
 from scripts.results.answer_baselines import sentencizer
@@ -59,6 +62,7 @@ TITLES = {
     "sentences": "accuracy, %",
     "answers": "MAP, %",
     "questions": "ROUGE-L",
+    "translation": "BLEU",
 }
 FIGURES = {
     "pairs": "accuracy",
@@ -66,7 +70,10 @@ FIGURES = {
     "scores": "pearson",
     "answers": "map",
     "questions": "rouge_l",
+    "translation": "BLEU",
 }
+WITH_ESTIMATOR = ("pairs", "scores", "answers")
+"""The kinds of examples that `PairClassifier` or `PairRegressor` learns."""
 PAIR_COLUMNS = {"sentence1": "text_a", "sentence2": "text_b"}
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "pairs": {**PAIR_COLUMNS, "label": "label"},
@@ -75,6 +82,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "answers": {"question": "question", "candidate": "candidate", "label": "label"},
     "questions": {"question": "question", "passage": "passage", "answers": "answers"},
 }
+ALLENNLP = Path(sys.executable).with_name("allennlp")
+FEW_MERGES = 1000
+"""The pairs to merge in subwords of few translations."""
 LOWEST_SCORES = {"STS-B": 0, "SICK": 1}
 COLUMNS = {
     "configuration": "configuration",
@@ -129,6 +139,21 @@ def rouge_l(table: pandas.DataFrame, predicted: list[str]) -> float:
     return float(overlap.get_metric()["rouge_l"])
 
 
+def nearest_translations(train: pandas.DataFrame, test: pandas.DataFrame) -> list[str]:
+    """Return, for each sentence, the translation of the known sentence with the nearest words."""
+    source, target = LANGUAGES
+    vectorizer = TfidfVectorizer().fit(train[source])
+    known = vectorizer.transform(train[source])
+    nearest = (vectorizer.transform(test[source]) @ known.T).toarray().argmax(axis=1)
+    return list(train[target].iloc[nearest])
+
+
+def bleu(table: pandas.DataFrame, predicted: list[str]) -> float:
+    """Return the BLEU of lower-cased translations, from 0 to 100."""
+    references = table[LANGUAGES[1]].tolist()
+    return float(BLEU(lowercase=True).corpus_score(predicted, [references]).score)
+
+
 def simplest(kind: str, train: pandas.DataFrame, test: pandas.DataFrame, vectors: Vectors) -> float:
     """Return the figure of the simplest method."""
     if kind == "sentences":
@@ -140,6 +165,8 @@ def simplest(kind: str, train: pandas.DataFrame, test: pandas.DataFrame, vectors
         return float(classifier.fit(pairs_of(train), train["label"]).score(*tested(test)))
     if kind == "questions":
         return rouge_l(test, nearest_sentences(vectors, test))
+    if kind == "translation":
+        return bleu(test, nearest_translations(train, test))
     found = cosines(vectors, test)
     if kind == "scores":
         return float(numpy.corrcoef(found, test["label"])[0, 1])
@@ -171,14 +198,18 @@ def write_configuration(
 ) -> Path:
     """Write the examples and a configuration, as docs/own_data.md says; return its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = write_examples(folder / "examples", train)
-    test_path = write_examples(folder / "test", test)
     number = 5 if len(train) <= FEW else 10
-    arguments = {
-        "train": {"path": path, "folds": {"number": number, "drop": [0]}},
-        "validation": {"path": path, "folds": {"number": number, "keep": [0]}},
-        **ARGUMENTS[kind],
-    }
+    if kind == "translation":
+        arguments = translation_arguments(folder, train, len(train) // number)
+        test_path = write_translations(folder / "test", test)
+    else:
+        path = write_examples(folder / "examples", train)
+        test_path = write_examples(folder / "test", test)
+        arguments = {
+            "train": {"path": path, "folds": {"number": number, "drop": [0]}},
+            "validation": {"path": path, "folds": {"number": number, "keep": [0]}},
+            **ARGUMENTS[kind],
+        }
     if kind == "scores":
         arguments["lowest"] = LOWEST_SCORES[name]
     called = ", ".join(f"{key}={json.dumps(value)}" for key, value in arguments.items())
@@ -205,13 +236,40 @@ def write_examples(path: Path, table: pandas.DataFrame) -> str:
     return str(file.resolve())
 
 
+def translation_arguments(
+    folder: Path, table: pandas.DataFrame, num_held_out: int
+) -> dict[str, Any]:
+    """Write aligned files and the subwords of those to learn from; return the arguments."""
+    path = write_translations(folder / "train", table.iloc[num_held_out:])
+    subwords = folder / "bpe.json"
+    subwords.unlink(missing_ok=True)
+    command: list[Any] = [ALLENNLP, "learn-bpe", subwords, "--lowercase"]
+    if len(table) <= FEW:
+        command += ["--merges", FEW_MERGES]
+    for language in LANGUAGES:
+        command += ["--text", language, folder / f"train.{language}"]
+    subprocess.run(list(map(str, command)), check=True, cwd=REPOSITORY)
+    return {
+        "train": path,
+        "validation": write_translations(folder / "validation", table.iloc[:num_held_out]),
+        "bpe": str(subwords.resolve()),
+    }
+
+
+def write_translations(path: Path, table: pandas.DataFrame) -> str:
+    """Write two aligned files; return their absolute path with both languages in braces."""
+    for language in LANGUAGES:
+        lines = "".join(f"{text}\n" for text in table[language])
+        path.with_suffix(f".{language}").write_text(lines, encoding="utf-8")
+    return f"{path.resolve()}.{{{','.join(LANGUAGES)}}}"
+
+
 def own(config: Path, figure: str, seed: int) -> dict[str, Any]:
     """Train a configuration; return its figures and its CPU minutes."""
     output = config.parent / "out"
     seeds = dict.fromkeys(("random_seed", "numpy_seed", "pytorch_seed"), seed)
-    program = Path(sys.executable).with_name("allennlp")
     command: list[Any] = [
-        program,
+        ALLENNLP,
         "train",
         config,
         "-s",
@@ -243,7 +301,7 @@ def measure(
     train = data.drawn(MOST if size == ALL else int(size), seed)
     vectors = Vectors(PACKAGE, folder)
     yield {"learned": len(train), "simplest": simplest(kind, train, data.test, vectors)}
-    if kind not in ("sentences", "questions"):
+    if kind in WITH_ESTIMATOR:
         start = time.process_time()
         figure = estimator(kind, train, data.test, vectors)
         yield {"estimator": figure, "estimator_seconds": time.process_time() - start}

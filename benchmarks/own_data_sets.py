@@ -1,5 +1,6 @@
 """Labeled examples of public data sets, in the form of a user's single file."""
 
+import gzip
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ NUM_TESTED = 2_000
 """The number of test examples if the data set has no division."""
 ANSWER_COLUMNS = ["question", "candidate", "label"]
 QUESTION_COLUMNS = ["question", "passage", "answers"]
+LANGUAGES = ["de", "en"]
 
 
 class DataSet(NamedTuple):
@@ -128,6 +130,20 @@ def fairytaleqa(folder: Path) -> DataSet:
     return DataSet(pandas.concat(tables[:2], ignore_index=True), tables[2], by="passage")
 
 
+def multi30k(folder: Path) -> DataSet:
+    """Return German descriptions of images and their translations, a column for each language."""
+    tables = []
+    for part in ("train", "val", "test_2016_flickr"):
+        texts = {}
+        for language in LANGUAGES:
+            with gzip.open(
+                folder / f"multi30k/{part}.{language}.gz", "rt", encoding="utf-8"
+            ) as file:
+                texts[language] = file.read().splitlines()
+        tables.append(pandas.DataFrame(texts))
+    return DataSet(pandas.concat(tables[:2], ignore_index=True), tables[2])
+
+
 DATA_SETS: dict[str, dict[str, Callable[[Path], DataSet]]] = {
     "pairs": {
         "SICK": partial(task, "SICK-E"),
@@ -145,5 +161,6 @@ DATA_SETS: dict[str, dict[str, Callable[[Path], DataSet]]] = {
     },
     "answers": {"WikiQA": wikiqa, "TrecQA": trecqa},
     "questions": {"FairytaleQA": fairytaleqa},
+    "translation": {"Multi30k": multi30k},
 }
 """The reader of each data set, for each configuration `own_<kind>`."""

@@ -10,6 +10,7 @@ import pytest
 from allennlp.common import Params
 from allennlp.data import DatasetReader
 
+from allennlp_sentmatch.corpora.word_comparison import NUM_COMPARED
 from scripts.experiment_models import evaluated_together
 from tests.conftest import REPOSITORY
 from tests.tiny_bert import HIDDEN_SIZE
@@ -114,6 +115,16 @@ def test_english_starts_from_the_encoder_in_the_package():
     for name in STARTS_FROM_THE_ENCODER:
         assert embedder_of(english[name]) == encoder, name
         assert embedder_of(spelled[name])["type"] == "embedding", name
+
+
+def test_only_models_of_english_pairs_compare_words():
+    english = evaluated("")
+    persian = evaluated("language='fa'")
+    for name in ("own_answers", "own_pairs"):
+        assert english[name]["dataset_reader"]["word_features"], name
+        assert english[name]["model"]["num_word_features"] == NUM_COMPARED + 4, name
+        assert "word_features" not in persian[name]["dataset_reader"], name
+        assert "num_word_features" not in persian[name]["model"], name
 
 
 def test_answers_in_a_language_without_spaces_are_found(write):

@@ -44,6 +44,7 @@ function(
       question: question,
       candidate: candidate,
       label: label,
+      [if is_encoder then 'word_features']: true,
     } + sentences.reader,
     train_data_path: train,
     validation_data_path: validation,
@@ -56,6 +57,7 @@ function(
     } + if is_encoder then {
       encoder: { type: 'pass_through', input_dim: 384 },
       pooling: 'mean',
+      num_word_features: 16,
     } else bilstm,
     data_loader: { batch_size: 8, shuffle: true },
     trainer: {
@@ -63,7 +65,11 @@ function(
       num_epochs: 30,
       patience: 4,
       validation_metric: '+map',
-      optimizer: { type: 'adam', lr: if is_encoder then 0.0001 else 0.001 },
+      optimizer: {
+        type: 'adam',
+        lr: if is_encoder then 0.0001 else 0.001,
+        [if is_encoder then 'parameter_groups']: [[['_comparison\\.'], { lr: 0.001 }]],
+      },
       grad_norm: 5.0,
     },
   }

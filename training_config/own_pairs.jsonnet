@@ -1,5 +1,5 @@
 // A few hundred or thousand labeled pairs of your own: the English sentence encoder in the package
-// (docs/model_card.md), trained further with early stopping.
+// (docs/model_card.md), trained further with early stopping, and features of the words.
 //
 // train, validation: the files, here a sample of ten lines.
 // sentence1, sentence2, label: their columns.
@@ -26,6 +26,7 @@ function(
   embedding_dim=100,
 )
   local sentences = own_data.sentences(tokenizer, glove, random, words, embedding_dim);
+  local is_encoder = sentences.trained_encoder != null;
 
   {
     dataset_reader: {
@@ -34,6 +35,7 @@ function(
       sentence1: sentence1,
       sentence2: sentence2,
       label: label,
+      [if is_encoder then 'word_features']: true,
     } + sentences.reader,
     train_data_path: train,
     validation_data_path: validation,
@@ -44,6 +46,11 @@ function(
       text_field_embedder: sentences.text_field_embedder,
       encoder: sentences.encoder,
       matcher: 'heuristic',
+    } + if is_encoder then {
+      // Of vectors of length 1, batch normalization would show a few hundred pairs too much.
+      classifier: { hidden_size: 512, dropout: 0.5, batch_norm: false },
+      num_word_features: 16,
+    } else {
       classifier: { hidden_size: 512, dropout: 0.3 },
     },
     data_loader: { batch_sampler: { type: 'bucket', batch_size: 32 } },

@@ -50,14 +50,15 @@ function(
     bleu: { lowercase: true, tokenize: bleu },
     initializer: { regexes: [['.*', { type: 'uniform', a: -0.1, b: 0.1 }]] },
   },
-  data_loader: { batch_sampler: { type: 'max_tokens_sampler', max_tokens: 4000 } },
+  // Small batches: a few thousand sentences would otherwise give too few steps to learn from.
+  data_loader: { batch_sampler: { type: 'max_tokens_sampler', max_tokens: 1000 } },
   validation_data_loader: { batch_size: 100 },
   trainer: {
     num_epochs: 30,
-    patience: 4,
+    patience: 8,  // BLEU may be close to 0 in the first epochs
     validation_metric: '+BLEU',
     optimizer: { type: 'adam', lr: 0.001 },
-    learning_rate_scheduler: { type: 'reduce_on_plateau', factor: 0.5, patience: 1, mode: 'max' },
+    learning_rate_scheduler: { type: 'reduce_on_plateau', factor: 0.5, patience: 4, mode: 'max' },
     grad_norm: 5.0,
     callbacks: ['bleu_signature'],
   },

@@ -151,9 +151,12 @@ def _search(
     from allennlp_sentmatch.corpora.sentence_search import SentenceSearch
     from allennlp_sentmatch.files.vectors import check_sentences, map_vectors
 
+    archive = args.rescore if isinstance(args.rescore, str) else None
+    if args.rescore is True and getattr(encoder, "match_needs_texts", False):
+        archive = args.model
     rescorer = None
-    if isinstance(args.rescore, str):
-        rescorer = _rescorer(args.rescore, args.cuda_device, args.trust_archive)
+    if archive is not None:
+        rescorer = _rescorer(archive, args.cuda_device, args.trust_archive)
     sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
     vectors = map_vectors(args.vectors_file)
     remedy = "encode them again"

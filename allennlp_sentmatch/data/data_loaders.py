@@ -229,6 +229,11 @@ def _swapped(instance: Instance) -> Instance:
         raise ConfigurationError(
             f"swap_pairs needs the fields premise and hypothesis, got {sorted(fields)}"
         )
+    if "word_features" in fields:
+        raise ConfigurationError(
+            "the loader's swap_pairs cannot exchange the reader's word_features, which are in the "
+            "order of the sentences: leave out one of the two settings"
+        )
     fields["premise"] = hypothesis
     fields["hypothesis"] = premise
     return Instance(fields)

@@ -39,8 +39,13 @@ def sentence_instance(
 def text_fields(instance: Instance) -> Iterator[TextField]:
     """Yield the text fields of an instance, including those in lists."""
     for field in instance.fields.values():
-        members = field.field_list if isinstance(field, ListField) else [field]
-        yield from (member for member in members if isinstance(member, TextField))
+        yield from texts_of(field)
+
+
+def texts_of(field: Field[Any]) -> list[TextField]:
+    """Return the text fields that a field is or, as a list, contains."""
+    members = field.field_list if isinstance(field, ListField) else [field]
+    return [member for member in members if isinstance(member, TextField)]
 
 
 def words_of(field: TextField) -> list[str]:

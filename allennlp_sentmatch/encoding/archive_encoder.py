@@ -171,7 +171,8 @@ class ArchiveEncoder:
         The vectors are the inputs of the layers above the model's encoder. Up to rounding, a
         prediction equals the predictor's output for the two sentences: `label` and
         `probs_by_label`, or `score`. Raise `ConfigurationError` for a model other than a
-        `siamese_classifier` or `similarity_regressor`, and for an output that is NaN.
+        `siamese_classifier` or `similarity_regressor`, for a model that also compares the words of
+        two texts, and for an output that is NaN.
         """
         model = self._model
         if not isinstance(model, SiameseModel):
@@ -209,6 +210,11 @@ class ArchiveEncoder:
         vocabulary.
         """
         return knows_no_word(self._instance(sentence), self._model.vocab)
+
+    @property
+    def match_needs_texts(self) -> bool:
+        """True if the model also compares the words of two texts, so that `match` is refused."""
+        return isinstance(self._model, SiameseModel) and self._model.compares_words
 
     @property
     def is_classifier(self) -> bool:

@@ -18,6 +18,7 @@ from allennlp_sentmatch.estimators.linear import Fit, fit_linear
 from allennlp_sentmatch.files.texts import Sentences
 from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.nn.checks import check_names
+from allennlp_sentmatch.nn.pair_comparison import prefix_sizes
 from allennlp_sentmatch.standalone.vectors import FloatArray, normalized
 
 if TYPE_CHECKING:
@@ -72,16 +73,6 @@ def within(scores: Array, low: float, high: float) -> Array:
         bent = scaled.clip(inner_low, inner_high) + added - taken
     is_finite = numpy.isfinite(scores)
     return numpy.where(is_finite, bent * unit, scores)
-
-
-def prefix_sizes(vector_size: int) -> list[int]:
-    """List how many of the first dimensions have a cosine of their own: 16, 32, 64 and so on.
-
-    In nested vectors, such as the vectors of this package's encoder, the first dimensions say less
-    about the form of a sentence: with 64 of them, the answers to WikiQA's questions rank higher
-    than with all 384.
-    """
-    return [2**n for n in range(4, (vector_size - 1).bit_length())]
 
 
 def pair_inputs(

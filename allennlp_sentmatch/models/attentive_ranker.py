@@ -16,6 +16,7 @@ from torch import Tensor
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.nn.checks import COUNT, check_kind, number, optional
 from allennlp_sentmatch.nn.ranking import AnswerPairs
@@ -58,6 +59,10 @@ class AttentiveRanker(TextModel):
         (`allennlp_sentmatch.nn.shared_words`), for data with few training questions (Yu et al.
         2014, https://arxiv.org/abs/1412.1632, add counts). Words are the same if the indexer
         `tokens` gives them the same number.
+    num_word_features : `int`, optional (default = `None`)
+        With a number, the score of a `nn.PairComparison` is added to the cosine: it reads cosines
+        of the vectors' first dimensions, and this many features of the words. The reader makes 16
+        with its `word_features`.
     questions : `str`, optional (default = `"all"`)
         Which questions count in `map` and `mrr`: `"all"`, `"answered"` or `"clean"`; see
         `RankingMetric`.
@@ -80,6 +85,7 @@ class AttentiveRanker(TextModel):
         shared_words: bool = False,
         questions: str = "all",
         hardest_negative: bool = False,
+        num_word_features: Optional[int] = None,
         **settings: Any,
     ) -> None:
         super().__init__(vocab, **settings)
@@ -96,6 +102,11 @@ class AttentiveRanker(TextModel):
                     "the vocabulary's non_padded_namespaces"
                 )
             self._unknown_index = vocab.get_token_index(DEFAULT_OOV_TOKEN)
+        self._comparison: Optional[nn.PairComparison] = None
+        if num_word_features is not None:
+            self._comparison = nn.PairComparison(
+                encoder.get_output_dim(), num_labels=1, num_word_features=num_word_features
+            )
         self._margin = margin
         self._questions = questions
         self._num_negatives = num_negatives
@@ -112,11 +123,13 @@ class AttentiveRanker(TextModel):
         candidates: TextFieldTensors,
         labels: Optional[Tensor] = None,
         metadata: Optional[Metadata] = None,
+        word_features: Optional[Tensor] = None,
     ) -> Output:
         """Rank the candidates of B questions of M tokens, of up to K candidates of L tokens.
 
         The candidates have one wrapping dimension; candidates after the last one with a token are
         padding. The `labels` (B, K) are 1 for right answers, 0 for wrong ones and -1 for padding.
+        `word_features` (B, K, F), the reader's, are needed if `num_word_features` is F.
 
         Return `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,),
         `question_num_tokens` (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss` (a
@@ -137,7 +150,9 @@ class AttentiveRanker(TextModel):
             name: {key: tensor[places] for key, tensor in indexed.items()}
             for name, indexed in candidates.items()
         }
-        similarities, attention = self._similarities(question, chosen, places[0])
+        if word_features is not None:
+            word_features = word_features[places]  # (N, F)
+        similarities, attention = self._similarities(question, chosen, places[0], word_features)
         scores = _placed(similarities, places, is_candidate, empty=-torch.inf)  # (B, K)
         output: Output = {
             "scores": scores,
@@ -222,7 +237,9 @@ class AttentiveRanker(TextModel):
         return figures
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
-        """Return the vectors (B, E) of B questions or candidates, whose cosine is the score.
+        """Return the vectors (B, E) of B questions or candidates.
+
+        Their cosine is the score or, with `num_word_features`, a part of it.
 
         Raise `ConfigurationError` with attentive pooling, since a sentence's vector then depends on
         the other sentence, and with `shared_words`, since the cosine is then not the whole score.
@@ -241,9 +258,14 @@ class AttentiveRanker(TextModel):
         return vectors
 
     def _similarities(
-        self, question: TextFieldTensors, candidates: TextFieldTensors, rows: Tensor
+        self,
+        question: TextFieldTensors,
+        candidates: TextFieldTensors,
+        rows: Tensor,
+        word_features: Optional[Tensor],
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the scores (N,) of N candidates with their questions, given by `rows` (N,).
+        """Return the scores (N,) of N candidates with their questions, given by `rows` (N,), and
+        features (N, F) of the words of both.
 
         If there is attention, the dictionary has it, (N, M) and (N, L).
         """
@@ -263,10 +285,17 @@ class AttentiveRanker(TextModel):
             )
             attention["question_attention"] = pooled.first_attention
             attention["candidate_attention"] = pooled.second_attention
-            scores = F.cosine_similarity(pooled.first, pooled.second)
+            first = pooled.first  # (N, E)
+            second = pooled.second
         else:
             vectors = self._pooling(encoded, mask)  # (B + N, E)
-            scores = F.cosine_similarity(vectors[rows], vectors[B:])
+            first = vectors[rows]
+            second = vectors[B:]
+        scores = F.cosine_similarity(first, second)
+        if self._comparison is not None:
+            with configuration_errors():
+                compared = self._comparison(first, second, word_features)  # (N, 1)
+            scores = scores + compared.squeeze(1)
         if self._shared_words is not None:
             words = get_token_ids_from_text_field_tensors(question)  # (B, M)
             others = get_token_ids_from_text_field_tensors(candidates)  # (N, L)

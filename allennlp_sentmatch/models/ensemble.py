@@ -78,14 +78,20 @@ class Ensemble(ClassificationModel):
         metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
         tokens: Optional[TextFieldTensors] = None,
+        word_features: Optional[Tensor] = None,
     ) -> Output:
         """Classify B pairs or, if the members read `tokens`, B sentences.
 
         Return the results of `output`, whose logits are the logarithms of the averaged
         probabilities, and `member_probs` (B, number of members, num_labels).
         """
-        texts = {"premise": premise, "hypothesis": hypothesis, "tokens": tokens}
-        given = {name: text for name, text in texts.items() if text is not None}
+        fields = {
+            "premise": premise,
+            "hypothesis": hypothesis,
+            "tokens": tokens,
+            "word_features": word_features,
+        }
+        given = {name: field for name, field in fields.items() if field is not None}
         logits = [member(**given)["label_logits"] for member in self.members]  # (B, C) each
         log_probs = torch.stack(logits, dim=1).log_softmax(dim=-1)  # (B, members, C)
         log_means = log_probs.logsumexp(dim=1) - math.log(len(self.members))  # (B, C)

@@ -13,7 +13,9 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
 from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.parts import check_fit
+from allennlp_sentmatch.nn import PairComparison
 
 
 class SiameseModel(TextModel):
@@ -28,8 +30,16 @@ class SiameseModel(TextModel):
         return self._vectors(tokens)
 
     def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Output:
-        """Return the output of `forward` for B pairs of encoded sentences, each (B, E)."""
+        """Return the output of `forward` for B pairs of encoded sentences, each (B, E).
+
+        Raise `ConfigurationError` if the model also compares the words of two texts.
+        """
         raise NotImplementedError
+
+    @property
+    def compares_words(self) -> bool:
+        """True if a pair is also compared by the words of its texts, which vectors lack."""
+        return False
 
 
 @Model.register("siamese_classifier")
@@ -47,6 +57,11 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
     classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings, the thesis's p_w.
+    num_word_features : `int`, optional (default = `None`)
+        With a number, the logits of a `nn.PairComparison` are added to the classifier's: it
+        compares the vectors by their cosine, and reads this many features of the words. The reader
+        makes 16 with its `word_features`, by which a few hundred pairs suffice to learn what a
+        "not" changes. Vectors that are already encoded can then not be compared.
     settings : see `ClassificationModel`
     """
 
@@ -59,6 +74,7 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         matcher: Lazy[Matcher],
         classifier: Lazy[Classifier] = Lazy(Classifier),  # noqa: B008
         embedding_dropout: float = 0.0,
+        num_word_features: Optional[int] = None,
         **settings: Any,
     ) -> None:
         super().__init__(vocab, **settings)
@@ -66,6 +82,11 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         self._matcher = matcher.construct(input_size=encoder.get_output_dim())
         check_fit(encoder=encoder, matcher=self._matcher)
         self._classifier = self._construct_classifier(classifier, self._matcher.get_output_dim())
+        self._comparison: Optional[PairComparison] = None
+        if num_word_features is not None:
+            self._comparison = PairComparison(
+                encoder.get_output_dim(), len(self.labels), num_word_features
+            )
         self._initializer(self)
 
     def forward(
@@ -75,15 +96,39 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         label: Optional[Tensor] = None,
         metadata: Optional[Metadata] = None,
         score: Optional[Tensor] = None,
+        word_features: Optional[Tensor] = None,
     ) -> Output:
-        """Classify B pairs. Return the results of `output`, and what the encoder shows."""
-        vectors, shown = self._encode({"premise_": premise, "hypothesis_": hypothesis})
-        return self.output(self.match(*vectors), label, metadata, shown)
+        """Classify B pairs. Return the results of `output`, and what the encoder shows.
 
-    def match(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Tensor:
-        """Return the logits (B, num_labels) of B pairs of encoded sentences, each (B, E)."""
+        `word_features` (B, K), the reader's, are needed if `num_word_features` is K, and otherwise
+        not used.
+        """
+        vectors, shown = self._encode({"premise_": premise, "hypothesis_": hypothesis})
+        premise_vectors, hypothesis_vectors = vectors
+        logits = self.match(premise_vectors, hypothesis_vectors, word_features)
+        return self.output(logits, label, metadata, shown)
+
+    def match(
+        self,
+        premise_vectors: Tensor,
+        hypothesis_vectors: Tensor,
+        word_features: Optional[Tensor] = None,
+    ) -> Tensor:
+        """Return the logits (B, num_labels) of B pairs of encoded sentences, each (B, E).
+
+        Raise `ConfigurationError` unless `word_features` (B, K) are given if the model needs them.
+        """
         logits: Tensor = self._classifier(self._matcher(premise_vectors, hypothesis_vectors))
-        return logits
+        if self._comparison is None:
+            return logits
+        with configuration_errors():
+            compared: Tensor = self._comparison(premise_vectors, hypothesis_vectors, word_features)
+        return logits + compared
+
+    @property
+    def compares_words(self) -> bool:
+        """See `SiameseModel`."""
+        return self._comparison is not None and self._comparison.num_word_features > 0
 
     def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Output:
         """Return the labels of B pairs of encoded sentences, each (B, E)."""

@@ -1,5 +1,6 @@
 """The base class of models of texts, and the trees and the attention that they show."""
 
+import inspect
 from collections.abc import Mapping
 from functools import reduce
 from typing import Any, ClassVar, Optional
@@ -42,7 +43,8 @@ class TextModel(Model):
     such as `premise_tree`. A subclass calls `_set_encoder` or `_set_embedder`, and at the end of
     its constructor `self._initializer(self)`. Not registered itself.
 
-    Raise `ConfigurationError`, outside of training, for an output that is not a number (NaN).
+    Raise `ConfigurationError` for a field that `forward` does not have and, outside of training,
+    for an output that is not a number (NaN).
 
     # Parameters
 
@@ -70,6 +72,19 @@ class TextModel(Model):
         self._initializer = initializer
         self.output_sizes: dict[str, int] = {}
         self.register_forward_hook(refuse_nan)
+
+    def __call__(self, *texts: Any, **fields: Any) -> Any:
+        """Call `forward`; raise `ConfigurationError` if it does not have one of the fields."""
+        parameters = inspect.signature(self.forward).parameters
+        unread = sorted(fields.keys() - parameters.keys())
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+        if unread and not takes_any:
+            raise ConfigurationError(
+                f"{type(self).__name__} does not read the field {', '.join(unread)}, which the "
+                f"dataset reader makes; it reads {', '.join(parameters)}: leave out the reader's "
+                "setting for this field, or take a model that reads it"
+            )
+        return super().__call__(*texts, **fields)
 
     def extend_embedder_vocab(
         self, embedding_sources_mapping: Optional[dict[str, str]] = None

@@ -74,7 +74,7 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
             expected = re.sub(r"<class '|'>|\b(\w+\.)+(?=\w)", "", str(parameter.annotation))
             shown = value.as_dict(quiet=True) if isinstance(value, Params) else value
             raise ConfigurationError(f"{name} of {cls.__name__} must be {expected}, got {shown!r}")
-        if re.search("(layers|size|dims?|max_steps)$", name):
+        if re.search("(layers|size|dims?|features|max_steps)$", name):
             _check_sizes(cls, name, value if isinstance(value, list) else [value])
 
 

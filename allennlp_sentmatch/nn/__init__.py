@@ -59,6 +59,7 @@ from allennlp_sentmatch.nn.ops.backends import BackendError, use_backend
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.padding import stack_padded
+from allennlp_sentmatch.nn.pair_comparison import PairComparison
 from allennlp_sentmatch.nn.pair_readers import (
     LSTMNInterAttention,
     LSTMNPair,
@@ -130,6 +131,7 @@ __all__ = [
     "LinearSchedule",
     "MLPClassifier",
     "PairAttention",
+    "PairComparison",
     "PairReader",
     "PassageWindows",
     "PointerNetwork",

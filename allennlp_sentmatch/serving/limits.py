@@ -20,13 +20,15 @@ Shape = dict[str, tuple[int, int]]
 
 
 def shape_of(instance: Instance) -> Shape:
-    """Return the shape of an indexed instance."""
+    """Return the shape of an indexed instance. Only fields of texts have words."""
+    from allennlp_sentmatch.data.instances import texts_of
+
     shape = {}
-    for name, lengths in instance.get_padding_lengths().items():
-        num_texts = lengths.pop("num_fields", 1)
-        if lengths:  # metadata have no tokens
-            longest = max(lengths.values())
-            shape[name] = (num_texts, longest)
+    for name, field in instance.fields.items():
+        if texts_of(field):
+            lengths = field.get_padding_lengths()
+            num_texts = lengths.pop("num_fields", 1)
+            shape[name] = (num_texts, max(lengths.values()))
     return shape
 
 

@@ -7,6 +7,7 @@ import pandas
 import pytest
 from _jsonnet import evaluate_file
 
+from allennlp_sentmatch.data.dataset_readers import ParallelTextReader
 from benchmarks import own_data
 from benchmarks.own_data_sets import DataSet
 
@@ -80,6 +81,25 @@ def test_the_simplest_answer_is_the_nearest_sentence():
     answers = own_data.nearest_sentences(LettersInCommon(), table)
     assert answers == ["The fox sleeps.", "The water is at the mill."]
     assert own_data.rouge_l(table, answers) == pytest.approx(50)
+
+
+TRANSLATIONS = pandas.DataFrame(
+    {"de": ["Ein Hund rennt.", "Eine Frau singt."], "en": ["A dog runs.", "A woman sings."]}
+)
+
+
+def test_the_simplest_translation_is_of_the_sentence_with_the_nearest_words():
+    test = pandas.DataFrame({"de": ["Die Frau singt laut."], "en": ["a woman sings."]})
+    found = own_data.nearest_translations(TRANSLATIONS, test)
+    assert found == ["A woman sings."]
+    assert own_data.bleu(test, found) == pytest.approx(100)
+
+
+def test_translations_are_in_aligned_files(tmp_path):
+    path = own_data.write_translations(tmp_path / "train", TRANSLATIONS)
+    read = [instance["metadata"].metadata for instance in ParallelTextReader().read(path)]
+    texts = [[about["source"], about["target"]] for about in read]
+    assert texts == TRANSLATIONS.to_numpy().tolist()
 
 
 def test_rows_are_in_the_order_of_the_data_and_sizes():

@@ -7,12 +7,14 @@ import math
 import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
+from allennlp.predictors import Predictor
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.corpora import SentenceSearch
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.files.digests import MARK
 from allennlp_sentmatch.files.tables import read_sentences
+from tests.conftest import LARGE_WEIGHTS, train_quick_start
 from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 
 CORPUS = ["A man is asleep.", "Two dogs run.", "A woman sings.", "Two dogs run."]
@@ -64,6 +66,30 @@ def test_a_file_of_queries_as_json(allennlp, searched, tmp_path, capsys):
             for key in ("sentence", "position", "label"):
                 assert loaded[key] == getattr(neighbor, key)
     assert "A dog runs." not in capsys.readouterr().out
+
+
+@pytest.fixture
+def archive_of_words(tmp_path):
+    """A classifier that also reads features of words, trained for a moment."""
+    changes = {
+        "dataset_reader.word_features": True,
+        "model.num_word_features": 16,
+    }
+    train_quick_start(tmp_path / "words", **LARGE_WEIGHTS, **changes)
+    return tmp_path / "words" / "model.tar.gz"
+
+
+def test_a_model_that_compares_words_rescores_texts(allennlp, archive_of_words, tmp_path, capsys):
+    (tmp_path / "s.txt").write_text("".join(sentence + "\n" for sentence in CORPUS))
+    files = [tmp_path / "s.txt", tmp_path / "v.npy"]
+    allennlp("encode", archive_of_words, *files)
+    query = ["--query", "A dog runs.", "--k", 2]
+    allennlp("search", archive_of_words, *files, *query, "--rescore")
+    printed = [line.split("\t") for line in capsys.readouterr().out.splitlines() if line]
+    predictor = Predictor.from_path(str(archive_of_words))
+    for _, sentence, _, label in printed[-2:]:
+        predicted = predictor.predict_json({"premise": "A dog runs.", "hypothesis": sentence})
+        assert label.split()[0] == predicted["label"]
 
 
 def test_another_archive_rescores(allennlp, searched, small_archive, capsys):

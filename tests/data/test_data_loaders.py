@@ -242,6 +242,15 @@ def test_batches_need_a_vocabulary(data_path):
         next(iter(made))
 
 
+def test_features_in_the_order_of_the_sentences_are_not_swapped(data_path):
+    reader = DatasetReader.by_name("sentence_pair")("snli", word_features=True)
+    settings = {"batch_size": 3, "num_labeled": 7}
+    made = SemiSupervisedDataLoader(reader, data_path, **settings)
+    assert all("word_features" in instance.fields for instance in made.iter_instances())
+    with pytest.raises(ConfigurationError, match=r"swap_pairs cannot exchange .* word_features"):
+        SemiSupervisedDataLoader(reader, data_path, swap_pairs=True, **settings)
+
+
 def test_only_pairs_are_swapped(write):
     reader = DatasetReader.by_name("single_sentence")("trec")
     questions = str(write("ABBR:abb What ?\n" * 2))

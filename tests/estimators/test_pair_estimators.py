@@ -86,20 +86,6 @@ def features(encoder, matcher):
     return numpy.concatenate(PARTS[matcher](u, v), axis=1).astype(float)
 
 
-@pytest.mark.parametrize(
-    ("size", "expected"),
-    [
-        (1, []),
-        (16, []),
-        (17, [16]),
-        (64, [16, 32]),
-        (384, [16, 32, 64, 128, 256]),
-    ],
-)
-def test_cosines_are_of_fewer_dimensions_than_there_are(size, expected):
-    assert heads.prefix_sizes(size) == expected
-
-
 def test_the_features_of_the_words_follow_with_a_weaker_penalty():
     encoder = SentenceEncoder(tiny_encoder(20))
     x = features(encoder, "concat")

@@ -257,6 +257,31 @@ def test_weights_of_shared_words_are_added_to_the_cosine(vocab, pooling):
             assert added[row, column].item() == pytest.approx(expected, abs=1e-9)
 
 
+def test_the_comparison_of_words_is_added_to_the_cosine(vocab):
+    """Each candidate has its own features; what is not a candidate has none."""
+    model = ranker(vocab, pooling="max", num_word_features=2)
+    torch.nn.init.normal_(model._comparison.output.weight)
+    plain = ranker(vocab, pooling="max")
+    plain.load_state_dict(model.state_dict(), strict=False)
+    features = torch.randn(3, 3, 2, dtype=torch.float64)
+    scores = scores_of(model, word_features=features)
+    cosines = scores_of(plain)
+    for row, number in enumerate(NUM_CANDIDATES):
+        for place in range(number):
+            vectors = [
+                model.encode(tokens(ids[None])) for ids in (QUESTION[row], CANDIDATES[row, place])
+            ]
+            compared = model._comparison(*vectors, features[row, place][None])
+            torch.testing.assert_close(scores[row, place], cosines[row, place] + compared[0, 0])
+        assert (scores[row, number:] == -torch.inf).all()
+
+
+def test_candidates_without_features_of_words_are_refused(vocab):
+    model = ranker(vocab, pooling="max", num_word_features=2)
+    with pytest.raises(ConfigurationError, match="num_word_features=2, but a pair has 0"):
+        scores_of(model)
+
+
 def test_shared_words_by_another_name_of_the_indexer(vocab):
     embedder = {"token_embedders": {"words": {"type": "embedding", "embedding_dim": 4}}}
     renamed = ranker(vocab, shared_words=True, text_field_embedder=embedder)

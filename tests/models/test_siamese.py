@@ -105,3 +105,49 @@ def test_a_true_score_outside_the_scale_is_refused(vocab):
     metadata = [{}, {"id": "x"}]
     with pytest.raises(ConfigurationError, match=r"score 4\.5 of \{'id': 'x'\} is not between"):
         regressor(vocab, highest_score=4)(**TWO_SENTENCES, score=score, metadata=metadata)
+
+
+WORD_FEATURES = torch.tensor([[1.0, 0.0], [0.5, 2.0]])
+
+
+def comparing(vocab):
+    """A classifier that also reads two features of words, with weights that are not zero."""
+    model = construct(
+        vocab, "siamese_classifier", encoder=ENCODER, matcher="heuristic", num_word_features=2
+    )
+    torch.nn.init.normal_(model._comparison.output.weight)
+    return model
+
+
+def test_the_comparison_of_words_is_added_to_the_classifier(vocab):
+    model = comparing(vocab)
+    plain = classifier(vocab)
+    plain.load_state_dict(model.state_dict(), strict=False)
+    vectors = [model.encode(tokens) for tokens in TWO_SENTENCES.values()]
+    expected = plain(**TWO_SENTENCES)["label_logits"] + model._comparison(*vectors, WORD_FEATURES)
+    logits = model(**TWO_SENTENCES, word_features=WORD_FEATURES)["label_logits"]
+    torch.testing.assert_close(logits, expected)
+    torch.testing.assert_close(model.match(*vectors, WORD_FEATURES), expected)
+
+
+def test_texts_without_features_of_words_and_stored_vectors_are_refused(vocab):
+    model = comparing(vocab)
+    vectors = [model.encode(tokens) for tokens in TWO_SENTENCES.values()]
+    message = "num_word_features=2, but a pair has 0: let the reader make them"
+    with pytest.raises(ConfigurationError, match=message):
+        model(**TWO_SENTENCES)
+    with pytest.raises(ConfigurationError, match=message):
+        model.compare(*vectors)
+
+
+def test_features_of_words_do_not_matter_to_a_model_without_their_number(vocab):
+    model = classifier(vocab)
+    with_features = model(**TWO_SENTENCES, word_features=WORD_FEATURES)
+    torch.testing.assert_close(with_features, model(**TWO_SENTENCES))
+
+
+@pytest.mark.parametrize("name", ["rcrn_entailment", "attentive_ranker"])
+def test_an_impossible_number_of_features_of_words(name):
+    """An archive from elsewhere may have it; its parameters would take all of the memory."""
+    with pytest.raises(ConfigurationError, match=r"num_word_features of .* must be from 0 to 1,0"):
+        sample(name).construct(num_word_features=1_000_001)

@@ -132,3 +132,12 @@ def test_predictions_that_are_not_numbers(output, message):
         refuse_nan(model, None, output)
     refuse_nan(model, None, {"attention": torch.tensor([[[NAN]]]), "score": torch.tensor([0.0])})
     refuse_nan(model.train(), None, output)
+
+
+@pytest.mark.parametrize("name", ["esim", "similarity_regressor", "decomposable_attention"])
+def test_a_field_that_a_model_does_not_read(name):
+    one = sample(name)
+    fields = {**one.batch(), "word_features": torch.zeros(8, 16)}
+    message = "does not read the field word_features, .*it reads premise, hypothesis, .*leave out"
+    with pytest.raises(ConfigurationError, match=message):
+        one.model()(**fields)

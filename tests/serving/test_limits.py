@@ -44,6 +44,18 @@ def test_the_cost_of_an_input_is_its_longest_text_times_all_texts(
     assert cost(shape_of(predictor.check(request).instance)) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("attentive_ranker", 4 * (4 + 2 * 2)), ("similarity_regressor", 3 * (3 + 2))],
+)
+def test_features_of_words_are_not_words(untrained_predictor, name, expected):
+    predictor = untrained_predictor(name)
+    predictor._dataset_reader._has_word_features = True
+    instance = predictor.check(TEXTS[predictor._model.default_predictor]).instance
+    assert "word_features" in instance.fields
+    assert cost(shape_of(instance)) == expected
+
+
 def test_a_batch_is_padded():
     shape = joined(
         joined({}, {"question": (1, 4), "candidates": (9, 1)}),

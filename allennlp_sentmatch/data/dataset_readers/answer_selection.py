@@ -13,6 +13,7 @@ from allennlp.data.instance import Instance
 from allennlp_sentmatch.data.dataset_readers.formats import ANSWERS
 from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
 from allennlp_sentmatch.data.instances import instance_of, words_of
+from allennlp_sentmatch.data.word_features import compared_words
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.row import Column, Row, Source
@@ -71,6 +72,7 @@ class AnswerSelectionReader(FormattedReader):
     - `candidates` (`ListField` of `TextField`), in the file's order
     - `labels` (`TensorField`, int64, (candidates,)): 1 for a right answer, 0 for a wrong one; in a
       batch, -1 if a question has no further candidate. Absent if the data have no labels.
+    - `word_features` (`TensorField`, float32, (candidates, 16)), with the setting of this name
     - `metadata` (`MetadataField`): `question`, `candidates` (the texts), `question_tokens`,
       `candidate_tokens`, and `id` and `candidate_ids` if the data have them
 
@@ -87,6 +89,9 @@ class AnswerSelectionReader(FormattedReader):
         `table`: the column whose value the rows of one question share; by default, the question.
     candidate_id : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the candidate's id, if there is one.
+    word_features : `bool`, optional (default = `False`)
+        Whether an instance has features of the English words of each candidate and the question, as
+        in `SentencePairReader`. An `attentive_ranker` reads them with `num_word_features=16`.
     delimiter, quoted, encoding, max_length, tokenizer, token_indexers : as in `FormattedReader`
         TrecQA is tokenized already: `{"type": "whitespace"}` keeps that.
     """
@@ -104,9 +109,11 @@ class AnswerSelectionReader(FormattedReader):
         label: Optional[Column] = "label",
         question_id: Optional[Column] = None,
         candidate_id: Optional[Column] = None,
+        word_features: bool = False,
         **settings: Any,
     ) -> None:
         super().__init__(format, **settings)
+        self._has_word_features = word_features
         columns = {
             "question": question,
             "candidate": candidate,
@@ -173,6 +180,9 @@ class AnswerSelectionReader(FormattedReader):
             "candidates": ListField(candidate_fields),
             "labels": None if labels is None else _label_field(labels, len(candidates)),
         }
+        if self._has_word_features:
+            questions = [question] * len(candidates)
+            fields["word_features"] = TensorField(compared_words(questions, candidates))
         metadata = {
             "question": question,
             "candidates": list(candidates),

@@ -19,6 +19,7 @@ from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner
 from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.instances import instance_of, words_of
 from allennlp_sentmatch.data.text import check_text
+from allennlp_sentmatch.data.word_features import compared_words
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.row import AllOrNone, Column, Row, Source
@@ -57,6 +58,7 @@ class SentencePairReader(FormattedReader):
     - `premise`, `hypothesis` (`TextField`)
     - `label` (`LabelField`), if the pair has one
     - `score` (`TensorField`, a float32 scalar), if the pair has one
+    - `word_features` (`TensorField`, float32, (16,)), with the setting of this name
     - `metadata` (`MetadataField`): `premise`, `hypothesis` (the texts), `premise_tokens`,
       `hypothesis_tokens` (lists of strings), and `id` and `score` if the data have them
 
@@ -88,6 +90,11 @@ class SentencePairReader(FormattedReader):
         Whether a pair is one text, as a cross-encoder reads it. Takes the tokenizer and the indexer
         "pretrained_transformer". `max_length` then limits the pair, special tokens included,
         and by default the length that the transformer can read: the longer sentence is cut first.
+    word_features : `bool`, optional (default = `False`)
+        Whether an instance has the features of its words by which `PairClassifier` compares the
+        sentences: for English, the shares of words that both have, negations, numbers, lengths, and
+        how well the words cover each other by their vectors in the encoder of this package. A
+        `siamese_classifier` reads them with `num_word_features=16`.
     delimiter, quoted, encoding, max_length, tokenizer, token_indexers : as in `FormattedReader`
     """
 
@@ -106,6 +113,7 @@ class SentencePairReader(FormattedReader):
         score: Optional[Column] = None,
         score_range: Optional[tuple[float, float]] = None,
         combine_input_fields: bool = False,
+        word_features: bool = False,
         **settings: Any,
     ) -> None:
         super().__init__(format, **settings)
@@ -124,6 +132,12 @@ class SentencePairReader(FormattedReader):
         if combine_input_fields:
             self._joiner = PairJoiner(self._tokenizer, self._max_length)
             _check_indexers(self._token_indexers)
+        if word_features and combine_input_fields:
+            raise ConfigurationError(
+                "word_features are of two sentences that are encoded separately; set only one of "
+                "word_features and combine_input_fields"
+            )
+        self._has_word_features = word_features
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
         for example in self._shared(file_path):
@@ -195,6 +209,8 @@ class SentencePairReader(FormattedReader):
             fields["label"] = LabelField(label, source=source)
         if score is not None:
             fields["score"] = _score_field(score)
+        if self._has_word_features:
+            fields["word_features"] = TensorField(compared_words([premise], [hypothesis])[0])
         return instance_of(fields, metadata)
 
     def _joined_field(

@@ -112,6 +112,15 @@ def test_rows_of_one_question(write):
     assert list(map(labels, read("table", path))) == [[0, 0, 0], [0]]
 
 
+def test_features_of_the_words_of_each_candidate_and_the_question(write):
+    path = write(rows(("who runs", None, 1, "a dog runs"), ("who runs", None, 0, "cats sleep")))
+    (instance,) = read("table", path, word_features=True)
+    features = instance["word_features"].tensor
+    assert features.shape == (2, 16)
+    shares = features[:, :2].tolist()  # of the question's words, and of the candidate's
+    assert shares == [pytest.approx([1 / 2, 1 / 3]), [0, 0]]
+
+
 @pytest.mark.parametrize(
     ("examples", "message"),
     [

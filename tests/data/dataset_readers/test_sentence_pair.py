@@ -1,5 +1,6 @@
 """Every published format of pairs gives its rows; errors name the file and the line."""
 
+import math
 from collections import Counter
 
 import pytest
@@ -228,6 +229,42 @@ def test_swapped_pairs_follow_their_originals(fixtures):
     swapped = [pair(i) for i in read("msrp", path, swap_pairs=True)]
     assert swapped[0::2] == plain
     assert swapped[1::2] == [(b, a, label, id) for a, b, label, id in plain]
+
+
+def test_features_of_words(write):
+    """Shares of words and of neighbors, negations, differences, lengths, content words."""
+    path = write("text_a\ttext_b\nA dog never runs.\tThe dog runs.\n", "pairs.tsv")
+    (instance,) = read(
+        "table", path, sentence1="text_a", sentence2="text_b", label=None, word_features=True
+    )
+    features = instance["word_features"].tensor
+    assert features.shape == (16,)
+    assert features.dtype == torch.float32
+    lengths = [math.log(5), math.log(4)]
+    expected = [2 / 4, 2 / 3, 0, 0, 1, 0, 1, 0, *lengths, 2 / 3, 1]
+    assert features[:12].tolist() == pytest.approx(expected, abs=1e-6)
+    assert (features[12:] > 0).all()  # the words cover each other
+
+
+def test_features_of_swapped_pairs_are_swapped(write):
+    path = write("A dog never runs.\tThe dog runs.\n", "pairs.tsv")
+    settings = {"sentence1": 0, "sentence2": 1, "label": None, "word_features": True}
+    before, after = read("table", path, **settings, swap_pairs=True)
+    first = before["word_features"].tensor
+    second = after["word_features"].tensor
+    order = [1, 0, 3, 2, 5, 4, 6, 7, 9, 8, 11, 10]
+    torch.testing.assert_close(second[:12], first[order])
+
+
+def test_features_of_words_are_of_two_texts(tiny_bert):
+    with pytest.raises(ConfigurationError, match="set only one of word_features and"):
+        SentencePairReader(
+            "snli",
+            combine_input_fields=True,
+            word_features=True,
+            tokenizer=PretrainedTransformerTokenizer(tiny_bert, add_special_tokens=False),
+            token_indexers={"tokens": PretrainedTransformerIndexer(tiny_bert)},
+        )
 
 
 def slow(*case):

@@ -1,0 +1,24 @@
+"""Features of the words of two sentences, by which models compare them with few labels."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.corpora.word_comparison import word_features
+
+
+def compared_words(first: Sequence[str], second: Sequence[str]) -> Tensor:
+    """Return the features (N, 16), float32, of the English words of N pairs of texts.
+
+    `PairClassifier` has the same features with the encoder of this package.
+    """
+    features = word_features(first, second, "ordered", _package_encoder())
+    return torch.from_numpy(features)
+
+
+@cache
+def _package_encoder() -> SentenceEncoder:
+    return SentenceEncoder()
