@@ -32,4 +32,10 @@ def without_word_features(reader: DatasetReader) -> DatasetReader:
 
 @cache
 def _package_encoder() -> SentenceEncoder:
-    return SentenceEncoder()
+    """Return the encoder of this package. Draw no random numbers.
+
+    The constructors of its layers draw their first weights. A training would depend on whether
+    another one in the same process, or before `--recover`, has read data first.
+    """
+    with torch.random.fork_rng(devices=[]):
+        return SentenceEncoder()
