@@ -188,26 +188,38 @@ class SentenceSearch:
             The number of neighbors of each query; fewer if the corpus has fewer distinct sentences.
         rescore : `bool`, optional (default = `False`)
             Whether a model for pairs reads each pair of a query and a neighbor too: the `rescorer`,
-            or the encoder's own model, if it is a `siamese_classifier` or a `similarity_regressor`.
+            or the encoder's own model, if it is a `siamese_classifier` without
+            `num_word_features` or a `similarity_regressor`.
             If the model predicts scores, they determine the order of the neighbors.
         num_candidates : `int`, optional (default = `k`)
             How many of the nearest sentences are rescored. The first `k` of them are returned.
 
         # Raises
 
-        `ValueError` for a `k` below 1, and for `rescore` without a model for pairs.
+        `ValueError` for a `k` below 1, and for `rescore` without a model for pairs, or with the
+        encoder's own model if it compares the words of texts.
         """
-        if rescore and self._rescorer is None and not hasattr(self._encoder, "match"):
-            raise ValueError(
-                "this encoder predicts nothing for pairs; name the archive of a model for pairs to "
-                "rescore with"
-            )
+        if rescore and self._rescorer is None:
+            self._check_encoder_predicts()
         query_vectors = self._encoder.encode(queries)
         num_nearest = max(k, num_candidates or k) if rescore else k
         found = self._nearest(query_vectors, num_nearest)
         if rescore:
             found = self._rescored(queries, query_vectors, found)
         return [neighbors[:k] for neighbors in found]
+
+    def _check_encoder_predicts(self) -> None:
+        """Raise `ValueError` unless the encoder's own model can compare encoded sentences."""
+        if not hasattr(self._encoder, "match"):
+            raise ValueError(
+                "this encoder predicts nothing for pairs; name the archive of a model for pairs to "
+                "rescore with"
+            )
+        if getattr(self._encoder, "match_needs_texts", False):
+            raise ValueError(
+                "the encoder's model also compares the words of texts (num_word_features), which "
+                "vectors lack; give the predictor of its archive as the rescorer"
+            )
 
     def _nearest(self, query_vectors: FloatArray, count: int) -> list[list[Neighbor]]:
         """Return the `count` nearest sentences of each query that are not deleted.

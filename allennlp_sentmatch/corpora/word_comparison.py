@@ -5,6 +5,7 @@ to find the change in hundreds of features. These features are few, and for Engl
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from math import log1p
 from typing import Any, NamedTuple, Optional
 
@@ -75,10 +76,11 @@ def decisive_words(text: str) -> DecisiveWords:
 
 def words_in_digits(text: str) -> list[str]:
     """Return the words of a text, in lower case and with its numbers in digits."""
-    return _read(text)[0]
+    return list(_read(text)[0])
 
 
-def _read(text: str) -> tuple[list[str], DecisiveWords]:
+@lru_cache(maxsize=64)  # a question is compared with all of its answers
+def _read(text: str) -> tuple[tuple[str, ...], DecisiveWords]:
     """Return the words in lower case, with numbers in digits, and the decisive words.
 
     A number and its unit are two of the words, and marks are left out.
@@ -95,7 +97,7 @@ def _read(text: str) -> tuple[list[str], DecisiveWords]:
     )
     # A number and its unit are two words, since another sentence may have only one of them.
     parts = [part for word in words for part in word.split(" ")]
-    return [part for part in parts if len(part) > 1 or part.isalnum()], decisive
+    return tuple(part for part in parts if len(part) > 1 or part.isalnum()), decisive
 
 
 def _with_signs(words: list[str]) -> Iterator[str]:
@@ -135,7 +137,7 @@ def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
     return features
 
 
-def _neighbors(words: list[str]) -> set[tuple[str, str]]:
+def _neighbors(words: Sequence[str]) -> set[tuple[str, str]]:
     """Return the pairs of neighbors among words."""
     return set(zip(words, words[1:]))
 

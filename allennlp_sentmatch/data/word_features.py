@@ -1,9 +1,11 @@
 """Features of the words of two sentences, by which models compare them with few labels."""
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cache
 
 import torch
+from allennlp.data import DatasetReader
 from torch import Tensor
 
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
@@ -19,6 +21,21 @@ def compared_words(first: Sequence[str], second: Sequence[str]) -> Tensor:
     return torch.from_numpy(features)
 
 
+def without_word_features(reader: DatasetReader) -> DatasetReader:
+    """Return a reader that does not make `word_features`: the given one or a copy of it."""
+    if not getattr(reader, "_has_word_features", False):
+        return reader
+    plain = copy(reader)
+    plain._has_word_features = False  # type: ignore[attr-defined]
+    return plain
+
+
 @cache
 def _package_encoder() -> SentenceEncoder:
-    return SentenceEncoder()
+    """Return the encoder of this package. Draw no random numbers.
+
+    The constructors of its layers draw their first weights. A training would depend on whether
+    another one in the same process, or before `--recover`, has read data first.
+    """
+    with torch.random.fork_rng(devices=[]):
+        return SentenceEncoder()

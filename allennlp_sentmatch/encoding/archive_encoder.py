@@ -19,6 +19,7 @@ from allennlp.nn.util import move_to_device
 
 from allennlp_sentmatch.corpora.encoders import PREDICTED
 from allennlp_sentmatch.data.unknown_words import knows_no_word, unknown_words
+from allennlp_sentmatch.data.word_features import without_word_features
 from allennlp_sentmatch.encoding.text_indexing import text_indexer
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.progress import progress_bar
@@ -78,9 +79,9 @@ class ArchiveEncoder:
                 f"dtype of an archive must be float32 or bfloat16; got {dtype!r:.50}"
             )
         self._model = model.eval()
-        self._reader = dataset_reader
         self._rounds = dtype == "bfloat16"
         # Readers of pairs and of answers require more texts; their fields are not used.
+        self._reader = without_word_features(dataset_reader)
         arguments = list(inspect.signature(dataset_reader.text_to_instance).parameters)
         others: dict[str, Any] = {"hypothesis": "a", "candidates": ["a"]}
         self._other_texts = [others[name] for name in arguments[1:2] if name in others]

@@ -101,8 +101,9 @@ def interpret(predictor: Predictor, inputs: JsonDict, method: str = "simple") ->
       same in each call.
 
     Embeddings that were frozen in training are included. A word's saliency includes all its word
-    pieces; special tokens such as "[CLS]" are left out. The model and the global random state are
-    unchanged, and other threads may use the model at the same time.
+    pieces; special tokens such as "[CLS]" are left out. What a model reads from `word_features` is
+    not included, since these do not depend on its embeddings. The model and the global random state
+    are unchanged, and other threads may use the model at the same time.
 
     # Parameters
 

@@ -45,6 +45,15 @@ def make_search(encoder, corpus):
     return SentenceSearch(encoder, corpus, encoder.encode(corpus, show_progress_bar=False))
 
 
+def test_a_model_that_compares_words_needs_its_predictor(encoder, vectors, monkeypatch):
+    """The command `search` gives it; vectors do not have the words."""
+    monkeypatch.setattr(ArchiveEncoder, "match_needs_texts", True)
+    search = SentenceSearch(encoder, CORPUS, vectors)
+    assert search.search(QUERIES, k=1)
+    with pytest.raises(ValueError, match="give the predictor of its archive as the rescorer"):
+        search.search(QUERIES, rescore=True)
+
+
 REPEATED = (2, 5)
 
 

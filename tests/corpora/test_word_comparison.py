@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch.corpora import word_comparison
 from allennlp_sentmatch.corpora.word_comparison import (
     compare_words,
     decisive_words,
@@ -118,3 +119,14 @@ def test_lengths():
 def test_content_words(first, second, shared):
     assert compare_words(first, second)[10:] == pytest.approx(shared)
     assert compare_words(second, first, False)[10:] == pytest.approx(sorted(shared))
+
+
+def test_a_question_is_read_once_for_its_answers(monkeypatch):
+    read = []
+    plain = word_comparison.words_of
+    monkeypatch.setattr(word_comparison, "words_of", lambda text: read.append(text) or plain(text))
+    question = "Which of these was never read before?"
+    answers = [f"answer {number}" for number in range(200)]
+    word_features([question] * 200, answers, "ordered", SentenceEncoder(OtherEncoder()))
+    assert read.count(question) == 1
+    assert len(read) == 201

@@ -1,5 +1,7 @@
 """The encoder of an archive gives the vectors of its model, and names unknown words."""
 
+import sys
+
 import numpy
 import pytest
 import torch
@@ -10,6 +12,7 @@ from allennlp_sentmatch.data.dataset_readers import AnswerSelectionReader
 from allennlp_sentmatch.data.token_indexers import ExportedEncoderIndexer
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.models.archival import load_archive
+from tests.models.samples import sample
 
 SENTENCES = [
     "A small kitten is carrying a red rose in the garden.",
@@ -99,6 +102,25 @@ def test_instances_give_the_same_vectors(encoder, small_archive, monkeypatch):
     vectors = slow.encode(SENTENCES, batch_size=4)
     assert sorted(made) == sorted(SENTENCES)
     numpy.testing.assert_allclose(vectors, encoder.encode(SENTENCES, batch_size=4), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["similarity_regressor", "attentive_ranker"])
+def test_no_features_of_words_are_made_for_single_sentences(name, monkeypatch):
+    """They would take longer than a small encoder; the reader still makes them for a pair."""
+    one = sample(name)
+    one.reader._has_word_features = True
+    settings = {"pooling": "max"} if name == "attentive_ranker" else {}
+    encoder = ArchiveEncoder(one.model(**settings), one.reader)
+    monkeypatch.setitem(encoder.__dict__, "indexer", None)
+    module = sys.modules[type(one.reader).__module__]
+    made = []
+    compare = module.compared_words
+    monkeypatch.setattr(module, "compared_words", lambda *pair: made.append(1) or compare(*pair))
+    encoder.encode(["A cat.", "A dog."])
+    assert not made
+    candidates = ["A dog."] if name == "attentive_ranker" else "A dog."
+    assert "word_features" in one.reader.text_to_instance("A cat.", candidates).fields
+    assert made
 
 
 @pytest.mark.parametrize("is_fast", [True, False])
