@@ -1,5 +1,6 @@
 // Questions of your own with candidate answers to be ranked by their cosine with the question: the
-// English sentence encoder in the package (docs/model_card.md), trained further.
+// English sentence encoder in the package (docs/model_card.md), trained further, and features of
+// the words.
 //
 // train, validation: the files, here a sample of ten lines.
 // question, candidate, label: their columns; labels are 1 (a right answer) and 0 (a wrong one).

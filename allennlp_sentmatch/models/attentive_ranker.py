@@ -264,10 +264,11 @@ class AttentiveRanker(TextModel):
         rows: Tensor,
         word_features: Optional[Tensor],
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the scores (N,) of N candidates with their questions, given by `rows` (N,), and
-        features (N, F) of the words of both.
+        """Return the scores (N,) of N candidates.
 
-        If there is attention, the dictionary has it, (N, M) and (N, L).
+        `rows` (N,) are the positions of their questions, and `word_features` (N, F) the features of
+        the words of a question and a candidate, if the model reads them. If there is attention, the
+        dictionary has it, (N, M) and (N, L).
         """
         # T is the longer one of M and L.
         embedded, mask = self._embed(question, candidates)  # (B + N, T, D) and (B + N, T)
