@@ -1,4 +1,4 @@
-"""Labels with their source, a place in a file."""
+"""Labels with their source, a place in a file, and tensors whose size is not a length."""
 
 from typing import Any, Optional, Union
 
@@ -69,6 +69,17 @@ class LabelField(fields.LabelField):
 
     # Like all fields, this one can change.
     __hash__: Any = None
+
+
+class FixedSizeField(fields.TensorField):
+    """A tensor that has the same shape in all instances, so that its size is not a length.
+
+    AllenNLP's samplers by length sort by the longest field of the first instances, and would take a
+    tensor of 16 elements for longer than a sentence of 15 tokens.
+    """
+
+    def __len__(self) -> int:
+        return 1
 
 
 def _one_of(labels: list[str]) -> str:

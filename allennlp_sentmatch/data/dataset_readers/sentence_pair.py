@@ -16,7 +16,7 @@ from allennlp.data.token_indexers import PretrainedTransformerIndexer, TokenInde
 from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
 from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner
-from allennlp_sentmatch.data.fields import LabelField
+from allennlp_sentmatch.data.fields import FixedSizeField, LabelField
 from allennlp_sentmatch.data.instances import instance_of, words_of
 from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.data.word_features import compared_words
@@ -58,7 +58,7 @@ class SentencePairReader(FormattedReader):
     - `premise`, `hypothesis` (`TextField`)
     - `label` (`LabelField`), if the pair has one
     - `score` (`TensorField`, a float32 scalar), if the pair has one
-    - `word_features` (`TensorField`, float32, (16,)), with the setting of this name
+    - `word_features` (`FixedSizeField`, float32, (16,)), with the setting of this name
     - `metadata` (`MetadataField`): `premise`, `hypothesis` (the texts), `premise_tokens`,
       `hypothesis_tokens` (lists of strings), and `id` and `score` if the data have them
 
@@ -210,7 +210,8 @@ class SentencePairReader(FormattedReader):
         if score is not None:
             fields["score"] = _score_field(score)
         if self._has_word_features:
-            fields["word_features"] = TensorField(compared_words([premise], [hypothesis])[0])
+            features = compared_words([premise], [hypothesis])  # (1, 16)
+            fields["word_features"] = FixedSizeField(features[0])
         return instance_of(fields, metadata)
 
     def _joined_field(

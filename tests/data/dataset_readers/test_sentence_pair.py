@@ -7,6 +7,7 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Vocabulary
+from allennlp.data.samplers import BucketBatchSampler
 from allennlp.data.token_indexers import PretrainedTransformerIndexer, SingleIdTokenIndexer
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, WhitespaceTokenizer
 from transformers import AutoTokenizer
@@ -244,6 +245,19 @@ def test_features_of_words(write):
     expected = [2 / 4, 2 / 3, 0, 0, 1, 0, 1, 0, *lengths, 2 / 3, 1]
     assert features[:12].tolist() == pytest.approx(expected, abs=1e-6)
     assert (features[12:] > 0).all()  # the words cover each other
+
+
+def test_buckets_do_not_sort_by_features_of_words(write):
+    path = write("A dog runs.\tIt runs.\nNo.\tIt is a long sentence of ten words .\n", "pairs.tsv")
+    instances = read("table", path, sentence1=0, sentence2=1, label=None, word_features=True)
+    sampler = BucketBatchSampler(batch_size=1)
+    sampler._guess_sorting_keys(instances)
+    assert sampler.sorting_keys == ["hypothesis"]
+    tensors = Batch(instances)
+    tensors.index_instances(Vocabulary.from_instances(instances))
+    batched = tensors.as_tensor_dict()["word_features"]
+    expected = [instance["word_features"].tensor for instance in instances]
+    torch.testing.assert_close(batched, torch.stack(expected))
 
 
 def test_features_of_swapped_pairs_are_swapped(write):
