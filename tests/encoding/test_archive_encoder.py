@@ -108,7 +108,7 @@ def test_instances_give_the_same_vectors(encoder, small_archive, monkeypatch):
 def test_no_features_of_words_are_made_for_single_sentences(name, monkeypatch):
     """They would take longer than a small encoder; the reader still makes them for a pair."""
     one = sample(name)
-    one.reader._has_word_features = True
+    monkeypatch.setattr(one.reader, "_has_word_features", True)  # other tests share the reader
     settings = {"pooling": "max"} if name == "attentive_ranker" else {}
     encoder = ArchiveEncoder(one.model(**settings), one.reader)
     monkeypatch.setitem(encoder.__dict__, "indexer", None)

@@ -34,7 +34,11 @@ OTHERS = {
     "decoder": nn.LSTMDecoder(5, 6),
     "attention": None,
 }
-MAY_BE_ZERO = [(nn.MLPClassifier, "num_layers"), (nn.ConditionalLanguageModel, "num_labels")]
+MAY_BE_ZERO = [
+    (nn.MLPClassifier, "num_layers"),
+    (nn.ConditionalLanguageModel, "num_labels"),
+    (nn.PairComparison, "num_word_features"),
+]
 
 
 def modules() -> list[type]:

@@ -48,9 +48,9 @@ def test_the_cost_of_an_input_is_its_longest_text_times_all_texts(
     ("name", "expected"),
     [("attentive_ranker", 4 * (4 + 2 * 2)), ("similarity_regressor", 3 * (3 + 2))],
 )
-def test_features_of_words_are_not_words(untrained_predictor, name, expected):
+def test_features_of_words_are_not_words(untrained_predictor, name, expected, monkeypatch):
     predictor = untrained_predictor(name)
-    predictor._dataset_reader._has_word_features = True
+    monkeypatch.setattr(predictor._dataset_reader, "_has_word_features", True)
     instance = predictor.check(TEXTS[predictor._model.default_predictor]).instance
     assert "word_features" in instance.fields
     assert cost(shape_of(instance)) == expected
