@@ -47,7 +47,8 @@ function(
       encoder: sentences.encoder,
       matcher: 'heuristic',
     } + if is_encoder then {
-      // Of vectors of length 1, batch normalization would show a few hundred pairs too much.
+      // Without batch normalization, the small numbers of vectors of length 1 are learned slowly,
+      // so that a few hundred pairs are not learned by heart.
       classifier: { hidden_size: 512, dropout: 0.5, batch_norm: false },
       num_word_features: 16,
     } else {

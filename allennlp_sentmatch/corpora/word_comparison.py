@@ -79,7 +79,7 @@ def words_in_digits(text: str) -> list[str]:
     return list(_read(text)[0])
 
 
-@lru_cache(maxsize=64)  # a question is compared with all of its answers
+@lru_cache(maxsize=2)  # a question is kept while it is compared with each of its answers
 def _read(text: str) -> tuple[tuple[str, ...], DecisiveWords]:
     """Return the words in lower case, with numbers in digits, and the decisive words.
 

@@ -61,7 +61,7 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         With a number, the logits of a `nn.PairComparison` are added to the classifier's: it
         compares the vectors by their cosine, and reads this many features of the words. The reader
         makes 16 with its `word_features`, by which a few hundred pairs suffice to learn what a
-        "not" changes. Vectors that are already encoded can then not be compared.
+        "not" changes. With a number above 0, stored vectors cannot be compared.
     settings : see `ClassificationModel`
     """
 

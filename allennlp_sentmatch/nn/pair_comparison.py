@@ -6,9 +6,9 @@ texts,
     c = [cos(a, b); cos(a_16, b_16); cos(a_32, b_32); ...; w]
     scores = W (10 BN(c)) + k
 
-BN is batch normalization; W and k are learned, and W is initially zero. The factor makes these
-features change the scores faster than a classifier of hundreds of features beside them. These are
-the features that `PairClassifier` penalizes least.
+BN is batch normalization; W and k are learned, and W is initially zero. Because of the factor, the
+scores learn these few features before a classifier learns hundreds of others. `PairClassifier`
+penalizes the same features least.
 """
 
 from typing import Optional
