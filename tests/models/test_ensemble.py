@@ -66,6 +66,15 @@ def test_mean_of_probabilities(vocab):
     assert model.get_metrics()["accuracy"] == right
 
 
+def test_members_read_features_of_words(vocab):
+    siamese = {"type": "siamese_classifier", "matcher": "concat", "num_word_features": 2}
+    model = make(vocab, [{**MEMBERS[0], **siamese, "classifier": {"hidden_size": 3}}])
+    torch.nn.init.normal_(model.members[0]._comparison.output.weight)
+    inputs = {**TWO_SENTENCES, "word_features": torch.tensor([[1.0, 0.0], [0.5, 2.0]])}
+    expected = model.members[0](**inputs)["label_probs"]
+    torch.testing.assert_close(model(**inputs)["label_probs"], expected)
+
+
 def test_pairs_by_position(vocab):
     siamese = {"type": "siamese_classifier", "matcher": "concat"}
     model = make(vocab, [{**MEMBERS[0], **siamese, "classifier": {"hidden_size": 3}}])
