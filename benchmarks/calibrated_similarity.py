@@ -37,7 +37,7 @@ from benchmarks.report import machine, write
 OUTPUT = RESULTS / "calibrated_similarity.json"
 SIZES = (8, 16, 32, 64, 128, 256)
 SETS = ("SICK", "MSRP", "BANKING77")
-POOL = TEST = 1000
+MOST_PAIRS = 1000
 PRECISION = 0.8
 
 COLUMNS = {
@@ -70,14 +70,14 @@ def banking_pairs(path: Path, count: int) -> tuple[Pairs, Pairs]:
     return numpy.array(pairs, dtype=object), numpy.arange(len(pairs)) % 2 == 1
 
 
-def read(name: str, data: Path) -> tuple[Pairs, Pairs, Pairs, Pairs]:
-    """Return pairs and labels to learn from, and those to test with."""
+def read(name: str, data: Path, most: int = MOST_PAIRS) -> tuple[Pairs, Pairs, Pairs, Pairs]:
+    """Return at most `most` pairs to learn from with their labels, and as many to test with."""
     if name == "BANKING77":
         train, test = (data / "banking77" / f"{part}.csv.gz" for part in ("train", "test"))
-        return *banking_pairs(train, POOL), *banking_pairs(test, TEST)
+        return *banking_pairs(train, most), *banking_pairs(test, most)
     pairs, labels, test_pairs, test_labels = read_set(name, data)
-    kept = numpy.random.default_rng(0).permutation(len(pairs))[:POOL]
-    tested = numpy.random.default_rng(0).permutation(len(test_pairs))[:TEST]
+    kept = numpy.random.default_rng(0).permutation(len(pairs))[:most]
+    tested = numpy.random.default_rng(0).permutation(len(test_pairs))[:most]
     right = "ENTAILMENT" if name == "SICK" else "1"
     return pairs[kept], labels[kept] == right, test_pairs[tested], test_labels[tested] == right
 

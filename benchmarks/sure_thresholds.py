@@ -2,9 +2,10 @@
 
     python -m benchmarks.sure_thresholds ../shared/data
 
-The encoder, the pairs and the classifier are those of `benchmarks.calibrated_similarity`. Each of a
-hundred draws has equal numbers of pairs with the label and without it. The test pairs have weights
-by which half of them have the label. The table has the number of draws in which
+The encoder, the data sets and the classifier are those of `benchmarks.calibrated_similarity`. Each
+of a hundred draws has equal numbers of pairs with the label and without it, from at most 4,000
+training pairs; all are tested on the same test pairs, also at most 4,000, with weights by which
+half of them have the label. The table has the number of draws in which
 `threshold(precision, sure=True)` finds a threshold, how many of these thresholds reach the
 precision on the test pairs, and how many of the hundred reach it without `sure`. Results are saved
 one by one, and existing results are not computed again.
@@ -28,6 +29,7 @@ OUTPUT = RESULTS / "sure_thresholds.json"
 SIZES = (64, 256)
 PRECISIONS = (0.8, 0.9)
 DRAWS = 100
+MOST_PAIRS = 4000
 
 COLUMNS = {
     "data": "data",
@@ -63,7 +65,7 @@ def chosen_threshold(classifier: PairClassifier, precision: float, sure: bool) -
 
 def measure(name: str, size: int, data: Path, vectors: Vectors) -> list[dict[str, Any]]:
     """Return a record for each precision, over all draws of one size."""
-    pairs, labels, test_pairs, test_labels = read(name, data)
+    pairs, labels, test_pairs, test_labels = read(name, data, MOST_PAIRS)
     found = dict.fromkeys(PRECISIONS, 0)
     reached = dict.fromkeys(PRECISIONS, 0)
     reached_without = dict.fromkeys(PRECISIONS, 0)
