@@ -55,6 +55,12 @@ inch inches
 foot feet ft
 yard yards yd
 mile miles mi
+nm nanometer nanometers nanometre nanometres
+micrometer micrometers micrometre micrometres micron microns µm μm
+acre acres
+hectare hectares ha
+sqm
+sqft
 mcg microgram micrograms µg μg
 mg milligram milligrams
 g gram grams gramme grammes
@@ -63,8 +69,11 @@ ounce ounces oz
 pound pounds lb lbs £ gbp
 ton tons tonne tonnes
 ml milliliter milliliters millilitre millilitres
+cl centiliter centiliters centilitre centilitres
+dl deciliter deciliters decilitre decilitres
 l liter liters litre litres
 gallon gallons
+quart quarts
 pint pints
 cup cups
 teaspoon teaspoons tsp
@@ -74,6 +83,7 @@ second seconds sec secs
 minute minutes min mins
 hour hours h hr hrs
 day days
+night nights
 week weeks
 month months
 year years yr yrs
@@ -84,25 +94,83 @@ euro euros € eur
 cent cents
 rupee rupees rs inr ₹
 yen ¥ jpy
-yuan rmb
+yuan rmb cny
+franc francs chf
+krona kronor sek
+krone kroner
+nok
+dkk
+zloty zlotys pln
+peso pesos mxn
+ruble rubles rouble roubles rub
+krw
+rand zar
+reais brl
+cad
+aud
+nzd
+hkd
+sgd
 percent % pct
 celsius c
 fahrenheit f
+kelvin
 degree degrees
+bit bits
+byte bytes
 kb kilobyte kilobytes
 mb megabyte megabytes
 gb gigabyte gigabytes
 tb terabyte terabytes
+pb petabyte petabytes
+kbit kbits
+mbit mbits megabit megabits
+gbit gbits gigabit gigabits
+kbps
+mbps
+gbps
 mph
 kmh kph
+knot knots kn
+rpm
+ohm ohms ω
+kω kiloohm kiloohms
+mω megaohm megaohms
+amp amps ampere amperes
+ma milliamp milliamps milliampere milliamperes
+mah
+mv millivolt millivolts
 volt volts v
+kv kilovolt kilovolts
 watt watts w
 kw kilowatt kilowatts
 mw megawatt megawatts
+gw gigawatt gigawatts
+kva
+wh
+kwh
+mwh
+hp horsepower
+joule joules
+kj kilojoule kilojoules
+mj megajoule megajoules
+bar bars
+mbar millibar millibars
+psi
+pascal pascals
+hpa
+kpa
+mpa
+atm
 hz hertz
 khz
 mhz
 ghz
+db decibel decibels
+mol mole moles
+mmol
+iu
+ppm
 calorie calories cal
 kcal
 am
@@ -116,7 +184,14 @@ UNITS = {
     for line in _UNITS_WITH_SPELLINGS.strip().splitlines()
     for spelling in line.split()
 }
-CURRENCIES = {"$", "£", "€", "¥", "₹", "rs", "usd", "eur", "gbp", "inr"}
+CURRENCIES = {
+    "$", "£", "€", "¥", "₹", "rs", "usd", "eur", "gbp", "inr", "aud", "brl", "cad", "chf", "cny",
+    "dkk", "hkd", "jpy", "krw", "mxn", "nok", "nzd", "pln", "rub", "sek", "sgd", "zar",
+}  # fmt: skip
+POWERS = {"square": "square", "sq": "square", "cubic": "cubic", "cu": "cubic"}
+"""Words before a unit of length that make it a unit of area or volume."""
+TEMPERATURES = {"celsius", "fahrenheit"}
+"""Units that may follow "degrees"."""
 OPERATORS = {"plus": "+", "\u00d7": "*", "\u00f7": "/", **{sign: sign for sign in "+*/=<>^"}}
 COMPARISONS = {sign: sign for sign in "<>\u2264\u2265\u2260"}
 """Operators that need no number before them, as in "if x > 5"."""
@@ -143,11 +218,13 @@ BEFORE_PRONOUN = {
 SINGLE_WORDS = {word: word for word in (*_MANY, *PARTS)}
 SINGLE_WORDS |= {"half": "1/2", "halves": "1/2", **_MULTIPLES}
 SINGLE_WORDS |= {word: str(value) for word, value in _ROMAN.items()}
+_DECADES = {f"{word[:-1]}ies": f"{10 * value}s" for value, word in enumerate(_TENS, 2)}
+SINGLE_WORDS |= _DECADES
 """Numbers of one word."""
 
 BEFORE_SECOND = {"a", "per", "each", "every", "split", "any"}
-"""Words after which "second" is a unit of time."""
+"""Words after which "second" is a unit of time, unless another one follows ("every second day")."""
 
 BEGINNINGS = {*SMALL, *SCALES, *_MANY, *ORDINALS, *PART, *PARTS}
-BEGINNINGS |= {*_MULTIPLES, *_ROMAN, *NUMBERED}
+BEGINNINGS |= {*_MULTIPLES, *_ROMAN, *NUMBERED, *_DECADES}
 """The words that a number in words may begin with, or that are one."""

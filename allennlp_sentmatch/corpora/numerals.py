@@ -23,18 +23,20 @@ from allennlp_sentmatch.corpora.number_words import (
     ORDINALS,
     PART,
     PARTS,
+    POWERS,
     ROMAN_LETTERS,
     SCALES,
     SCALES_AFTER_DIGITS,
     SINGLE_WORDS,
     SMALL,
+    TEMPERATURES,
     UNITS,
 )
 
 _DIGITS = re.compile(r"(-?\.?)(\d+(?:[.,]\d+)*)([^\W\d_]*)(\+?)")
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 _PLAIN = re.compile(r"-?\d+(\.\d+)?")
-_ONLY_ZEROS = re.compile(r"\.0+$")
+_ONLY_ZEROS = re.compile(r"\.0+(?<!\.000)$")  # "1.000" may be a thousand
 
 FIRST = "1th"
 """The ordinal number "first"."""
@@ -182,13 +184,20 @@ class _NumberReader:
         number = SINGLE_WORDS.get(word)
         if word in PART and previous == "a" and (self._word(1) == "of" or word == "quarter"):
             number = f"1/{PART[word]}"
-        elif word in ORDINALS and not (word == "second" and previous in BEFORE_SECOND):
+        elif word in ORDINALS and not self._is_time():
             number = f"{ORDINALS[word]}th"
         elif word in ROMAN_LETTERS and previous in NUMBERED:
             number = str(ROMAN_LETTERS[word])
-        if number is not None:
+        if number is None:
+            return None
+        self._position += 1
+        return self._part_with_unit(number) if "/" in number else number
+
+    def _part_with_unit(self, part: str) -> str:
+        """Return a part such as "1/2" with the unit that follows, as in "half a liter"."""
+        if self._word() in ("a", "an") and self._word(1) in UNITS:
             self._position += 1
-        return number
+        return self._with_unit(part, "")
 
     def _is_pronoun(self) -> bool:
         """Return whether the word is the pronoun "one", as in "which one"."""
@@ -196,6 +205,11 @@ class _NumberReader:
         if self._word() != "one" or following in SCALES or following in PARTS:
             return False
         return self._word(-1) in BEFORE_PRONOUN or following in ("of", "s")
+
+    def _is_time(self) -> bool:
+        """Return whether the word is the unit "second", as in "every second"."""
+        is_second = self._word() == "second" and self._word(-1) in BEFORE_SECOND
+        return is_second and self._word(1) not in UNITS
 
     def _sign(self, is_after_number: bool) -> Optional[str]:
         """Return the sign before a number, or the number with a minus that is a word; `None` if
@@ -267,7 +281,7 @@ class _NumberReader:
         if part is None:
             return self._with_unit(number, "")
         self._position += 1
-        return f"{number}/{part}"
+        return self._part_with_unit(f"{number}/{part}")
 
     def _cardinal(self) -> str:
         """Return the value of the number words that begin here, and move to their end."""
@@ -293,8 +307,17 @@ class _NumberReader:
         if self._word() == "per" and self._word(1) == "cent":
             self._position += 2
             return f"{number} percent"
+        power = POWERS.get(self._word())
+        unit = UNITS.get(self._word(1))
+        if unit is not None and (power or self._is_degree_of(unit)):
+            self._position += 2
+            return f"{number} {power} {unit}" if power else f"{number} {unit}"
         unit = UNITS.get(self._word())
         if unit is None:
             return number
         self._position += 1
         return f"{number} {unit}"
+
+    def _is_degree_of(self, unit: str) -> bool:
+        """Return whether the word is "degrees" before this unit, as in "20 degrees Celsius"."""
+        return UNITS.get(self._word()) == "degree" and unit in TEMPERATURES

@@ -42,6 +42,7 @@ yesterday | today | tomorrow
 last previous | next upcoming
 first | last final
 past | future
+past | to till
 former formerly previously | current currently presently now
 morning | noon | afternoon | evening night | midnight
 day daytime | night nights nighttime
@@ -67,7 +68,7 @@ more | less fewer
 most | least
 maximum max maximal | minimum min minimal
 majority | minority
-at_least | at_most
+at_least or_more over | at_most up_to or_less or_fewer
 only solely exclusively | also
 single | double | triple | multiple
 alone | together

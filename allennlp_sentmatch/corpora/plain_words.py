@@ -1,8 +1,8 @@
 """The words of an English text, regardless of its marks and short forms.
 
 "I don&#39;t pay at 9 a.m." has the words "I", "do", "not", "pay", "at", "9" and "am". "is n't",
-"isn 't" and "isnt" are "is not", with any kind of apostrophe. "cannot" is "can not", "no one" is
-"nobody", and "no. 5" is "number 5", which negates nothing.
+"isn 't", "isnt", "is'nt" and "isnot" are "is not", with any kind of apostrophe. "no one" is
+"nobody", "w/o" is "without", and "no. 5" is "number 5", which negates nothing.
 """
 
 import re
@@ -10,8 +10,9 @@ from html import unescape
 from unicodedata import normalize
 
 _APOSTROPHES = "\u2019\u2018\u201b\u0060\u00b4\u02bc\u02b9\u02bb\u2032\uff07\ua78c\u055a\x91\x92"
-_HYPHENS = "\u2010\u2011\u2212\ufe63\uff0d"
-_INVISIBLE = "\u00ad\u200b\u2060\ufeff"
+# Some programs write a minus as a dash. Between words, no hyphen is read.
+_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u2060\ufeff"
 _MARKS = {
     **dict.fromkeys(map(ord, _APOSTROPHES), "'"),
     **dict.fromkeys(map(ord, _HYPHENS), "-"),
@@ -24,18 +25,25 @@ _VULGAR_FRACTION = re.compile("[\u00bc-\u00be\u2150-\u215e]")
 
 _SHORTENED = {"ai": "is", "ca": "can", "sha": "shall", "wo": "will"}
 _BEFORE_NOT = (
-    "ai|are|ca|could|dare|did|does|do|had|has|have|is|may|might|must|need|ought|sha|should|was|"
-    "were|wo|would"
+    "ai|are|can|ca|could|dare|did|does|do|had|has|have|is|may|might|must|need|ought|sha|should|"
+    "was|were|will|wo|would"
 )
 _SHORT_NOT = re.compile(
     # "cant" and "wont" are far more often verbs without an apostrophe than nouns or adjectives.
     r"\b(?!(?<=\bthe )cant\b|(?<=\ba )cant\b|(?<=\bof )cant\b)"
     r"(?!(?<=\bhis )wont\b|(?<=\bher )wont\b|(?<=\bits )wont\b|(?<=\btheir )wont\b|wont to\b)"
-    rf"((?i:{_BEFORE_NOT}))(?: ?[nN] ?' ?[tT]| ?n ?t|NT)\b"
+    # "didn't" is also written "did'nt" and, since the keys are neighbors, "didn;t".
+    rf"((?i:{_BEFORE_NOT}))(?: ?[nN] ?' ?[tT]|'[nN][tT]|[nN][;,\"][tT]| ?n ?t|NT|not|NOT)\b"
 )
-_END_OF_SHORT_NOT = re.compile(r"[nN] ?'? ?[tT]\b")  # checked first, since most texts have none
-_CANNOT = re.compile(r"\bcannot\b", re.IGNORECASE)
+# Checked first, since most texts have none.
+_END_OF_SHORT_NOT = re.compile(r"[nN](?: ?'? ?|[;,\"oO])[tT]\b")
+_WITHOUT = re.compile(r"\bw/o(?:ut)?\b", re.IGNORECASE)
 _NO_ONE = re.compile(r"\bno[ -]?one\b", re.IGNORECASE)
+_DOLLARS = {
+    "A": "aud", "AU": "aud", "C": "cad", "CA": "cad", "HK": "hkd", "NZ": "nzd", "R": "brl",
+    "S": "sgd", "SG": "sgd", "US": "usd",
+}  # fmt: skip
+_NAMED_DOLLAR = re.compile(rf"\b({'|'.join(_DOLLARS)})\$ ?(?=\d)")
 _DECADE = re.compile(r"'(?=\d\ds\b)|(?<=\d0)'(?=s\b)")  # as in "'90s" and "1930's"
 _NUMBER_SIGN = re.compile(r"\bno\. ?(?=\d)", re.IGNORECASE)  # "no. 5" negates nothing
 _FULL_HOUR = re.compile(r":00(?= ?[ap]\.? ?m\b)", re.IGNORECASE)
@@ -81,12 +89,14 @@ def _written_out(text: str) -> str:
     comparisons of one sign.
     """
     text = text.replace("\\'", "'")
+    if "$" in text:
+        text = _NAMED_DOLLAR.sub(lambda found: f"{_DOLLARS[found[1]]} ", text)
     if "=" in text:
         for signs, sign in _TWO_SIGNS.items():
             text = text.replace(signs, sign)
     if _END_OF_SHORT_NOT.search(text):
         text = _SHORT_NOT.sub(_full_negation, text)
-    text = _NO_ONE.sub("nobody", _CANNOT.sub("can not", text))
+    text = _NO_ONE.sub("nobody", _WITHOUT.sub("without", text))
     text = _DECADE.sub("", _NUMBER_SIGN.sub("number ", text))
     return _HALF_OF_DAY.sub(_half_of_day, _FULL_HOUR.sub("", text))
 

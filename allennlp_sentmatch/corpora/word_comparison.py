@@ -24,9 +24,9 @@ WORD_ORDERS = ("ordered", "unordered", None)
 NUM_COMPARED = 12  # the number of features of `compare_words`
 
 _NEGATIONS = {
-    "dunno", "fail", "failed", "failing", "fails", "hardly", "impossible", "lack", "lacked",
-    "lacking", "lacks", "neither", "never", "no", "nobody", "non", "none", "nor", "not", "nothing",
-    "nowhere", "unable", "without",
+    "barely", "dunno", "fail", "failed", "failing", "fails", "hardly", "impossible", "lack",
+    "lacked", "lacking", "lacks", "neither", "never", "no", "nobody", "non", "none", "nor", "not",
+    "nothing", "nowhere", "scarcely", "unable", "without",
 }  # fmt: skip
 FUNCTION_WORDS = {
     "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be",
@@ -44,8 +44,14 @@ _SECOND = numpy.array([1])
 _SIGNS = "+#-"
 _LETTERS = set("bcdefghjklmnopqrvwxyz")  # without marks that are words or parts of words
 _NAMED_BY_LETTER = {
-    "block", "category", "class", "gate", "grade", "group", "hepatitis", "influenza", "model",
-    "option", "plan", "section", "series", "team", "terminal", "type", "vitamin",
+    "annex", "apartment", "appendix", "area", "article", "block", "box", "building", "case",
+    "category", "chapter", "class", "clause", "column", "corridor", "drug", "entrance", "exhibit",
+    "exit", "figure", "flat", "form", "gate", "grade", "group", "hall", "hangar", "hepatitis",
+    "house", "influenza", "item", "level", "line", "lot", "method", "model", "module", "option",
+    "page", "paragraph", "part", "phase", "plan", "platform", "point", "product", "question",
+    "ring", "room", "route", "row", "sample", "school", "section", "sector", "series", "stage",
+    "step", "strain", "table", "team", "terminal", "test", "tower", "track", "type", "unit",
+    "variant", "version", "vitamin", "ward", "wing", "zone",
 }  # fmt: skip
 
 
@@ -104,7 +110,8 @@ def _with_signs(words: list[str]) -> Iterator[str]:
     """Yield the words that end with a sign, and the letters that are names."""
     for before, word in zip(["", *words], words):
         ends_with_sign = word[-1] in _SIGNS and word[0].isalpha()
-        if ends_with_sign or (before in _NAMED_BY_LETTER and word in _LETTERS):
+        is_named = before in _NAMED_BY_LETTER or before.isdecimal()  # "section 4(b)"
+        if ends_with_sign or (is_named and word in _LETTERS):
             yield word
 
 

@@ -46,6 +46,8 @@ def test_every_number_below_a_hundred():
         ("negative 2.5 million", "-2500000"),
         ("minus twenty degrees", "-20 degree"),
         ("5.00", "5"),
+        ("5.0000", "5"),
+        ("5.000", "5.000"),  # five thousand in some countries
         ("3.10", "3.10"),
         ("A320", "a320"),
         ("18+", "18+"),
@@ -96,7 +98,16 @@ def test_one_is_a_pronoun_unless_it_counts_what_follows(text, words):
         ("Rs. 500|500 rupees|\u20b9500", "500 rupee"),
         ("9 am|9am|9 a.m.|nine a.m.", "9 am"),
         ("300 BC|300 BCE", "300 bc"),
-        ("30 \u00b0C|30\u00b0C|30 degrees|30 celsius", None),
+        ("30 \u00b0C|30\u00b0C|30 degrees Celsius|30 degrees C|30 celsius", "30 celsius"),
+        ("30 \u00b0F|30 degrees Fahrenheit|thirty degrees F", "30 fahrenheit"),
+        ("30 degrees|30 degrees outside", "30 degree"),
+        ("5 \u03a9|5 \u2126|5 ohms|five ohm", "5 ohm"),
+        ("A$5|AUD 5|5 AUD|A$5.00", "5 aud"),
+        ("US$5|$5|5 dollars", "5 dollar"),
+        ("CHF 5|5 francs|five francs", "5 franc"),
+        ("5 sq km|5 square kilometres|five square kilometers", "5 square km"),
+        ("half a liter|half liter|1/2 l|one half liter", "1/2 l"),
+        ("the eighties|the 80s|the '80s|the 80's", "80s"),
     ],
 )
 def test_forms_of_one_value(texts, value):
@@ -133,9 +144,32 @@ def test_several_numbers(text, values):
 
 
 @pytest.mark.parametrize(
+    "texts",
+    [
+        "5 mV|5 kV|5 V|5 kVA",
+        "5 degrees C|5 degrees F|5 kelvin",
+        "5 acres|5 hectares|5 square miles|5 miles",
+        "5 mol|5 mmol|5 IU",
+        "5 CAD|5 AUD|5 CHF|5 SEK|5 NOK|5 DKK",
+        "5 bits|5 bytes|5 kbit|5 kB|5 PB",
+        "5 kW|5 kWh|5 kJ|5 hp",
+        "5 psi|5 bar|5 kPa",
+        "half a liter|half a pint|half",
+        "every second day|every third day|every day",
+        "each second week|each week",
+        "the twenties|the thirties",
+        "1 euro|1.000 euros",
+    ],
+)
+def test_different_numbers(texts):
+    found = [tuple(numbers(text)) for text in texts.split("|")]
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
     "text",
     ["Which one?", "one of them", "one's name", "wait a second", "metres per second", "I see",
-     "vitamin C", "once more"],
+     "vitamin C", "once more", "every second counts"],
 )  # fmt: skip
 def test_words_that_are_no_number_there(text):
     assert numbers(text) == []

@@ -41,6 +41,10 @@ def exclude(*texts):
         "I came {early|late}.",
         "He arrives {today|tomorrow}.",
         "It happens every {day|week}.",
+        "It leaves at ten {past|to} five.",
+        "It needs {up to|at least} 5 men.",
+        "It needs {over|up to} 5 men.",
+        "It needs 5 {or more|or less} of them.",
     ],
 )
 def test_one_word_for_its_opposite(template):

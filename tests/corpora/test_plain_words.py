@@ -29,6 +29,14 @@ def test_every_apostrophe_negates(form, mark):
         "I do nt pay",
         "I don t pay",
         "I do\u200bn't pay",
+        "I don\u200ct pay",  # invisible characters of other scripts
+        "I do\u200en't pay",
+        "I do'nt pay",
+        "I do\u2019nt pay",
+        "I don;t pay",  # a neighboring key
+        "I don,t pay",
+        'I don"t pay',
+        "I donot pay",
     ],
 )
 def test_every_short_form_negates(text):
@@ -43,6 +51,8 @@ def test_every_short_form_negates(text):
         ("didnt", "did not"), ("doesnt", "does not"), ("shouldnt", "should not"),
         ("werent", "were not"), ("hasnt", "has not"), ("mustnt", "must not"),
         ("DONT", "DO not"), ("no one", "nobody"), ("noone", "nobody"),
+        ("DIDNOT", "DID not"), ("isnot", "is not"), ("CANNOT", "CAN not"), ("wo'nt", "will not"),
+        ("willnot", "will not"), ("w/o", "without"), ("W/O", "without"), ("w/out", "without"),
     ],
 )  # fmt: skip
 def test_a_negated_verb_is_two_words(short, long):
@@ -52,7 +62,7 @@ def test_a_negated_verb_is_two_words(short, long):
 @pytest.mark.parametrize(
     "text",
     ["He reads, as is his wont", "They are wont to sing", "the cant of thieves", "Windows NT",
-     "What is NT authority", "I want sugar", "Kant"],
+     "What is NT authority", "I want sugar", "Kant", "a knot", "Hasn", "It is noted"],
 )  # fmt: skip
 def test_other_words_negate_nothing(text):
     assert words_of(text) == text.replace(",", "").split()
@@ -61,6 +71,21 @@ def test_other_words_negate_nothing(text):
 @pytest.mark.parametrize("text", ["9 am", "9am", "9 a.m.", "9a.m.", "9 AM", "9 A.M.", "9:00 am"])
 def test_one_form_of_a_time(text):
     assert words_of(f"It opens at {text} today") == ["It", "opens", "at", "9", "am", "today"]
+
+
+@pytest.mark.parametrize("dash", "\u2010\u2011\u2012\u2013\u2014\u2212\ufe63\uff0d")
+def test_a_dash_before_a_number_is_a_minus(dash):
+    assert words_of(f"at {dash}5 degrees, 3{dash}4 days {dash} or more") == words_of(
+        "at -5 degrees, 3-4 days - or more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("US$5", "usd 5"), ("A$ 5", "aud 5"), ("C$5", "cad 5"), ("$5", "$ 5"), ("R$x", "R $ x")],
+)
+def test_a_dollar_of_a_country(text, words):
+    assert words_of(text) == words.split()
 
 
 def test_signs_that_belong_to_a_word():

@@ -50,6 +50,8 @@ def test_features(first, second, shared, negations, numbers):
         ("The first of 2 cups at 5 p.m.", 0, ("2 cup", "5 pm"), ()),
         ("C++ or F#, grade A+, Google+, 18+", 0, ("18+",), ("c++", "f#", "a+", "google+")),
         ("vitamin C, plan b, a type", 0, (), ("c", "b")),
+        ("Hardly, barely and scarcely w/o it", 4, (), ()),
+        ("section 4(b), apartment C, box a", 0, ("4",), ("b", "c")),
     ],
 )
 def test_decisive_words(text, negations, numbers, signs):
