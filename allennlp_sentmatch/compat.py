@@ -28,6 +28,7 @@ from allennlp.common.file_utils import cached_path, open_compressed
 from allennlp.data import vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader, multiprocess_data_loader
 from allennlp.data.dataset_readers import InterleavingDatasetReader
+from allennlp.data.samplers import MaxTokensBatchSampler
 from allennlp.models import archival
 from allennlp.training import util as training_util
 
@@ -82,6 +83,21 @@ def patch_workers() -> None:
 
     for name in ("_instance_worker", "_batch_worker"):
         setattr(loader, name, by_value(getattr(loader, name)))
+
+
+def patch_batches_by_tokens() -> None:
+    """Make no empty batch before a text that is longer than a batch's `max_tokens`.
+
+    The sampler "max_tokens_sampler" logged the text's size and made one, with which training ended:
+    "list index out of range".
+    """
+    sampler: Any = MaxTokensBatchSampler
+    group = sampler._lazy_groups_of_max_size
+
+    def group_without_empty(self: Any, *args: Any) -> Iterator[list[Any]]:
+        return filter(None, group(self, *args))
+
+    sampler._lazy_groups_of_max_size = group_without_empty
 
 
 def patch_interleaving() -> None:
@@ -215,6 +231,7 @@ def patch_archives() -> None:
 
 patch_vocabulary()
 patch_workers()
+patch_batches_by_tokens()
 patch_interleaving()
 patch_data_of_the_vocabulary()
 patch_overrides()

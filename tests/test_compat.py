@@ -2,12 +2,14 @@
 
 import random
 import resource
+from itertools import chain
 
 import pytest
 import torch
 from allennlp.commands.diff import checkpoint_diff
 from allennlp.data import Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.data.samplers import MaxTokensBatchSampler
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 
@@ -65,6 +67,18 @@ def test_a_worker_shuffles_by_the_seed(quick_start):
         random.seed(seed)
         orders.append([pair["premise"] for batch in loader for pair in batch["metadata"]])
     assert orders[0] == orders[1] != orders[2]
+
+
+@pytest.mark.parametrize("max_tokens", [1, 7])
+def test_a_text_longer_than_a_batch_is_a_batch(quick_start, max_tokens):
+    """The longest of the forty pairs has more than 7 tokens."""
+    reader, path = quick_start
+    instances = list(reader.read(path))
+    sampler = MaxTokensBatchSampler(max_tokens, padding_noise=0)
+    batches = list(sampler.get_batch_indices(instances))
+    assert sorted(chain.from_iterable(batches)) == list(range(40))
+    assert all(batches)
+    assert sampler.get_num_batches(instances) == len(batches)
 
 
 @pytest.mark.parametrize(

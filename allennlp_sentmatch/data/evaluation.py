@@ -39,8 +39,7 @@ class InOrderBatchSampler(MaxTokensBatchSampler):
         if self.batch_size is not None:
             return [list(group) for group in lazy_groups_of(positions, self.batch_size)]
         lengths = map(_longest_text, instances)
-        groups = self._lazy_groups_of_max_size(positions, lengths)
-        return [group for group in groups if group]
+        return list(self._lazy_groups_of_max_size(positions, lengths))
 
 
 def _longest_text(instance: Instance) -> int:

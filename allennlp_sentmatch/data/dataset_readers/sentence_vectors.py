@@ -8,10 +8,10 @@ import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import TensorField
 from allennlp.data.instance import Instance
 
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.fields import FixedSizeField
 from allennlp_sentmatch.data.instances import sentence_instance
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.files.folders import AnyPath
@@ -39,7 +39,7 @@ class SentenceVectorsReader(TokenizingReader):
     Fields:
 
     - `tokens` (`TextField`)
-    - `teacher_vector` (`TensorField`, float32, (E,)), if there is one
+    - `teacher_vector` (`FixedSizeField`, float32, (E,)), if there is one
     - `metadata` (`MetadataField`): `text` and `tokens` (a list of strings)
 
     Raise `ConfigurationError` while reading, for a file of vectors that is not an array of
@@ -121,5 +121,5 @@ class SentenceVectorsReader(TokenizingReader):
         """Make the instance of one sentence and its vector (E,), with the fields listed above."""
         instance = sentence_instance(sentence, self._text_field(sentence, "sentence"))
         if teacher_vector is not None:
-            instance.add_field("teacher_vector", TensorField(teacher_vector))
+            instance.add_field("teacher_vector", FixedSizeField(teacher_vector))
         return instance

@@ -8,6 +8,7 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Vocabulary
+from allennlp.data.samplers import BucketBatchSampler, MaxTokensBatchSampler
 
 from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
 from allennlp_sentmatch.files.digests import ending, sentences_digest
@@ -44,6 +45,25 @@ def test_tokens_and_a_batch(files, dtype):
     batch.index_instances(Vocabulary.from_instances(instances))
     vectors = batch.as_tensor_dict()["teacher_vector"]
     torch.testing.assert_close(vectors, torch.tensor(VECTORS, dtype=torch.float32))
+
+
+@pytest.mark.parametrize(
+    ("sampler", "expected"),
+    [
+        (BucketBatchSampler(batch_size=2, padding_noise=0), [[0, 1], [2, 4]]),
+        (MaxTokensBatchSampler(max_tokens=6, padding_noise=0), [[0, 1, 2], [4]]),
+    ],
+    ids=["bucket", "max_tokens"],
+)
+def test_batches_of_sentences_of_similar_length(tmp_path, sampler, expected):
+    """The size of the vectors, 9, is not the length of a sentence."""
+    lengths = [4, 0, 2, 1]
+    sentences = ["word " * length for length in lengths]
+    (tmp_path / "s.txt").write_text("\n".join(sentences) + "\n")
+    numpy.save(tmp_path / "s.npy", numpy.ones((4, 9), numpy.float32))
+    instances = list(SentenceVectorsReader().read(tmp_path / "s.txt"))
+    batches = sampler.get_batch_indices(instances)
+    assert sorted(sorted(lengths[index] for index in batch) for batch in batches) == expected
 
 
 def test_files_and_folds(files, tmp_path):
