@@ -24,6 +24,9 @@ from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader, wh
 LOADERS_LIMITS = ("batches_per_epoch", "instances_per_epoch")
 """The settings of data loaders that leave examples out."""
 
+READERS_NUMBERS = ("max_instances", "swap_pairs")
+"""The settings of readers that leave examples out, or read them twice."""
+
 
 def patch_empty_data() -> None:
     """Refuse data without an example, or without a batch because of `drop_last`.
@@ -50,17 +53,19 @@ def patch_empty_data() -> None:
 
 
 def patch_archives() -> None:
-    """Read an archive's configuration without limits on the examples.
+    """Read an archive's configuration so that each example is read once.
 
     Commands silently left out the examples past the `max_instances` of the archive's reader, or of
     readers in it, and the `batches_per_epoch` of its loader, or the `instances_per_epoch` of the
-    loader "multitask". Overrides, which are applied later, may set them.
+    loader "multitask". With `swap_pairs`, they read each pair twice, and `allennlp compare` counted
+    twice as many items as there are. Overrides, which are applied later, may set these.
     """
 
     def from_file(file: Any, overrides: Any = "") -> Params:
         config = Params.from_file(file).params
         for prefix in ("", "validation_"):
-            _remove_setting(config.get(f"{prefix}dataset_reader"), "max_instances")
+            for number in READERS_NUMBERS:
+                _remove_setting(config.get(f"{prefix}dataset_reader"), number)
             for limit in LOADERS_LIMITS:
                 _remove_setting(config.get(f"{prefix}data_loader"), limit)
         overrides = json.dumps(overrides) if isinstance(overrides, dict) else overrides
@@ -80,12 +85,12 @@ def _remove_setting(settings: Any, name: str) -> None:
 
 
 def patch_training() -> None:
-    """Validate and test with all examples of a file, in its order.
+    """Validate and test with all examples of a file, each once, in its order.
 
     AllenNLP uses the training's data loader and reader, unless there are others for validation,
-    with their shuffling, buckets, `drop_last`, `max_instances` and `batches_per_epoch`, which keeps
-    its position over epochs. `validation_data_loader` and `validation_dataset_reader` still limit a
-    validation, but nothing limits a test.
+    with their shuffling, buckets, `drop_last`, `max_instances`, `swap_pairs` and
+    `batches_per_epoch`, which keeps its position over epochs. `validation_data_loader` and
+    `validation_dataset_reader` still change a validation, but not a test.
     """
     train: Any = TrainModel
     construct = train.from_partial_objects.__func__

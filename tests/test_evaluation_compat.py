@@ -78,9 +78,12 @@ TRAINED_WITH = [
     {
         "data_loader": {"batch_size": 4},
         "validation_data_loader": {"batch_size": 4, "shuffle": True, "batches_per_epoch": 1},
-        "validation_dataset_reader": {"max_instances": 3},
+        "validation_dataset_reader": {"max_instances": 3, "swap_pairs": True},
     },
-    {"data_loader": {"batch_size": 4, "drop_last": True}, "dataset_reader": {"max_instances": 4}},
+    {
+        "data_loader": {"batch_size": 4, "drop_last": True},
+        "dataset_reader": {"max_instances": 4, "swap_pairs": True},
+    },
 ]
 """Other samplers are in tests/data/test_evaluation.py."""
 
@@ -115,10 +118,10 @@ def test_evaluate_with_a_batch_size_or_a_limit(allennlp, edited, pairs, tmp_path
 
 @pytest.mark.parametrize("section", ["dataset_reader", "validation_dataset_reader"])
 def test_limits_of_a_reader_in_a_reader(allennlp, edited, pairs, tmp_path, section):
-    """Shards of an archive whose training read two pairs of each."""
+    """Shards of an archive whose training read two pairs of each, in both orders."""
     archive = edited({})
     config = json.loads((archive / "config.json").read_text())
-    base = {**config["dataset_reader"], "max_instances": 2}
+    base = {**config["dataset_reader"], "max_instances": 2, "swap_pairs": True}
     config[section] = {
         "type": "sharded",
         "base_reader": base,

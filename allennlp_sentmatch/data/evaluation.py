@@ -107,17 +107,21 @@ def _every_example_of_all_tasks(params: Params) -> Params:
 
 
 def whole(reader: DatasetReader) -> DatasetReader:
-    """Return a copy of the reader, and of the readers in it, without `max_instances`."""
+    """Return a copy of the reader, and of the readers in it, that reads every example once: without
+    `max_instances` and `swap_pairs`.
+    """
     reader = copy.copy(reader)
     for name, value in list(vars(reader).items()):
         setattr(reader, name, _whole_parts(value))
     if hasattr(reader, "max_instances"):  # AllenNLP's "multitask" has none
         reader.max_instances = None
+    if hasattr(reader, "swap_pairs"):
+        reader.swap_pairs = False
     return reader
 
 
 def _whole_parts(value: Any) -> Any:
-    """Return an attribute of a reader, without `max_instances` in the readers that it contains."""
+    """Return an attribute of a reader, with the readers that it contains as `whole` makes them."""
     if isinstance(value, DatasetReader):
         return whole(value)
     if type(value) is dict:

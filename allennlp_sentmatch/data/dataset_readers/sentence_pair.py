@@ -79,7 +79,8 @@ class SentencePairReader(FormattedReader):
         `table`: the column with the pair's id, if there is one.
     swap_pairs : `bool`, optional (default = `False`)
         Whether each pair is followed by the same pair with premise and hypothesis exchanged: more
-        training data if the label does not depend on the order.
+        training data if the label does not depend on the order. Archives, tests, and validation
+        without a `validation_dataset_reader` read each pair once.
     score : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the score, if there is one. Set `label` to `null` for pairs without
         labels.
@@ -127,7 +128,7 @@ class SentencePairReader(FormattedReader):
             "score": score,
         }
         self._choose_format(columns, score_range=score_range)
-        self._swap_pairs = swap_pairs
+        self.swap_pairs = swap_pairs
         self._joiner = None
         if combine_input_fields:
             self._joiner = PairJoiner(self._tokenizer, self._max_length)
@@ -145,7 +146,7 @@ class SentencePairReader(FormattedReader):
             premise, hypothesis = self.sentences(example)
             others = (label, score, row.joined(self._columns["id"]), row.source)
             yield self.text_to_instance(premise, hypothesis, *others)
-            if self._swap_pairs:
+            if self.swap_pairs:
                 yield self.text_to_instance(hypothesis, premise, *others)
 
     def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
