@@ -10,7 +10,7 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from allennlp.models import Model
 from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
-from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
+from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch import nn
@@ -58,7 +58,7 @@ class AttentiveRanker(TextModel):
         Add to the cosine the learned weights of the words that question and candidate share
         (`allennlp_sentmatch.nn.shared_words`), for data with few training questions (Yu et al.
         2014, https://arxiv.org/abs/1412.1632, add counts). Words are the same if the indexer
-        `tokens` gives them the same number.
+        "single_id" gives them the same number; others number parts of words.
     num_word_features : `int`, optional (default = `None`)
         With a number, the score of a `nn.PairComparison` is added to the cosine: it reads cosines
         of the vectors' first dimensions, and this many features of the words. The reader makes 16
@@ -298,14 +298,28 @@ class AttentiveRanker(TextModel):
                 compared = self._comparison(first, second, word_features)  # (N, 1)
             scores = scores + compared.squeeze(1)
         if self._shared_words is not None:
-            words = get_token_ids_from_text_field_tensors(question)  # (B, M)
-            others = get_token_ids_from_text_field_tensors(candidates)  # (N, L)
+            words = _word_numbers(question)  # (B, M)
+            others = _word_numbers(candidates)  # (N, L)
             is_known = (words != 0) & (words != self._unknown_index)
             words_embedded = embedded[rows, : words.size(1)]  # (N, M, D)
             scores = scores + self._shared_words(
                 words[rows], words_embedded, is_known[rows], others
             )
         return scores, attention
+
+
+def _word_numbers(text: TextFieldTensors) -> Tensor:
+    """Return the numbers (B, T) of the words of B texts, by the indexer "single_id".
+
+    Raise `ConfigurationError` if the texts do not have it.
+    """
+    for tensors in text.values():
+        if "tokens" in tensors:
+            return tensors["tokens"]
+    raise ConfigurationError(
+        'shared_words compares words by the numbers of the indexer "single_id", which the reader '
+        f"does not have among {', '.join(text)}; leave out shared_words, or use single_id"
+    )
 
 
 def _pooling(

@@ -8,6 +8,8 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.modules.token_embedders import TokenEmbedder
 
 from allennlp_sentmatch.models import AttentiveRanker
 from tests.models.samples import construct, sample
@@ -291,6 +293,27 @@ def test_shared_words_by_another_name_of_the_indexer(vocab):
     )
     expected = scores_of(ranker(vocab, shared_words=True))
     torch.testing.assert_close(output["scores"], expected)
+
+
+@pytest.mark.parametrize("others", [["num_parts"], ["type_ids"]], ids=["pieces", "transformer"])
+def test_shared_words_are_not_parts_of_words(vocab, others):
+    """Vectors of tokens do not belong to the numbers of their pieces."""
+
+    class Pieces(TokenEmbedder):
+        def forward(self, token_ids, **others):
+            return torch.ones(*token_ids.shape, 4, dtype=torch.float64)
+
+        def get_output_dim(self):
+            return 4
+
+    model = ranker(vocab, shared_words=True)
+    model._text_field_embedder = BasicTextFieldEmbedder({"tokens": Pieces()})
+    texts = {}
+    for name, text in (("question", QUESTION), ("candidates", CANDIDATES)):
+        tensors = {"token_ids": text, "mask": text > 0, **dict.fromkeys(others, text)}
+        texts[name] = {"tokens": tensors}
+    with pytest.raises(ConfigurationError, match="shared_words compares words by the numbers of"):
+        model(**texts)
 
 
 def test_shared_words_are_learned(vocab):
