@@ -156,10 +156,13 @@ class VonMisesFisher(Distribution):
     @property
     def variance(self) -> Tensor:
         """Return the variances, (*batch_shape, m): A' along mu, A / kappa across it."""
-        _, ratio = log_normalizer_and_ratio(self._dim, self.concentration)
-        across = ratio / self.concentration
-        along = 1 - ratio**2 - (self._dim - 1) * across
-        return across + (along - across) * self.loc**2
+        # In float64, because for a large kappa A' is a small difference of large numbers.
+        k = self.concentration.double()
+        _, ratio = log_normalizer_and_ratio(self._dim, k)
+        across = ratio / k
+        along = (1 - ratio**2 - (self._dim - 1) * across).clamp(min=0)
+        variance = across + (along - across) * self.loc.double() ** 2
+        return variance.to(self.loc.dtype)
 
     def rsample(self, sample_shape: _size = torch.Size()) -> Tensor:  # noqa: B008
         """Draw samples, (*sample_shape, *batch_shape, m), differentiable as described above."""

@@ -245,6 +245,23 @@ def test_shapes(distribution, batch_shape):
     assert distribution.entropy().shape == batch_shape
 
 
+@pytest.mark.parametrize("concentration", [1e2, 1e4, 1e5])
+def test_variance_of_concentrated_vectors_in_single_precision(concentration):
+    """With m = 3, A = coth k - 1 / k and A' = 1 / k^2 - 1 / sinh^2 k, where coth is 1 here."""
+    axis = torch.tensor([0.0, 1.0, 0.0])
+    distribution = VonMisesFisher(axis, torch.tensor([concentration]))
+    along = 1 / concentration**2
+    across = 1 / concentration - along
+    expected = torch.tensor([across, along, across])
+    torch.testing.assert_close(distribution.variance, expected, rtol=1e-5, atol=0)
+
+
+@pytest.mark.parametrize("dim", [2, 5])
+def test_no_variance_is_below_zero(dim):
+    distribution = VonMisesFisher(torch.eye(dim, dtype=DOUBLE)[0], torch.tensor([1e8]).double())
+    assert (distribution.variance >= 0).all()
+
+
 def test_one_mean_direction_with_many_concentrations():
     concentrations = torch.rand(6, 1, dtype=DOUBLE) + 1
     distribution = VonMisesFisher(unit(3), concentrations)
