@@ -6,8 +6,11 @@ failed. `compat.py` patches what reads data and archives.
 
 import functools
 import inspect
+import logging
+import re
+from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Optional
 
 import numpy
 import torch
@@ -18,6 +21,8 @@ from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRa
 from allennlp.training.moving_average import MovingAverage
 
 from allennlp_sentmatch.files.messages import did_you_mean
+
+logger = logging.getLogger(__name__)
 
 
 def patch_reduce_on_plateau() -> None:
@@ -114,7 +119,10 @@ def patch_mixed_precision() -> None:
 def patch_trainer_construction() -> None:
     """Refuse a setting that the trainer does not have, and show a model its training data.
 
-    AllenNLP's trainer accepts any keyword, so a misspelled setting was silently ignored.
+    AllenNLP's trainer accepts any keyword, so a misspelled setting was silently ignored. So was a
+    regular expression that is in no parameter's name: parameters that should have been frozen by
+    `no_grad`, or have a penalty, were trained without a word. AllenNLP warns of such expressions
+    only in parameter groups.
 
     AllenNLP gives a model only the vocabulary, whose counts may include the validation data. The
     weights "balanced" of a classifier are for the labels that it is trained with, which it finds by
@@ -132,12 +140,30 @@ def patch_trainer_construction() -> None:
                 f"the trainer {cls.__name__} has no setting {name!r}{did_you_mean(name, known)}"
             )
         settings = inspect.signature(construct).bind(cls, *args, **kwargs).arguments
+        _warn_of_unused_expressions(settings["model"], settings.get("no_grad"))
         prepare_training = getattr(settings["model"], "prepare_training", None)
         if prepare_training is not None:
             prepare_training(settings["data_loader"])
         return construct(cls, *args, **kwargs)
 
     trainer.from_partial_objects = classmethod(construct_prepared)
+
+
+def _warn_of_unused_expressions(model: Any, no_grad: Optional[Sequence[str]]) -> None:
+    """Log a warning for each expression of `no_grad` and the regularizer in no parameter's name."""
+    regularizer = getattr(model, "_regularizer", None)
+    penalized = [expression for expression, _ in getattr(regularizer, "_regularizers", ())]
+    names = [name for name, _ in model.named_parameters()]
+    for setting, expressions in {"no_grad": no_grad or (), "regularizer": penalized}.items():
+        for expression in expressions:
+            if not any(re.search(expression, name) for name in names):
+                logger.warning(
+                    "%s: no parameter's name has %r, which therefore has no effect; the names "
+                    "begin with %s",
+                    setting,
+                    expression,
+                    ", ".join(sorted({name.split(".")[0] for name in names})),
+                )
 
 
 patch_reduce_on_plateau()

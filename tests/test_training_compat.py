@@ -10,10 +10,12 @@ import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.data_loaders import SimpleDataLoader
+from allennlp.nn.regularizers.regularizers import L2Regularizer
 from allennlp.training import Trainer
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from tests.conftest import train_quick_start
 
 
@@ -93,3 +95,27 @@ def test_a_misspelt_setting_of_the_trainer_is_refused(kind):
     message = "^the trainer .* has no setting 'num_epoch': did you mean 'num_epochs'"
     with pytest.raises(ConfigurationError, match=message):
         Trainer.from_params(Params({"type": kind, "num_epoch": 3}), **parts)
+
+
+@pytest.mark.parametrize(
+    ("no_grad", "penalized", "warned"),
+    [
+        (["^weight$"], ["bias"], []),
+        (["wieght"], [], ["no_grad: no parameter's name has 'wieght'"]),
+        ([], [r"encoder\."], [r"regularizer: no parameter's name has 'encoder\\.'"]),
+    ],
+    ids=["used", "no_grad", "regularizer"],
+)
+def test_expressions_without_effect_are_named(no_grad, penalized, warned, caplog):
+    model = torch.nn.Linear(1, 1)
+    penalties = [(expression, L2Regularizer()) for expression in penalized]
+    model._regularizer = ModelRegularizer(penalties)
+    Trainer.from_params(
+        Params({"no_grad": no_grad}),
+        model=model,
+        data_loader=SimpleDataLoader([], batch_size=1),
+        serialization_dir=None,
+    )
+    found = [record.getMessage() for record in caplog.records if "no effect" in record.message]
+    assert len(found) == len(warned)
+    assert all(message.startswith(start) for message, start in zip(found, warned))
