@@ -324,21 +324,25 @@ class Tuner:
 
         It does not read the test data, and selects its epoch by the study's metric.
         """
-        configuration = deepcopy(dict(self.configuration))
+        configuration = self._configuration_with(trial.params)
         configuration.pop("test_data_path", None)
         configuration["evaluate_on_test"] = False
         if "test" in configuration.get("datasets_for_vocab_creation", ()):
             configuration["datasets_for_vocab_creation"].remove("test")
+        return configuration
+
+    def _configuration_with(self, values: Mapping[str, Any]) -> JsonDict:
+        """Return the configuration with values of the parameters, and the metric of the study."""
+        configuration = deepcopy(dict(self.configuration))
         configuration.setdefault("trainer", {})["validation_metric"] = self.metric
-        return with_overrides(configuration, self.space.overrides(trial.params))
+        return with_overrides(configuration, self.space.overrides(values))
 
     def _write_report(self, study: Any) -> JsonDict:
         """Write `study.json`, and `best_config.json` if a trial is complete; return the report."""
         report = {**self._provenance, **study_report(study, self.threads)}
         write_json(self.folder / "study.json", report)
         if report["best"] is not None:
-            overrides = self.space.overrides(report["best"]["values"])
-            best = with_overrides(deepcopy(dict(self.configuration)), overrides)
+            best = self._configuration_with(report["best"]["values"])
             write_json(self.folder / "best_config.json", best)
         return report
 

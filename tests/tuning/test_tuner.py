@@ -106,6 +106,9 @@ def test_the_configuration_of_a_trial(curves, study, tmp_path):
     assert trial["evaluate_on_test"] is False
     assert trial["datasets_for_vocab_creation"] == ["train"]
     assert trial["trainer"]["validation_metric"] == "-loss"
+    best = json.loads((tmp_path / "study" / "best_config.json").read_text())
+    assert best["trainer"]["validation_metric"] == "-loss"  # to train the epoch of the report again
+    assert best["datasets_for_vocab_creation"] == ["train", "test"]
     assert configuration["datasets_for_vocab_creation"] == ["train", "test"]
 
 
