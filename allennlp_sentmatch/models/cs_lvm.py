@@ -231,7 +231,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     def _labeled_loss(self, pair: _EncodedPair, label: Tensor) -> Tensor:
         """Return the loss of eq. 6.14, a scalar."""
         generative = self._generative_losses(pair, label.unsqueeze(-1)).squeeze(-1)  # (B,)
-        discriminative = F.cross_entropy(pair.logits, label.long(), reduction="none")
+        logits = pair.logits / self.temperature
+        discriminative = F.cross_entropy(logits, label.long(), reduction="none")
         weights = self._weights_of(label)
         if weights is not None:
             discriminative = discriminative * weights
@@ -268,7 +269,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
     def _unlabeled_losses(self, pair: _EncodedPair) -> Tensor:
         """Return L_u, eq. 6.18, (B,)."""
-        log_probs = F.log_softmax(pair.logits, dim=-1)
+        log_probs = F.log_softmax(pair.logits / self.temperature, dim=-1)
         if self._label_expectation != "enumeration":
             labels = torch.multinomial(log_probs.detach().exp(), 1)  # (B, 1)
             losses = self._generative_losses(pair, labels)
