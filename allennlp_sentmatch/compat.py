@@ -86,10 +86,9 @@ def patch_workers() -> None:
 
 
 def patch_batches_by_tokens() -> None:
-    """Make no empty batch before a text that is longer than a batch's `max_tokens`.
+    """Make no empty first batch if the first, shortest text is longer than `max_tokens`.
 
-    The sampler "max_tokens_sampler" logged the text's size and made one, with which training ended:
-    "list index out of range".
+    Training with such a batch of the sampler "max_tokens_sampler" ended in an `IndexError`.
     """
     sampler: Any = MaxTokensBatchSampler
     group = sampler._lazy_groups_of_max_size
