@@ -19,13 +19,15 @@ from allennlp.evaluation import SimpleEvaluator
 from allennlp.models import Model, archival
 from torch import distributed
 
-from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader, whole
+from allennlp_sentmatch.data.evaluation import (
+    check_gold,
+    evaluation_loader,
+    remove_limits,
+    whole,
+)
 
 LOADERS_LIMITS = ("batches_per_epoch", "instances_per_epoch")
 """The settings of data loaders that leave examples out."""
-
-READERS_NUMBERS = ("max_instances", "swap_pairs")
-"""The settings of readers that leave examples out, or read them twice."""
 
 
 def patch_empty_data() -> None:
@@ -57,15 +59,15 @@ def patch_archives() -> None:
 
     Commands silently left out the examples past the `max_instances` of the archive's reader, or of
     readers in it, and the `batches_per_epoch` of its loader, or the `instances_per_epoch` of the
-    loader "multitask". With `swap_pairs`, they read each pair twice, and `allennlp compare` counted
+    loader "multitask"; long sentences for the `max_length` of `parallel_text`, and questions for
+    `min_overlap`. With `swap_pairs`, they read each pair twice, and `allennlp compare` counted
     twice as many items as there are. Overrides, which are applied later, may set these.
     """
 
     def from_file(file: Any, overrides: Any = "") -> Params:
         config = Params.from_file(file).params
         for prefix in ("", "validation_"):
-            for number in READERS_NUMBERS:
-                _remove_setting(config.get(f"{prefix}dataset_reader"), number)
+            remove_limits(config.get(f"{prefix}dataset_reader"))
             for limit in LOADERS_LIMITS:
                 _remove_setting(config.get(f"{prefix}data_loader"), limit)
         overrides = json.dumps(overrides) if isinstance(overrides, dict) else overrides
@@ -88,9 +90,9 @@ def patch_training() -> None:
     """Validate and test with all examples of a file, each once, in its order.
 
     AllenNLP uses the training's data loader and reader, unless there are others for validation,
-    with their shuffling, buckets, `drop_last`, `max_instances`, `swap_pairs` and
-    `batches_per_epoch`, which keeps its position over epochs. `validation_data_loader` and
-    `validation_dataset_reader` still change a validation, but not a test.
+    with their shuffling, buckets, `drop_last`, `batches_per_epoch`, which keeps its position over
+    epochs, and the settings that leave examples out or read them twice. `validation_data_loader`
+    and `validation_dataset_reader` still change a validation, but not a test.
     """
     train: Any = TrainModel
     construct = train.from_partial_objects.__func__

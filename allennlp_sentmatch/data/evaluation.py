@@ -107,17 +107,19 @@ def _every_example_of_all_tasks(params: Params) -> Params:
 
 
 def whole(reader: DatasetReader) -> DatasetReader:
-    """Return a copy of the reader, and of the readers in it, that reads every example once: without
-    `max_instances` and `swap_pairs`.
-    """
+    """Return a copy of the reader, and of the readers in it, that reads every example once."""
     reader = copy.copy(reader)
     for name, value in list(vars(reader).items()):
         setattr(reader, name, _whole_parts(value))
-    if hasattr(reader, "max_instances"):  # AllenNLP's "multitask" has none
-        reader.max_instances = None
-    if hasattr(reader, "swap_pairs"):
-        reader.swap_pairs = False
+    for name in _limits_of(reader):
+        if hasattr(reader, name):  # AllenNLP's "multitask" has no `max_instances`
+            setattr(reader, name, None)
     return reader
+
+
+def _limits_of(reader: Any) -> tuple[str, ...]:
+    """Return the settings by which a reader, or its class, leaves out examples or repeats them."""
+    return ("max_instances", *getattr(reader, "FOR_TRAINING", ()))
 
 
 def _whole_parts(value: Any) -> Any:
@@ -129,6 +131,18 @@ def _whole_parts(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(_whole_parts, value))
     return value
+
+
+def remove_limits(settings: Any) -> None:
+    """Let the settings of a reader, and of the readers in it, be those of a `whole` one."""
+    if isinstance(settings, dict):
+        registry: Any = DatasetReader._registry[DatasetReader]
+        reader, _ = registry.get(str(settings.get("type")), (None, None))
+        for name in _limits_of(reader):
+            settings.pop(name, None)
+        settings = list(settings.values())
+    for part in settings if isinstance(settings, list) else []:
+        remove_limits(part)
 
 
 def check_gold(model: Model, loader: Optional[DataLoader]) -> None:

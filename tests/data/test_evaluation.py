@@ -1,5 +1,6 @@
 """Loaders for evaluation yield every example once, in the file's order."""
 
+import copy
 from itertools import chain
 
 import pytest
@@ -7,7 +8,7 @@ from allennlp.common import Params
 from allennlp.data import DataLoader, DatasetReader, Vocabulary
 
 from allennlp_sentmatch.data.data_loaders import SemiSupervisedDataLoader
-from allennlp_sentmatch.data.evaluation import evaluation_loader
+from allennlp_sentmatch.data.evaluation import evaluation_loader, remove_limits, whole
 
 BUCKETS = {
     "type": "bucket",
@@ -89,3 +90,58 @@ def test_other_loaders_are_as_configured(file):
         "num_labeled": 4,
     }
     assert isinstance(load(file, settings), Other)
+
+
+PAIRS = {"type": "sentence_pair", "format": "table", "sentence1": 0, "sentence2": 1, "label": None}
+QUESTIONS = {
+    "type": "reading_comprehension",
+    "format": "table",
+    "question": 0,
+    "passage": 1,
+    "answers": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "number"),
+    [
+        ({**PAIRS, "swap_pairs": True}, 4),
+        ({"type": "parallel_text", "max_length": 2}, 1),
+        ({**QUESTIONS, "answers": 0, "min_overlap": 1.0}, 1),
+        ({"type": "sharded", "base_reader": {"type": "parallel_text", "max_length": 2}}, 1),
+    ],
+    ids=["pairs", "translations", "questions", "shards"],
+)
+def test_settings_for_training_are_not_heeded(write, settings, number):
+    """The first of two pairs has a sentence of three words, which its other one lacks."""
+    path = write("one two three\tfour\nfive\tfive\n", "pairs.tsv")
+    if settings["type"] == "sharded":
+        path = path.with_name("pai*.tsv")
+    reader = DatasetReader.from_params(Params(copy.deepcopy(settings)))
+    assert len(list(reader.read(str(path)))) == number
+    assert len(list(whole(reader).read(str(path)))) == 2
+    assert len(list(reader.read(str(path)))) == number
+    remove_limits(settings)
+    assert len(list(DatasetReader.from_params(Params(settings)).read(str(path)))) == 2
+
+
+def test_texts_are_cut_as_in_training(write):
+    settings = {**PAIRS, "max_length": 2}
+    reader = DatasetReader.from_params(Params({**settings}))
+    path = write("one two three\tfour\n")
+    (pair,) = whole(reader).read(str(path))
+    assert pair["metadata"]["premise_tokens"] == ["one", "two"]
+    remove_limits(settings)
+    assert settings["max_length"] == 2
+
+
+def test_other_readers_keep_their_settings():
+    class Stranger(DatasetReader):
+        max_length = 2
+        swap_pairs = True
+
+    reader = whole(Stranger(max_instances=3))
+    assert (reader.max_instances, reader.max_length, reader.swap_pairs) == (None, 2, True)
+    settings = {"type": "a.stranger", "max_length": 2, "swap_pairs": True, "max_instances": 3}
+    remove_limits(settings)
+    assert settings == {"type": "a.stranger", "max_length": 2, "swap_pairs": True}

@@ -43,6 +43,11 @@ class ConfiguredReader(DatasetReader):
     SIDES: ClassVar[Sequence[str]] = ("sentence",)
     """The names of an example's sentences in the log, one or two."""
 
+    FOR_TRAINING: ClassVar[Sequence[str]] = ()
+    """The settings, and attributes, that leave examples out of training or repeat them. Evaluations
+    do not heed them.
+    """
+
     def __init__(
         self,
         max_length: Optional[int] = None,

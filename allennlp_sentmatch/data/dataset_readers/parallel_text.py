@@ -57,11 +57,14 @@ class ParallelTextReader(ConfiguredReader):
             (default = `{"tokens": SingleIdTokenIndexer("target_tokens")}`)
     max_length : `int`, optional (default = `None`)
         Pairs with more tokens than this in either sentence are left out, and counted in the log.
-        For training only: leave it out of `validation_dataset_reader`.
+        For training only: archives, tests, and validation without a `validation_dataset_reader`
+        read all.
     encoding : `str`, optional (default = `"utf-8"`)
     skip_incomplete : `bool`, optional (default = `False`)
         Leave out pairs with one blank sentence, and count them in the log.
     """
+
+    FOR_TRAINING = ("max_length",)
 
     @inherits_settings(ConfiguredReader)
     def __init__(
@@ -76,6 +79,7 @@ class ParallelTextReader(ConfiguredReader):
         **settings: Any,
     ) -> None:
         super().__init__(max_length, **settings)
+        self.max_length = max_length
         source_tokenizer = source_tokenizer or SpacyBlankTokenizer()
         self._tokenizers = {
             "source": source_tokenizer,
@@ -93,8 +97,8 @@ class ParallelTextReader(ConfiguredReader):
             instance = self.text_to_instance(source, target)
             metadata: Any = instance["metadata"]
             longest = max(len(metadata["source_tokens"]), len(metadata["target_tokens"]))
-            if self._max_length is not None and longest > self._max_length:
-                self._left_out[f"of more than {self._max_length} tokens (max_length)"] += 1
+            if self.max_length is not None and longest > self.max_length:
+                self._left_out[f"of more than {self.max_length} tokens (max_length)"] += 1
             else:
                 yield instance
 

@@ -88,7 +88,7 @@ class ReadingComprehensionReader(FormattedReader):
         rest.
     min_overlap : `float`, optional (default = `None`)
         Questions whose span has a ROUGE-L F1 below this, from 0 to 1, are left out. For training
-        only: leave it out of `validation_dataset_reader`.
+        only: archives, tests, and validation without a `validation_dataset_reader` read all.
     delimiter, quoted, encoding, tokenizer, token_indexers : as in `FormattedReader`
         The tokenizer must give the tokens' offsets or parts of the text, since answers are cut from
         it: `spacy_blank`, AllenNLP's `spacy` or `character`, without start or end tokens.
@@ -96,6 +96,7 @@ class ReadingComprehensionReader(FormattedReader):
 
     FORMATS = QUESTIONS
     SIDES = ("passage",)
+    FOR_TRAINING = ("min_overlap",)
 
     @inherits_settings(FormattedReader)
     def __init__(
@@ -115,7 +116,7 @@ class ReadingComprehensionReader(FormattedReader):
         check_kind(optional(COUNT, "null"), max_passage_length=max_passage_length)
         check_kind(optional(number(least=0, most=1), "null"), min_overlap=min_overlap)
         self._max_passage_length = max_passage_length
-        self._min_overlap = min_overlap
+        self.min_overlap = min_overlap
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
         columns = self._columns
@@ -137,7 +138,7 @@ class ReadingComprehensionReader(FormattedReader):
             if span is not None and rule == "overlap":
                 overlaps.append(span.overlap)
             if self._overlaps_too_little(span):
-                self._left_out[f"with an overlap below min_overlap={self._min_overlap}"] += 1
+                self._left_out[f"with an overlap below min_overlap={self.min_overlap}"] += 1
             else:
                 yield self._instance(question, passage, answers, span, row.joined(columns["id"]))
         logger.info(
@@ -151,9 +152,9 @@ class ReadingComprehensionReader(FormattedReader):
 
     def _overlaps_too_little(self, span: Optional[AnswerSpan]) -> bool:
         """Return whether a question is left out because of `min_overlap`."""
-        if span is None or self._min_overlap is None:
+        if span is None or self.min_overlap is None:
             return False
-        return span.overlap < self._min_overlap
+        return span.overlap < self.min_overlap
 
     def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
         answers = self._columns["answers"]

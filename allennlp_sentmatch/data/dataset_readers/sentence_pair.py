@@ -101,6 +101,7 @@ class SentencePairReader(FormattedReader):
 
     FORMATS = PAIRS
     SIDES = ("premise", "hypothesis")
+    FOR_TRAINING = ("swap_pairs",)
 
     @inherits_settings(FormattedReader)
     def __init__(
