@@ -231,6 +231,8 @@ class SentenceEncoder:
             )
         check_finite(result, "of sentence {}", numpy.arange(len(texts)))
         vectors: FloatArray = numpy.asarray(result, numpy.float32)
+        if self.dtype is None:  # another package may use the memory for its next result
+            vectors = vectors.copy()
         return vectors[:, : self.dimensions]
 
     @overload

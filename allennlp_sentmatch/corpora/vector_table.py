@@ -150,6 +150,8 @@ def as_array(vectors: Any, name: str) -> Array:
     try:
         if isinstance(vectors, Tensor):
             vectors = vectors.detach().float().cpu().numpy()
+        if isinstance(vectors, numpy.ma.MaskedArray):  # masked numbers are missing
+            vectors = vectors.astype(numpy.float32).filled(numpy.nan)
         if isinstance(vectors, numpy.ndarray) and vectors.dtype.kind == "f":
             return vectors
         return numpy.asarray(vectors, dtype=numpy.float32)

@@ -87,13 +87,13 @@ def checked_examples(
 def checked_weights(sample_weight: Any, count: int) -> Array:
     """Return the weights (N,) of `count` pairs, by default 1.
 
-    Raise `ValueError` for a number below 1e-9 or above 1e9 that is not 0, with the pair's position,
-    for a wrong number of weights, and if all are 0.
+    Raise `ValueError` for a number below 1e-9 or above 1e9 that is not 0, and for a masked one,
+    with the pair's position, for a wrong number of weights, and if all are 0.
     """
     if sample_weight is None:
         return numpy.ones(count)
     with errors_name("sample_weight"):
-        weights = numpy.asarray(sample_weight, float)
+        weights: Array = numpy.ma.asarray(sample_weight, float).filled(numpy.nan)
     if weights.shape != (count,):
         raise ValueError(f"expected {count} numbers as sample_weight; got {weights.shape}")
     right = (weights == 0) | ((weights >= 1e-9) & (weights <= 1e9))

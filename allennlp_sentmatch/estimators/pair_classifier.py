@@ -182,10 +182,10 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy, from 0 to 1, on N pairs and their labels.
 
-        `sample_weight` (N,) is by default 1. A warning says so if there are labels that `fit` has
-        not seen.
+        `sample_weight` (N,) is by default 1, and is checked as in `fit`. A warning says so if there
+        are labels that `fit` has not seen.
         """
-        pairs, labels = self._checked(X, y)
+        pairs, labels, weights = self._checked(X, y, sample_weight)
         check_is_fitted(self)
         unknown = labels[~numpy.isin(labels, self.classes_)].tolist()
         if unknown:
@@ -194,7 +194,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
                 f"{unknown[0]!r:.50}; they count as errors",
                 stacklevel=2,
             )
-        return float(super().score(pairs, labels, sample_weight))
+        return float(super().score(pairs, labels, weights))
 
     def predict(self, X: Any) -> Array:
         """Predict the most probable labels (N,) of N pairs."""

@@ -11,7 +11,7 @@ from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.estimators.estimator_folder import load_estimator, save_estimator
-from allennlp_sentmatch.estimators.examples import checked_examples
+from allennlp_sentmatch.estimators.examples import checked_examples, checked_weights
 from allennlp_sentmatch.estimators.explanation import (
     WordWeights,
     without_each_word,
@@ -242,10 +242,13 @@ class PairEstimator(KeepsEncoder):
         """Return N pairs, whose columns must have the same names as in `fit`."""
         return checked_pairs(X, getattr(self, "feature_names_in_", None))
 
-    def _checked(self, X: Any, y: Any) -> tuple[list[tuple[str, str]], Array]:
-        """Return N pairs, and their labels or scores (N,)."""
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[list[tuple[str, str]], Array, Array]:
+        """Return N pairs, their labels or scores (N,), and their weights (N,), by default 1."""
         pairs = list(zip(*self._pairs(X)[:2]))
-        return pairs, checked_targets(y, len(pairs), self._numeric)
+        targets = checked_targets(y, len(pairs), self._numeric)
+        return pairs, targets, checked_weights(sample_weight, len(pairs))
 
     def _targets(self, values: Array, weights: Array) -> tuple[Array, Array]:
         """Set the attributes that depend on the labels or scores (N,); return targets and

@@ -27,9 +27,9 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination, R^2, on N pairs and their scores.
 
-        `sample_weight` (N,) is by default 1.
+        `sample_weight` (N,) is by default 1, and is checked as in `fit`.
         """
-        return float(super().score(*self._checked(X, y), sample_weight))
+        return float(super().score(*self._checked(X, y, sample_weight)))
 
     def predict(self, X: Any) -> Array:
         """Predict the scores (N,) of N pairs."""

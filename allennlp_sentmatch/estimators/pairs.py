@@ -16,6 +16,9 @@ from allennlp_sentmatch.files.texts import Sentences, checked_text, listed
 
 _UNSAFE = re.compile("[\ud800-\udfff]|\0$")  # NumPy strips trailing null characters
 
+# Scalars that have no number of Python's: a masked value would become 0, a date nanoseconds.
+_NO_NUMBERS = (numpy.ma.core.MaskedConstant, numpy.datetime64, numpy.timedelta64)
+
 
 class Pairs(NamedTuple):
     """N pairs of sentences."""
@@ -109,10 +112,15 @@ def _columns_and_pairs(X: Any) -> tuple[Optional[tuple[Any, ...]], list[Any]]:
 def listed_scalars(values: Any, expected: str) -> list[Any]:
     """Return the elements of an iterable that has an order; see `listed`.
 
-    Scalars of NumPy, torch and other packages become Python's own numbers.
+    Scalars of NumPy, torch and other packages become Python's own, if they are numbers or strings.
     """
-    elements = listed(values, expected)
-    return [x.item() if getattr(x, "ndim", 1) == 0 else x for x in elements]
+    return [_own_scalar(element) for element in listed(values, expected)]
+
+
+def _own_scalar(value: Any) -> Any:
+    """Return another package's number or string as Python's own, and anything else as it is."""
+    is_scalar = getattr(value, "ndim", 1) == 0
+    return value.item() if is_scalar and not isinstance(value, _NO_NUMBERS) else value
 
 
 def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any]:

@@ -333,6 +333,22 @@ def test_bad_vectors_of_other_encoders_are_refused(vectors, message, monkeypatch
         SentenceEncoder(Table()).encode(["x", "y"])
 
 
+@pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64])
+def test_an_encoder_may_use_the_memory_of_its_result_again(dtype):
+    """As with bound outputs of onnxruntime."""
+    memory = numpy.empty((9, 2), dtype)
+
+    def encode(sentences):
+        memory[: len(sentences)] = [VECTORS[sentence] for sentence in sentences]
+        return memory[: len(sentences)]
+
+    encoder = SentenceEncoder(SimpleNamespace(encode=encode))
+    kept = encoder.encode(["-x", "z"])
+    found = encoder.collection(["-x", "z", "y"]).search("x", k=1)
+    assert found == [("y", COSINE_XY, 2)]
+    numpy.testing.assert_array_equal(kept, [VECTORS["-x"], VECTORS["z"]])
+
+
 @pytest.mark.parametrize(
     ("file", "module", "remedy"),
     [

@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 from allennlp_sentmatch.corpora import vector_table
-from allennlp_sentmatch.corpora.vector_table import VectorTable
+from allennlp_sentmatch.corpora.vector_table import VectorTable, as_array
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +81,13 @@ def test_a_table_is_neither_copied_nor_changed(tmp_path):
         assert table._vectors is given
         table.nearest(vectors[0], 3)
     numpy.testing.assert_array_equal(vectors, numpy.load(tmp_path / "vectors.npy"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_masked_numbers_are_missing(dtype):
+    vectors = numpy.ma.array(numpy.ones((3, 2), dtype), mask=[[0, 0], [0, 1], [0, 0]])
+    with pytest.raises(ValueError, match="the vector in row 1 has a component that is not a fin"):
+        VectorTable(as_array(vectors, "vectors"))
 
 
 @pytest.mark.parametrize("value", [numpy.nan, numpy.inf, -numpy.inf, 1e39])

@@ -302,6 +302,10 @@ def test_scikit_learn_s_metadata_routing_passes_groups_to_fit():
     ("groups", "message"),
     [
         ([1, 2], "there are 36 pairs and 2 groups; expected one each"),
+        (
+            numpy.ma.array(range(36), mask=[0] * 35 + [1]),
+            "the group of pair 35 must be a string or a number, not masked",
+        ),
         ([None, *range(35)], "the group of pair 0 must be a string or a number, not None"),
         ([*range(35), float("nan")], "the group of pair 35 must be a string or a number, not nan"),
         ("x" * 36, "groups must be a list with the group of each pair, not str"),

@@ -310,6 +310,8 @@ BAD_WEIGHTS = [
     ([0] * 36, "all pairs have the sample_weight 0; give some of them"),
     (["x"] * 36, "sample_weight: could not convert string to float"),
     ([1e308] * 36, "numbers from 1e-9 to 1e9"),
+    (numpy.ma.array([1.0] * 36, mask=[False] * 35 + [True]), "the one of pair 35 is nan"),
+    (numpy.ma.array([1] * 36, mask=[True] + [False] * 35), "the one of pair 0 is nan"),
 ]
 
 
@@ -324,6 +326,9 @@ BAD_WEIGHTS = [
 def test_bad_weights_are_refused(encoder, weights, message, kind, targets):
     with pytest.raises(ValueError, match=message):
         kind(encoder).fit(PAIRS, targets, sample_weight=weights)
+    fitted = kind(encoder, l2=1).fit(PAIRS, targets)
+    with pytest.raises(ValueError, match=message):
+        fitted.score(PAIRS, targets, sample_weight=weights)
 
 
 @pytest.mark.parametrize("weights", [weights for weights, _ in BAD_WEIGHTS])
