@@ -47,11 +47,11 @@ _NAMED_BY_LETTER = {
     "annex", "apartment", "appendix", "area", "article", "block", "box", "building", "case",
     "category", "chapter", "class", "clause", "column", "corridor", "drug", "entrance", "exhibit",
     "exit", "figure", "flat", "form", "gate", "grade", "group", "hall", "hangar", "hepatitis",
-    "house", "influenza", "item", "level", "line", "lot", "method", "model", "module", "option",
-    "page", "paragraph", "part", "phase", "plan", "platform", "point", "product", "question",
-    "ring", "room", "route", "row", "sample", "school", "section", "sector", "series", "stage",
-    "step", "strain", "table", "team", "terminal", "test", "tower", "track", "type", "unit",
-    "variant", "version", "vitamin", "ward", "wing", "zone",
+    "house", "influenza", "item", "level", "line", "lot", "mark", "method", "model", "module",
+    "option", "page", "paragraph", "part", "phase", "plan", "platform", "point", "product",
+    "question", "ring", "room", "route", "row", "sample", "school", "section", "sector", "series",
+    "size", "stage", "step", "strain", "table", "team", "terminal", "test", "tower", "track",
+    "type", "unit", "variant", "version", "vitamin", "ward", "wing", "zone",
 }  # fmt: skip
 
 

@@ -132,9 +132,10 @@ class JobRoute(Route):
 
     def parse(self, body: JsonObject) -> Inputs:
         """Return the inputs in the JSON of a request."""
-        if "inputs" not in body:
+        inputs = body.get("inputs")
+        is_text = "inputs" in self._keys and isinstance(inputs, str)
+        if "inputs" not in body or is_text:
             return Inputs([body], ["input 1"], is_list=False)
-        inputs = body["inputs"]
         with refusing_mistakes():
             _INPUTS.check("inputs", inputs)
         if len(inputs) > MAX_INPUTS:

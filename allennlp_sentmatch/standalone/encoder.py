@@ -16,7 +16,7 @@ from allennlp_sentmatch.files.digested_header import write_header
 from allennlp_sentmatch.files.folders import AnyPath, errors_name, write_json, written_folder
 from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.files.progress import progress_bar
-from allennlp_sentmatch.files.texts import checked_sentences, noting
+from allennlp_sentmatch.files.texts import checked_sentences, listed, noting
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
@@ -352,7 +352,19 @@ class StandaloneEncoder(nn.Module):
 
         `Tensor`
             (N, 4), float32, on the CPU; see `nn.word_coverage.word_coverage`.
+
+        # Raises
+
+        `TypeError` for anything but two lists of strings, and `ValueError` for lists of different
+        lengths and a batch size below 1.
         """
+        check_positive(batch_size=batch_size)
+        first = listed(first, "first must be a list of strings")
+        second = listed(second, "second must be a list of strings")
+        if len(first) != len(second):
+            raise ValueError(
+                f"expected as many second texts as first ones; got {len(first)} and {len(second)}"
+            )
         weight = self.embedding.weight
         compared = [torch.empty(0, 4, device="cpu")]
         for start in range(0, len(first), batch_size):

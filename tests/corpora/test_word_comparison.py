@@ -51,7 +51,7 @@ def test_features(first, second, shared, negations, numbers):
         ("C++ or F#, grade A+, Google+, 18+", 0, ("18+",), ("c++", "f#", "a+", "google+")),
         ("vitamin C, plan b, a type", 0, (), ("c", "b")),
         ("Hardly, barely and scarcely w/o it", 4, (), ()),
-        ("section 4(b), apartment C, box a", 0, ("4",), ("b", "c")),
+        ("section 4(b), apartment C, box a, size L", 0, ("4",), ("b", "c", "l")),
     ],
 )
 def test_decisive_words(text, negations, numbers, signs):

@@ -629,6 +629,8 @@ NAMES = [
     ("hypothesis", "premise"),
     ("answer", "question"),
     ("b", "a"),
+    ("inputs", "outputs"),  # "inputs" is also the key of a list of records
+    ("outputs", "inputs"),
 ]
 
 

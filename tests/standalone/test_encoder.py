@@ -74,6 +74,20 @@ def test_word_coverage_is_of_the_words_vectors():
     assert encoder.word_coverage([], []).shape == (0, 4)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (["a dog", "It runs"], ["a dog"], "as many second texts as first ones; got 2 and 1"),
+        (["a dog"], ["a dog", "It runs"], "as many second texts as first ones; got 1 and 2"),
+        ("It runs", "a dog", "first must be a list of strings, not str"),
+        (["It runs"], {"a dog"}, "second must be a list of strings, not set"),
+    ],
+)
+def test_texts_that_are_no_pairs_have_no_coverage(first, second, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        make().word_coverage(first, second)
+
+
 @pytest.mark.parametrize("projection_size", [None, 5])
 def test_vectors_are_those_of_the_parts(projection_size):
     encoder = make(projection_size)
