@@ -5,6 +5,7 @@ in this way: a part of them would go into the archive of an interrupted training
 """
 
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from types import FrameType
 from typing import Any, Callable, Optional
 
 import torch
+from allennlp.common.checks import ConfigurationError
 from allennlp.training import Checkpointer, GradientDescentTrainer, Trainer
 from allennlp.training.trainer import TrainerCheckpoint
 
@@ -48,11 +50,23 @@ class AtomicCheckpointer(Checkpointer):
             super().save_checkpoint(trainer)
 
     def load_checkpoint(self) -> Optional[TrainerCheckpoint]:
-        """Load the newest checkpoint, and remove the partial files of a killed process."""
+        """Load the newest checkpoint, and remove the partial files of a killed process.
+
+        Raise `ConfigurationError`, which names its files, if it is damaged or lacks one of them.
+        """
         if self._is_primary and self._serialization_dir is not None:
             for file in Path(self._serialization_dir).glob(f"*.th{TEMPORARY}"):
                 file.unlink()
-        return super().load_checkpoint()
+        try:
+            return super().load_checkpoint()
+        except (OSError, EOFError, RuntimeError, pickle.UnpicklingError) as error:
+            # torch's own message may recommend loading the file in a way that runs any code in it.
+            files = " and ".join(self.find_latest_checkpoint() or ())
+            raise ConfigurationError(
+                f"the checkpoint {files} is damaged or incomplete ({type(error).__name__}); remove "
+                "what there is of it, and --recover continues with the one before, or begin again "
+                "with --force"
+            ) from None
 
 
 def save_atomically(value: Any, path: str) -> None:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from allennlp.common import Lazy, Params
+from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived, install_sigterm_handler
 from allennlp.training import Checkpointer
 from allennlp.training.trainer import TrainerCheckpoint
@@ -49,6 +50,25 @@ def test_saves_and_keeps_the_most_recent(tmp_path):
         "training_state_e2_b0.th",
         "training_state_e3_b0.th",
     ]
+
+
+@pytest.mark.parametrize("part", ["model", "training"])
+@pytest.mark.parametrize("content", [b"", b"garbage" * 100, b"PK\x03\x04", None])
+def test_a_damaged_checkpoint_is_named(tmp_path, part, content):
+    checkpointer = AtomicCheckpointer(tmp_path)
+    for epochs in (1, 2):
+        checkpointer.save_checkpoint(trainer(epochs, epochs / 2))
+    file = tmp_path / f"{part}_state_e2_b0.th"
+    if content is None:
+        file.unlink()
+    else:
+        file.write_bytes(content)
+    if content is not None or part == "training":  # the model's file makes a checkpoint
+        with pytest.raises(ConfigurationError, match=f"{file}.* is damaged or incomplete"):
+            checkpointer.load_checkpoint()
+    for file in tmp_path.glob("*_e2_b0.th"):
+        file.unlink()
+    assert checkpointer.load_checkpoint().trainer_state["value"] == 0.5
 
 
 @pytest.mark.parametrize("killed_at", [0, 1])
