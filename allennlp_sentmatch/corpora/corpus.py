@@ -72,7 +72,7 @@ def encode_corpus(
         An `ArchiveEncoder` or a `RayEncoder`, which give the same bytes and continue each other's
         interrupted runs, or anything with a method `encode`, such as a `SentenceEncoder`.
     sentences : `Callable[[], Iterator[str]]`
-        Returns the sentences, the same ones in each call: they are counted first.
+        A function that returns the sentences, the same ones in each call: they are counted first.
     output_file : `Union[str, os.PathLike]`
         Gets an array (number of sentences, E), float32, to be read by
         `numpy.load(output_file, mmap_mode="r")`. The file ends with two digests, which NumPy does
@@ -91,11 +91,18 @@ def encode_corpus(
 
     # Raises
 
+    `TypeError` or `ValueError` for a sentence that cannot be encoded, with its row, counted from 0.
+    `TypeError` if `sentences` is no function.
     `ValueError` if `output_file` exists or cannot be written, if an interrupted run had other
     sentences, another fingerprint or other sizes, if the sentences change while they are encoded,
     or if another process is writing the same file; with `append`, if the file is damaged, or is not
     the encoder's for the first sentences, by their digest and a sample of the vectors.
     """
+    if not callable(sentences):
+        raise TypeError(
+            "sentences must be a function that returns them, since they are read twice, such as "
+            f"`lambda: iter(texts)`, not {type(sentences).__name__}"
+        )
     output = Path(os.path.realpath(output_file))  # a symbolic link stays one
     is_continued = append and output.is_file()
     check_positive(batch_size=batch_size, block_size=block_size)
@@ -108,7 +115,7 @@ def encode_corpus(
         check_absent(output)
     blocks = block_encoder(encoder)
     before: Any = map_vectors(output) if is_continued else ()
-    survey = survey_of(sentences(), len(before))
+    survey = survey_of(_checked(blocks, sentences()), len(before))
     if is_continued:
         _check_vectors_before(blocks, before, survey, output)
     settings = {
@@ -120,6 +127,7 @@ def encode_corpus(
     if len(before):
         settings["vectors before"] = len(before)
     with (
+        noting(_read_again(sentences)),  # blocks do not know the rows of their sentences
         work_folder(output, settings) as folder,
         closing(open_database(folder / DATABASE)) as seen,
         progress_bar(survey.num_sentences, "encoding", " sentences", show_progress_bar) as progress,
@@ -129,6 +137,19 @@ def encode_corpus(
         )
         run = _Run(folder, vectors, seen, block_size, progress)
         run.encode(blocks, sentences(), batch_size, before)
+
+
+def _checked(encoder: Any, sentences: Iterable[str]) -> Iterable[str]:
+    """Return the sentences; if the encoder can check them, errors name the first bad one's row."""
+    check = getattr(encoder, "check", None)
+    if check is None:
+        return sentences
+    return (check(sentence, f"sentence {row}") for row, sentence in enumerate(sentences))
+
+
+def _read_again(sentences: Callable[[], Iterator[str]]) -> Iterator[str]:
+    """Yield the sentences, which are not read before the first one is needed."""
+    yield from sentences()
 
 
 class Survey(NamedTuple):

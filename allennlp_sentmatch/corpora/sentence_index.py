@@ -41,6 +41,8 @@ known.
 ROUNDING = 1e-5  # the largest error of a cosine that FAISS computes
 MAX_NUMBERS = 1 << 24  # components of candidates that are compared at a time
 
+OTHER_VECTORS = "the first vectors are not those that the index has"
+
 _Distinct = tuple[float, int]  # (-cosine, number of a distinct vector), in the order of results
 
 
@@ -80,7 +82,7 @@ class SentenceIndex:
         self._index = index
         self._kind = index_kind
         self._vectors = vectors
-        self._rows = None if rows is None else numpy.asarray(rows, numpy.int64)
+        self._rows = None if rows is None else _checked_rows(rows)
         num_positions = index.ntotal if numbers is None else len(numbers)
         self._distinct = DistinctVectors(int(num_positions), numbers)
         self._is_mapped = False
@@ -125,21 +127,32 @@ class SentenceIndex:
         """Return an index of more vectors, which replaces this one: it has the first of them.
 
         The kinds "ivf" and "ivfpq" keep the lists that the first vectors made. See `build` for the
-        arguments. `holds` compares the first vectors. Raise `ValueError` if the first vectors have
-        other duplicates than this index, for vectors of another size, and for a mapped index.
+        arguments. Raise `ValueError` if a sample of the first vectors is not what the index has, or
+        if they have other duplicates, for vectors of another size, and for a mapped index.
         """
         vectors = _table(vectors, self.vector_size)
         if self._is_mapped:  # FAISS would end the process
             raise ValueError("a mapped index cannot be extended; load it with mapped=False")
         num_before = len(self)
         chosen = _chosen_rows(vectors, rows)
+        if not self._has_first(vectors, chosen):
+            raise ValueError(OTHER_VECTORS)
         numbers = self._add_distinct(vectors, chosen)
         before = self._distinct.at(numpy.arange(num_before))
         if not numpy.array_equal(numbers[:num_before], before):
-            raise ValueError("the first vectors are not those that the index has")
+            raise ValueError(OTHER_VECTORS)
         has_equal = self._index.ntotal < len(chosen)
         new_numbers = numbers if has_equal else None
         return type(self)(self._index, self._kind, vectors, rows, new_numbers)
+
+    def _has_first(self, vectors: FloatArray, rows: IntArray) -> bool:
+        """Return whether a sample of the vectors in the first rows is in this index."""
+        if not len(self):
+            return True
+        if len(rows) < len(self):
+            return False
+        sample = evenly(len(self), NUM_CHECKED)
+        return bool(self.holds(_read(vectors, rows[sample]), sample).all())
 
     def _add_distinct(self, vectors: FloatArray, rows: IntArray) -> IntArray:
         """Add the vectors in some rows (N,) that the index does not have; return all numbers (N,).
@@ -360,8 +373,25 @@ def _table(vectors: Any, vector_size: Optional[int] = None) -> FloatArray:
 
 
 def _chosen_rows(vectors: FloatArray, rows: Optional[Sequence[int]]) -> IntArray:
-    """Return the given rows, or by default all rows of the vectors."""
-    return numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)
+    """Return the given rows, or by default all of the vectors; raise `ValueError` for others."""
+    if rows is None:
+        return numpy.arange(len(vectors))
+    chosen = _checked_rows(rows)
+    if chosen.max(initial=0) >= max(len(vectors), 1):
+        raise ValueError(f"there are {len(vectors)} vectors, and no row {chosen.max()}")
+    return chosen
+
+
+def _checked_rows(rows: Union[Sequence[int], IntArray]) -> IntArray:
+    """Return rows as an array; raise `ValueError` for anything but integers of at least 0."""
+    chosen = numpy.asarray(rows)
+    are_integers = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or not len(chosen))
+    if not are_integers or chosen.min(initial=0) < 0:
+        raise ValueError(
+            "rows must be a list of integers of at least 0; a mask becomes one by "
+            "numpy.flatnonzero(mask)"
+        )
+    return chosen.astype(numpy.int64)
 
 
 def _read(vectors: FloatArray, rows: IntArray) -> FloatArray:

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from itertools import islice
 from typing import Any, Callable, Optional
 from unicodedata import category, normalize
 
@@ -170,13 +169,29 @@ def noting(
         notes = _notes.get() or {}
     finally:
         _notes.reset(token)
-    for message, (count, first) in notes.items():
-        found = list(islice((x for x in enumerate(texts) if x[1] in first), NUM_NAMED))
+    places = _places(texts, notes)
+    for message, (count, _) in notes.items():
+        found = places[message]
         if found:
             names = ", ".join(name(position) for position, _ in found)
             more = ", ..." if count > len(found) else ""
             number = f"{count:,} {'text' if count == 1 else 'texts'} ({names}{more})"
             warn(message.format(f"{number}, of which the first begins with {found[0][1][:50]!r}"))
+
+
+def _places(
+    texts: Iterable[str], notes: Mapping[str, tuple[int, list[str]]]
+) -> dict[str, list[tuple[int, str]]]:
+    """Return the first `NUM_NAMED` texts of each message, with their positions.
+
+    The texts, which may be the lines of a file, are read once, or not at all without messages.
+    """
+    places: dict[str, list[tuple[int, str]]] = {message: [] for message in notes}
+    for place in enumerate(texts if notes else ()):
+        for message, (_, first) in notes.items():
+            if place[1] in first and len(places[message]) < NUM_NAMED:
+                places[message].append(place)
+    return places
 
 
 def noting_pairs(first: Sequence[str], second: Sequence[str]) -> AbstractContextManager[None]:

@@ -12,10 +12,12 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
+from allennlp_sentmatch import SentenceEncoder
 from allennlp_sentmatch.corpora import encode_corpus, unfinished_run
 from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.files.digests import ENDING_LENGTH, MARK
 from allennlp_sentmatch.files.vectors import check_sentences, map_vectors
+from tests.estimators.tiny_encoder import tiny_encoder
 from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 
 WORDS = ["a", "bb", "ccc", "dddd", "eeeee"]
@@ -483,6 +485,37 @@ def test_a_file_of_another_model_is_found_by_a_sample(tmp_path):
     other.encode_blocks = lambda blocks, batch_size: (vectors_of(b)[:, ::-1] for b in blocks)
     with pytest.raises(ValueError, match=r"row 0 .* is not the model's for this sentence"):
         append(other, output, SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (" ", "sentence 9 is blank"),
+        (None, "sentence 9 must be a string, not NoneType"),
+        ("x" * 10_001, "sentence 9 has 10,001 characters"),
+    ],
+)
+def test_a_bad_sentence_is_named_by_its_row(tmp_path, bad, message):
+    sentences = ["a dog sleeps"] * 3 + [f"a dog {i}" for i in range(6)] + [bad, "a"]
+    with pytest.raises((TypeError, ValueError), match=message):
+        encode(SentenceEncoder(tiny_encoder()), tmp_path / "v.npy", sentences)
+
+
+def test_warnings_name_the_rows_of_the_corpus(tmp_path):
+    sentences = ["a dog sleeps"] * 9 + ["zz " + "a " * 300, "\u732b", "a cat", "\u732b"]
+    encoder = tiny_encoder()
+    encoder.indexer.max_length = 256
+    with (
+        pytest.warns(UserWarning, match=r"no word of 1 text \(sentence 10, sentence 12\)"),
+        pytest.warns(UserWarning, match=r"only the first 256 .* of 1 text \(sentence 9\)"),
+    ):
+        encode(SentenceEncoder(encoder), tmp_path / "v.npy", sentences)
+
+
+@pytest.mark.parametrize("sentences", [SENTENCES, "corpus.txt", iter(SENTENCES)])
+def test_sentences_that_cannot_be_read_twice_are_refused(tmp_path, sentences):
+    with pytest.raises(TypeError, match=r"since they are read twice, .*, not (list|str)"):
+        encode_corpus(FakeEncoder(), sentences, tmp_path / "v.npy")
 
 
 def test_the_corpus_is_read_twice(tmp_path):

@@ -123,6 +123,30 @@ def test_an_index_is_not_extended_if_other_vectors_were_equal():
         index.extended(stacked(x, x, y, z))
 
 
+def test_an_index_is_not_extended_by_the_vectors_of_another_corpus(vectors):
+    index = SentenceIndex.build(vectors)
+    for changed in (vectors[::-1], numpy.concatenate([vectors[1:], vectors])):
+        with pytest.raises(ValueError, match="the first vectors are not those"):
+            index.extended(changed)
+    assert len(index.extended(numpy.concatenate([vectors, -vectors]))) == 2 * len(vectors)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (numpy.arange(23) % 2 == 0, r"integers of at least 0; a mask becomes one by numpy\.flatn"),
+        ([True] * 23, "rows must be a list of integers"),
+        ([0.0, 1.0], "rows must be a list of integers"),
+        ([[1, 2], [3, 4]], "rows must be a list of integers"),
+        ([3, -1], "rows must be a list of integers of at least 0"),
+        ([3, 23], "there are 23 vectors, and no row 23"),
+    ],
+)
+def test_rows_that_do_not_exist_are_refused(vectors, rows, message):
+    with pytest.raises(ValueError, match=message):
+        SentenceIndex.build(vectors, rows=rows)
+
+
 def test_without_faiss_the_extra_is_named(vectors, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ValueError, match=r"\[search\]: pip install faiss-cpu"):

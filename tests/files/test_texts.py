@@ -150,3 +150,15 @@ def test_texts_within_another_call_have_its_positions():
     with noting(()):
         indexer.rows(["b"])
     assert len(logged) == 1
+
+
+def test_all_messages_have_the_positions_of_texts_that_are_read_once():
+    indexer = TextIndexer(WhitespaceSplitter(), {"a": 2}, unknown=1, empty=1, max_length=1)
+    logged = []
+    with noting(iter(["b", "a a", "c", "a a"]), "row {}".format, logged.append):
+        indexer.rows(["a a", "b", "c"])
+    cut, unknown = logged
+    assert cut.startswith(
+        "only the first 1 words or word pieces were encoded of 1 text (row 1, row 3)"
+    )
+    assert unknown.startswith("the encoder knows no word of 2 texts (row 0, row 2), of")
