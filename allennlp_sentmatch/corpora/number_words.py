@@ -136,15 +136,18 @@ rpm
 ohm ohms ω
 kω kiloohm kiloohms
 mω megaohm megaohms
+milliohm milliohms
 amp amps ampere amperes
 ma milliamp milliamps milliampere milliamperes
 mah
 mv millivolt millivolts
+megavolt megavolts
 volt volts v
 kv kilovolt kilovolts
 watt watts w
 kw kilowatt kilowatts
 mw megawatt megawatts
+milliwatt milliwatts
 gw gigawatt gigawatts
 kva
 wh
@@ -154,13 +157,15 @@ hp horsepower
 joule joules
 kj kilojoule kilojoules
 mj megajoule megajoules
+millijoule millijoules
 bar bars
 mbar millibar millibars
 psi
 pascal pascals
 hpa
 kpa
-mpa
+mpa megapascal megapascals
+millipascal millipascals
 atm
 hz hertz
 khz

@@ -45,6 +45,12 @@ _DOLLARS = {
 }  # fmt: skip
 _NAMED_DOLLAR = re.compile(rf"\b({'|'.join(_DOLLARS)})\$ ?(?=\d)")
 _DECADE = re.compile(r"'(?=\d\ds\b)|(?<=\d0)'(?=s\b)")  # as in "'90s" and "1930's"
+# Without capitals, these would be read as the units of the other prefix, MW or mV.
+_MILLI_OR_MEGA = {
+    "mJ": "millijoules", "mPa": "millipascals", "mW": "milliwatts", "m\u03a9": "milliohms",
+    "m\u2126": "milliohms", "MV": "megavolts",
+}  # fmt: skip
+_SHORT_UNIT = re.compile(rf"(?<=\d) ?({'|'.join(_MILLI_OR_MEGA)})\b")
 _NUMBER_SIGN = re.compile(r"\bno\. ?(?=\d)", re.IGNORECASE)  # "no. 5" negates nothing
 _FULL_HOUR = re.compile(r":00(?= ?[ap]\.? ?m\b)", re.IGNORECASE)
 _HALF_OF_DAY = re.compile(r"(?:\b([ap])\. ?m\b|(?<=\d) ?([ap])\.? ?m\b)\.?", re.IGNORECASE)
@@ -96,6 +102,7 @@ def _written_out(text: str) -> str:
             text = text.replace(signs, sign)
     if _END_OF_SHORT_NOT.search(text):
         text = _SHORT_NOT.sub(_full_negation, text)
+    text = _SHORT_UNIT.sub(lambda found: f" {_MILLI_OR_MEGA[found[1]]}", text)
     text = _NO_ONE.sub("nobody", _WITHOUT.sub("without", text))
     text = _DECADE.sub("", _NUMBER_SIGN.sub("number ", text))
     return _HALF_OF_DAY.sub(_half_of_day, _FULL_HOUR.sub("", text))

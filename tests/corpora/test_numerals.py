@@ -146,7 +146,10 @@ def test_several_numbers(text, values):
 @pytest.mark.parametrize(
     "texts",
     [
-        "5 mV|5 kV|5 V|5 kVA",
+        "5 mV|5 MV|5 kV|5 V|5 kVA",
+        "5 mW|5 MW",
+        "3 mPa|3 MPa",
+        "5 m\u03a9|5 M\u03a9",
         "5 degrees C|5 degrees F|5 kelvin",
         "5 acres|5 hectares|5 square miles|5 miles",
         "5 mol|5 mmol|5 IU",
