@@ -151,7 +151,7 @@ def as_array(vectors: Any, name: str) -> Array:
         if isinstance(vectors, Tensor):
             vectors = vectors.detach().float().cpu().numpy()
         if isinstance(vectors, numpy.ma.MaskedArray):  # masked numbers are missing
-            vectors = vectors.astype(numpy.float32).filled(numpy.nan)
+            vectors = numpy.ma.filled(vectors.astype(numpy.float32), numpy.nan)
         if isinstance(vectors, numpy.ndarray) and vectors.dtype.kind == "f":
             return vectors
         return numpy.asarray(vectors, dtype=numpy.float32)

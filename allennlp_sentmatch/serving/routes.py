@@ -132,7 +132,7 @@ class JobRoute(Route):
 
     def parse(self, body: JsonObject) -> Inputs:
         """Return the inputs in the JSON of a request."""
-        inputs = body.get("inputs")
+        inputs: Any = body.get("inputs")
         is_text = "inputs" in self._keys and isinstance(inputs, str)
         if "inputs" not in body or is_text:
             return Inputs([body], ["input 1"], is_list=False)
