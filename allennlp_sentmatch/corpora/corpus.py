@@ -19,7 +19,7 @@ import numpy
 
 from allennlp_sentmatch.corpora.distinct_vectors import IntArray
 from allennlp_sentmatch.corpora.encoder_sources import Encodes
-from allennlp_sentmatch.corpora.encoders import BlockEncoder, block_encoder
+from allennlp_sentmatch.corpora.encoders import BlockEncoder, CorpusEncoder, block_encoder
 from allennlp_sentmatch.corpora.sentence_index import TOLERANCE
 from allennlp_sentmatch.corpora.unfinished_run import (
     DATABASE,
@@ -140,11 +140,13 @@ def encode_corpus(
 
 
 def _checked(encoder: Any, sentences: Iterable[str]) -> Iterable[str]:
-    """Return the sentences; if the encoder can check them, errors name the first bad one's row."""
-    check = getattr(encoder, "check", None)
-    if check is None:
+    """Return the sentences; errors name the row of the first that cannot be encoded.
+
+    Archives and other encoders of blocks, which may accept blank sentences, check them themselves.
+    """
+    if not isinstance(encoder, CorpusEncoder):
         return sentences
-    return (check(sentence, f"sentence {row}") for row, sentence in enumerate(sentences))
+    return (encoder.check(sentence, f"sentence {row}") for row, sentence in enumerate(sentences))
 
 
 def _read_again(sentences: Callable[[], Iterator[str]]) -> Iterator[str]:

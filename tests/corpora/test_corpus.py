@@ -501,6 +501,13 @@ def test_a_bad_sentence_is_named_by_its_row(tmp_path, bad, message):
         encode(SentenceEncoder(tiny_encoder()), tmp_path / "v.npy", sentences)
 
 
+def test_blank_sentences_are_for_encoders_of_blocks_to_refuse(tmp_path):
+    encoder = FakeEncoder()
+    encoder.check = lambda sentence, name: pytest.fail(f"{name} was checked")
+    encode(encoder, tmp_path / "v.npy", ["a", "", " "])
+    assert_encoded(tmp_path / "v.npy", ["a", "", " "])
+
+
 def test_warnings_name_the_rows_of_the_corpus(tmp_path):
     sentences = ["a dog sleeps"] * 9 + ["zz " + "a " * 300, "\u732b", "a cat", "\u732b"]
     encoder = tiny_encoder()
