@@ -91,7 +91,7 @@ decade decades
 century centuries
 dollar dollars $ usd bucks
 euro euros € eur
-cent cents
+cent cents ¢
 rupee rupees rs inr ₹
 yen ¥ jpy
 yuan rmb cny
@@ -190,8 +190,8 @@ UNITS = {
     for spelling in line.split()
 }
 CURRENCIES = {
-    "$", "£", "€", "¥", "₹", "rs", "usd", "eur", "gbp", "inr", "aud", "brl", "cad", "chf", "cny",
-    "dkk", "hkd", "jpy", "krw", "mxn", "nok", "nzd", "pln", "rub", "sek", "sgd", "zar",
+    "$", "£", "€", "¥", "₹", "¢", "rs", "usd", "eur", "gbp", "inr", "aud", "brl", "cad", "chf",
+    "cny", "dkk", "hkd", "jpy", "krw", "mxn", "nok", "nzd", "pln", "rub", "sek", "sgd", "zar",
 }  # fmt: skip
 POWERS = {"square": "square", "sq": "square", "cubic": "cubic", "cu": "cubic"}
 """Words before a unit of length that make it a unit of area or volume."""

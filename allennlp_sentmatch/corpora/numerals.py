@@ -95,9 +95,10 @@ class _Cardinal:
         """Return whether "and" may follow, as after "hundred" and "thousand"."""
         return self._room == 100 and self.value > 0
 
-    def takes_ordinal(self, word: str) -> bool:
-        """Return whether an ordinal ends the number, as in "twenty-first"."""
-        return word in ORDINALS and ORDINALS[word] < self._room < 100
+    def takes_ordinal(self, word: str, follows_and: bool) -> bool:
+        """Return whether an ordinal ends the number: "twenty-first", "a hundred and first"."""
+        has_room = self._room < 100 or follows_and
+        return word in ORDINALS and ORDINALS[word] < self._room and has_room
 
     def add(self, word: str) -> bool:
         """Add a word; return whether it belongs to the number, which otherwise stays as it is."""
@@ -288,10 +289,12 @@ class _NumberReader:
         cardinal = _Cardinal()
         while True:
             word = self._word()
-            if word == "and" and cardinal.is_open and self._word(1) in SMALL:
+            following = self._word(1)
+            has_and = word == "and" and cardinal.is_open
+            if has_and and (following in SMALL or following in ORDINALS):
                 self._position += 1
-                word = self._word()
-            if cardinal.takes_ordinal(word):
+                word = following
+            if cardinal.takes_ordinal(word, has_and):
                 self._position += 1
                 return f"{cardinal.value + ORDINALS[word]}th"
             if not cardinal.add(word):

@@ -21,6 +21,7 @@ _MARKS = {
 _TWO_SIGNS = {">=": "\u2265", "<=": "\u2264", "!=": "\u2260"}
 _UTF8_READ_AS_CP1252 = "\u00e2\u20ac\u2122"  # the bytes of U+2019
 _TOKENIZED_ENTITY = re.compile(r"& ?(#?) ?(\w{2,6}) ?;")  # "& apos ;"
+_NEGATING_STROKE = re.compile("(?<!=)\u0338")  # of "\u2209", but "\u2260" is a comparison
 _VULGAR_FRACTION = re.compile("[\u00bc-\u00be\u2150-\u215e]")
 
 _SHORTENED = {"ai": "is", "ca": "can", "sha": "shall", "wo": "will"}
@@ -59,7 +60,7 @@ _WORD = re.compile(
     r"(?:(?<![\w.])(?:-\.?|\.)(?=\d))?"  # the sign or the point of "-5", "-.5" and ".5"
     r"\w+(?:[.,]\d+)*"
     r"(?:\+\+(?!\w)|[+#](?![\w+#])|(?<=\b[A-Z])-(?=[\s,.;:!?)]|$))?"  # the sign of "C#" and "A-"
-    r"|[$€£¥₹%+*/\u00d7\u00f7=<>^\u2264\u2265\u2260]"
+    r"|[$€£¥₹¢%+*/\u00d7\u00f7=<>^\u2264\u2265\u2260]"
 )
 
 
@@ -80,6 +81,7 @@ def _with_plain_marks(text: str) -> str:
     if not text.isascii():
         text = text.replace(_UTF8_READ_AS_CP1252, "'").translate(_MARKS)
         text = _VULGAR_FRACTION.sub(_plain_fraction, text)
+        text = _NEGATING_STROKE.sub(" not ", normalize("NFD", text))
         # `\w` does not match an accent that is a separate character.
         return normalize("NFC", text)
     return text.replace("`", "'")

@@ -73,6 +73,19 @@ def test_one_form_of_a_time(text):
     assert words_of(f"It opens at {text} today") == ["It", "opens", "at", "9", "am", "today"]
 
 
+@pytest.mark.parametrize("sign", "\u2209\u220c\u2284\u2270\u226e")
+def test_a_stroke_through_a_sign_negates(sign):
+    assert "not" in words_of(f"a {sign} B")
+    assert words_of("a \u2208 B, a \u2260 B, na\u00efve") == [
+        "a",
+        "B",
+        "a",
+        "\u2260",
+        "B",
+        "na\u00efve",
+    ]
+
+
 @pytest.mark.parametrize("dash", "\u2010\u2011\u2012\u2013\u2014\u2212\ufe63\uff0d")
 def test_a_dash_before_a_number_is_a_minus(dash):
     assert words_of(f"at {dash}5 degrees, 3{dash}4 days {dash} or more") == words_of(
