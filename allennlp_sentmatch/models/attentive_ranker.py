@@ -7,7 +7,6 @@ import torch
 import torch.nn.functional as F
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
-from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from allennlp.models import Model
 from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.nn.util import get_text_field_mask
@@ -96,12 +95,12 @@ class AttentiveRanker(TextModel):
         self._shared_words: Optional[nn.SharedWords] = None
         if shared_words:
             self._shared_words = nn.SharedWords(text_field_embedder.get_output_dim())
-            if DEFAULT_OOV_TOKEN not in vocab.get_token_to_index_vocabulary():
+            if vocab._oov_token not in vocab.get_token_to_index_vocabulary():
                 raise ConfigurationError(
                     'shared_words needs an unknown token in the namespace "tokens": remove it from '
                     "the vocabulary's non_padded_namespaces"
                 )
-            self._unknown_index = vocab.get_token_index(DEFAULT_OOV_TOKEN)
+            self._unknown_index = vocab.get_token_index(vocab._oov_token)
         self._comparison: Optional[nn.PairComparison] = None
         if num_word_features is not None:
             self._comparison = nn.PairComparison(

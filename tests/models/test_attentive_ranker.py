@@ -323,6 +323,11 @@ def test_shared_words_are_learned(vocab):
     assert model._shared_words.bias.grad.any()
 
 
+def test_the_unknown_token_of_shared_words_may_have_another_name():
+    vocab = Vocabulary(oov_token="[UNK]", tokens_to_add={"tokens": ["the", "a", "dog", "runs"]})
+    assert ranker(vocab, shared_words=True)._unknown_index == 1
+
+
 def test_shared_words_need_an_unknown_token():
     vocab = Vocabulary(non_padded_namespaces=["tokens"], tokens_to_add={"tokens": ["the"]})
     with pytest.raises(ConfigurationError, match="shared_words needs an unknown token"):
