@@ -108,6 +108,7 @@ class SentenceIndex:
         `default_kind`; see the class for `rows`. Raise `ValueError` for anything but a table of
         finite numbers, and if the kind's settings do not fit the vectors.
         """
+        _check_kind(index_kind)
         vectors = _table(vectors)
         chosen = _chosen_rows(vectors, rows)
         kind = index_kind or default_kind(len(chosen))
@@ -320,6 +321,7 @@ class SentenceIndex:
         its end. The settings of `index_kind` for searching replace the saved ones; see the class
         for `vectors` and `rows`. Raise `ValueError` for any other file or kind of index.
         """
+        _check_kind(index_kind)
         saved = read_index(index_file, index_kind, mapped)
         loaded = cls(saved.index, index_kind or saved.kind, vectors, rows, saved.numbers)
         loaded._is_mapped = saved.is_mapped
@@ -330,6 +332,14 @@ class SentenceIndex:
         if index_kind is not None:
             index_kind.prepare_search(saved.index)
         return loaded
+
+
+def _check_kind(kind: Any) -> None:
+    """Raise `TypeError` for anything but an `IndexKind` or `None`."""
+    if kind is not None and not isinstance(kind, IndexKind):
+        raise TypeError(
+            f'index_kind must be an IndexKind, such as IndexKind("hnsw"); got {kind!r:.50}'
+        )
 
 
 def _is_normalized(vectors: FloatArray, kind: IndexKind) -> bool:

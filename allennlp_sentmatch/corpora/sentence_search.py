@@ -22,7 +22,7 @@ from allennlp_sentmatch.corpora.vector_table import evenly
 from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.digests import ending_digest, sentences_digest
 from allennlp_sentmatch.files.folders import AnyPath, check_absent
-from allennlp_sentmatch.files.texts import is_blank
+from allennlp_sentmatch.files.texts import is_blank, listed
 from allennlp_sentmatch.files.vectors import check_sentences
 from allennlp_sentmatch.standalone.vectors import FloatArray
 
@@ -76,6 +76,7 @@ class SentenceSearch:
         How the vectors are searched; by default, their number decides, see `default_kind`. A saved
         index must be of this kind, and is searched with its settings.
 
+    Raise `TypeError` for anything but a list of sentences.
     Raise `ValueError` if the numbers, the sizes or a sample of the vectors show that the encoder,
     the vectors or the index belong to another corpus, and for a rescorer of another kind.
     """
@@ -90,6 +91,7 @@ class SentenceSearch:
         index_kind: Optional[IndexKind] = None,
         deleted: Collection[str] = (),
     ) -> None:
+        sentences = listed(sentences, "sentences must be a list of strings")
         self._encoder: Any = block_encoder(encoder)
         self._vectors = numpy.asanyarray(vectors)
         self._rescorer = rescorer
@@ -199,6 +201,7 @@ class SentenceSearch:
         `ValueError` for a `k` below 1, and for `rescore` without a model for pairs, or with the
         encoder's own model if it compares the words of texts.
         """
+        queries = listed(queries, "queries must be a list of strings")
         if rescore and self._rescorer is None:
             self._check_encoder_predicts()
         query_vectors = self._encoder.encode(queries)

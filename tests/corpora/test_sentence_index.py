@@ -147,6 +147,15 @@ def test_rows_that_do_not_exist_are_refused(vectors, rows, message):
         SentenceIndex.build(vectors, rows=rows)
 
 
+@pytest.mark.parametrize("kind", ["hnsw", {"type": "hnsw"}])
+def test_a_kind_is_no_name(vectors, tmp_path, kind):
+    SentenceIndex.build(vectors).save(tmp_path / "s.faiss")
+    with pytest.raises(TypeError, match=r'must be an IndexKind, such as IndexKind\("hnsw"\)'):
+        SentenceIndex.build(vectors, index_kind=kind)
+    with pytest.raises(TypeError, match=r'must be an IndexKind, such as IndexKind\("hnsw"\)'):
+        SentenceIndex.load(tmp_path / "s.faiss", kind)
+
+
 def test_without_faiss_the_extra_is_named(vectors, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ValueError, match=r"\[search\]: pip install faiss-cpu"):

@@ -272,6 +272,22 @@ def test_blank_sentences_are_not_found(encoder):
     assert rows_of(search.search(["Two dogs run."], k=9)) == [[3, 1]]
 
 
+def test_sentences_and_queries_may_be_iterators(encoder, vectors):
+    search = SentenceSearch(encoder, iter(CORPUS), vectors)
+    expected = SentenceSearch(encoder, CORPUS, vectors)
+    for settings in ({}, {"rescore": True}):
+        found = search.search(iter(QUERIES), k=3, **settings)
+        assert found == expected.search(QUERIES, k=3, **settings)
+
+
+@pytest.mark.parametrize("texts", ["A man is asleep.", dict.fromkeys(CORPUS), set(CORPUS)])
+def test_what_is_no_list_of_texts_is_refused(encoder, vectors, texts):
+    with pytest.raises(TypeError, match="sentences must be a list of strings, not"):
+        SentenceSearch(encoder, texts, vectors)
+    with pytest.raises(TypeError, match="queries must be a list of strings, not"):
+        SentenceSearch(encoder, CORPUS, vectors).search(texts)
+
+
 def test_an_empty_corpus(encoder):
     search = make_search(encoder, [])
     assert search.search(QUERIES, k=3, rescore=True) == [[], []]
