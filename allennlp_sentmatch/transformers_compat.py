@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 import torch
 from allennlp.common import cached_transformers
+from allennlp.common.checks import ConfigurationError
 from allennlp.data.token_indexers import PretrainedTransformerIndexer
 from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 from allennlp.modules.token_embedders import PretrainedTransformerEmbedder
@@ -110,6 +111,33 @@ def patch_type_ids() -> None:
     embedder.forward = forward_known
 
 
+def patch_long_texts() -> None:
+    """Say that a text is longer than the transformer reads.
+
+    transformers' own errors do not: "The expanded size of the tensor (600) must match the existing
+    size (512) at non-singleton dimension 1", or "index out of range in self".
+    """
+    embedder: Any = PretrainedTransformerEmbedder
+    forward = embedder.forward
+
+    @functools.wraps(forward)  # the text field embedder reads the signature
+    def forward_or_explain(self: Any, token_ids: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return forward(self, token_ids, *args, **kwargs)
+        except (IndexError, RuntimeError) as error:
+            num_pieces = token_ids.size(1)
+            limit = getattr(self.config, "max_position_embeddings", num_pieces)
+            if num_pieces <= limit:
+                raise
+            raise ConfigurationError(
+                f"a text has {num_pieces} word pieces, but the transformer reads up to {limit}: "
+                "cut texts by the reader's `max_length`, or let the indexer and the embedder "
+                "divide them by their `max_length`"
+            ) from error
+
+    embedder.forward = forward_or_explain
+
+
 def patch_segments() -> None:
     """Let a transformer with `max_length` read a text without word pieces.
 
@@ -158,4 +186,5 @@ patch_special_tokens()
 patch_gradient_checkpointing()
 patch_position_ids()
 patch_type_ids()
+patch_long_texts()
 patch_segments()

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from allennlp.common import Params, cached_transformers
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Instance, TokenIndexer, Vocabulary
 from allennlp.data.fields import TextField
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, WhitespaceTokenizer
@@ -143,3 +144,23 @@ def test_a_transformer_with_max_length_reads_a_text_without_word_pieces(tiny_ber
     # Without `max_length`, the text of special tokens only is embedded in the same way.
     alone = embedder_of(kind, tiny_bert).eval()(**tensors_of(texts[:1], kind, tiny_bert))
     torch.testing.assert_close(vectors[:1, : alone.size(1)], alone)
+
+
+@pytest.mark.parametrize("kind", ["pretrained_transformer", "pretrained_transformer_mismatched"])
+def test_a_text_that_is_longer_than_the_transformer_reads(tiny_bert, kind):
+    settings = {"type": kind, "model_name": tiny_bert}
+    indexer = TokenIndexer.from_params(Params({**settings}))
+    embedder = TokenEmbedder.from_params(Params({**settings})).eval()
+    tokens = WhitespaceTokenizer().tokenize("a " * 600)
+    batch = Batch([Instance({"text": TextField(tokens, {"tokens": indexer})})])
+    batch.index_instances(Vocabulary())
+    message = r"has 60\d word pieces, but the transformer reads up to 512: cut texts by .*max_len"
+    with pytest.raises(ConfigurationError, match=message):
+        embedder(**batch.as_tensor_dict()["text"]["tokens"])
+
+
+def test_other_errors_of_a_transformer_are_its_own(tiny_bert):
+    settings = {"type": "pretrained_transformer", "model_name": tiny_bert}
+    embedder = TokenEmbedder.from_params(Params(settings)).eval()
+    with pytest.raises(IndexError):
+        embedder(token_ids=torch.tensor([[10_000]]), mask=torch.tensor([[True]]))

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.errors import inherits_settings
-from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
+from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel, embed
 from allennlp_sentmatch.modules import StepDecoder
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, num_layers_with_states
 from allennlp_sentmatch.modules.generation import OutputWords
@@ -218,7 +218,7 @@ class EncoderDecoder(TextModel):
     def _read_source(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, nn.AttentionalState]:
         """Return the encoder's outputs (B, S, E), the mask (B, S) and the decoder's first state."""
         mask = get_text_field_mask(tokens)
-        embedded = self._embedding_dropout(self._source_embedder(tokens))
+        embedded = self._embedding_dropout(embed(self._source_embedder, tokens))
         outputs, last_output, states = encode_with_states(self._encoder, embedded, mask)
         layers = self._bridge(last_output, states)
         return outputs, mask, self._decoder.initial_state(layers)

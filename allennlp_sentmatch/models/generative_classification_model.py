@@ -18,7 +18,7 @@ from torch.distributions import Distribution
 
 from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.text_model import Metadata, Output
+from allennlp_sentmatch.models.text_model import Metadata, Output, embed
 from allennlp_sentmatch.modules import Classifier, Matcher, Posterior, SentenceGenerator
 from allennlp_sentmatch.modules.generation import OutputWords
 from allennlp_sentmatch.nn import append_end, stack_padded, teacher_forcing
@@ -175,7 +175,7 @@ class GenerativeClassificationModel(ClassificationModel):
         """Return the embedded tokens (NB, T, D) and the mask (NB, T) of N texts of B examples."""
         parts: list[tuple[Tensor, Tensor]] = []
         for text in texts:
-            embedded: Tensor = self._text_field_embedder(text)
+            embedded = embed(self._text_field_embedder, text)
             mask: Tensor = get_text_field_mask(text)
             if self._read_end_symbol:
                 embedded, mask = append_end(embedded, mask, self._word_embeddings[self._words.end])

@@ -128,7 +128,7 @@ class TextModel(Model):
         """Return the embedded tokens (NB, T, D) and the mask (NB, T) of N texts of B examples."""
         parts: list[tuple[Tensor, Tensor]] = []
         for text in texts:
-            embedded = self._embedding_dropout(self._text_field_embedder(text))
+            embedded = self._embedding_dropout(embed(self._text_field_embedder, text))
             parts.append((embedded, get_text_field_mask(text)))
         return reduce(stack_padded, parts)
 
@@ -169,6 +169,21 @@ class TextModel(Model):
                 if f"{prefix}num_tokens" in output_dict:
                     _describe_internals(output_dict, prefix, encoder)
         return output_dict
+
+
+def embed(embedder: TextFieldEmbedder, text: TextFieldTensors) -> Tensor:
+    """Return the embedded tokens (B, T, D) of B texts.
+
+    Raise `ConfigurationError` on a CPU for a number without a row in one of the embedder's tables.
+    """
+    try:
+        embedded: Tensor = embedder(text)
+    except IndexError as error:
+        raise ConfigurationError(
+            "a table of the embedder has no row for the number of a token; a reason is that the "
+            "embedder's `vocab_namespace` is not the `namespace` of the indexer of this name"
+        ) from error
+    return embedded
 
 
 def refuse_nan(model: torch.nn.Module, inputs: Any, output: Output) -> None:

@@ -249,6 +249,17 @@ def test_texts_of_no_words_and_of_1100(name, models):
             assert torch.isfinite(torch.tensor(output[kind.json_scores])).all()
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_numbers_without_a_vector(name, models):
+    """The indexer and the embedder have different namespaces of the vocabulary."""
+    tensors = sample(name).batch()
+    for field in tensors.values():
+        if isinstance(field, dict):
+            field["tokens"]["tokens"] += 10_000
+    with pytest.raises(ConfigurationError, match="`vocab_namespace` is not the `namespace` of"):
+        models[name](**tensors)
+
+
 @pytest.mark.parametrize("name", [name for name in MODELS if MODELS[name].attention is not None])
 def test_attention_has_no_padding(name, models):
     kind = MODELS[name]
