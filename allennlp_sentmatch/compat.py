@@ -92,11 +92,7 @@ def patch_batches_by_tokens() -> None:
     """
     sampler: Any = MaxTokensBatchSampler
     group = sampler._lazy_groups_of_max_size
-
-    def group_without_empty(self: Any, *args: Any) -> Iterator[list[Any]]:
-        return filter(None, group(self, *args))
-
-    sampler._lazy_groups_of_max_size = group_without_empty
+    sampler._lazy_groups_of_max_size = lambda self, *sizes: filter(None, group(self, *sizes))
 
 
 def patch_interleaving() -> None:
