@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, Callable, Optional
-from unicodedata import category, normalize
+from unicodedata import category, combining, normalize
 
 MAX_CHARACTERS = 10_000  # the longest text: a batch needs memory for it
 
@@ -45,10 +45,21 @@ def bare_text(text: str) -> str:
     """Return the letters and digits of a text, in lower case and without accents.
 
     Texts for which it is equal have nearly the same vector: to learn one is to know the other.
-    Spaces and marks are left out. A text without letters and digits stays as it is.
+    Spaces and marks are left out, except the vowel signs of Hindi, Thai and other scripts. A text
+    without letters and digits stays as it is.
     """
-    plain = text if text.isascii() else normalize("NFKD", text)
-    return _NEITHER_LETTER_NOR_DIGIT.sub("", plain.casefold()) or text
+    if text.isascii():
+        return _NEITHER_LETTER_NOR_DIGIT.sub("", text.casefold()) or text
+    plain = normalize("NFKD", text).casefold()
+    return _NEITHER_LETTER_NOR_DIGIT.sub(_vowel_signs, plain) or text
+
+
+def _vowel_signs(found: "re.Match[str]") -> str:
+    """Return the characters that are vowels, but not letters for Python; unlike accents, they do
+    not combine with the letter before them.
+    """
+    signs = (sign for sign in found[0] if "\u0900" <= sign <= "\u1fff")
+    return "".join(sign for sign in signs if category(sign)[0] == "M" and not combining(sign))
 
 
 def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:

@@ -66,6 +66,22 @@ def test_texts_that_an_encoder_hardly_distinguishes_are_one_group(text):
     assert group_equal([("\U0001f44d",), ("\U0001f44e",)]).tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            "\u091c\u093e\u0924\u093e \u0939\u0948",
+            "\u091c\u093e\u0924\u0940 \u0939\u0948",
+        ),  # Hindi: he goes, she goes
+        ("\u0e1b\u0e35", "\u0e1b\u0e39"),  # Thai: year, crab
+        ("\u0b95\u0bbf", "\u0b95\u0bc1"),  # Tamil
+    ],
+)
+def test_vowels_that_are_signs_distinguish_texts(first, second):
+    pairs = [(first, "a"), (second, "a"), (f"{second}!", "A"), (first, "a\ufe0f")]
+    assert group_equal(pairs).tolist() == [0, 1, 1, 0]
+
+
 @pytest.mark.parametrize("mark", [".", " ?", "\u200b"])
 def test_near_copies_do_not_teach_the_labels_of_held_out_pairs(mark):
     """Labels by chance cannot be learned, with or without a second copy of each pair."""
