@@ -48,9 +48,12 @@ _NAMED_DOLLAR = re.compile(rf"\b({'|'.join(_DOLLARS)})\$ ?(?=\d)")
 _DECADE = re.compile(r"'(?=\d\ds\b)|(?<=\d0)'(?=s\b)")  # as in "'90s" and "1930's"
 # Without capitals, these would be read as the units of the other prefix, MW or mV.
 _MILLI_OR_MEGA = {
-    "mJ": "millijoules", "mPa": "millipascals", "mW": "milliwatts", "m\u03a9": "milliohms",
-    "m\u2126": "milliohms", "MV": "megavolts",
-}  # fmt: skip
+    "mJ": "millijoules",
+    "mPa": "millipascals",
+    "mW": "milliwatts",
+    "m\u03a9": "milliohms",
+    "MV": "megavolts",
+}
 _SHORT_UNIT = re.compile(rf"(?<=\d) ?({'|'.join(_MILLI_OR_MEGA)})\b")
 _NUMBER_SIGN = re.compile(r"\bno\. ?(?=\d)", re.IGNORECASE)  # "no. 5" negates nothing
 _FULL_HOUR = re.compile(r":00(?= ?[ap]\.? ?m\b)", re.IGNORECASE)
