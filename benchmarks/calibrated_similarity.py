@@ -21,9 +21,10 @@ import argparse
 import csv
 import gzip
 import json
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import numpy
 from sklearn.metrics import brier_score_loss
@@ -109,8 +110,8 @@ def reached_precision(
     return [(float(labels[found].mean()), chosen.interval)] if found.any() else []
 
 
-def measure(name: str, size: int, data: Path, vectors: Vectors) -> dict[str, Any]:
-    """Return the figures of all draws of one size."""
+def measure(name: str, size: int, data: Path, vectors: Vectors) -> list[dict[str, Any]]:
+    """Return a record with the figures of all draws of one size."""
     pairs, labels, test_pairs, test_labels = read(name, data)
     first, second = test_pairs.T
     cosines = SentenceEncoder(vectors).similarity(first, second).clip(0, 1)
@@ -127,7 +128,7 @@ def measure(name: str, size: int, data: Path, vectors: Vectors) -> dict[str, Any
     precisions = [precision for precision, _ in chosen]
     own = [f"{mean:.3f} ± {std:.3f}" for mean, std in zip(*_mean_and_deviation(figures))]
     error, brier = reliability(cosines, test_labels)
-    return {
+    record = {
         "data": name,
         "labels": size,
         "cosine_ece": f"{error:.3f}",
@@ -140,24 +141,30 @@ def measure(name: str, size: int, data: Path, vectors: Vectors) -> dict[str, Any
         "sure": len(sure),
         "sure_reached": sum(precision >= PRECISION for precision, _ in sure),
     }
+    return [record]
 
 
 def _mean_and_deviation(figures: list[tuple[float, float]]) -> tuple[Any, Any]:
     return numpy.mean(figures, axis=0), numpy.std(figures, axis=0, ddof=1)
 
 
-def main() -> None:
-    """Run the measurements and write the results."""
-    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+def measure_all(
+    output: Path,
+    columns: dict[str, str],
+    sizes: Sequence[int],
+    measure: Callable[[str, int, Path, Vectors], list[dict[str, Any]]],
+) -> None:
+    """Measure each data set with each size, and write the records that `output` lacks."""
+    parser = argparse.ArgumentParser(description=f"Measure, and write {output.name}.")
     parser.add_argument("data", type=Path)
     data = parser.parse_args().data
-    records = json.loads(OUTPUT.read_text("utf-8"))["records"] if OUTPUT.exists() else []
+    records = json.loads(output.read_text("utf-8"))["records"] if output.exists() else []
     vectors = Vectors(PACKAGE, data)
-    for name, size in product(SETS, SIZES):
+    for name, size in product(SETS, sizes):
         if not any((one["data"], one["labels"]) == (name, size) for one in records):
-            records.append(measure(name, size, data, vectors))
-            write(OUTPUT, machine(device("cpu")), records, COLUMNS)
+            records += measure(name, size, data, vectors)
+            write(output, machine(device("cpu")), records, columns)
 
 
 if __name__ == "__main__":
-    main()
+    measure_all(OUTPUT, COLUMNS, SIZES, measure)

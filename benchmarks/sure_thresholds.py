@@ -2,7 +2,7 @@
 
     python -m benchmarks.sure_thresholds ../shared/data
 
-The encoder, the data sets and the classifier are those of `benchmarks.calibrated_similarity`. Each
+The encoder, data sets and classifier are the same as in `benchmarks.calibrated_similarity`. Each
 of a hundred draws has equal numbers of pairs with the label and without it, from at most 4,000
 training pairs; all are tested on the same test pairs, also at most 4,000, with weights by which
 half of them have the label. The table has the number of draws in which
@@ -11,19 +11,14 @@ precision on the test pairs, and how many of the hundred reach it without `sure`
 one by one, and existing results are not computed again.
 """
 
-import argparse
-import json
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy
-from torch import device
 
 from allennlp_sentmatch import PairClassifier
-from benchmarks.calibrated_similarity import SETS, read
-from benchmarks.few_labels import PACKAGE, RESULTS, Pairs, Vectors
-from benchmarks.report import machine, write
+from benchmarks.calibrated_similarity import measure_all, read
+from benchmarks.few_labels import RESULTS, Pairs, Vectors
 
 OUTPUT = RESULTS / "sure_thresholds.json"
 SIZES = (64, 256)
@@ -96,18 +91,5 @@ def measure(name: str, size: int, data: Path, vectors: Vectors) -> list[dict[str
     ]
 
 
-def main() -> None:
-    """Run the measurements and write the results."""
-    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    parser.add_argument("data", type=Path)
-    data = parser.parse_args().data
-    records = json.loads(OUTPUT.read_text("utf-8"))["records"] if OUTPUT.exists() else []
-    vectors = Vectors(PACKAGE, data)
-    for name, size in product(SETS, SIZES):
-        if not any((one["data"], one["labels"]) == (name, size) for one in records):
-            records += measure(name, size, data, vectors)
-            write(OUTPUT, machine(device("cpu")), records, COLUMNS)
-
-
 if __name__ == "__main__":
-    main()
+    measure_all(OUTPUT, COLUMNS, SIZES, measure)

@@ -92,7 +92,7 @@ def encode_corpus(
     # Raises
 
     `TypeError` or `ValueError` for a sentence that cannot be encoded, with its row, counted from 0.
-    `TypeError` if `sentences` is no function.
+    `TypeError` if `sentences` is not a function.
     `ValueError` if `output_file` exists or cannot be written, if an interrupted run had other
     sentences, another fingerprint or other sizes, if the sentences change while they are encoded,
     or if another process is writing the same file; with `append`, if the file is damaged, or is not

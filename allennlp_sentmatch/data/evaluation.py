@@ -134,7 +134,7 @@ def _whole_parts(value: Any) -> Any:
 
 
 def remove_limits(settings: Any) -> None:
-    """Let the settings of a reader, and of the readers in it, be those of a `whole` one."""
+    """Remove the settings by which a reader, or one in it, leaves out examples or repeats them."""
     if isinstance(settings, dict):
         registry: Any = DatasetReader._registry[DatasetReader]
         reader, _ = registry.get(str(settings.get("type")), (None, None))

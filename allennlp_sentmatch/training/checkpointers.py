@@ -64,7 +64,7 @@ class AtomicCheckpointer(Checkpointer):
             files = " and ".join(self.find_latest_checkpoint() or ())
             raise ConfigurationError(
                 f"the checkpoint {files} is damaged or incomplete ({type(error).__name__}); remove "
-                "what there is of it, and --recover continues with the one before, or begin again "
+                "these files, and --recover continues with the checkpoint before; or begin again "
                 "with --force"
             ) from None
 

@@ -148,7 +148,7 @@ def test_rows_that_do_not_exist_are_refused(vectors, rows, message):
 
 
 @pytest.mark.parametrize("kind", ["hnsw", {"type": "hnsw"}])
-def test_a_kind_is_no_name(vectors, tmp_path, kind):
+def test_the_name_of_a_kind_is_refused(vectors, tmp_path, kind):
     SentenceIndex.build(vectors).save(tmp_path / "s.faiss")
     with pytest.raises(TypeError, match=r'must be an IndexKind, such as IndexKind\("hnsw"\)'):
         SentenceIndex.build(vectors, index_kind=kind)

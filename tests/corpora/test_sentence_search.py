@@ -281,7 +281,7 @@ def test_sentences_and_queries_may_be_iterators(encoder, vectors):
 
 
 @pytest.mark.parametrize("texts", ["A man is asleep.", dict.fromkeys(CORPUS), set(CORPUS)])
-def test_what_is_no_list_of_texts_is_refused(encoder, vectors, texts):
+def test_only_lists_of_texts_are_accepted(encoder, vectors, texts):
     with pytest.raises(TypeError, match="sentences must be a list of strings, not"):
         SentenceSearch(encoder, texts, vectors)
     with pytest.raises(TypeError, match="queries must be a list of strings, not"):

@@ -83,7 +83,7 @@ def test_word_coverage_is_of_the_words_vectors():
         (["It runs"], {"a dog"}, "second must be a list of strings, not set"),
     ],
 )
-def test_texts_that_are_no_pairs_have_no_coverage(first, second, message):
+def test_coverage_refuses_texts_that_are_not_pairs(first, second, message):
     with pytest.raises((TypeError, ValueError), match=message):
         make().word_coverage(first, second)
 
