@@ -39,6 +39,7 @@ from torch import nn
 from torch.ao.quantization import quantize_dynamic
 
 from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.files.digests import files_digest
 from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
@@ -62,7 +63,6 @@ MINILM_INT8 = "MiniLM-int8"
 WORD_VECTORS = ".txt.gz"
 SPEED = "sentences_per_cpu_second_1"
 
-Array = numpy.ndarray[Any, Any]
 Encode = Callable[[list[str]], Array]
 
 

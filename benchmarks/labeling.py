@@ -24,6 +24,7 @@ from scipy.stats import ttest_rel
 from torch import device
 
 from allennlp_sentmatch import PairClassifier
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.estimators.label_errors import label_errors
 from benchmarks.few_labels import PACKAGE, Vectors
 from benchmarks.own_data_sets import DATA_SETS, DataSet
@@ -57,8 +58,6 @@ ERROR_COLUMNS = {
     "recall, %": "recall",
     "CPU seconds": "seconds",
 }
-
-Array = numpy.ndarray[Any, Any]
 
 
 def drawn(data: DataSet, number: int, seed: int) -> tuple[Array, Array]:

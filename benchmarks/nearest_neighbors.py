@@ -22,6 +22,7 @@ import numpy
 import torch
 from numpy.lib.format import open_memmap
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.corpora import IndexKind, SentenceIndex
 from allennlp_sentmatch.files.lines import read_lines
 from allennlp_sentmatch.files.tables import read_sentences
@@ -43,8 +44,6 @@ PERTURBATION = 0.3
 NUM_QUERIES = 256
 NUM_SINGLE_QUERIES = 30
 K = 10
-
-Array = numpy.ndarray[Any, Any]
 
 
 def sentence_vectors(word_vectors: Path, files: list[Path]) -> Array:

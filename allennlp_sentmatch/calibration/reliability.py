@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 from sklearn.metrics import log_loss
 
-from allennlp_sentmatch.calibration.temperature import FloatArray, IntArray
+from allennlp_sentmatch.array_types import DoubleArray, IntArray
 from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, new_figure
 
 NUM_BINS = 15
@@ -55,7 +55,7 @@ class Reliability:
     bins: list[Bin]
 
 
-def measure_reliability(probs: FloatArray, labels: IntArray) -> Reliability:
+def measure_reliability(probs: DoubleArray, labels: IntArray) -> Reliability:
     """Measure the reliability of probabilities (N, K), N > 0, given the labels' indices (N,).
 
     If the examples cannot be divided evenly into bins of equal counts, the first bins have one more
@@ -86,7 +86,7 @@ def _mean(values: numpy.ndarray[Any, Any]) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
-def _calibration_error(difference: FloatArray, parts: Sequence[IntArray]) -> float:
+def _calibration_error(difference: DoubleArray, parts: Sequence[IntArray]) -> float:
     """Return the mean absolute difference (N,) of confidence and accuracy over parts of it."""
     return float(sum(abs(difference[part].sum()) for part in parts) / len(difference))
 

@@ -23,27 +23,25 @@ from allennlp.data import DatasetReader
 from scipy.optimize import brentq
 from scipy.special import softmax
 
+from allennlp_sentmatch.array_types import DoubleArray, IntArray
 from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 
 TOLERANCE = 1e-12
 """Absolute for the derivative, in units of the logits; relative for the temperature."""
 
-FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float64]]
-IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
-
 
 class LabeledProbs(NamedTuple):
     """Probabilities (N, K) of K labels, and the indices (N,) of the right ones."""
 
-    probs: FloatArray
+    probs: DoubleArray
     labels: IntArray
 
 
 class LabeledLogits(NamedTuple):
     """Logits (N, K), not divided by the model's temperature, and the labels' indices (N,)."""
 
-    logits: FloatArray
+    logits: DoubleArray
     labels: IntArray
 
     def probs(self, temperature: float) -> LabeledProbs:
@@ -88,7 +86,7 @@ def predict_logits(
     return LabeledLogits(numpy.concatenate(logits), numpy.concatenate(labels))
 
 
-def fit_temperature(logits: FloatArray, labels: IntArray) -> float:
+def fit_temperature(logits: DoubleArray, labels: IntArray) -> float:
     """Return the temperature by which to divide the logits (N, K) of examples with `labels` (N,).
 
     Raise `ConfigurationError` if no temperature minimizes the negative log-likelihood.

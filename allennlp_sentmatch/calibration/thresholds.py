@@ -1,15 +1,13 @@
 """Thresholds for acting on probabilities, chosen on labeled examples."""
 
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Optional
 
 import numpy
 
-from allennlp_sentmatch.calibration.temperature import FloatArray, IntArray
+from allennlp_sentmatch.array_types import BoolArray, DoubleArray, IntArray
 from allennlp_sentmatch.estimators.thresholds import simplest_number
 from allennlp_sentmatch.predictors.classification_predictor import LabelThreshold, ThresholdSetting
-
-BoolArray = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Decisions:
 
 
 def precision_threshold(
-    probs: FloatArray,
+    probs: DoubleArray,
     labels: IntArray,
     precision: float,
     positive: Optional[int] = None,
@@ -71,7 +69,7 @@ def precision_threshold(
 
 
 def decide(
-    probs: FloatArray,
+    probs: DoubleArray,
     labels: IntArray,
     threshold: ThresholdSetting,
     names: list[str],

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Optional, Union
 
 import numpy
 
-from allennlp_sentmatch.corpora.distinct_vectors import IntArray
+from allennlp_sentmatch.array_types import FloatArray, IntArray
 from allennlp_sentmatch.corpora.encoder_sources import Encodes
 from allennlp_sentmatch.corpora.encoders import BlockEncoder, CorpusEncoder, block_encoder
 from allennlp_sentmatch.corpora.sentence_index import TOLERANCE
@@ -41,7 +41,7 @@ from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import noting
 from allennlp_sentmatch.files.vectors import Vectors, check_digest, map_vectors
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.standalone.vectors import FloatArray, normalized
+from allennlp_sentmatch.standalone.vectors import normalized
 
 logger = logging.getLogger(__name__)
 

@@ -3,11 +3,11 @@
 A vector's number is its place among the distinct vectors, in the order in which they occur first.
 """
 
-from typing import Any, Optional
+from typing import Optional
 
 import numpy
 
-IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
+from allennlp_sentmatch.array_types import IntArray
 
 
 class DistinctVectors:

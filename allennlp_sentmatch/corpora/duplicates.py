@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, Optional
 
 import numpy
 
+from allennlp_sentmatch.array_types import FloatArray, IntArray
 from allennlp_sentmatch.corpora.deduplication import Deduplication, Duplicate
-from allennlp_sentmatch.corpora.distinct_vectors import IntArray
 from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
 from allennlp_sentmatch.corpora.encoders import ClassifiesPairs
 from allennlp_sentmatch.corpora.near_texts import NearPairs, NearTexts, nearest_pairs
@@ -17,7 +17,7 @@ from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.progress import progress_bar, showing_progress
 from allennlp_sentmatch.files.texts import Sentences, checked_sentences, collecting, noting
 from allennlp_sentmatch.nn.checks import SHARE, check_kind
-from allennlp_sentmatch.standalone.vectors import FloatArray, normalized
+from allennlp_sentmatch.standalone.vectors import normalized
 
 BLOCK_SIZE = 512  # texts that are compared with the kept ones, and each other, at a time
 ENCODED_TOGETHER = 8192  # texts that are encoded at a time

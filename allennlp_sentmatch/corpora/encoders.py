@@ -7,6 +7,7 @@ one block of sentences after another.
 from collections.abc import Iterable, Iterator
 from typing import Any, Optional, Protocol, Union
 
+from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.corpora.encoder_sources import (
     Dtype,
     Encodes,
@@ -19,7 +20,6 @@ from allennlp_sentmatch.files.digests import files_digest
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.texts import checked_text, collecting, noting
 from allennlp_sentmatch.pretrained import PACKAGE, SENTENCE_ENCODER
-from allennlp_sentmatch.standalone.vectors import FloatArray
 
 PREDICTED = ("label", "probs_by_label", "score")
 """The names of a prediction for a pair of sentences."""

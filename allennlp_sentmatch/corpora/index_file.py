@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy
 
-from allennlp_sentmatch.corpora.distinct_vectors import IntArray
+from allennlp_sentmatch.array_types import IntArray
 from allennlp_sentmatch.corpora.index_kinds import KINDS, IndexKind, faiss_library
 from allennlp_sentmatch.files.digests import (
     ENDING_LENGTH,

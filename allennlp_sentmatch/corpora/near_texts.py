@@ -9,9 +9,9 @@ from typing import Any
 import numpy
 import torch
 
-from allennlp_sentmatch.corpora.distinct_vectors import IntArray
+from allennlp_sentmatch.array_types import FloatArray, IntArray
 from allennlp_sentmatch.corpora.opposites import OppositeWords
-from allennlp_sentmatch.standalone.vectors import FloatArray, cosines
+from allennlp_sentmatch.standalone.vectors import cosines
 
 BLOCK_SIZE = 8192  # vectors that are shortened at a time
 POOL_SIZE = 16_384  # texts, and then pairs, that a block of texts is compared with at a time

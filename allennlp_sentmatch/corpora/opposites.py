@@ -10,11 +10,10 @@ the prefix that gives the opposite: "available:un" is the axis "available | unav
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy
 
-Array = numpy.ndarray[Any, Any]
+from allennlp_sentmatch.array_types import Array
 
 _PLACE = """
 near nearby nearer nearest close_to closer closest next_to | far farther farthest away_from

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Optional, Union
 
 import torch
 
+from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.corpora.encoder_sources import Dtype, Encodes
 from allennlp_sentmatch.corpora.encoders import (
     block_encoder,
@@ -17,7 +18,6 @@ from allennlp_sentmatch.corpora.encoders import (
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.nn.checks import COUNT, check_kind, check_positive, optional
 from allennlp_sentmatch.pretrained import PACKAGE
-from allennlp_sentmatch.standalone.vectors import FloatArray
 
 WAITING_BLOCKS = 4  # blocks for each worker, including encoded ones that wait for an earlier block
 

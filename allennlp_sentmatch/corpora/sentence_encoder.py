@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Union, overload
 
 import numpy
 
+from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.corpora.encoder_sources import (
     Dtype,
     EncoderLike,
@@ -29,7 +30,7 @@ from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.pretrained import PACKAGE, SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
-from allennlp_sentmatch.standalone.vectors import FloatArray, cosines, normalized
+from allennlp_sentmatch.standalone.vectors import cosines, normalized
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard

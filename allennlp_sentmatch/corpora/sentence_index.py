@@ -7,7 +7,8 @@ from typing import Any, Optional, Union
 
 import numpy
 
-from allennlp_sentmatch.corpora.distinct_vectors import DistinctVectors, IntArray
+from allennlp_sentmatch.array_types import BoolArray, FloatArray, IntArray
+from allennlp_sentmatch.corpora.distinct_vectors import DistinctVectors
 from allennlp_sentmatch.corpora.index_file import (
     naming_index,
     not_an_index,
@@ -23,11 +24,10 @@ from allennlp_sentmatch.corpora.index_kinds import (
 from allennlp_sentmatch.corpora.vector_table import check_finite, evenly
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.standalone.vectors import FloatArray, cosines, normalized
+from allennlp_sentmatch.standalone.vectors import cosines, normalized
 
 logger = logging.getLogger(__name__)
 
-BoolArray = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
 
 TOLERANCE = 1e-3  # unit vectors whose components differ by at most this count as equal
 BLOCK_SIZE = 8192  # vectors that are read and added to an index at a time

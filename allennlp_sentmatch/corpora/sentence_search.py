@@ -13,8 +13,8 @@ from typing import Any, Optional
 
 import numpy
 
+from allennlp_sentmatch.array_types import FloatArray, IntArray
 from allennlp_sentmatch.corpora.corpus import NUM_SAMPLES, check_sample
-from allennlp_sentmatch.corpora.distinct_vectors import IntArray
 from allennlp_sentmatch.corpora.encoders import PREDICTED, PairPredictor, block_encoder
 from allennlp_sentmatch.corpora.index_kinds import IndexKind
 from allennlp_sentmatch.corpora.sentence_index import SentenceIndex
@@ -24,7 +24,6 @@ from allennlp_sentmatch.files.digests import ending_digest, sentences_digest
 from allennlp_sentmatch.files.folders import AnyPath, check_absent
 from allennlp_sentmatch.files.texts import is_blank, listed
 from allennlp_sentmatch.files.vectors import check_sentences
-from allennlp_sentmatch.standalone.vectors import FloatArray
 
 logger = logging.getLogger(__name__)
 

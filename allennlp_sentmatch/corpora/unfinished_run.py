@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.lib.format import write_array_header_1_0
 
+from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.files.digests import content_digest, ending
 from allennlp_sentmatch.files.messages import shorten
-from allennlp_sentmatch.standalone.vectors import FloatArray
 
 # The files of the folder with the work of an encoding that is not complete yet.
 VECTORS = "vectors.npy"

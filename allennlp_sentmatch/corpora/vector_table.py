@@ -6,10 +6,7 @@ from typing import Any
 import numpy
 from torch import Tensor
 
-from allennlp_sentmatch.corpora.distinct_vectors import IntArray
-from allennlp_sentmatch.standalone.vectors import FloatArray
-
-Array = numpy.ndarray[Any, Any]
+from allennlp_sentmatch.array_types import Array, FloatArray, IntArray
 
 ROWS_TOGETHER = 8192  # rows that are copied at a time, if a copy is needed
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, Optional
 import numpy
 from torch import Tensor
 
+from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.corpora.numerals import FIRST, with_numbers
 from allennlp_sentmatch.corpora.opposites import OppositeWords, poles_of
 from allennlp_sentmatch.corpora.plain_words import words_of
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.standalone.vectors import FloatArray
 
 WORD_ORDERS = ("ordered", "unordered", None)
 """The uses of the features of words: by the order of the sentences, regardless of it, or none."""

@@ -17,6 +17,7 @@ from allennlp.data import Batch, DatasetReader, Instance
 from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
 
+from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.corpora.encoders import PREDICTED
 from allennlp_sentmatch.data.unknown_words import knows_no_word, unknown_words
 from allennlp_sentmatch.data.word_features import without_word_features
@@ -38,7 +39,6 @@ from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
-from allennlp_sentmatch.standalone.vectors import FloatArray
 
 Prepared = Union[str, list[int]]  # sentences, or the indices of their words
 

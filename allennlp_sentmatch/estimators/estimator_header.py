@@ -7,9 +7,9 @@ from typing import Any, Optional, TypeVar
 
 import numpy
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.corpora.encoder_sources import ALLENNLP, check_installed
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.corpora.word_comparison import WORD_ORDERS, num_features
 from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning
 from allennlp_sentmatch.estimators.heads import LINEAR_MATCHERS, SYMMETRIC, Head, LinearHead

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.estimators.groups import checked_groups, group_equal, joined_groups
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_targets
 from allennlp_sentmatch.files.folders import errors_name

@@ -5,7 +5,7 @@ A word counts for as much as a figure, the probability of a label or a score, fa
 
 from collections.abc import Sequence
 
-from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.files.texts import is_blank
 
 WordWeights = list[tuple[str, float]]

@@ -18,8 +18,8 @@ from allennlp.training import GradientDescentTrainer
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
+from allennlp_sentmatch.array_types import Array, FloatArray
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.encoding.export import standalone_encoder
 from allennlp_sentmatch.estimators.examples import Examples
@@ -32,7 +32,6 @@ from allennlp_sentmatch.nn.checks import check_choice
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.networks import load_state
 from allennlp_sentmatch.standalone.text_indexer import padded
-from allennlp_sentmatch.standalone.vectors import FloatArray
 from allennlp_sentmatch.training.optimizers import FusedAdamOptimizer
 
 HIGHEST_GRADE = 5  # scores of any range are learned as grades from 0 to this number

@@ -13,7 +13,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import StratifiedKFold
 
-from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.estimators.pairs import listed_scalars
 from allennlp_sentmatch.files.texts import bare_text
 

@@ -10,8 +10,8 @@ import numpy
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.array_types import Array, FloatArray
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.corpora.word_comparison import word_features
 from allennlp_sentmatch.estimators.examples import Examples
 from allennlp_sentmatch.estimators.linear import Fit, fit_linear
@@ -19,7 +19,7 @@ from allennlp_sentmatch.files.texts import Sentences
 from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.nn.pair_comparison import prefix_sizes
-from allennlp_sentmatch.standalone.vectors import FloatArray, normalized
+from allennlp_sentmatch.standalone.vectors import normalized
 
 if TYPE_CHECKING:
     from allennlp_sentmatch.estimators.fine_tuned_head import FineTunedHead

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Optional
 import numpy
 from sklearn.base import clone
 
-from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.estimators.examples import Examples, checked_examples
 from allennlp_sentmatch.estimators.groups import divide
 from allennlp_sentmatch.estimators.pair_classifier import PairClassifier

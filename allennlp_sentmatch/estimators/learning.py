@@ -7,8 +7,8 @@ from typing import NamedTuple, Optional
 
 import numpy
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.corpora.word_comparison import num_features
 from allennlp_sentmatch.estimators.examples import Examples
 from allennlp_sentmatch.estimators.heads import (

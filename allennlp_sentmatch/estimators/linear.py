@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.estimators.groups import divide
 from allennlp_sentmatch.estimators.minimum import minimum
 

@@ -13,7 +13,7 @@ from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 
-from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.array_types import Array
 
 TOLERANCE = 1e-3
 """The bound on a logit's error at which L-BFGS stops. The largest errors of probabilities that

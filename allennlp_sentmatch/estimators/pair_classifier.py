@@ -11,8 +11,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
-from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning
 from allennlp_sentmatch.estimators.pair_estimator import PairEstimator
 from allennlp_sentmatch.estimators.pairs import checked_targets

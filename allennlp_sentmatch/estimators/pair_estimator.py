@@ -7,9 +7,9 @@ import numpy
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.corpora.vector_table import Array
 from allennlp_sentmatch.estimators.estimator_folder import load_estimator, save_estimator
 from allennlp_sentmatch.estimators.examples import checked_examples, checked_weights
 from allennlp_sentmatch.estimators.explanation import (

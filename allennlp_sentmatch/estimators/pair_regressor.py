@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn.base import RegressorMixin
 
-from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.estimators.pair_estimator import PairEstimator
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy
 
-from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.array_types import Array
 
 Z = 1.959964  # the normal distribution's quantile for a 95 % interval
 

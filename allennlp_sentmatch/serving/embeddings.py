@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.files.texts import checked_text
@@ -24,7 +25,7 @@ from allennlp_sentmatch.nn.checks import (
 from allennlp_sentmatch.serving.encoding_job import Encoding, EncodingJob, Text
 from allennlp_sentmatch.serving.requests import RequestError, refusing_mistakes
 from allennlp_sentmatch.serving.routes import Question, Route, encoded
-from allennlp_sentmatch.standalone.vectors import FloatArray, cosines, nearest, normalized
+from allennlp_sentmatch.standalone.vectors import cosines, nearest, normalized
 
 MAX_TEXTS = 2048  # texts in a request, at most, as in OpenAI's API
 

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.files.texts import noting
 from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import Shape
 from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter
-from allennlp_sentmatch.standalone.vectors import FloatArray
 
 logger = logging.getLogger(__name__)
 

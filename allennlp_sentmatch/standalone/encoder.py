@@ -12,6 +12,7 @@ import numpy
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.files.digested_header import write_header
 from allennlp_sentmatch.files.folders import AnyPath, errors_name, write_json, written_folder
 from allennlp_sentmatch.files.json_lines import JsonObject
@@ -34,7 +35,6 @@ from allennlp_sentmatch.standalone.networks import Pooled, load_state, sentence_
 from allennlp_sentmatch.standalone.quantization import quantized
 from allennlp_sentmatch.standalone.tensor_file import check_finite, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
-from allennlp_sentmatch.standalone.vectors import FloatArray
 
 MOST_WORDS = 4096
 """Words whose products are kept at a time: 50 MB for this package's encoder."""

@@ -1,10 +1,8 @@
 """Arithmetic of sentence vectors."""
 
-from typing import Any
-
 import numpy
 
-FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
+from allennlp_sentmatch.array_types import FloatArray
 
 
 def normalized(vectors: FloatArray) -> FloatArray:

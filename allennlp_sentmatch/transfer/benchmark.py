@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy
 from sklearn.metrics import accuracy_score, f1_score
 
-from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.groups import group_equal
 from allennlp_sentmatch.files.folders import AnyPath

@@ -11,7 +11,7 @@ import torch
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold, cross_val_score
 
-from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.groups import strata_of
 from allennlp_sentmatch.estimators.linear import best_penalty, fit_pipeline

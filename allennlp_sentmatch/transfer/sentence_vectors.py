@@ -6,6 +6,7 @@ from typing import Optional
 
 import numpy
 
+from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.data.word_vectors import read_word_vectors
 from allennlp_sentmatch.errors import ConfigurationError, configuration_errors
@@ -15,7 +16,6 @@ from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.progress import progress_over
 from allennlp_sentmatch.files.tables import read_sentences
 from allennlp_sentmatch.files.vectors import check_sentences, map_vectors, save_array
-from allennlp_sentmatch.standalone.vectors import FloatArray
 
 EncodeFunction = Callable[[list[str]], FloatArray]
 """A function from N distinct sentences to their vectors (N, E)."""

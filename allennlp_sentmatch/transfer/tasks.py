@@ -17,7 +17,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
-from allennlp_sentmatch.corpora.vector_table import Array
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.data.dataset_readers import (
     SentencePairReader,
     SentimentTreesReader,

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 MAX_LENGTH = 64
@@ -19,8 +20,6 @@ LENGTHS = (5, 7, 9, 11, 13, 15, 17, 20, 23, 27, 32, 38, 46, MAX_LENGTH)
 
 GROUP_SIZE = 16
 BLOCK = 500_000
-
-Array = numpy.ndarray[Any, Any]
 
 
 class Sentences:

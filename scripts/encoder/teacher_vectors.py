@@ -27,13 +27,12 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from transformers import AutoModel
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.files.digests import files_digest, is_whole, sentences_digest
 from allennlp_sentmatch.files.vectors import save_array
 
 BLOCK = 100_000
 MAX_LENGTH = 128
-
-Array = numpy.ndarray[Any, Any]
 
 
 def fast_products(device: str = "cpu") -> torch.autocast:

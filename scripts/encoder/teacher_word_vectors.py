@@ -17,11 +17,11 @@ import argparse
 import gzip
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy
 from sklearn.decomposition import PCA
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.files.lines import read_lines
@@ -29,8 +29,6 @@ from allennlp_sentmatch.files.tables import read_sentences
 
 SMOOTHING = 1e-3
 STANDARD_DEVIATION = 0.4
-
-Array = numpy.ndarray[Any, Any]
 
 
 def read_words(file: Path) -> list[str]:

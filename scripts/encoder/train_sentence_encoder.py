@@ -45,6 +45,7 @@ from scipy.stats import spearmanr
 from torch import Tensor
 from torch.nn import functional as F
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.encoding.export import SENTENCE_TRANSFORMERS_FILES
 from allennlp_sentmatch.files.digests import ending_digest, files_digest
 from allennlp_sentmatch.nn import DistillationLoss
@@ -78,8 +79,6 @@ SAME_WHEN_CONTINUED = (
 )
 SCALE = 20.0
 """The factor of the cosines in CoSENT's loss."""
-
-Array = numpy.ndarray[Any, Any]
 
 
 def forward(model: StandaloneEncoder, indices: Tensor, bits: int) -> Tensor:
