@@ -33,7 +33,7 @@ from allennlp_sentmatch.corpora.unfinished_run import (
     work_folder,
     write_to_disk,
 )
-from allennlp_sentmatch.corpora.vector_table import evenly
+from allennlp_sentmatch.corpora.vector_arrays import evenly
 from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.digests import SentencesDigest, ending_digest
 from allennlp_sentmatch.files.folders import AnyPath, check_absent

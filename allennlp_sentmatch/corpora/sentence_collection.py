@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 import numpy
 
 from allennlp_sentmatch.array_types import Array
-from allennlp_sentmatch.corpora.vector_table import VectorTable, as_array, evenly
+from allennlp_sentmatch.corpora.vector_arrays import as_array, evenly
+from allennlp_sentmatch.corpora.vector_table import VectorTable
 from allennlp_sentmatch.files.texts import Sentences, checked_text, noting
 from allennlp_sentmatch.nn.checks import check_positive
 

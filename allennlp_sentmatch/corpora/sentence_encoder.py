@@ -18,7 +18,7 @@ from allennlp_sentmatch.corpora.encoder_sources import (
     read_encoder,
 )
 from allennlp_sentmatch.corpora.sentence_collection import Found, SentenceCollection
-from allennlp_sentmatch.corpora.vector_table import as_array, check_finite
+from allennlp_sentmatch.corpora.vector_arrays import as_array, check_finite
 from allennlp_sentmatch.files.texts import (
     Sentences,
     checked_sentences,

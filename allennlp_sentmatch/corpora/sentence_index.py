@@ -21,7 +21,14 @@ from allennlp_sentmatch.corpora.index_kinds import (
     default_kind,
     faiss_library,
 )
-from allennlp_sentmatch.corpora.vector_table import check_finite, evenly
+from allennlp_sentmatch.corpora.vector_arrays import (
+    as_array,
+    as_rows,
+    as_table,
+    chosen_rows,
+    evenly,
+    read_normalized,
+)
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.vectors import cosines, normalized
@@ -82,7 +89,7 @@ class SentenceIndex:
         self._index = index
         self._kind = index_kind
         self._vectors = vectors
-        self._rows = None if rows is None else _checked_rows(rows)
+        self._rows = None if rows is None else as_rows(rows)
         num_positions = index.ntotal if numbers is None else len(numbers)
         self._distinct = DistinctVectors(int(num_positions), numbers)
         self._is_mapped = False
@@ -109,14 +116,14 @@ class SentenceIndex:
         finite numbers, and if the kind's settings do not fit the vectors.
         """
         _check_kind(index_kind)
-        vectors = _table(vectors)
-        chosen = _chosen_rows(vectors, rows)
+        vectors = as_table(vectors)
+        chosen = chosen_rows(vectors, rows)
         kind = index_kind or default_kind(len(chosen))
         index = kind.create(vectors.shape[1], len(chosen))
         logger.info("building an index of kind %s for %d vectors", kind.name, len(chosen))
         if not index.is_trained:
             needed = max(index.nlist * TRAINING_VECTORS_PER_LIST, kind.row.num_training_vectors)
-            index.train(_read(vectors, chosen[evenly(len(chosen), needed)]))
+            index.train(read_normalized(vectors, chosen[evenly(len(chosen), needed)]))
         kind.prepare_search(index)
         return cls(index, kind).extended(vectors, rows)
 
@@ -131,11 +138,11 @@ class SentenceIndex:
         arguments. Raise `ValueError` if a sample of the first vectors is not what the index has, or
         if they have other duplicates, for vectors of another size, and for a mapped index.
         """
-        vectors = _table(vectors, self.vector_size)
+        vectors = as_table(vectors, self.vector_size)
         if self._is_mapped:  # FAISS would end the process
             raise ValueError("a mapped index cannot be extended; load it with mapped=False")
         num_before = len(self)
-        chosen = _chosen_rows(vectors, rows)
+        chosen = chosen_rows(vectors, rows)
         if not self._has_first(vectors, chosen):
             raise ValueError(OTHER_VECTORS)
         numbers = self._add_distinct(vectors, chosen)
@@ -153,7 +160,7 @@ class SentenceIndex:
         if len(rows) < len(self):
             return False
         sample = evenly(len(self), NUM_CHECKED)
-        return bool(self.holds(_read(vectors, rows[sample]), sample).all())
+        return bool(self.holds(read_normalized(vectors, rows[sample]), sample).all())
 
     def _add_distinct(self, vectors: FloatArray, rows: IntArray) -> IntArray:
         """Add the vectors in some rows (N,) that the index does not have; return all numbers (N,).
@@ -163,7 +170,7 @@ class SentenceIndex:
         numbers = numpy.empty(len(rows), numpy.int64)
         known: dict[bytes, int] = {}
         for start in range(0, len(rows), BLOCK_SIZE):
-            block = _read(vectors, rows[start : start + BLOCK_SIZE])
+            block = read_normalized(vectors, rows[start : start + BLOCK_SIZE])
             new: list[int] = []
             for position, vector in enumerate(block + 0.0, start):  # turns -0.0 into 0.0
                 digest = hashlib.blake2b(vector.data, digest_size=16).digest()
@@ -183,8 +190,8 @@ class SentenceIndex:
         that is not finite, and for a `k` below 1.
         """
         check_positive(k=k)
-        table = _table(numpy.asarray(vectors, numpy.float32), self.vector_size)
-        queries = _read(table, numpy.arange(len(table)))
+        table = as_table(as_array(vectors, "vectors"), self.vector_size)
+        queries = read_normalized(table, numpy.arange(len(table)))
         found = self._nearest_distinct(queries, int(k))
         return self._ranked(found, int(k))
 
@@ -366,46 +373,3 @@ def _extend(found: list[_Distinct], near: FloatArray, numbers: IntArray, least: 
     for cosine, number in zip(near.tolist(), numbers.tolist()):
         if number >= 0 and cosine > least and [(-cosine, number)] > last:
             found.append((-cosine, number))
-
-
-def _table(vectors: Any, vector_size: Optional[int] = None) -> FloatArray:
-    """Return vectors (N, E) as an array; memory maps stay as they are. `vector_size` is E, if
-    given.
-    """
-    table: FloatArray = numpy.asanyarray(vectors)
-    is_table = table.ndim == 2 and table.shape[1] > 0 and table.dtype.kind == "f"
-    if not is_table or vector_size not in (None, table.shape[1]):
-        raise ValueError(
-            "expected vectors as a table of floating-point numbers (number, "
-            f"{vector_size or 'size'}), got the shape {table.shape} of {table.dtype}"
-        )
-    return table
-
-
-def _chosen_rows(vectors: FloatArray, rows: Optional[Sequence[int]]) -> IntArray:
-    """Return the given rows, or by default all of the vectors; raise `ValueError` for others."""
-    if rows is None:
-        return numpy.arange(len(vectors))
-    chosen = _checked_rows(rows)
-    if chosen.max(initial=0) >= max(len(vectors), 1):
-        raise ValueError(f"there are {len(vectors)} vectors, and no row {chosen.max()}")
-    return chosen
-
-
-def _checked_rows(rows: Union[Sequence[int], IntArray]) -> IntArray:
-    """Return rows as an array; raise `ValueError` for anything but integers of at least 0."""
-    chosen = numpy.asarray(rows)
-    are_integers = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or not len(chosen))
-    if not are_integers or chosen.min(initial=0) < 0:
-        raise ValueError(
-            "rows must be a list of integers of at least 0; a mask becomes one by "
-            "numpy.flatnonzero(mask)"
-        )
-    return chosen.astype(numpy.int64)
-
-
-def _read(vectors: FloatArray, rows: IntArray) -> FloatArray:
-    """Return some rows of the vectors, normalized; raise `ValueError` if they are not finite."""
-    block = numpy.asarray(vectors[rows], dtype=numpy.float32)
-    check_finite(block, "in row {} (counted from 0)", rows)  # unlike lines of files
-    return normalized(block)

@@ -1,18 +1,15 @@
 """Vectors in memory or on disk, compared with one vector at a time."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy
-from torch import Tensor
 
 from allennlp_sentmatch.array_types import Array, FloatArray, IntArray
+from allennlp_sentmatch.corpora.vector_arrays import check_finite
 
 ROWS_TOGETHER = 8192  # rows that are copied at a time, if a copy is needed
 
 SLACK = 1e-4  # above the error of a cosine in float32
-
-LARGEST = numpy.finfo(numpy.float32).max
 
 SAFE_SQUARES = 1e-30, 1e30
 """Limits of squared lengths whose products have full precision in float32."""
@@ -128,41 +125,3 @@ def _squares(vectors: FloatArray) -> FloatArray:
     """Return the squares of the lengths of vectors (N, E) in float32, (N,)."""
     squares: FloatArray = numpy.einsum("ne,ne->n", vectors, vectors)
     return squares
-
-
-def evenly(number: int, limit: int) -> IntArray:
-    """Return at most `limit` of the positions from 0 to `number` - 1, with the first and the
-    last.
-    """
-    positions = numpy.linspace(0, number - 1, min(number, limit))
-    return numpy.unique(positions.astype(numpy.int64))
-
-
-def as_array(vectors: Any, name: str) -> Array:
-    """Return vectors as floating-point numbers, from an array, a tensor or lists.
-
-    Arrays of floating-point numbers stay as they are. Raise `ValueError`, which begins with the
-    `name`, for anything else.
-    """
-    try:
-        if isinstance(vectors, Tensor):
-            vectors = vectors.detach().float().cpu().numpy()
-        if isinstance(vectors, numpy.ma.MaskedArray):  # masked numbers are missing
-            vectors = numpy.ma.filled(vectors.astype(numpy.float32), numpy.nan)
-        if isinstance(vectors, numpy.ndarray) and vectors.dtype.kind == "f":
-            return vectors
-        return numpy.asarray(vectors, dtype=numpy.float32)
-    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-        raise ValueError(f"{name} must be an array of numbers: {error!s:.99}") from error
-
-
-def check_finite(vectors: Array, place: str, rows: IntArray) -> None:
-    """Raise a `ValueError` that names the first of the `rows` (N,) with a bad vector (E,).
-
-    Its components must be finite numbers in float32. `place` is the name of a row, such as
-    "in row {}".
-    """
-    finite = (numpy.abs(vectors) <= LARGEST).all(axis=1)
-    if not finite.all():
-        name = place.format(rows[finite.argmin()])
-        raise ValueError(f"the vector {name} has a component that is not a finite number")

@@ -147,6 +147,15 @@ def test_rows_that_do_not_exist_are_refused(vectors, rows, message):
         SentenceIndex.build(vectors, rows=rows)
 
 
+def test_masked_numbers_are_missing(vectors):
+    masked = numpy.ma.array(vectors, mask=False)
+    masked[2, 1] = numpy.ma.masked
+    index = SentenceIndex.build(vectors)
+    for use in (SentenceIndex.build, index.extended, lambda given: index.search(given, k=1)):
+        with pytest.raises(ValueError, match=r"vector in row 2 .* is not a finite number"):
+            use(masked)
+
+
 @pytest.mark.parametrize("kind", ["hnsw", {"type": "hnsw"}])
 def test_the_name_of_a_kind_is_refused(vectors, tmp_path, kind):
     SentenceIndex.build(vectors).save(tmp_path / "s.faiss")

@@ -4,7 +4,8 @@ import numpy
 import pytest
 
 from allennlp_sentmatch.corpora import vector_table
-from allennlp_sentmatch.corpora.vector_table import VectorTable, as_array
+from allennlp_sentmatch.corpora.vector_arrays import as_array
+from allennlp_sentmatch.corpora.vector_table import VectorTable
 
 
 @pytest.fixture(autouse=True)
