@@ -4,49 +4,29 @@ Neither the sentences nor the vectors need fit into memory: a block of sentences
 and written at a time, and a database on disk knows which sentences were met.
 """
 
-import hashlib
-import logging
 import os
-import sqlite3
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from itertools import compress, islice
 from pathlib import Path
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Optional, Union
 
-import numpy
-
-from allennlp_sentmatch.array_types import FloatArray, IntArray
 from allennlp_sentmatch.corpora.encoder_sources import Encodes
 from allennlp_sentmatch.corpora.encoders import BlockEncoder, CorpusEncoder, block_encoder
-from allennlp_sentmatch.corpora.sentence_index import TOLERANCE
+from allennlp_sentmatch.corpora.encoding_run import EncodingRun
+from allennlp_sentmatch.corpora.survey import Survey, check_sample, survey_of
 from allennlp_sentmatch.corpora.unfinished_run import (
     DATABASE,
-    DIGEST_SIZE,
-    DIGESTS,
     VECTORS,
     VectorsFile,
-    finished_blocks,
-    naming,
     open_database,
     work_folder,
-    write_to_disk,
 )
-from allennlp_sentmatch.corpora.vector_arrays import evenly
-from allennlp_sentmatch.files.blocks import blocks_of
-from allennlp_sentmatch.files.digests import SentencesDigest, ending_digest
+from allennlp_sentmatch.files.digests import ending_digest
 from allennlp_sentmatch.files.folders import AnyPath, check_absent
 from allennlp_sentmatch.files.progress import progress_bar
 from allennlp_sentmatch.files.texts import noting
-from allennlp_sentmatch.files.vectors import Vectors, check_digest, map_vectors
+from allennlp_sentmatch.files.vectors import check_digest, map_vectors
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.standalone.vectors import normalized
-
-logger = logging.getLogger(__name__)
-
-READ_TOGETHER = 8192  # sentences whose digest is computed at a time
-NUM_SAMPLES = 32  # vectors to compare with the encoder's or a saved index's
 
 
 def encode_corpus(
@@ -135,7 +115,7 @@ def encode_corpus(
         vectors = VectorsFile(
             folder / VECTORS, survey.num_sentences, blocks.vector_size, survey.digest
         )
-        run = _Run(folder, vectors, seen, block_size, progress)
+        run = EncodingRun(folder, vectors, seen, block_size, progress)
         run.encode(blocks, sentences(), batch_size, before)
 
 
@@ -154,39 +134,6 @@ def _read_again(sentences: Callable[[], Iterator[str]]) -> Iterator[str]:
     yield from sentences()
 
 
-class Survey(NamedTuple):
-    """Facts about a corpus, from reading it once."""
-
-    num_sentences: int
-    """The number of sentences."""
-    digest: str
-    """The digest of all sentences."""
-    first_digest: str
-    """The digest of the first sentences, as many as were asked for."""
-    sample: dict[int, str]
-    """Some of the first sentences, at most `NUM_SAMPLES`, by their rows."""
-
-
-def survey_of(sentences: Iterable[str], num_first: int = 0) -> Survey:
-    """Read a corpus once, and return the facts about it and its first `num_first` sentences.
-
-    The sample is spread evenly over the first sentences, which are all of them if there are fewer.
-    """
-    digest = SentencesDigest()
-    rows = set(evenly(num_first, NUM_SAMPLES).tolist())
-    sample: dict[int, str] = {}
-    rest = iter(sentences)
-    for block in blocks_of(islice(rest, num_first), READ_TOGETHER):
-        for row, sentence in enumerate(block, digest.num_sentences):
-            if row in rows:
-                sample[row] = sentence
-        digest.update(block)
-    first_digest = digest.hexdigest()
-    for block in blocks_of(rest, READ_TOGETHER):
-        digest.update(block)
-    return Survey(digest.num_sentences, digest.hexdigest(), first_digest, sample)
-
-
 def _check_vectors_before(encoder: BlockEncoder, vectors: Any, survey: Survey, file: Path) -> None:
     """Raise a `ValueError` unless a file has the encoder's vectors of the first sentences."""
     remedy = "delete it to encode all sentences"
@@ -198,171 +145,3 @@ def _check_vectors_before(encoder: BlockEncoder, vectors: Any, survey: Survey, f
             f"{encoder.vector_size}; {remedy}"
         )
     check_sample(encoder, vectors, list(survey.sample), list(survey.sample.values()))
-
-
-class _Run:
-    """The work of `encode_corpus` in a work folder, new or resumed."""
-
-    def __init__(
-        self,
-        folder: Path,
-        vectors: VectorsFile,
-        seen: sqlite3.Connection,
-        block_size: int,
-        progress: Any,
-    ) -> None:
-        self._folder = folder
-        self._vectors = vectors
-        self._seen = seen
-        self._block_size = block_size
-        self._progress = progress
-        with naming(vectors.path):
-            vectors.prepare()
-        self._finished = finished_blocks(folder / DIGESTS)
-        self._read = SentencesDigest()
-        # The blocks that are being encoded, by number.
-        self._unfinished: deque[tuple[int, _Block]] = deque()
-
-    def encode(
-        self,
-        encoder: BlockEncoder,
-        sentences: Iterator[str],
-        batch_size: int,
-        before: Any,
-    ) -> None:
-        """Write the vectors of all sentences; the first sentences have the vectors `before`.
-
-        Raise `ValueError` if the sentences are not those that were counted, or if a file cannot be
-        written.
-        """
-        rest = islice(sentences, self._vectors.num_vectors)
-        blocks = self._new_sentences(rest, before)
-        for new_vectors in encoder.encode_blocks(blocks, batch_size):
-            number, block = self._unfinished.popleft()
-            digest = self._write(block, new_vectors)
-            digests = self._folder / DIGESTS
-            with naming(digests), open(digests, "r+b") as file:
-                write_to_disk(file, number * DIGEST_SIZE, digest)
-            self._progress.update(len(block.first_rows))
-        if self._read.hexdigest() != self._vectors.sentences_digest:
-            raise ValueError(
-                "the sentences were changed while they were encoded; delete the folder "
-                f"{self._folder} to start again"
-            )
-        with naming(self._vectors.path):
-            self._vectors.complete()
-
-    def _new_sentences(self, sentences: Iterator[str], before: Any) -> Iterator[list[str]]:
-        """Yield the new sentences of each block that is not finished yet.
-
-        The blocks after those of the vectors `before`, which are copied, are numbered from 0.
-        """
-        self._copy(before, islice(sentences, len(before)))
-        for number, block_sentences in enumerate(blocks_of(sentences, self._block_size)):
-            block = self._next_block(block_sentences, len(before) + number * self._block_size)
-            if self._is_finished(number, block):
-                self._progress.update(len(block_sentences))
-            else:
-                self._unfinished.append((number, block))
-                yield block.new
-
-    def _copy(self, before: Any, sentences: Iterator[str]) -> None:
-        """Write the mapped vectors of the first sentences as they are."""
-        start = 0
-        for block_sentences in blocks_of(sentences, self._block_size):
-            self._next_block(block_sentences, start)
-            size = len(block_sentences) * self._vectors.vector_size
-            begin = before.offset + 4 * start * self._vectors.vector_size
-            with naming(self._vectors.path):
-                # Read from the file: pages of the memory map would count as this process's memory.
-                copied = numpy.fromfile(before.filename, "<f4", size, offset=begin)
-                self._vectors.write(start, copied)
-            self._progress.update(len(block_sentences))
-            start += len(block_sentences)
-
-    def _next_block(self, sentences: list[str], start: int) -> "_Block":
-        """Return the block of the sentences in the rows from `start` on, and record them as met."""
-        self._read.update(sentences)
-        block = _Block(start, [], [], {})
-        with naming(self._folder / DATABASE):
-            for row, sentence in enumerate(sentences, start):
-                digest = hashlib.sha256(sentence.encode("utf-8", "surrogatepass")).digest()
-                first_row = block.digests.get(digest)
-                if first_row is None:
-                    query = "SELECT row FROM seen WHERE digest = ?"
-                    found = self._seen.execute(query, (digest,)).fetchone()
-                    first_row = found[0] if found else row
-                if first_row == row:
-                    block.new.append(sentence)
-                    block.digests[digest] = row
-                block.first_rows.append(first_row)
-            self._seen.executemany("INSERT INTO seen VALUES (?, ?)", block.digests.items())
-        return block
-
-    def _is_finished(self, number: int, block: "_Block") -> bool:
-        """Return whether an earlier run has written a block's vectors, as they are on the disk."""
-        if number >= len(self._finished):
-            return False
-        rows = range(block.start, block.start + len(block.first_rows))
-        path = self._vectors.path
-        with naming(path):
-            is_finished = block.digest_with(self._vectors.read(rows)) == self._finished[number]
-        if not is_finished:
-            message = "%s is damaged: rows %d to %d (counted from 0) are encoded again"
-            logger.warning(message, path, rows[0], rows[-1])
-        return is_finished
-
-    def _write(self, block: "_Block", new_vectors: FloatArray) -> bytes:
-        """Write the block's rows, the vectors of new sentences and copies of earlier rows.
-
-        Return the digest of what is then on the disk.
-        """
-        vectors = self._vectors
-        filled = numpy.empty((len(block.first_rows), vectors.vector_size), numpy.float32)
-        filled[[row - block.start for row in block.digests.values()]] = new_vectors
-        first_rows = numpy.array(block.first_rows)
-        is_here = first_rows >= block.start
-        filled[is_here] = filled[first_rows[is_here] - block.start]
-        with naming(vectors.path):
-            filled[~is_here] = vectors.read(first_rows[~is_here].tolist())
-            vectors.write(block.start, filled)
-        return block.digest_with(filled)
-
-
-class _Block(NamedTuple):
-    """Consecutive sentences of the corpus."""
-
-    start: int  # the row of the block's first sentence
-    first_rows: list[int]  # for each sentence, the first row of the corpus with a sentence like it
-    new: list[str]  # the sentences not met before, each once
-    digests: dict[bytes, int]  # the digests of the new sentences, with their rows
-
-    def digest_with(self, vectors: FloatArray) -> bytes:
-        """Return the SHA-256 of the block's sentences and of their vectors (B, E), 32 bytes."""
-        digest = hashlib.sha256(b"".join(self.digests))
-        digest.update(numpy.array(self.first_rows).data)
-        digest.update(vectors.data)
-        return digest.digest()
-
-
-def check_sample(
-    encoder: BlockEncoder,
-    vectors: Vectors,
-    rows: Union[Sequence[int], IntArray],
-    sentences: Sequence[str],
-) -> None:
-    """Raise `ValueError` if some rows are not the encoder's vectors of their sentences.
-
-    Lengths do not matter, and components of unit vectors may differ by `TOLERANCE`. The message has
-    the first such row and its sentence.
-    """
-    if not sentences:
-        return
-    with noting(()):  # these warnings were given when the sentences were encoded
-        (encoded,) = encoder.encode_blocks([[*sentences]], len(sentences))
-    same = (numpy.abs(normalized(vectors[rows]) - normalized(encoded)) <= TOLERANCE).all(axis=1)
-    for row, sentence in zip(numpy.array(rows)[~same], compress(sentences, ~same)):
-        raise ValueError(
-            f"the vector in row {row} (counted from 0; the sentence {sentence!r}) is not the "
-            "model's for this sentence; was it encoded with another model, or changed since?"
-        )

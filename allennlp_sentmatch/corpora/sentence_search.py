@@ -14,10 +14,10 @@ from typing import Any, Optional
 import numpy
 
 from allennlp_sentmatch.array_types import FloatArray, IntArray
-from allennlp_sentmatch.corpora.corpus import NUM_SAMPLES, check_sample
 from allennlp_sentmatch.corpora.encoders import PREDICTED, PairPredictor, block_encoder
 from allennlp_sentmatch.corpora.index_kinds import IndexKind
 from allennlp_sentmatch.corpora.sentence_index import SentenceIndex
+from allennlp_sentmatch.corpora.survey import NUM_SAMPLES, check_sample
 from allennlp_sentmatch.corpora.vector_arrays import evenly
 from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.digests import ending_digest, sentences_digest

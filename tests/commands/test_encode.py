@@ -8,7 +8,7 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.corpora import corpus
+from allennlp_sentmatch.corpora.encoding_run import EncodingRun
 from allennlp_sentmatch.encoding import ArchiveEncoder
 
 
@@ -65,7 +65,7 @@ def test_an_interrupted_run_is_not_continued_with_another_model(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(corpus._Run, "_write", interrupted)
+        patch.setattr(EncodingRun, "_write", interrupted)
         with pytest.raises(KeyboardInterrupt):
             allennlp("encode", small_archive, *arguments)
     other = shutil.copytree(small_archive.parent, tmp_path / "other")
