@@ -275,16 +275,15 @@ class SentenceSearch:
         pairs = [(query, neighbor) for query, near in enumerate(found) for neighbor in near]
         rescored: list[list[Neighbor]] = [[] for _ in queries]
         for batch in blocks_of(pairs, RESCORED_TOGETHER):
+            sentences = [neighbor.sentence for _, neighbor in batch]
             if self._rescorer is None:
                 premises = query_vectors[[query for query, _ in batch]]
                 # The corpus's vectors may be scaled, which does not affect cosines.
-                hypotheses = self._encoder.encode([neighbor.sentence for _, neighbor in batch])
+                hypotheses = self._encoder.encode(sentences)
                 predictions = self._encoder.match(premises, hypotheses)
             else:
-                first, second = self._rescorer.input_keys[0]
-                predictions = self._rescorer.predict_batch_json(
-                    [{first: queries[query], second: near.sentence} for query, near in batch]
-                )
+                premise_texts = [queries[query] for query, _ in batch]
+                predictions = _predictions(self._rescorer, premise_texts, sentences)
             for (query, neighbor), prediction in zip(batch, predictions):
                 predicted = {name: prediction[name] for name in PREDICTED if name in prediction}
                 rescored[query].append(replace(neighbor, **predicted))
@@ -312,6 +311,18 @@ class SentenceSearch:
                 f"{self._sentences[position]!r}) is not the one in {index_file}; name another "
                 "file, to build the index there"
             )
+
+
+def _predictions(
+    predictor: PairPredictor,
+    premises: Sequence[str],
+    hypotheses: Sequence[str],
+) -> list[dict[str, Any]]:
+    """Return a predictor's answers for pairs of texts."""
+    first, second = predictor.input_keys[0]
+    return predictor.predict_batch_json(
+        [{first: premise, second: hypothesis} for premise, hypothesis in zip(premises, hypotheses)]
+    )
 
 
 def lines(

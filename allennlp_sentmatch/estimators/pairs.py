@@ -53,7 +53,18 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
         if names is not None and set(keys) == set(names):
             keys = tuple(names)
         columns = keys
-    sides = Sentences(), Sentences()
+    first, second = _sides(pairs, keys)
+    return Pairs(first, second, _checked_names(columns, names))
+
+
+def _sides(pairs: Iterable[Any], keys: tuple[Any, ...]) -> tuple[Sentences, Sentences]:
+    """Return the first and the second sentences of pairs, which are in the order of the `keys`.
+
+    Raise `TypeError` or `ValueError`, with the position, for a pair with other keys, or of anything
+    but two texts.
+    """
+    first = Sentences()
+    second = Sentences()
     for position, pair in enumerate(pairs):
         found, texts = _contents(pair, position)
         if set(found) != set(keys):
@@ -61,19 +72,29 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
             raise TypeError(f"pair {position} must have {needed}, like pair 0")
         if found != keys:
             texts = [texts[found.index(key)] for key in keys]
-        for side, ordinal, text in zip(sides, ("first", "second"), texts):
-            name = f"pair {position}: the {ordinal} sentence"
-            side.append(checked_text(text, name))
+        first.append(checked_text(texts[0], f"pair {position}: the first sentence"))
+        second.append(checked_text(texts[1], f"pair {position}: the second sentence"))
+    return first, second
+
+
+def _checked_names(
+    columns: tuple[Any, ...],
+    names: Optional[Iterable[str]],
+) -> Optional[tuple[str, ...]]:
+    """Return the columns' names, or `None` if they have no names that tell them apart.
+
+    Raise `ValueError` if they are not the `names` in `fit`.
+    """
     if not columns or not all(isinstance(column, str) for column in columns):
-        return Pairs(*sides, None)
+        return None
     if names is not None and columns != tuple(names):
         raise ValueError(
             "The feature names should match those that were passed during fit: "
             f"{', '.join(names)}; got {', '.join(columns)}"
         )
-    if columns[0] == columns[1]:  # as in `pandas.concat`; a name must tell the columns apart
-        return Pairs(*sides, None)
-    return Pairs(*sides, columns)
+    if columns[0] == columns[1]:  # as in `pandas.concat`
+        return None
+    return columns
 
 
 def _columns_and_pairs(X: Any) -> tuple[Optional[tuple[Any, ...]], list[Any]]:
@@ -129,27 +150,40 @@ def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any
     Raise `ValueError` for a wrong number of them, and `ValueError` or `TypeError`, naming the pair,
     for a missing or invalid one, such as NaN.
     """
-    kind, form = ("score", "a number") if numeric else ("label", "a string or a number")
+    kind = "score" if numeric else "label"
     values = listed_scalars(y, f"expected a list of {kind}s")
     if len(values) != count:
         raise ValueError(f"there are {count} pairs and {len(values)} {kind}s; expected one each")
-    for position, value in enumerate(values):
-        if not isinstance(value, (int, float) if numeric else (str, int, float)):
-            found = type(value).__name__
-            raise TypeError(f"the {kind} of pair {position} must be {form}, not {found}")
-        if isinstance(value, str):
-            if _UNSAFE.search(value):
-                raise ValueError(
-                    f"the label of pair {position} has half of a UTF-16 pair, or ends in a null "
-                    "character, and cannot be saved"
-                )
-            values[position] = str.__str__(value)  # `str` gives the name of an enum's member
-        elif not abs(value) <= sys.float_info.max:
-            shown = value if isinstance(value, float) else "too large a number"
-            raise ValueError(f"the {kind} of pair {position} is {shown}; leave the pair out")
-    if len({isinstance(value, str) for value in values}) > 1:
+    if numeric:
+        for position, score in enumerate(values):
+            _check_number(score, f"the score of pair {position}", "a number")
+        return numpy.asarray(values, dtype=float)
+    labels = [_checked_label(label, position) for position, label in enumerate(values)]
+    if len({isinstance(label, str) for label in labels}) > 1:
         raise TypeError("some labels are strings and others are numbers; make all strings")
-    return numpy.asarray(values, dtype=float if numeric else None)
+    return numpy.asarray(labels)
+
+
+def _checked_label(label: Any, position: int) -> Any:
+    """Return a string or a number, the label of the pair at a position, if it can be saved."""
+    name = f"the label of pair {position}"
+    if not isinstance(label, str):
+        _check_number(label, name, "a string or a number")
+        return label
+    if _UNSAFE.search(label):
+        raise ValueError(
+            f"{name} has half of a UTF-16 pair, or ends in a null character, and cannot be saved"
+        )
+    return str.__str__(label)  # `str` gives the name of an enum's member
+
+
+def _check_number(value: Any, name: str, expected: str) -> None:
+    """Raise `TypeError` for anything but a number, and `ValueError` for one that is not finite."""
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{name} must be {expected}, not {type(value).__name__}")
+    if not abs(value) <= sys.float_info.max:
+        shown = value if isinstance(value, float) else "too large a number"
+        raise ValueError(f"{name} is {shown}; leave the pair out")
 
 
 def _contents(pair: Any, position: int) -> tuple[tuple[Any, ...], list[Any]]:

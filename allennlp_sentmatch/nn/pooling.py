@@ -115,19 +115,23 @@ class Pooling(ConfiguredModule):
         for pooling in self.poolings:
             if pooling == "attention":
                 pooled, weights = self._attend(inputs, mask)
-            elif pooling == "max":
-                pooled = max_pooling(inputs, mask)
-            elif pooling == "min":
-                pooled = -max_pooling(-inputs, mask)
-            elif pooling == "mean":
-                pooled = mean_pooling(inputs, mask)
             else:
-                pooled = last_states(inputs, mask, 1 + self.bidirectional)
+                pooled = self._pool(pooling, inputs, mask)
             parts.append(pooled)
         pooled = torch.cat(parts, dim=-1)
         if return_attention and weights is not None:
             return pooled, weights[:, :num_tokens]
         return pooled
+
+    def _pool(self, pooling: str, inputs: Tensor, mask: Tensor) -> Tensor:
+        """Return a pooling without parameters, (B, E)."""
+        if pooling == "max":
+            return max_pooling(inputs, mask)
+        if pooling == "min":
+            return -max_pooling(-inputs, mask)
+        if pooling == "mean":
+            return mean_pooling(inputs, mask)
+        return last_states(inputs, mask, 1 + self.bidirectional)
 
     def _attend(self, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the pooling "attention", (B, E), and its weights, (B, T)."""

@@ -42,6 +42,18 @@ def lstm_recurrence(
     if backend.name in NAIVE:
         outputs = naive.run_stack(inputs, mask_of(inputs, mask), stack, initial)
         return outputs[first:]
+    return _run_packed(backend, inputs, mask, stack, initial, first)
+
+
+def _run_packed(
+    backend: Backend,
+    inputs: Tensor,
+    mask: Optional[Tensor],
+    stack: LayerStack,
+    initial: Optional[tuple[Tensor, Tensor]],
+    first: int,
+) -> list[LayerOutputs]:
+    """Run the stack by a backend without padding; see `lstm_recurrence`."""
     if initial is not None:  # they replace a step before the first token
         inputs = F.pad(inputs, (0, 0, 1, 0))
         mask = None if mask is None else F.pad(mask, (1, 0), value=True)
