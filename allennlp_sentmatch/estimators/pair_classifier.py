@@ -7,7 +7,6 @@ from typing import Any, Optional, Union
 import numpy
 from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
@@ -222,7 +221,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         if self.class_weight == "balanced":  # weighted: pairs of weight 2 count twice
             by_label = 1 / numpy.bincount(targets, weights)
         else:
-            by_label = compute_class_weight(self.class_weight, classes=self.classes_, y=values)
+            by_label = _weights_of(self.classes_.tolist(), self.class_weight or {})
         return targets, weights * by_label[targets]
 
 
@@ -240,6 +239,22 @@ def _checked_class_weight(given: Mapping[Any, Any]) -> dict[Any, float]:
             raise ValueError(f"{CLASS_WEIGHT_FORM}; the one of {label!r:.50} is {weight!r:.50}")
         checked[label] = float(number)
     return checked
+
+
+def _weights_of(labels: list[Any], given: Mapping[Any, float]) -> Array:
+    """Return the weights (C,) of C labels, 1 for those that are not in `given`.
+
+    It may have labels that no pair has, as in a part of the data, if it also has all others. Raise
+    `ValueError` if it has not. (scikit-learn 1.9 looks for the number 1 in place of the text "1".)
+    """
+    missing = [label for label in labels if label not in given]
+    unknown = [label for label in given if label not in labels]
+    if missing and unknown:
+        raise ValueError(
+            f"class_weight has the label {unknown[0]!r:.50}, which no pair has, and lacks the "
+            f"label {missing[0]!r:.50}"
+        )
+    return numpy.array([given.get(label, 1.0) for label in labels])
 
 
 def _checked_aim(precision: Optional[float], recall: Optional[float]) -> tuple[str, float]:

@@ -303,6 +303,20 @@ def test_class_weights_are_scikit_learns(encoder, weights):
     numpy.testing.assert_allclose(found, expected, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    "weights", [{"1": 3.0, "2": 0.5}, {"1": 3}, {"1": 2, "2": 5, "3": 4, "03": 7}]
+)
+def test_class_weights_of_labels_that_are_digits(encoder, weights):
+    def fitted(labels, class_weight):
+        classifier = PairClassifier(encoder, matcher="cosine", class_weight=class_weight)
+        return classifier.fit(PAIRS, labels).predict_proba(PAIRS)
+
+    digits = [str(int(score)) for score in WHOLE_SCORES]
+    labels = [f"label {digit}" for digit in digits]
+    named = {f"label {digit}": weight for digit, weight in weights.items()}
+    numpy.testing.assert_array_equal(fitted(digits, weights), fitted(labels, named))
+
+
 BAD_WEIGHTS = [
     ([1.0] * 35, r"expected 36 numbers as sample_weight; got \(35,\)"),
     ([1.0] * 35 + [-1], "the one of pair 35 is -1.0"),
@@ -721,6 +735,7 @@ def test_bad_parameters_are_refused(encoder, parameters, message, kind, targets)
         ({"other": numpy.nan, "same": 1}, "; the one of 'other' is nan"),
         ({"other": None, "same": 1}, "; the one of 'other' is None"),
         ({b"same": 1}, ": the label of pair 0 must be a string or a number"),
+        ({"same": 1, "othr": 2}, " has the label 'othr', which no pair has, and lacks .* 'other'"),
     ],
 )
 def test_bad_class_weights_are_refused(encoder, weights, message):
