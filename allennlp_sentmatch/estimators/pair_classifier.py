@@ -218,10 +218,11 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
                 f"all pairs have the label {values.tolist()[0]!r}; a classifier needs at least two "
                 "labels"
             )
-        if self.class_weight == "balanced":  # weighted: pairs of weight 2 count twice
+        by_label = numpy.ones(len(self.classes_))
+        if isinstance(self.class_weight, Mapping):
+            by_label = _weights_of(self.classes_.tolist(), self.class_weight)
+        elif self.class_weight == "balanced":  # weighted: pairs of weight 2 count twice
             by_label = 1 / numpy.bincount(targets, weights)
-        else:
-            by_label = _weights_of(self.classes_.tolist(), self.class_weight or {})
         return targets, weights * by_label[targets]
 
 
