@@ -88,7 +88,7 @@ class SentenceIndex:
     ) -> None:
         self._index = index
         self._kind = index_kind
-        self._vectors = vectors
+        self._vectors = None if vectors is None else as_table(vectors, int(index.d))
         self._rows = None if rows is None else as_rows(rows)
         num_positions = index.ntotal if numbers is None else len(numbers)
         self._distinct = DistinctVectors(int(num_positions), numbers)
@@ -266,8 +266,7 @@ class SentenceIndex:
         rows = self._distinct.first_positions(read)
         if self._rows is not None:
             rows = self._rows[rows]
-        found: FloatArray = normalized(vectors[rows])[places.reshape(numbers.shape)]
-        return found
+        return read_normalized(vectors, rows)[places.reshape(numbers.shape)]
 
     def vectors(self, positions: Union[Sequence[int], IntArray]) -> FloatArray:
         """Return the normalized vectors (len(positions), E) at some positions, as the index has
@@ -290,7 +289,7 @@ class SentenceIndex:
 
         They may differ by rounding, by `TOLERANCE` at most.
         """
-        expected = normalized(vectors)
+        expected = normalized(as_table(vectors, self.vector_size))
         if self._kind.row.compressed:
             expected = self._index.sa_decode(self._index.sa_encode(expected))
         same = numpy.abs(self.vectors(positions) - expected) <= TOLERANCE

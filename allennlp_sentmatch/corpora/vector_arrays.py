@@ -56,7 +56,8 @@ def as_rows(rows: Union[Sequence[int], IntArray]) -> IntArray:
     """Return rows as an array; raise `ValueError` for anything but integers of at least 0."""
     chosen = numpy.asarray(rows)
     are_integers = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or not len(chosen))
-    if not are_integers or chosen.min(initial=0) < 0:
+    is_masked = isinstance(rows, numpy.ma.MaskedArray)
+    if is_masked or not are_integers or chosen.min(initial=0) < 0:
         raise ValueError(
             "rows must be a list of integers of at least 0; a mask becomes one by "
             "numpy.flatnonzero(mask)"

@@ -243,10 +243,11 @@ def _checked_class_weight(given: Mapping[Any, Any]) -> dict[Any, float]:
 
 
 def _weights_of(labels: list[Any], given: Mapping[Any, float]) -> Array:
-    """Return the weights (C,) of C labels, 1 for those that are not in `given`.
+    """Return the weights (C,) of C labels, 1 for the labels that are not in `given`.
 
-    It may have labels that no pair has, as in a part of the data, if it also has all others. Raise
-    `ValueError` if it has not. (scikit-learn 1.9 looks for the number 1 in place of the text "1".)
+    `given` may also have labels that occur only in other parts of the data, if it has all of these.
+    Otherwise raise `ValueError`. scikit-learn 1.9 would look for the number 1 instead of the text
+    "1".
     """
     missing = [label for label in labels if label not in given]
     unknown = [label for label in given if label not in labels]

@@ -58,7 +58,7 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
 
 
 def _sides(pairs: Iterable[Any], keys: tuple[Any, ...]) -> tuple[Sentences, Sentences]:
-    """Return the first and the second sentences of pairs, which are in the order of the `keys`.
+    """Return the first and the second sentences of pairs; records are read by their `keys`.
 
     Raise `TypeError` or `ValueError`, with the position, for a pair with other keys, or of anything
     but two texts.

@@ -248,6 +248,15 @@ def test_an_index_is_saved_with_its_settings(vectors, queries, tmp_path, name):
     assert_alike(loaded.search(queries, 4), index.search(queries, 4))
 
 
+def test_the_vectors_of_a_loaded_index_are_checked(vectors, queries, tmp_path):
+    build(vectors, "ivfpq", **EXHAUSTIVE["ivfpq"]).save(tmp_path / "s.faiss")
+    with pytest.raises(ValueError, match=f"expected vectors as a table .* {SIZE}\\)"):
+        SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors[:, 1:])
+    masked = numpy.ma.array(vectors, mask=True)
+    with pytest.raises(ValueError, match="has a component that is not a finite number"):
+        SentenceIndex.load(tmp_path / "s.faiss", vectors=masked).search(queries, 1)
+
+
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_an_index_knows_which_vectors_it_holds(vectors, tmp_path, name):
     build(vectors, name, **EXHAUSTIVE[name]).save(tmp_path / "s.faiss")

@@ -156,6 +156,12 @@ def test_masked_numbers_are_missing(vectors):
             use(masked)
 
 
+def test_masked_rows_are_refused(vectors):
+    rows = numpy.ma.array([0, 1, 2], mask=[False, True, False])
+    with pytest.raises(ValueError, match="rows must be a list of integers"):
+        SentenceIndex.build(vectors, rows=rows)
+
+
 @pytest.mark.parametrize("kind", ["hnsw", {"type": "hnsw"}])
 def test_the_name_of_a_kind_is_refused(vectors, tmp_path, kind):
     SentenceIndex.build(vectors).save(tmp_path / "s.faiss")
