@@ -8,13 +8,14 @@ Each recurrence has a folder. `gru/` is the template, with a file for each role.
 - `naive.py`: the parameters, and the equations as operations that autograd differentiates. Tests
   compare all backends with it. A step is one function. It runs in a loop over tokens or, for
   `torch.export`, by `common.scan` with tensors of fixed shapes.
-- `cpu.py`: the steps and their derivatives, `forward` and `backward`, and the tables that they read
-  and write, without any choices. It fills a structure, `common.native.Arguments`, with addresses of
-  tables, and calls a function of the C++ for a step. "eager" steps are operations of torch.
+- `cpu.py`: the steps and their derivatives, `forward` and `backward`, without any choices. It fills
+  a structure, `common.native.Arguments`, with addresses of tables, and calls a function of the C++
+  for a step. The tables are in the same file, or in `tables.py` if another backend has them too.
+- `eager.py`: the same in operations of torch, if such a backend has a use.
 
-If there are two backends in addition to `naive.py`, one file has the step and its derivative by
-both: `cas_lstm/layer.py`, with the products before and after the steps, and `subilstm/cells.py`,
-whose cells `subilstm/steps.py` runs in the order of `subilstm/schedule.py`. `backends.py` decides
+`cas_lstm/layer.py` has the products before and after the steps. SuBiLSTM's steps are cells, in
+`eager_cells.py` and `cpu_cells.py`, which `steps.py` runs in the order of `schedule.py`.
+`backends.py` decides
 between the implementations, and between these and torch's own networks. `common/` has what the
 folders share, `native/` the C++.
 

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.cas_lstm import naive
-from allennlp_sentmatch.nn.ops.cas_lstm.layer import LayerInputs, lstm_layer
+from allennlp_sentmatch.nn.ops.cas_lstm.layer import lstm_layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerOutputs, LayerStack
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerInputs
 from allennlp_sentmatch.nn.ops.common.packing import Packing, last_states, mask_of
 
 NAIVE: tuple[Name, ...] = ("naive", "scan")

@@ -23,11 +23,21 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.backends import Name, resolve
 from allennlp_sentmatch.nn.ops.common.autograd import differentiable
 from allennlp_sentmatch.nn.ops.subilstm import naive, steps
-from allennlp_sentmatch.nn.ops.subilstm.cells import CELLS
+from allennlp_sentmatch.nn.ops.subilstm.cells import Cell
+from allennlp_sentmatch.nn.ops.subilstm.cpu_cells import NativeGRUCell, NativeLSTMCell
+from allennlp_sentmatch.nn.ops.subilstm.eager_cells import EagerGRUCell, EagerLSTMCell
 from allennlp_sentmatch.nn.ops.subilstm.naive import SuffixWeights
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Schedule
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
+
+#: By the names of a backend and of a cell.
+CELLS: dict[tuple[str, str], type[Cell]] = {
+    ("eager", "lstm"): EagerLSTMCell,
+    ("eager", "gru"): EagerGRUCell,
+    ("cpu", "lstm"): NativeLSTMCell,
+    ("cpu", "gru"): NativeGRUCell,
+}
 
 #: Larger tables are recomputed in the backward pass. 32 sentences of 75 tokens or 128 of 37, with
 #: 300 units, have tables of this size; smaller ones are faster to save.

@@ -4,12 +4,8 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.cas_lstm.layer import (
-    STEPS,
-    LayerInputs,
-    LayerParameters,
-    LayerTables,
-)
+from allennlp_sentmatch.nn.ops.cas_lstm import cpu
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerInputs, LayerParameters, LayerTables
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
@@ -33,7 +29,7 @@ def step(input_gate, candidate):
     is_open = torch.full_like(input_gate, OPEN)
     gates = torch.cat([input_gate, is_open, candidate, is_open], -1)  # i, f, g, o
     layer = tables(gates, [gates.size(1)])
-    STEPS["cpu"].forward(Backend("cpu"), layer)
+    cpu.forward(Backend("cpu"), layer)
     return layer
 
 
@@ -72,6 +68,6 @@ def test_what_is_no_number_stays_none(dtype):
     gates = torch.zeros(1, 3, 4 * H, dtype=dtype)
     gates[:, 1, :H] = float("nan")
     layer = tables(gates, [3])
-    STEPS["cpu"].forward(Backend("cpu"), layer)
+    cpu.forward(Backend("cpu"), layer)
     assert layer.hidden[:, 1].isnan().all()
     assert not layer.hidden[:, [0, 2]].any()

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.subilstm.cells import NativeLSTMCell, SuffixTables
+from allennlp_sentmatch.nn.ops.subilstm.cells import SuffixTables
+from allennlp_sentmatch.nn.ops.subilstm.cpu_cells import NativeLSTMCell
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Step
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
