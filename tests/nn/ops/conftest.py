@@ -10,7 +10,7 @@ from allennlp_sentmatch.nn.ops import backends
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.common import native
 from allennlp_sentmatch.nn.ops.common.products import Products
-from allennlp_sentmatch.nn.ops.subilstm import cells, recurrence, schedule
+from allennlp_sentmatch.nn.ops.subilstm import cpu_cells, recurrence, schedule
 
 NEEDS_COMPILED = pytest.mark.skipif(
     not backends.COMPILED, reason="the package was installed without a compiler"
@@ -33,7 +33,7 @@ def run_by(backend: str) -> Iterator[None]:
         elif option == "in chunks":  # computed again in the backward pass, where that is possible
             patch.setattr(schedule, "ROWS_PER_CHUNK", 5)
             patch.setattr(recurrence, "MAX_SAVED_BYTES", 0)
-            for cell in (cells.NativeLSTMCell, cells.NativeGRUCell):
+            for cell in (cpu_cells.NativeLSTMCell, cpu_cells.NativeGRUCell):
                 patch.setattr(cell, "max_rows", 5)
         yield
 
