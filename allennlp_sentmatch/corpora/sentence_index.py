@@ -10,6 +10,7 @@ import numpy
 from allennlp_sentmatch.array_types import BoolArray, FloatArray, IntArray
 from allennlp_sentmatch.corpora.distinct_vectors import DistinctVectors
 from allennlp_sentmatch.corpora.index_file import (
+    REMEDY,
     naming_index,
     not_an_index,
     read_index,
@@ -143,7 +144,7 @@ class SentenceIndex:
             raise ValueError("a mapped index cannot be extended; load it with mapped=False")
         num_before = len(self)
         chosen = chosen_rows(vectors, rows)
-        if not self._has_first(vectors, chosen):
+        if len(chosen) < num_before or len(self._other_positions(vectors, chosen)):
             raise ValueError(OTHER_VECTORS)
         numbers = self._add_distinct(vectors, chosen)
         before = self._distinct.at(numpy.arange(num_before))
@@ -153,14 +154,40 @@ class SentenceIndex:
         new_numbers = numbers if has_equal else None
         return type(self)(self._index, self._kind, vectors, rows, new_numbers)
 
-    def _has_first(self, vectors: FloatArray, rows: IntArray) -> bool:
-        """Return whether a sample of the vectors in the first rows is in this index."""
-        if not len(self):
-            return True
-        if len(rows) < len(self):
-            return False
+    def attach(
+        self,
+        vectors: FloatArray,
+        rows: Optional[Sequence[int]],
+        index_file: AnyPath,
+    ) -> None:
+        """Compare candidates by the vectors from which the index was built, see the class.
+
+        Errors name the `index_file`. Raise `ValueError` if a sample of the vectors is not what the
+        index has, for fewer vectors than it has, and for vectors of another size.
+        """
+        vectors = as_table(vectors, self.vector_size)
+        chosen = chosen_rows(vectors, rows)
+        if len(chosen) < len(self):
+            raise ValueError(
+                f"{index_file} has {len(self)} vectors, but only {len(chosen)} were given; {REMEDY}"
+            )
+        for position in self._other_positions(vectors, chosen):
+            raise ValueError(
+                f"the vector in row {chosen[position]} (counted from 0) is not the one in "
+                f"{index_file}; {REMEDY}"
+            )
+        self._vectors = vectors
+        self._rows = None if rows is None else chosen
+
+    def _other_positions(self, vectors: FloatArray, rows: IntArray) -> IntArray:
+        """Return the positions, of a sample, at which the index has other vectors.
+
+        `rows` (N,) are the rows of its vectors, and maybe more.
+        """
         sample = evenly(len(self), NUM_CHECKED)
-        return bool(self.holds(read_normalized(vectors, rows[sample]), sample).all())
+        if not len(sample):
+            return sample
+        return sample[~self.holds(read_normalized(vectors, rows[sample]), sample)]
 
     def _add_distinct(self, vectors: FloatArray, rows: IntArray) -> IntArray:
         """Add the vectors in some rows (N,) that the index does not have; return all numbers (N,).
@@ -325,11 +352,12 @@ class SentenceIndex:
 
         An index that is not mapped can be extended. The file is first read once, for the digest at
         its end. The settings of `index_kind` for searching replace the saved ones; see the class
-        for `vectors` and `rows`. Raise `ValueError` for any other file or kind of index.
+        for `vectors` and `rows`. Raise `ValueError` for any other file or kind of index, and if a
+        sample of the vectors is not what the index has.
         """
         _check_kind(index_kind)
         saved = read_index(index_file, index_kind, mapped)
-        loaded = cls(saved.index, index_kind or saved.kind, vectors, rows, saved.numbers)
+        loaded = cls(saved.index, index_kind or saved.kind, numbers=saved.numbers)
         loaded._is_mapped = saved.is_mapped
         with naming_index(index_file):
             sample = loaded.vectors(evenly(len(loaded), NUM_CHECKED))
@@ -337,6 +365,8 @@ class SentenceIndex:
             raise ValueError(f"{not_an_index(index_file)}: its vectors are not normalized")
         if index_kind is not None:
             index_kind.prepare_search(saved.index)
+        if vectors is not None:
+            loaded.attach(vectors, rows, index_file)
         return loaded
 
 

@@ -161,14 +161,15 @@ class SentenceSearch:
         digest = sentences_digest(sentences).hexdigest()
         saved_digest = ending_digest(file)
         is_older = saved_digest not in (None, digest)
-        index = SentenceIndex.load(file, kind, self._vectors, self._rows, not is_older)
+        index = SentenceIndex.load(file, kind, mapped=not is_older)
         if is_older:
             if not self._has_first(sentences, len(index), saved_digest):
                 remedy = "name another file of an index, to build it there"
                 check_sentences(sentences, file, remedy)
             index = index.extended(self._vectors, self._rows)
+        self._check_number(index, file)
+        index.attach(self._vectors, self._rows, file)
         self._index = index
-        self._compare_sample_with_index(file)
         if is_older:
             index.save(file, digest, replace=True)
             logger.info("added the sentences that are new to %s", file)
@@ -293,23 +294,16 @@ class SentenceSearch:
                 neighbors.sort(key=attrgetter("score"), reverse=True)
         return rescored
 
-    def _compare_sample_with_index(self, index_file: AnyPath) -> None:
-        """Raise `ValueError` unless a loaded index has the corpus's vectors, by a sample."""
-        index = self._index
+    def _check_number(self, index: SentenceIndex, index_file: AnyPath) -> None:
+        """Raise `ValueError` unless a loaded index has as many vectors as the corpus, and as
+        large ones.
+        """
         size = self._vectors.shape[1]
         if (len(index), index.vector_size) != (len(self._rows), size):
             raise ValueError(
                 f"{index_file} has {len(index)} vectors of size {index.vector_size}, but the "
                 f"corpus has {len(self._rows)} distinct sentences with vectors of size {size}; "
                 "name another file, to build its index there"
-            )
-        positions = evenly(len(self._rows), NUM_SAMPLES)
-        vectors = self._vectors[[self._rows[position] for position in positions]]
-        for position in positions[~index.holds(vectors, positions)]:
-            raise ValueError(
-                f"the vector in row {self._rows[position]} (counted from 0; the sentence "
-                f"{self._sentences[position]!r}) is not the one in {index_file}; name another "
-                "file, to build the index there"
             )
 
 

@@ -258,6 +258,20 @@ def test_the_vectors_of_a_loaded_index_are_checked(vectors, queries, tmp_path):
 
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_an_index_is_not_loaded_with_other_vectors(vectors, tmp_path, name):
+    """ivfpq would compare its candidates by them."""
+    path = tmp_path / "s.faiss"
+    build(vectors, name, **EXHAUSTIVE[name]).save(path)
+    exchanged = numpy.concatenate([vectors[:1], vectors[:0:-1]])
+    with pytest.raises(ValueError, match=r"the vector in row 1 .* not the one in .*s\.faiss; name"):
+        SentenceIndex.load(path, vectors=exchanged)
+    with pytest.raises(ValueError, match=r"the vector in row 7 .* not the one in .*s\.faiss; name"):
+        SentenceIndex.load(path, vectors=vectors, rows=[7, *range(1, 600)])
+    with pytest.raises(ValueError, match=r"s\.faiss has 600 vectors, but only 599 were given"):
+        SentenceIndex.load(path, vectors=vectors[1:])
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_an_index_knows_which_vectors_it_holds(vectors, tmp_path, name):
     build(vectors, name, **EXHAUSTIVE[name]).save(tmp_path / "s.faiss")
     index = SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors)
