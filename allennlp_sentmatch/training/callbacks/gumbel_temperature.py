@@ -27,7 +27,8 @@ class GumbelTemperature(TrainerCallback):
     rate : `float`, optional (default = `1e-4`)
         r, above 0.
     end : `float`, optional (default = `None`)
-        The lowest temperature, above 0; `None`: 0.1, or 0.5 for the exponential schedule.
+        The lowest temperature, above 0 and not above the encoder's; `None`: 0.1, or 0.5 for the
+        exponential schedule.
     schedule : `str`, optional (default = `"linear"`)
         The temperature of update t: "linear", start - r t; "exponential", start * exp(-r t).
     every : `int`, optional (default = `1`)
@@ -59,6 +60,12 @@ class GumbelTemperature(TrainerCallback):
         if not trees:
             raise ConfigurationError("the callback gumbel_temperature needs a gumbel_tree_lstm")
         self._starts = [(tree, tree.temperature) for tree in trees]
+        for _, start in self._starts:
+            if start < self._end:
+                raise ConfigurationError(
+                    f"the temperature {start} of gumbel_tree_lstm is below the callback's end, "
+                    f"{self._end}; it can only fall"
+                )
         self.on_batch(is_training=False)
 
     def on_batch(self, *args: Any, is_training: bool = True, **kwargs: Any) -> None:
