@@ -74,9 +74,10 @@ def encode_corpus(
     `TypeError` or `ValueError` for a sentence that cannot be encoded, with its row, counted from 0.
     `TypeError` if `sentences` is not a function.
     `ValueError` if `output_file` exists or cannot be written, if an interrupted run had other
-    sentences, another fingerprint or other sizes, if the sentences change while they are encoded,
-    or if another process is writing the same file; with `append`, if the file is damaged, or is not
-    the encoder's for the first sentences, by their digest and a sample of the vectors.
+    sentences, another fingerprint, another format of numbers or other sizes, if the sentences
+    change while they are encoded, or if another process is writing the same file; with `append`, if
+    the file is damaged, or is not the encoder's for the first sentences, by their digest and a
+    sample of the vectors.
     """
     if not callable(sentences):
         raise TypeError(
@@ -104,6 +105,9 @@ def encode_corpus(
         "batch_size": batch_size,
         "block_size": block_size,
     }
+    dtype = getattr(blocks, "dtype", None)
+    if dtype not in (None, "float32"):  # "auto" may be another format on another processor
+        settings["dtype"] = dtype
     if len(before):
         settings["vectors before"] = len(before)
     with (

@@ -81,6 +81,11 @@ class CorpusEncoder:
         """The vectors' width E."""
         return self._encoder.vector_size
 
+    @property
+    def dtype(self) -> Optional[str]:
+        """The format of the numbers that it computes with, see `SentenceEncoder.dtype`."""
+        return self._encoder.dtype
+
     def check(self, sentence: str, name: str) -> str:
         """Return a sentence that can be encoded.
 

@@ -74,11 +74,14 @@ class RayEncoder:
             model = _Model(name, trust=trust, overrides=overrides, dtype=dtype)
             # Load it here, too, so that this process reports errors at once.
             loaded = model.load()
+            # "auto" depends on the processor, and all workers must compute in one format.
+            chosen = loaded.dtype if dtype == "auto" else dtype
             # A worker sees only the GPU that Ray assigned to it.
-            self._source = model._replace(cuda_device=min(cuda_device, 0))
+            self._source = model._replace(cuda_device=min(cuda_device, 0), dtype=chosen)
         else:
             loaded = block_encoder(encoder)
         self.vector_size = loaded.vector_size
+        self.dtype: Optional[str] = loaded.dtype
         self.is_classifier = loaded.is_classifier
         self.check = loaded.check
         self._start(address)

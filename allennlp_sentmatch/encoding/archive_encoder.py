@@ -79,7 +79,7 @@ class ArchiveEncoder:
                 f"dtype of an archive must be float32 or bfloat16; got {dtype!r:.50}"
             )
         self._model = model.eval()
-        self._rounds = dtype == "bfloat16"
+        self.dtype = dtype or "float32"
         # Readers of pairs and of answers require more texts; their fields are not used.
         self._reader = without_word_features(dataset_reader)
         arguments = list(inspect.signature(dataset_reader.text_to_instance).parameters)
@@ -267,7 +267,7 @@ class ArchiveEncoder:
             (name,) = self._reader._token_indexers  # type: ignore[attr-defined]
             tokens = {name: {"tokens": padded(prepared)}}
         tokens = move_to_device(tokens, device)
-        precision = bfloat16_products() if self._rounds else nullcontext()
+        precision = bfloat16_products() if self.dtype == "bfloat16" else nullcontext()
         with evaluation_mode(self._model), precision:  # the model may be in training mode
             vectors: torch.Tensor = self._model.encode(tokens)  # type: ignore[operator]
         refuse_nan(self._model, None, {"vector": vectors})

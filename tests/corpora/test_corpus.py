@@ -123,6 +123,27 @@ def test_a_run_is_not_resumed_with_other_settings(tmp_path, corpora, settings, m
     assert not (tmp_path / "v.npy").exists()
 
 
+@pytest.mark.parametrize("formats", [("bfloat16", "float32"), ("float32", "bfloat16")])
+def test_a_run_is_not_resumed_in_another_format(tmp_path, formats):
+    """`dtype="auto"` may be another format on another processor."""
+    first, second = (SentenceEncoder(tiny_encoder(), dtype=dtype) for dtype in formats)
+    sentences = [f"a cat {i}" for i in range(20)]
+
+    def interrupted():
+        yield from sentences[:14]
+        raise KeyboardInterrupt
+
+    readings = iter([iter(sentences), interrupted()])
+    with pytest.raises(KeyboardInterrupt):
+        encode_corpus(first, lambda: next(readings), tmp_path / "v.npy", block_size=7)
+    with pytest.raises(ValueError, match=r"another setting of 'dtype' .* delete the folder"):
+        encode_corpus(second, lambda: iter(sentences), tmp_path / "v.npy", block_size=7)
+    encode_corpus(first, lambda: iter(sentences), tmp_path / "v.npy", block_size=7)
+    numpy.testing.assert_allclose(
+        numpy.load(tmp_path / "v.npy"), first.encode(sentences), atol=1e-6
+    )
+
+
 def test_files_that_cannot_be_written(tmp_path):
     (tmp_path / "v.npy").write_text("mine")
     with pytest.raises(ValueError, match="exists already"):

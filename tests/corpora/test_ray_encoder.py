@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy
 import pytest
+import torch
 
 from allennlp_sentmatch import SentenceEncoder
 from allennlp_sentmatch.corpora import RayEncoder, encode_corpus, ray_encoder
@@ -236,6 +237,19 @@ def test_other_encoders(ray, tmp_path):
         assert found == encoded(local, tmp_path / f"local_{number}.npy", sentences)
     with pytest.raises(ValueError, match="--cuda-device are settings of archives"):
         RayEncoder("package", cuda_device=0)
+
+
+def test_all_workers_compute_in_one_format(ray, tmp_path, monkeypatch):
+    """`dtype="auto"` is what this machine's processor is fast in, on the others, too."""
+    tiny_encoder().save(tmp_path / "tiny")
+    known = {"avx512_bf16": True}
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: known, raising=False)
+    on_ray = RayEncoder(str(tmp_path / "tiny"), num_threads=1, dtype="auto")
+    known["avx512_bf16"] = False
+    (found,) = on_ray.encode_blocks([["a cat sleeps"]])
+    rounded = SentenceEncoder(tiny_encoder(), dtype="bfloat16").encode(["a cat sleeps"])
+    numpy.testing.assert_array_equal(found, rounded)
+    assert on_ray.dtype == "bfloat16"
 
 
 def test_a_worker_loads_the_archive_once(ray, small_archive, monkeypatch, capsys):
