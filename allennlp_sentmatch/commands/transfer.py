@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.files.digests import files_digest
-from allennlp_sentmatch.files.folders import written_text
+from allennlp_sentmatch.files.folders import check_absent, written_text
 from allennlp_sentmatch.files.json_lines import parse_json_object
 from allennlp_sentmatch.nn.checks import COUNT
 
@@ -37,7 +37,7 @@ class Transfer(Command):
         )
         parser.add_argument("--cache", metavar="FOLDER", help="keep vectors here for later runs")
         parser.add_argument("--name", help="the encoder's name in the table (default: its path)")
-        parser.add_argument("--output-file", help="write the figures here, as JSON")
+        parser.add_argument("--output-file", help="write the figures here, as JSON; a new file")
         parser.add_argument("--batch-size", type=int, default=128, help="sentences at a time")
 
     def run(self, args: argparse.Namespace) -> None:
@@ -59,7 +59,8 @@ class Transfer(Command):
         print(report.as_markdown())
         if args.output_file is not None:
             text = json.dumps(report.as_json(), indent=2, ensure_ascii=False)
-            Path(args.output_file).write_text(f"{text}\n", encoding="utf-8")
+            with written_text(args.output_file) as file:
+                file.write(f"{text}\n")
         _check_complete(report)
 
 
@@ -122,9 +123,9 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
 def _check(args: argparse.Namespace) -> None:
     """Raise a `ValueError` for mistakes that would otherwise be reported only after hours."""
     COUNT.check("--batch-size", args.batch_size)
-    output = args.output_file
-    if output is not None and not Path(output).absolute().parent.is_dir():
-        raise ValueError(f"the folder of --output-file {output} does not exist")
+    for path in (args.output_file, args.list_sentences):
+        if path is not None:
+            check_absent(path)
     if args.data is None and (args.tasks or not args.own_task):
         raise ValueError("the ten tasks need --data, the folder of their data sets")
 

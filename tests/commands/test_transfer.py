@@ -63,6 +63,7 @@ def report(allennlp, folder, tmp_path):
 
     def run(*arguments, data=("--data", folder)):
         output = tmp_path / "out.json"
+        output.unlink(missing_ok=True)
         allennlp("transfer", *arguments, *data, "--folds", 3, "--output-file", output)
         return json.loads(output.read_text())
 
@@ -145,6 +146,14 @@ def test_a_model_of_sentence_transformers(report, tiny_bert, tmp_path, capsys):
 def test_mistakes_show_at_once(allennlp, folder, small_archive, option, value, message):
     with pytest.raises(ConfigurationError, match=message):
         allennlp("transfer", small_archive, "--data", folder, option, value)
+
+
+@pytest.mark.parametrize("arguments", [("--list-sentences",), ("no/model.tar.gz", "--output-file")])
+def test_an_existing_file_is_not_overwritten(allennlp, folder, write, arguments):
+    output = write("earlier figures", "a.json")
+    with pytest.raises(ConfigurationError, match=r"a\.json exists already"):
+        allennlp("transfer", *arguments, output, "--data", folder)
+    assert output.read_text() == "earlier figures"
 
 
 def test_own_tasks_alone_and_beside_the_ten(report, write, tmp_path, capsys):
