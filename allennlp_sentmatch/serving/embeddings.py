@@ -10,6 +10,7 @@ import numpy
 
 from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.files.texts import checked_text
 from allennlp_sentmatch.nn.checks import (
@@ -265,6 +266,9 @@ class RerankRoute(EncodingRoute):
         """Return the query and the documents."""
         query = Text(settings["query"], "encode_query")
         documents = _texts(settings, "documents")
+        if settings.get("return_documents", False):
+            with errors_name("documents"):
+                encoded(settings["documents"])  # NaN, for example, could not be returned
         return [("the query", query), *_numbered("document", documents, "encode_document")]
 
     def render(self, question: Texts, results: list[Encoding]) -> bytes:

@@ -81,10 +81,12 @@ class TransferReport:
 
         F1 for MRPC, 100 times Pearson's correlation for SICK-R and STSB, and accuracy.
         """
-        if not set(AVERAGED) <= set(self.results):
-            return None
-        figures = [self.results[task].metrics[name] for task, name in AVERAGED.items()]
-        return 100 * sum(figures) / len(figures)
+        figures = [
+            self.results[task].metrics[name]
+            for task, name in AVERAGED.items()
+            if task in self.results and name in self.results[task].metrics
+        ]
+        return 100 * sum(figures) / len(figures) if len(figures) == len(AVERAGED) else None
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain values."""
@@ -108,7 +110,9 @@ class TransferReport:
         for task in self.errors:
             columns.setdefault(task, ())
         for task, result in self.results.items():
-            columns.setdefault(task, tuple(result.metrics)[:1])
+            # A user's task may have the name of one of the ten, and other metrics.
+            known = [name for name in COLUMNS.get(task, ()) if name in result.metrics]
+            columns[task] = tuple(known) or tuple(result.metrics)[:1]
         cells = {"Model": self.name}
         for task, metrics in columns.items():
             if task in self.errors:

@@ -447,6 +447,16 @@ def test_refused_rankings(http, body, reason):
     check_refusal(http, "/rerank", body, 400, reason)
 
 
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", '"\\ud800"', '{"\\udc00": 1}'])
+def test_a_document_that_cannot_be_returned_is_refused(http, value):
+    """JSON has no NaN, and UTF-8 no surrogates; Python reads both."""
+    body = '{"query": "a", "documents": [{"text": "b", "x": %s}], "return_documents": %s}'
+    refused = http.post("/rerank", content=body % (value, "true"))
+    assert refused.status_code == 400
+    assert refused.json()["detail"].startswith("documents: ")
+    assert http.post("/rerank", content=body % (value, "false")).status_code == 200
+
+
 def test_a_path_that_only_estimators_have(http):
     reason = "Not found; this server answers /v1/embeddings, "
     check_refusal(http, "/predict", {"premise": "a"}, 404, reason)

@@ -60,3 +60,20 @@ def test_a_failed_task_is_marked_and_there_is_no_average():
     assert data["metrics"]["sick_r_pearson"] == 0.884
     assert data["vector_size"] == 4096
     assert data["tasks"]["MR"]["l2_penalties"] == [0.1]
+
+
+@pytest.mark.parametrize(
+    ("name", "metrics", "cell"),
+    [
+        ("MRPC", {"accuracy": 0.5}, "50.0"),
+        ("SICK-R", {"accuracy": 0.25}, "25.0"),
+        ("SICK-E", {"pearson": 0.5, "spearman": 0.25}, "0.500"),
+    ],
+)
+def test_an_own_task_with_the_name_of_a_known_one(name, metrics, cell):
+    """By default, `{"train": "MRPC.tsv"}` is called MRPC."""
+    results = {name: TaskResult(metrics, [0.1], 10, 5, 1.0)}
+    own = TransferReport("BiLSTM", 8, {}, results, {})
+    row = own.as_markdown().splitlines()[2]
+    assert row.strip("| ").split(" | ")[:2] == ["BiLSTM", cell]
+    assert own.average is None
