@@ -19,6 +19,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "JSON that replaces settings of the archive, such as "
         "'{\"model.cut_projection\": true}'",
     },
+    "--dtype": {
+        "choices": ["float32", "bfloat16", "int8"],
+        "help": "the format of the numbers that products are computed from, the same for `encode` "
+        "and `search`; some processors multiply bfloat16 faster; int8 is for the encoder in this "
+        "package",
+    },
     "--trust-archive": {
         "action": "store_true",
         "help": "let the archive's configuration name any importable class, read local files and "

@@ -24,7 +24,13 @@ class Encode(Command):
     """Encode a file's sentences as vectors."""
 
     name = "encode"
-    shared_options = ("--cuda-device", "--overrides", "--trust-archive", "--file-friendly-logging")
+    shared_options = (
+        "--cuda-device",
+        "--overrides",
+        "--dtype",
+        "--trust-archive",
+        "--file-friendly-logging",
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("model", help=MODEL)
@@ -43,12 +49,6 @@ class Encode(Command):
             type=int,
             default=8192,
             help="sentences sorted by length together, and saved together",
-        )
-        parser.add_argument(
-            "--dtype",
-            choices=["float32", "bfloat16", "int8"],
-            help="the format of the numbers that products are computed from; some processors "
-            "multiply bfloat16 faster; int8 is for the encoder in this package",
         )
         parser.add_argument(
             "--engine",

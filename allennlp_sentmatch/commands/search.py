@@ -31,7 +31,7 @@ class Search(Command):
     """Find the sentences of a corpus that are similar to a given one."""
 
     name = "search"
-    shared_options = ("--cuda-device", "--trust-archive")
+    shared_options = ("--cuda-device", "--overrides", "--dtype", "--trust-archive")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("model", help=f"what the corpus was encoded with: {MODEL}")
@@ -61,7 +61,9 @@ class Search(Command):
 
         _check(args)
         kind = None if args.index_kind is None else _index_kind(args.index_kind)
-        encoder = load_encoder(args.model, args.cuda_device, args.trust_archive)
+        encoder = load_encoder(
+            args.model, args.cuda_device, args.trust_archive, args.overrides, args.dtype
+        )
         search = _search(args, encoder, kind)
         batch_size = args.batch_size
         if args.query is not None:
@@ -152,11 +154,13 @@ def _search(
     from allennlp_sentmatch.files.vectors import check_sentences, map_vectors
 
     archive = args.rescore if isinstance(args.rescore, str) else None
+    overrides = ""
     if args.rescore is True and getattr(encoder, "match_needs_texts", False):
         archive = args.model
+        overrides = args.overrides
     rescorer = None
     if archive is not None:
-        rescorer = _rescorer(archive, args.cuda_device, args.trust_archive)
+        rescorer = _rescorer(archive, args.cuda_device, args.trust_archive, overrides)
     sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
     vectors = map_vectors(args.vectors_file)
     remedy = "encode them again"
@@ -168,7 +172,7 @@ def _search(
     return SentenceSearch(encoder, sentences, vectors, args.index, rescorer, kind, deleted)
 
 
-def _rescorer(archive_file: str, cuda_device: int, trust: bool) -> Any:
+def _rescorer(archive_file: str, cuda_device: int, trust: bool, overrides: str) -> Any:
     """Return the predictor of an archive; raise `ValueError` for anything else."""
     from allennlp_sentmatch.corpora.encoder_sources import check_archive
 
@@ -177,7 +181,8 @@ def _rescorer(archive_file: str, cuda_device: int, trust: bool) -> Any:
 
     from allennlp_sentmatch.models.archival import load_archive
 
-    return Predictor.from_archive(load_archive(archive_file, cuda_device, trust))
+    archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
+    return Predictor.from_archive(archive)
 
 
 def _write(query: str, neighbors: "list[Neighbor]", encoder: Any, file: Optional[TextIO]) -> None:

@@ -107,7 +107,7 @@ def encode_corpus(
     }
     dtype = getattr(blocks, "dtype", None)
     if dtype not in (None, "float32"):  # "auto" may be another format on another processor
-        settings["dtype"] = dtype
+        settings["dtype"] = str(dtype)
     if len(before):
         settings["vectors before"] = len(before)
     with (

@@ -81,7 +81,7 @@ class RayEncoder:
         else:
             loaded = block_encoder(encoder)
         self.vector_size = loaded.vector_size
-        self.dtype: Optional[str] = loaded.dtype
+        self.dtype: Optional[str] = getattr(loaded, "dtype", None)
         self.is_classifier = loaded.is_classifier
         self.check = loaded.check
         self._start(address)

@@ -128,7 +128,7 @@ class SentenceSearch:
         if vectors.shape[1] != size:
             raise ValueError(
                 f"the vectors' size is {vectors.shape[1]}, but the model's is {size}; was the "
-                "corpus encoded with another model?"
+                "corpus encoded with another model, or with --overrides?"
             )
         if self._rescorer is not None and not getattr(self._rescorer, "reads_pairs", False):
             raise ValueError(

@@ -72,5 +72,6 @@ def check_sample(
     for row, sentence in zip(numpy.array(rows)[~same], compress(sentences, ~same)):
         raise ValueError(
             f"the vector in row {row} (counted from 0; the sentence {sentence!r}) is not the "
-            "model's for this sentence; was it encoded with another model, or changed since?"
+            "model's for this sentence; was it encoded with another model or dtype, or changed "
+            "since?"
         )

@@ -15,6 +15,7 @@ from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.files.digests import MARK
 from allennlp_sentmatch.files.tables import read_sentences
 from tests.conftest import LARGE_WEIGHTS, train_quick_start
+from tests.estimators.tiny_encoder import tiny_encoder
 from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 
 CORPUS = ["A man is asleep.", "Two dogs run.", "A woman sings.", "Two dogs run."]
@@ -173,6 +174,31 @@ def test_a_corpus_that_grows(allennlp, small_archive, tmp_path, capsys):
     gone.write_text("A dog.\n\nTwo dogs.\n")
     allennlp(*search, tmp_path / "i.faiss", "--deleted", gone)
     assert capsys.readouterr().out == printed[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--dtype", "bfloat16"], "was it encoded with another model or dtype"),
+        (["--overrides", '{"dataset_reader.max_length": 2}'], "was it encoded with another model"),
+    ],
+)
+def test_a_corpus_that_was_encoded_with_options(
+    allennlp, tmp_path, small_archive, options, message
+):
+    """Its queries are encoded with the same options."""
+    tiny_encoder().save(tmp_path / "tiny")
+    model = tmp_path / "tiny" if options[0] == "--dtype" else small_archive
+    corpus, vectors = tmp_path / "s.txt", tmp_path / "v.npy"
+    corpus.write_text("a man sees\na dog runs\n")
+    allennlp("encode", model, corpus, vectors, *options)
+    search = ["search", model, corpus, vectors, "--query", "a dog runs"]
+    with pytest.raises(ConfigurationError, match=message):
+        allennlp(*search)
+    allennlp(*search, *options, "--output-file", tmp_path / "n.jsonl")
+    (nearest, *_) = json.loads((tmp_path / "n.jsonl").read_text())["neighbors"]
+    assert nearest["sentence"] == "a dog runs"
+    assert nearest["cosine"] == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize(
