@@ -36,6 +36,8 @@ PARTS = (
     "comparison",
     "encoding",
     "estimators.fine_tuned_head",
+    "estimators.fine_tuning_run",
+    "estimators.indexed_pairs",
     "inspection",
     "serving.page",
     "serving.predictions",

@@ -39,6 +39,8 @@ NEEDED = (
     "commands/program.py",
     "commands/subcommands.py",
     "estimators/fine_tuned_head.py",
+    "estimators/fine_tuning_run.py",
+    "estimators/indexed_pairs.py",
     "serving/page.py",
     "serving/predictions.py",
 )

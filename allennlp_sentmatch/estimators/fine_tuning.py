@@ -70,7 +70,7 @@ class FineTuning(BaseEstimator):  # type: ignore[misc]
         reduced dimensions and for examples that cannot be divided.
         """
         check_installed("fine-tuning needs", *ALLENNLP)
-        from allennlp_sentmatch.estimators.fine_tuned_head import fine_tune
+        from allennlp_sentmatch.estimators.fine_tuning_run import fine_tune
 
         return fine_tune(self, encoder, matcher, examples, random_state)
 

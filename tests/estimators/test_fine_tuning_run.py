@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
-from allennlp_sentmatch.estimators import fine_tuned_head
+from allennlp_sentmatch.estimators import fine_tuned_head, fine_tuning_run
 from allennlp_sentmatch.modules import Matcher
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
@@ -58,8 +58,8 @@ def test_scores_keep_their_scale():
 def test_a_label_of_one_pair_is_learned_and_never_held_out(monkeypatch, num_rare):
     """This also works for two such labels."""
     labels = [f"rare {i}" for i in range(num_rare)] + LABELS[num_rare:]
-    train = mock.Mock(wraps=fine_tuned_head._train)
-    monkeypatch.setattr(fine_tuned_head, "_train", train)
+    train = mock.Mock(wraps=fine_tuning_run._train)
+    monkeypatch.setattr(fine_tuning_run, "_train", train)
     classifier = PairClassifier(tiny_encoder(), **FEW).fit(PAIRS, labels)
     assert classifier.classes_.tolist() == sorted(set(labels))
     held_out = train.call_args.args[3]
@@ -143,27 +143,6 @@ def test_encoders_of_every_precision_are_tuned_in_float32(kind, targets, dtype, 
     assert tuned.head_.model.training is False
 
 
-@pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64, None])
-def test_encoders_of_every_precision_are_tuned(kind, dtype):
-    """Training is in float32; `None` means a process whose default is float64."""
-    targets = LABELS if kind is PairClassifier else SCORES
-    before = torch.get_default_dtype()
-    given = tiny_encoder().to(dtype or torch.float32)
-    torch.set_default_dtype(torch.float32 if dtype else torch.float64)
-    try:
-        tuned = kind(given, matcher="symmetric", **FEW).fit(PAIRS, targets)
-        outputs = tuned._outputs(PAIRS)
-        exchanged = tuned._outputs([pair[::-1] for pair in PAIRS])
-    finally:
-        torch.set_default_dtype(before)
-    assert numpy.isfinite(outputs).all()
-    numpy.testing.assert_allclose(exchanged, outputs, atol=1e-6)
-    assert given.embedding.weight.dtype == (dtype or torch.float32)
-    assert tuned.encoder_.network.embedding.weight.dtype == torch.float32
-    assert tuned.head_.model.training is False
-
-
 @pytest.mark.parametrize(
     ("low", "high"),
     [
@@ -182,35 +161,12 @@ def test_scores_of_any_size_are_tuned(low, high):
     assert predicted.max() <= high
 
 
-def test_batches_have_every_pair_once_in_each_epoch():
-    rows = [[i] * (1 + i % 4) for i in range(1, 22)]
-    pairs = fine_tuned_head._IndexedPairs(rows, rows[::-1], numpy.arange(21))
-    loader = fine_tuned_head._PairLoader(pairs, 5, seed=0)
-    assert len(loader) == 5
-    first = list(loader)
-    second = list(loader)
-    assert len(first) == 5
-    order_of_first = numbers_of(first)
-    order_of_second = numbers_of(second)
-    assert sorted(order_of_first) == list(range(21))
-    assert sorted(order_of_second) == list(range(21))
-    assert order_of_first != order_of_second
-    for batch in loader:
-        for i, label in enumerate(batch["label"].tolist()):
-            assert batch["premise"]["tokens"]["tokens"][i, 0] == label + 1
-            assert batch["hypothesis"]["tokens"]["tokens"][i, 0] == 21 - label
-
-
-def numbers_of(batches):
-    return [number for batch in batches for number in batch["label"].tolist()]
-
-
 def test_few_pairs_are_warned_of(monkeypatch):
     classifier = PairClassifier(tiny_encoder(), head=FineTuning())
     with pytest.warns(UserWarning, match="36 pairs are few for fine-tuning") as caught:
         classifier.fit(PAIRS, LABELS)
     assert caught[0].filename == __file__
-    monkeypatch.setattr(fine_tuned_head, "FEW_PAIRS", 36)
+    monkeypatch.setattr(fine_tuning_run, "FEW_PAIRS", 36)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         classifier.fit(PAIRS, LABELS)
