@@ -23,7 +23,7 @@ from allennlp_sentmatch.files.digests import (
     ending_digest,
     is_whole,
 )
-from allennlp_sentmatch.files.folders import AnyPath, partial_path
+from allennlp_sentmatch.files.folders import AnyPath, check_absent, partial_path
 
 logger = logging.getLogger(__name__)
 
@@ -69,12 +69,9 @@ def write_index(
             if sentences_digest is not None:
                 file.write(ending(sentences_digest))
             file.write(ending(content_digest(file)))
-        if replace:
-            os.replace(partial, path)
-        else:
-            os.link(partial, path)
-    except FileExistsError:
-        raise ValueError(f"{path} exists already; delete it or name another file") from None
+        if not replace:
+            check_absent(path)
+        os.replace(partial, path)  # not by a hard link, which not all file systems have
     except RuntimeError as error:
         raise ValueError(f"{path} cannot be written: {error}") from error
     finally:

@@ -1,5 +1,7 @@
 """Tests of the search for nearest neighbors; test_index_kinds.py compares them with NumPy's."""
 
+import errno
+import os
 import sys
 
 import numpy
@@ -95,6 +97,21 @@ def test_files_that_cannot_be_written(vectors, tmp_path):
     assert (tmp_path / "s.faiss").read_text() == "mine"
     with pytest.raises(ValueError, match="cannot be written"):
         index.save(tmp_path / "none" / "s.faiss")
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_file_system_without_hard_links(vectors, tmp_path, monkeypatch, replace):
+    """Such as FAT, and a drive that is mounted in a notebook."""
+
+    def refuse(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    index = SentenceIndex.build(vectors)
+    index.save(tmp_path / "s.faiss", replace=replace)
+    assert [path.name for path in tmp_path.iterdir()] == ["s.faiss"]
+    _, positions = SentenceIndex.load(tmp_path / "s.faiss").search(vectors[:1], k=1)
+    assert positions.tolist() == [[0]]
 
 
 def test_files_that_cannot_be_read(tmp_path):
