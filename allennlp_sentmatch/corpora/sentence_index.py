@@ -171,9 +171,10 @@ class SentenceIndex:
             raise ValueError(
                 f"{index_file} has {len(self)} vectors, but only {len(chosen)} were given; {REMEDY}"
             )
-        for position in self._other_positions(vectors, chosen):
+        others = self._other_positions(vectors, chosen)
+        if len(others):
             raise ValueError(
-                f"the vector in row {chosen[position]} (counted from 0) is not the one in "
+                f"the vector in row {chosen[others[0]]} (counted from 0) is not the one in "
                 f"{index_file}; {REMEDY}"
             )
         self._vectors = vectors

@@ -81,12 +81,13 @@ class TransferReport:
 
         F1 for MRPC, 100 times Pearson's correlation for SICK-R and STSB, and accuracy.
         """
-        figures = [
-            self.results[task].metrics[name]
-            for task, name in AVERAGED.items()
-            if task in self.results and name in self.results[task].metrics
-        ]
-        return 100 * sum(figures) / len(figures) if len(figures) == len(AVERAGED) else None
+        figures = []
+        for task, name in AVERAGED.items():
+            result = self.results.get(task)
+            if result is None or name not in result.metrics:
+                return None
+            figures.append(result.metrics[name])
+        return 100 * sum(figures) / len(figures)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain values."""
