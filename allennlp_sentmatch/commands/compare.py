@@ -33,7 +33,10 @@ class Compare(Command):
             "labeled data, which the validation readers read: a file, or a part of it, as JSON",
         )
         parser.add_argument(
-            "--metric", choices=["accuracy", "map", "pearson", "f1", "rouge_l"], help="if not F1"
+            "--metric",
+            choices=["accuracy", "map", "pearson", "f1", "rouge_l"],
+            help="models of reading comprehension have f1 (the default) and rouge_l; others have "
+            "one metric, which need not be named",
         )
         parser.add_argument("--output-file", help="a new file for the report, as JSON")
 

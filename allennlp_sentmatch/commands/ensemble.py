@@ -17,7 +17,9 @@ class EnsembleArchives(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("archive_files", nargs="+", help="archives of trained classifiers")
-        parser.add_argument("--output-file", required=True, help="the ensemble's archive")
+        parser.add_argument(
+            "--output-file", required=True, help="a new file, the ensemble's archive"
+        )
 
     def run(self, args: argparse.Namespace) -> None:
         """Write the ensemble's archive, and print its path.

@@ -9,9 +9,11 @@ section 6.4.4 and table 6.5.
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 from allennlp_sentmatch.commands.command import Command
+from allennlp_sentmatch.files.folders import check_absent, write_json, written_text
 
 
 class EvaluateGenerator(Command):
@@ -30,15 +32,21 @@ class EvaluateGenerator(Command):
             required=True,
             help="path to the archive of a sentence-pair classifier that judges the sentences",
         )
-        parser.add_argument("--output-file", help="write the metrics here, as JSON")
+        parser.add_argument("--output-file", help="a new file for the metrics, as JSON")
         parser.add_argument(
-            "--predictions-output-file", help="write the artificial data set here, as JSON lines"
+            "--predictions-output-file", help="a new file for the artificial pairs, as JSON lines"
         )
         parser.add_argument("--batch-size", type=int, default=32, help="pairs at a time")
 
     def run(self, args: argparse.Namespace) -> None:
-        """Print the metrics, and write them and the artificial pairs to the output files."""
-        from allennlp.common.util import dump_metrics, prepare_environment
+        """Print the metrics, and write them and the artificial pairs to the output files.
+
+        Raise `ValueError` if one of these exists.
+        """
+        for file_name in (args.output_file, args.predictions_output_file):
+            if file_name is not None:
+                check_absent(file_name)
+        from allennlp.common.util import prepare_environment
         from allennlp.predictors import Predictor
 
         from allennlp_sentmatch.models.archival import load_archive
@@ -51,9 +59,9 @@ class EvaluateGenerator(Command):
         classifier: Any = Predictor.from_archive(archive, "sentence_pair")
         metrics, pairs = evaluate_generator(generator, classifier, args.input_file, args.batch_size)
         if args.output_file is not None:
-            dump_metrics(args.output_file, metrics)
+            write_json(Path(args.output_file), metrics)
         if args.predictions_output_file is not None:
-            with open(args.predictions_output_file, "w", encoding="utf-8") as file:
+            with written_text(args.predictions_output_file) as file:
                 file.writelines(json.dumps(pair) + "\n" for pair in pairs)
         for name, value in metrics.items():
             print(f"{name}: {value:.4f}")

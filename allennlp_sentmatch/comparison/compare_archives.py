@@ -1,6 +1,5 @@
 """Compare sets of archives on labeled data."""
 
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
@@ -11,7 +10,7 @@ from allennlp_sentmatch.comparison.item_scores import gold_of, item_scores, metr
 from allennlp_sentmatch.comparison.statistics import compare, holm
 from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.files.folders import AnyPath
-from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.models.archival import check_different, load_archive, weights_digest
 
 
 def compare_archives(
@@ -41,14 +40,16 @@ def compare_archives(
     # Raises
 
     `ConfigurationError` if a model has no scores of items, if the archives do not have the same
-    items, labels or metric, or if a set has an archive twice.
+    items, labels or metric, or if a set has a model twice, under whatever names: it would count as
+    two seeds, whose spread would seem smaller than it is.
     """
+    sets: list[list[Scored]] = []
     for paths in (higher, *others):
-        check_different(paths)
-    sets = [
-        [scored(path, data_path, metric, cuda_device, trust) for path in paths]
-        for paths in (higher, *others)
-    ]
+        archives: list[Scored] = []
+        for path in paths:
+            archives.append(scored(path, data_path, metric, cuda_device, trust))
+            check_different(paths, [one.weights for one in archives])
+        sets.append(archives)
     first = sets[0][0]
     arrays = []
     for archives in sets:
@@ -71,9 +72,13 @@ def compare_archives(
 
 
 class Scored(NamedTuple):
-    """The scores of an archive's items, (items, 1) or (items, 2), and what is right for each."""
+    """The scores of an archive's items, (items, 1) or (items, 2), and what is right for each.
+
+    `weights` is the digest of the model's weights.
+    """
 
     path: AnyPath
+    weights: str
     metric: str
     scores: numpy.ndarray
     gold: list[Any]
@@ -95,7 +100,13 @@ def scored(
     if isinstance(scores, dict):
         scores = [score / 100 for score in scores[name]]
     array = numpy.array(scores, dtype=float)
-    return Scored(path, name, array.reshape(len(array), -1), gold_of(archive, data_path))
+    return Scored(
+        path=path,
+        weights=weights_digest(archive.model),
+        metric=name,
+        scores=array.reshape(len(array), -1),
+        gold=gold_of(archive, data_path),
+    )
 
 
 def chosen_metric(path: AnyPath, model: Model, metric: Optional[str]) -> str:
@@ -126,14 +137,3 @@ def check_comparable(first: Scored, other: Scored) -> None:
             f"{len(other.scores)} that are not the same, or have other labels; both validation "
             "readers must read the same ones"
         )
-
-
-def check_different(paths: Sequence[AnyPath]) -> None:
-    """Raise `ConfigurationError` for an archive that is given twice in a set.
-
-    Its copies would count as seeds, whose spread would seem smaller than it is.
-    """
-    names = [os.path.realpath(path) for path in paths]
-    for position, name in enumerate(names):
-        if name in names[:position]:
-            raise ConfigurationError(f"{paths[position]} is in one set twice; leave it out once")

@@ -1,10 +1,11 @@
 """Loading archives from untrusted sources, and writing archives."""
 
+import hashlib
 import json
 import os
 import pickle
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from glob import glob
@@ -18,7 +19,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.meta import META_NAME
 from allennlp.common.util import int_to_device
-from allennlp.models import archival
+from allennlp.models import Model, archival
 from allennlp.models.archival import CONFIG_NAME, Archive, archive_model, get_weights_path
 from torch import Tensor
 
@@ -132,6 +133,32 @@ def archive_digest(archive_file: AnyPath) -> str:
         get_weights_path(path),
         *sorted(chain.from_iterable(included)),
     )
+
+
+def weights_digest(model: Model) -> str:
+    """Return the SHA-256 of a model's weights, 64 hexadecimal digits.
+
+    Copies of an archive have the same one, and so have trainings with the same seeds.
+    """
+    digest = hashlib.sha256()
+    for weights in model.state_dict().values():
+        flat = weights.detach().cpu().contiguous().view(-1)
+        digest.update(flat.view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def check_different(archive_files: Sequence[AnyPath], digests: Sequence[str]) -> None:
+    """Raise `ConfigurationError` if two archives have the same weights, given as digests.
+
+    A model that is given twice would count as two.
+    """
+    for position, digest in enumerate(digests):
+        first = digests.index(digest)
+        if first < position:
+            raise ConfigurationError(
+                f"{archive_files[position]} is the same model as {archive_files[first]}: it is a "
+                "copy, or was trained with the same seeds; leave it out"
+            )
 
 
 def _open_folder(archive_file: AnyPath, stack: ExitStack) -> str:

@@ -16,8 +16,9 @@ from allennlp.models import Model
 from allennlp.models.archival import CONFIG_NAME, Archive, archive_model
 from torch import Tensor
 
-from allennlp_sentmatch.files.folders import AnyPath
-from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.errors import configuration_errors
+from allennlp_sentmatch.files.folders import AnyPath, check_absent
+from allennlp_sentmatch.models.archival import check_different, load_archive, weights_digest
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import Metadata, Output
 
@@ -121,10 +122,13 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
     `archive_files` are paths, URLs or serialization directories. For `trust`, see `load_archive`.
 
     Raise `ConfigurationError` without archives, for a vocabulary or reader that differs from the
-    first archive's, or a model that is not a classifier of this package.
+    first archive's, a model that is not a classifier of this package or is given twice, or if the
+    output file exists.
     """
     if not archive_files:
         raise ConfigurationError("an ensemble needs at least one archive, got none")
+    with configuration_errors():
+        check_absent(output_file)
     archives = [load_archive(archive_file, trust=trust) for archive_file in archive_files]
     first = archives[0]
     for archive_file, archive in zip(archive_files, archives):
@@ -133,6 +137,7 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
             raise ConfigurationError(
                 f"{archive_file} cannot be combined with {archive_files[0]}: {problem}"
             )
+    check_different(archive_files, [weights_digest(archive.model) for archive in archives])
     configs: list[dict[str, Any]] = [archive.config.as_dict(quiet=True) for archive in archives]
     first_config = configs[0]
     label_settings = _picked(first_config["model"], ("label_namespace", "positive_label"))

@@ -3,13 +3,18 @@
 import json
 
 import pytest
+import torch
 
+from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from tests.conftest import REPOSITORY
 
 
 def test_the_archive_can_be_evaluated_and_used(allennlp, small_archive, tmp_path, capsys):
     ensemble = tmp_path / "ensemble.tar.gz"
-    allennlp("ensemble", small_archive, small_archive, "--output-file", ensemble)
+    other = tmp_path / "other.tar.gz"
+    weights = load_archive(small_archive).model.state_dict()
+    copy_archive(small_archive, other, {**weights, "temperature": torch.tensor(2.0)})
+    allennlp("ensemble", small_archive, other, "--output-file", ensemble)
     assert f"wrote {ensemble}, an ensemble of 2" in capsys.readouterr().out
     data = "fixtures/quick_start/test.tsv"
     metrics = tmp_path / "metrics.json"

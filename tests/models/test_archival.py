@@ -10,7 +10,7 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.nn import Activation
 
-from allennlp_sentmatch.models.archival import archive_digest, load_archive
+from allennlp_sentmatch.models.archival import archive_digest, load_archive, weights_digest
 
 
 @pytest.fixture
@@ -136,6 +136,17 @@ def test_a_digest_depends_on_the_content(copy, small_archive):
     (copy / "metrics.json").write_text("{}")
     assert archive_digest(copy) == digests[1]
     assert len(set(digests)) == 9
+
+
+def test_the_digest_of_weights_does_not_depend_on_the_archive(copy, small_archive):
+    digest = weights_digest(load_archive(small_archive).model)
+    assert len(digest) == 64
+    model = load_archive(copy).model  # a folder, not an archive
+    assert weights_digest(model) == digest
+    assert weights_digest(model.bfloat16()) != digest
+    with torch.no_grad():
+        model.temperature += 1
+    assert weights_digest(model.float()) != digest
 
 
 def test_a_digest_of_files_that_the_configuration_includes(copy, tmp_path):

@@ -171,6 +171,23 @@ def test_other_vocabularies_or_readers_cannot_be_combined(
     assert not output.exists()
 
 
+def test_a_model_counts_once(members, tmp_path):
+    """A copy, also of another name, would have twice the weight of the others."""
+    copy = shutil.copytree(members[0], tmp_path / "copy")
+    archives = [str(members[0]), str(members[1]), str(copy)]
+    with pytest.raises(ConfigurationError, match=f"{copy} is the same model as {members[0]}"):
+        ensemble_archives(archives, str(tmp_path / "ensemble.tar.gz"))
+
+
+def test_no_file_is_replaced(members, tmp_path):
+    """The output may be one of several models that a pattern names, or its only copy."""
+    output = tmp_path / "model.tar.gz"
+    output.write_text("another model")
+    with pytest.raises(ConfigurationError, match=f"{output} exists already"):
+        ensemble_archives([str(members[0])], str(output))
+    assert output.read_text() == "another model"
+
+
 def test_no_archives(tmp_path):
     with pytest.raises(ConfigurationError, match="at least one archive"):
         ensemble_archives([], str(tmp_path / "ensemble.tar.gz"))

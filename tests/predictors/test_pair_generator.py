@@ -128,6 +128,16 @@ def test_artificial_pairs_and_their_metrics(
         assert metrics[name] == pytest.approx(metric.get_metric())
 
 
+@pytest.mark.parametrize("option", ["--output-file", "--predictions-output-file"])
+def test_no_file_is_replaced(allennlp, tmp_path, option):
+    """It is refused before the archives are loaded, not after hours of generating."""
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("the pairs of another run")
+    with pytest.raises(ConfigurationError, match=f"{file} exists already"):
+        allennlp("evaluate-generator", "none", PAIRS, "--classifier", "none", option, file)
+    assert file.read_text() == "the pairs of another run"
+
+
 def test_pairs_without_labels(generator_archives, tmp_path):
     path = tmp_path / "unlabeled.jsonl"
     path.write_text('{"premise": "A man sleeps .", "hypothesis": "He is awake ."}\n')
