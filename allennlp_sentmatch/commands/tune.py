@@ -69,8 +69,8 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--overrides",
         default="",
-        help="a JSON or Jsonnet structure that overrides the configuration, as of "
-        "`allennlp train`; the values that are searched come on top",
+        help="a JSON or Jsonnet structure that overrides the configuration, as for "
+        "`allennlp train`; the values that are searched override it in turn",
     )
     parser.add_argument(
         "--n-trials",

@@ -20,7 +20,8 @@ from allennlp.common.util import JsonDict
 POLLING_SECONDS = 0.5
 """The time between two checks of a running training."""
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, a request to end, and a closed terminal."""
 
 
 class TrainingError(Exception):
@@ -120,18 +121,20 @@ def _reason(status: int, log: Path) -> str:
 
 
 class Interruption:
-    """A `with` block in which the first Ctrl-C or SIGTERM only sets `requested`.
+    """A `with` block in which the first of the `SIGNALS` only sets `requested`.
 
     An interrupted write could leave the study's database locked, so trials check `requested` at
-    points where they can end. A second signal raises `KeyboardInterrupt` at once. The block runs in
-    the main thread, as signals do; their earlier handlers return at its end.
+    points where they can end. A second signal raises `KeyboardInterrupt` at once. A signal that is
+    ignored, as `nohup` ignores a closed terminal, stays so. The block runs in the main thread, as
+    signals do; their earlier handlers return at its end.
     """
 
     requested = False  # not an `Event`: the main thread may hold its lock when a signal arrives
 
     def __enter__(self) -> "Interruption":
         self.requested = False
-        self._previous = {number: signal.signal(number, self._interrupt) for number in SIGNALS}
+        heeded = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+        self._previous = {number: signal.signal(number, self._interrupt) for number in heeded}
         return self
 
     def __exit__(self, *error: object) -> None:

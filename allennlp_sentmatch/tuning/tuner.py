@@ -4,7 +4,6 @@ import math
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Callable, Optional
@@ -102,6 +101,7 @@ class Tuner:
         self.threads = None if num_jobs == 1 else max(1, cores // num_jobs)
         self._direction = "maximize" if self.metric[0] == "+" else "minimize"
         self._database = self.folder / "study.db"
+        self._lock = self.folder / "study.lock"
         self._interruption = Interruption()
         self._optuna = optuna_library()
 
@@ -134,14 +134,19 @@ class Tuner:
             num_trials = self._size_of_grid()
         with configuration_errors():
             COUNT.check("the number of trials", num_trials)
-        if self.folder.is_dir() and not self._database.exists() and any(self.folder.iterdir()):
+        if not self._database.exists() and self._has_files():
             raise ConfigurationError(f"{self.folder} is not empty and has no study.db")
         (self.folder / "trials").mkdir(parents=True, exist_ok=True)
         try:
-            with FileLock(str(self.folder / "study.lock"), timeout=0), self._interruption:
+            with FileLock(str(self._lock), timeout=0), self._interruption:
                 return self._run(num_trials, on_trial)
         except Timeout:
             raise ConfigurationError(f"another process runs the study in {self.folder}") from None
+
+    def _has_files(self) -> bool:
+        """Return whether the folder has more than a study that was killed at once leaves there."""
+        files = (path for path in self.folder.rglob("*") if not path.is_dir())
+        return any(path != self._lock for path in files)
 
     def _size_of_grid(self) -> int:
         """Return the number of combinations; raise `ConfigurationError` for another sampler."""
@@ -235,7 +240,10 @@ class Tuner:
         numbers = {str(trial.number) for trial in study.trials}
         for file in trials.glob("*.json"):
             if file.stem not in numbers:
-                raise ValueError(f"it has no trial {file.stem}, unlike {trials}")
+                raise ValueError(
+                    f"it has no trial {file.stem}, unlike {trials} (if it is an older copy, delete "
+                    "there what belongs to later trials)"
+                )
         study.set_user_attr(SETTINGS, settings)
         self._ask_one_by_one(study)
         return study
@@ -320,22 +328,28 @@ class Tuner:
         return best
 
     def _configuration_of(self, trial: Any) -> JsonDict:
-        """Return the configuration of a run.
-
-        It does not read the test data, and selects its epoch by the study's metric.
-        """
+        """Return the configuration of a run, which does not read the test data."""
         configuration = self._configuration_with(trial.params)
         configuration.pop("test_data_path", None)
         configuration["evaluate_on_test"] = False
-        if "test" in configuration.get("datasets_for_vocab_creation", ()):
-            configuration["datasets_for_vocab_creation"].remove("test")
         return configuration
 
     def _configuration_with(self, values: Mapping[str, Any]) -> JsonDict:
-        """Return the configuration with values of the parameters, and the metric of the study."""
-        configuration = deepcopy(dict(self.configuration))
-        configuration.setdefault("trainer", {})["validation_metric"] = self.metric
-        return with_overrides(configuration, self.space.overrides(values))
+        """Return the configuration with values of the parameters.
+
+        It selects its epoch by the study's metric, and its vocabulary has no words of the test
+        data: with these, the training would give other figures than the run.
+        """
+        trainer = {**self.configuration.get("trainer", {}), "validation_metric": self.metric}
+        configuration = {**self.configuration, "trainer": trainer}
+        configuration = with_overrides(configuration, self.space.overrides(values))
+        # A parameter may override the whole section.
+        configuration["trainer"].setdefault("validation_metric", self.metric)
+        parts = configuration.get("datasets_for_vocab_creation")
+        if parts is None:
+            parts = ["train", "validation"]
+        configuration["datasets_for_vocab_creation"] = [part for part in parts if part != "test"]
+        return configuration
 
     def _write_report(self, study: Any) -> JsonDict:
         """Write `study.json`, and `best_config.json` if a trial is complete; return the report."""

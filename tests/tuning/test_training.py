@@ -72,7 +72,23 @@ def test_the_process_ends_with_the_block_or_at_an_interruption(curves, processes
     assert not is_alive(processes[1].pid)
 
 
-@pytest.mark.parametrize("number", module.SIGNALS)
+@pytest.fixture(params=module.SIGNALS)
+def number(request):
+    """A signal, which is not ignored: the tests may run in the background."""
+    handler = signal.signal(request.param, signal.default_int_handler)
+    yield request.param
+    signal.signal(request.param, handler)
+
+
+def test_an_ignored_signal_stays_so(number):
+    """`nohup` lets a study go on when its terminal is closed."""
+    signal.signal(number, signal.SIG_IGN)
+    with Interruption() as interruption:
+        signal.raise_signal(number)
+        interruption.check()
+    assert signal.getsignal(number) is signal.SIG_IGN
+
+
 def test_only_the_second_signal_is_an_error(number):
     handler = signal.getsignal(number)
     with Interruption() as interruption:

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shutil
 import signal
 import threading
 import time
@@ -94,22 +95,54 @@ def test_a_grid_tries_every_choice_once(curves, study, tmp_path):
     assert best["evaluate_on_test"]
 
 
-def test_the_configuration_of_a_trial(curves, study, tmp_path):
-    """It reads no test data; the metric of the study selects its epoch, and the best trial."""
+@pytest.mark.parametrize(
+    ("given", "vocabulary"),
+    [
+        (["train", "test"], ["train"]),
+        (None, ["train", "validation"]),  # AllenNLP's default has the test data, too
+    ],
+)
+def test_the_configuration_of_a_trial(curves, study, tmp_path, given, vocabulary):
+    """It reads no test data; the metric of the study selects its epoch, and the best trial.
+
+    The best one can be trained again, with the same vocabulary, and tested.
+    """
     curves.set({0.1: [0.6, 0.5], 0.2: [0.3, 0.9], 0.4: [0.2]})  # the loss is the last one's
-    configuration = {**curves.configuration, "datasets_for_vocab_creation": ["train", "test"]}
+    configuration = {**curves.configuration, "datasets_for_vocab_creation": given}
     report = study(configuration=configuration, metric="-loss").run()
     assert report["best"]["values"] == {LR: 0.4}
     assert report["best"]["value"] == 0.2
     trial = json.loads((tmp_path / "study" / "trials" / "0.json").read_text())
     assert "test_data_path" not in trial
     assert trial["evaluate_on_test"] is False
-    assert trial["datasets_for_vocab_creation"] == ["train"]
+    assert trial["datasets_for_vocab_creation"] == vocabulary
     assert trial["trainer"]["validation_metric"] == "-loss"
     best = json.loads((tmp_path / "study" / "best_config.json").read_text())
     assert best["trainer"]["validation_metric"] == "-loss"  # to train the epoch of the report again
-    assert best["datasets_for_vocab_creation"] == ["train", "test"]
-    assert configuration["datasets_for_vocab_creation"] == ["train", "test"]
+    assert best["datasets_for_vocab_creation"] == vocabulary
+    assert best["test_data_path"] == "test.tsv"
+    assert configuration["datasets_for_vocab_creation"] == given
+
+
+@pytest.mark.parametrize(
+    ("selected_by", "expected"),
+    [
+        ({}, "+accuracy"),
+        ({"validation_metric": "-loss"}, "-loss"),
+    ],
+)
+def test_a_parameter_that_overrides_the_whole_trainer(
+    curves, study, tmp_path, selected_by, expected
+):
+    """Its runs select their epoch by the study's metric, unless it names another one."""
+    curves.set_all([0.5])
+    trainer = {"optimizer": {"type": "adam", "lr": 0.1}, **selected_by}
+    parameter = {"type": "categorical", "choices": {"a": {"trainer": trainer}}}
+    study(SearchSpace({"trainer": parameter})).run()
+    for file in ("trials/0.json", "best_config.json"):
+        configuration = json.loads((tmp_path / "study" / file).read_text())
+        assert configuration["trainer"]["validation_metric"] == expected
+        assert configuration["trainer"]["optimizer"]["lr"] == 0.1
 
 
 def test_a_failed_training_does_not_end_the_study(curves, study):
@@ -258,6 +291,31 @@ def test_a_folder_has_one_study(curves, study, tmp_path):
         pytest.raises(ConfigurationError, match="another process runs the study in"),
     ):
         study(choices(0.1)).run()
+
+
+def test_a_study_that_was_killed_before_it_had_a_database(curves, study, tmp_path):
+    curves.set_all([0.5])
+    (tmp_path / "study" / "trials").mkdir(parents=True)
+    (tmp_path / "study" / "study.lock").touch()
+    assert len(study().run()["trials"]) == 3
+    (tmp_path / "study" / "study.db").unlink()  # trials without a database are not a new study
+    with pytest.raises(ConfigurationError, match=r"is not empty and has no study\.db"):
+        study().run()
+
+
+def test_an_older_copy_of_the_database(curves, study, tmp_path):
+    curves.set_all([0.5])
+    database = tmp_path / "study" / "study.db"
+    study().run(1)
+    copy = database.read_bytes()
+    study().run()
+    database.write_bytes(copy)
+    trials = database.parent / "trials"
+    with pytest.raises(ConfigurationError, match=f"{trials} .*delete there what belongs to later"):
+        study().run()
+    for path in (*trials.glob("1*"), *trials.glob("2*")):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert states(study().run()) == Counter(("complete", rate) for rate in RATES)
 
 
 def test_the_folder_of_something_else_is_left_alone(curves, study, tmp_path):
