@@ -15,6 +15,7 @@ from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.files.digests import files_digest
 from allennlp_sentmatch.files.folders import check_absent, written_text
 from allennlp_sentmatch.files.json_lines import parse_json_object
+from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.nn.checks import COUNT
 
 if TYPE_CHECKING:
@@ -163,7 +164,16 @@ def _own_task(text: str) -> "TransferTask":
 
 
 def _list_sentences(sentences: list[str], file_name: str) -> None:
-    """Write the sentences of the tasks, one per line."""
+    """Write the sentences of the tasks, one per line.
+
+    Raise `ValueError` for a sentence of several lines: it would not be found in the file again.
+    """
+    for sentence in sentences:
+        if "\n" in sentence or sentence.endswith("\r"):
+            raise ValueError(
+                f"the sentence {shorten(sentence)} has a line end, so that it cannot be on a line "
+                "of --list-sentences; replace the line end by a space in the data"
+            )
     with written_text(file_name) as file:
         file.writelines(f"{sentence}\n" for sentence in sentences)
     print(f"wrote {len(sentences)} sentences to {file_name}")

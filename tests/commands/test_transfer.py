@@ -156,6 +156,16 @@ def test_an_existing_file_is_not_overwritten(allennlp, folder, write, arguments)
     assert output.read_text() == "earlier figures"
 
 
+@pytest.mark.parametrize("sentence", ["two\nlines", "a return\r"])
+def test_a_sentence_of_several_lines_is_not_listed(allennlp, write, tmp_path, sentence):
+    """`--vectors` would not find it."""
+    train = write(f'text,label\n"{sentence}",x\none line,y\n', "own.csv")
+    own = json.dumps({"train": str(train), "text": "text"})
+    with pytest.raises(ConfigurationError, match=r"has a line end.* --list-sentences; replace"):
+        allennlp("transfer", "--list-sentences", tmp_path / "s.txt", "--own-task", own)
+    assert not (tmp_path / "s.txt").exists()
+
+
 def test_own_tasks_alone_and_beside_the_ten(report, write, tmp_path, capsys):
     rows = "".join(f"{word} {i}\t{word}\n" for i in range(6) for word in ("good", "bad"))
     train = write("sentence\tlabel\n" + rows, "own.tsv")
