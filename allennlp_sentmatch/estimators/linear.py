@@ -211,8 +211,8 @@ def _cross_validate(
 ) -> Choice:
     """Choose the penalty with the lowest loss on held-out examples, for some features.
 
-    Without divisions, it is `DEFAULT_L2`. Penalties are tried from the strongest to the weakest,
-    until the loss rises.
+    Without divisions, it is `DEFAULT_L2`. Penalties are tried from the strongest to the weakest;
+    with a single division, which means many examples, only until the loss rises.
     """
     if not divisions:
         return Choice(columns, DEFAULT_L2)
@@ -227,8 +227,10 @@ def _cross_validate(
         losses[l2] = float(weights[held_out] @ errors)
         return losses[l2]
 
-    # Weaker penalties than the best one take the longest.
-    best = best_penalty(((l2, loss(l2)) for l2 in L2_PENALTIES), stop_early=True)
+    # Weaker penalties than the best one take the longest. With few examples, the loss may rise
+    # and then fall below its first minimum.
+    stop_early = len(divisions) == 1
+    best = best_penalty(((l2, loss(l2)) for l2 in L2_PENALTIES), stop_early)
     return Choice(columns, best, losses[best], held_out, outputs[best])
 
 

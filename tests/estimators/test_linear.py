@@ -132,6 +132,21 @@ def test_the_penalty_has_the_lowest_loss_of_examples_held_out(num_labels, monkey
     numpy.testing.assert_allclose(softmax(chosen.outputs, axis=1), expected, atol=5e-3)
 
 
+def test_the_loss_may_rise_before_it_falls():
+    """The label is the difference of two nearly equal features, which needs large weights."""
+    generator = numpy.random.default_rng(10)
+    targets = numpy.arange(40) % 2
+    first = generator.standard_normal(40)
+    second = first + 0.3 * (targets - 0.5)
+    noise = generator.standard_normal((40, 6))
+    x = StandardScaler().fit_transform(numpy.column_stack([first, second, noise]))
+    losses = {}
+    for l2 in linear.L2_PENALTIES:
+        losses[l2] = log_loss(targets, cross_validated(x, targets, l2))
+    assert losses[10.0] > losses[100.0] > losses[0.001]
+    assert fit_linear(x, targets).l2 == min(losses, key=losses.get)
+
+
 def cross_validated(x, targets, l2):
     """Return the probabilities of held-out examples by scikit-learn, in five folds."""
     num_learned = len(x) * 0.8
