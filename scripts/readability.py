@@ -32,7 +32,7 @@ LIMITS: dict[str, dict[str, float]] = {
         "branches": 2.0,
         "long": 0,
         "thick": 0,
-        "checks": 3.3,
+        "checks": 3.35,
         "unpacked": 0,
         "parallel": 0.05,
         "inner": 85,

@@ -27,8 +27,8 @@ class GumbelTemperature(TrainerCallback):
     rate : `float`, optional (default = `1e-4`)
         r, above 0.
     end : `float`, optional (default = `None`)
-        The lowest temperature, above 0 and not above the encoder's; `None`: 0.1, or 0.5 for the
-        exponential schedule.
+        The lowest temperature, above 0; `None`: 0.1, or 0.5 for the exponential schedule. A
+        temperature that begins below it stays as it is.
     schedule : `str`, optional (default = `"linear"`)
         The temperature of update t: "linear", start - r t; "exponential", start * exp(-r t).
     every : `int`, optional (default = `1`)
@@ -60,12 +60,6 @@ class GumbelTemperature(TrainerCallback):
         if not trees:
             raise ConfigurationError("the callback gumbel_temperature needs a gumbel_tree_lstm")
         self._starts = [(tree, tree.temperature) for tree in trees]
-        for _, start in self._starts:
-            if start < self._end:
-                raise ConfigurationError(
-                    f"the temperature {start} of gumbel_tree_lstm is below the callback's end, "
-                    f"{self._end}; it can only fall"
-                )
         self.on_batch(is_training=False)
 
     def on_batch(self, *args: Any, is_training: bool = True, **kwargs: Any) -> None:
@@ -77,7 +71,8 @@ class GumbelTemperature(TrainerCallback):
                 temperature = start - self._rate * step
             else:
                 temperature = start * math.exp(-self._rate * step)
-            tree.temperature = max(self._end, temperature)
+            lowest = min(self._end, start)  # a temperature never rises
+            tree.temperature = max(lowest, temperature)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the number of updates."""
