@@ -295,9 +295,7 @@ class SentenceSearch:
         return rescored
 
     def _check_number(self, index: SentenceIndex, index_file: AnyPath) -> None:
-        """Raise `ValueError` unless a loaded index has as many vectors as the corpus, and as
-        large ones.
-        """
+        """Raise `ValueError` if the number or the size of an index's vectors is not the corpus's."""
         size = self._vectors.shape[1]
         if (len(index), index.vector_size) != (len(self._rows), size):
             raise ValueError(
