@@ -295,7 +295,7 @@ class SentenceSearch:
         return rescored
 
     def _check_number(self, index: SentenceIndex, index_file: AnyPath) -> None:
-        """Raise `ValueError` if the number or the size of an index's vectors is not the corpus's."""
+        """Raise `ValueError` for an index of other vectors, by their number and size."""
         size = self._vectors.shape[1]
         if (len(index), index.vector_size) != (len(self._rows), size):
             raise ValueError(
