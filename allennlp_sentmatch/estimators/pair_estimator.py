@@ -31,14 +31,14 @@ from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.messages import did_you_mean
 from allennlp_sentmatch.files.progress import showing_progress
 from allennlp_sentmatch.files.texts import noting_pairs
-from allennlp_sentmatch.nn.checks import POSITIVE, TRUTH, integer, optional
+from allennlp_sentmatch.nn.checks import POSITIVE, SEED, TRUTH, optional
 
 Self = TypeVar("Self", bound="PairEstimator")
 
 PARAMETERS = {
     "compare_words": optional(TRUTH),
     "l2": optional(POSITIVE),
-    "random_state": optional(integer(least=0, most=2**32 - 1)),
+    "random_state": optional(SEED),
 }
 """The parameters, except the encoder, the matcher and the head, with what they may be."""
 

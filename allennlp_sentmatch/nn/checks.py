@@ -145,6 +145,7 @@ COUNT = integer(least=1)
 POSITIVE = number(above=0)
 FRACTION = number(least=0, below=1)
 SHARE = number(most=1, above=0)
+SEED = integer(least=0, most=2**32 - 1)  # what NumPy takes
 
 
 def read_settings(settings: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[str, Any]:

@@ -4,15 +4,17 @@ from typing import Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
-from allennlp.common.util import JsonDict, lazy_groups_of
+from allennlp.common.util import JsonDict
 from allennlp.data import Batch, DatasetReader, Instance
 from allennlp.data.fields import LabelField
 from allennlp.models import Model
 from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor, check_string, has_keys
 from allennlp_sentmatch.training.metrics import Distinct
@@ -136,13 +138,14 @@ def evaluate_generator(
 
     # Raises
 
-    `ConfigurationError` for a pair without a label.
+    `ConfigurationError` for a pair without a label, and `ValueError` for an impossible batch size.
     """
+    check_positive(batch_size=batch_size)
     instances = generator._dataset_reader.read(input_file)
     requests = [_request(instance, input_file) for instance in instances]
     pairs = []
     sentences = []
-    for batch in lazy_groups_of(Tqdm.tqdm(requests, desc="generating"), batch_size):
+    for batch in blocks_of(Tqdm.tqdm(requests, desc="generating"), batch_size):
         for request, output in zip(batch, generator.predict_batch_json(batch)):
             source = request["source"]
             label = request["label"]
@@ -150,7 +153,7 @@ def evaluate_generator(
             sentences.append(best["tokens"])
             pairs.append({"premise": source, "hypothesis": best["sentence"], "label": label})
     num_correct = 0
-    for batch in lazy_groups_of(Tqdm.tqdm(pairs, desc="classifying"), batch_size):
+    for batch in blocks_of(Tqdm.tqdm(pairs, desc="classifying"), batch_size):
         for pair, output in zip(batch, classifier.predict_batch_json(batch)):
             pair["predicted_label"] = output["label"]
             num_correct += pair["predicted_label"] == pair["label"]

@@ -10,9 +10,10 @@ import numpy
 from sklearn.metrics import accuracy_score, f1_score
 
 from allennlp_sentmatch.array_types import Array
-from allennlp_sentmatch.errors import ConfigurationError
+from allennlp_sentmatch.errors import ConfigurationError, configuration_errors
 from allennlp_sentmatch.estimators.groups import group_equal
 from allennlp_sentmatch.files.folders import AnyPath
+from allennlp_sentmatch.nn.checks import SEED
 from allennlp_sentmatch.training.metrics.correlations import correlations
 from allennlp_sentmatch.transfer.classifiers import Data, LabelClassifier, predict_with_best_penalty
 from allennlp_sentmatch.transfer.report import TaskResult, TransferReport, metric_key
@@ -26,8 +27,8 @@ class TransferBenchmark:
     """Tests sentence vectors with linear classifiers on top of them.
 
     The features of a sentence are its vector u (E,), and the features of a pair are [|u - v|;
-    u * v] (2E,). Raise `ConfigurationError` for a folder that does not exist, too few folds, or two
-    tasks of one name.
+    u * v] (2E,). Raise `ConfigurationError` for a folder that does not exist, too few folds, an
+    impossible seed, or two tasks of one name.
 
     # Parameters
 
@@ -55,6 +56,8 @@ class TransferBenchmark:
                 f"the number of folds must be at least 3 (one trains, one validates, one tests), "
                 f"got {num_folds}"
             )
+        with configuration_errors():
+            SEED.check("the seed of the folds", seed)
         names = Counter(metric_key(task.name, "") for task in tasks)
         for name, number in names.items():
             if number > 1:

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.files.folders import AnyPath, write_json
-from allennlp_sentmatch.nn.checks import COUNT, check_choice
+from allennlp_sentmatch.nn.checks import COUNT, SEED, check_choice, integer, optional
 from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
 from allennlp_sentmatch.tuning.search_space import SearchSpace, optuna_library
 from allennlp_sentmatch.tuning.training import Interruption, TrainingError, training
@@ -83,6 +83,8 @@ class Tuner:
     ) -> None:
         with configuration_errors():
             COUNT.check("the number of jobs", num_jobs)
+            SEED.check("the sampler's seed", seed)
+            optional(integer(least=0)).check("the number of trials before pruning", pruning_after)
         space.check(configuration)
         if not configuration.get("validation_data_path"):
             raise ConfigurationError("the configuration has no validation_data_path to compare by")

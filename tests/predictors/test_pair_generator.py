@@ -147,6 +147,11 @@ def test_pairs_without_labels(generator_archives, tmp_path):
         evaluate_generator(*predictors, str(path))
 
 
+def test_a_batch_has_at_least_a_pair(generator):
+    with pytest.raises(ValueError, match="batch_size must be an integer of at least 1; got 0"):
+        evaluate_generator(generator, None, PAIRS, batch_size=0)
+
+
 @pytest.mark.parametrize("predicted", sorted(LABELS))
 def test_the_accuracy_is_the_fraction_of_equal_labels(generator, tmp_path, predicted):
     class Classifier:

@@ -92,6 +92,8 @@ def test_settings_are_checked(folder):
         TransferBenchmark(folder / "nowhere")
     with pytest.raises(ConfigurationError, match="at least 3"):
         TransferBenchmark(folder, num_folds=2)
+    with pytest.raises(ConfigurationError, match="seed of the folds must be an integer from 0"):
+        TransferBenchmark(folder, seed=-1)
     with pytest.raises(ConfigurationError, match="two tasks have the name 'sick_r'"):
         TransferBenchmark(folder, [*TASKS, own_task({"train": "a.tsv", "name": "Sick_R"})])
 

@@ -353,6 +353,8 @@ def test_a_training_of_more_than_a_day():
         ({"sampler": "cmaes"}, "one of grid, tpe, random; got 'cmaes'"),
         ({"space": RATES_BETWEEN, "sampler": "grid"}, "the sampler grid needs categorical"),
         ({"num_jobs": 0}, "the number of jobs must be an integer of at least 1; got 0"),
+        ({"seed": -1}, "the sampler's seed must be an integer from 0 to 4294967295; got -1"),
+        ({"pruning_after": -1}, "before pruning must be an integer of at least 0, or None; got -1"),
         ({"configuration": {"trainer": {"optimizer": {"lr": 1}}}}, "no validation_data_path"),
         ({"space": RATES_BETWEEN}, "give --n-trials"),
         ({"space": RATES_BETWEEN, "num_trials": 0}, "1; got 0"),
